@@ -20,11 +20,11 @@ from numba.core.dispatcher import Dispatcher
 from typer.main import get_command
 from xdist.scheduler import LoadFileScheduling
 
-from thali._aspects.maximum_likelihood import fit_tests
+from thali._aspects.maximum_likelihood import goodness_of_fit
 from thali._compile import jit
-from thali._compile.store import KernelCache
-from thali._designs import choice
-from thali._model.spec import ModelSpec
+from thali._compile.compiled_code_files import KernelCache
+from thali._designs import choice_designs
+from thali._model.model_spec import ModelSpec
 from thali._paired import worth_estimates
 from thali._surfaces.cli import app
 
@@ -258,16 +258,16 @@ def pictures():
 
 @pytest.fixture
 def few_replicates(monkeypatch):
-    """Tests of fit by bootstrap have 39 replicates: their shares are tested beside `fit_tests`."""
-    monkeypatch.setattr(fit_tests, "SAMPLES", 39)
-    monkeypatch.setattr(fit_tests, "FEW_SAMPLES", 39)
+    """Tests of fit by bootstrap have 39 replicates: their shares are tested elsewhere."""
+    monkeypatch.setattr(goodness_of_fit, "SAMPLES", 39)
+    monkeypatch.setattr(goodness_of_fit, "FEW_SAMPLES", 39)
 
 
 @pytest.fixture
 def few_starts(monkeypatch):
     """A design of choices is looked for from two places, not from five to forty."""
-    monkeypatch.setattr(choice, "_MIN_STARTS", 2)
-    monkeypatch.setattr(choice, "_MAX_POSITIONS", 1)
+    monkeypatch.setattr(choice_designs, "_MIN_STARTS", 2)
+    monkeypatch.setattr(choice_designs, "_MAX_POSITIONS", 1)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
     python biogeme_peer.py CHOICES
 
 CHOICES is `amounts.simulated(300, 1)` as a table: two classes. Prints CPU seconds, the
-log-likelihood and the estimates; those of thali stand in `latent_class.py`.
+log-likelihood and the estimates; those of thali stand in `latent_class_logit.py`.
 """
 
 import sys

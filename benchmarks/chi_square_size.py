@@ -18,9 +18,9 @@ from scipy.special import xlogy
 
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
-from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
-from thali._aspects.maximum_likelihood.maximum import estimate_maximum
-from thali._aspects.maximum_likelihood.pair_problem import PairProblem, compute_exclusive_aspects
+from thali._aspects.maximum_likelihood.goodness_of_fit import chi_square_tail
+from thali._aspects.maximum_likelihood.maximisation import estimate_maximum
+from thali._aspects.maximum_likelihood.pair_likelihood import PairProblem, compute_exclusive_aspects
 from thali._data.pairs import PairedComparisons
 
 

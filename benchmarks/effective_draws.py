@@ -17,10 +17,10 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from effective_sample_sizes import columns, run, worst_ess
 from numba import njit
 from plain_pairs import PlainElimination
-from published import published_sweep
-from yields import columns, run, worst_ess
+from published_samplers import published_sweep
 
 import thali as th
 from thali._aspects.likelihoods.elimination import Elimination

@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 
 import thali as th
-from thali._inference.warn import silence_warnings
+from thali._inference.user_warnings import silence_warnings
 
 MODELS = {"BTL": "unique", "elimination": "ibp"}
 STRATEGIES = ("random", "balanced", "closest", "variance", "adaptive")

@@ -23,13 +23,13 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
+from effective_sample_sizes import columns, mean_and_error, run, worst_ess, worst_rhat
 from jax.scipy.special import gammaln
 from numpyro.infer import HMC, NUTS, DiscreteHMCGibbs
-from yields import columns, mean_and_error, run, worst_ess, worst_rhat
 
 import thali as th
 from thali._aspects.likelihoods.elimination import Elimination
-from thali._aspects.priors.finite import FiniteFeatures
+from thali._aspects.priors.finite_features import FiniteFeatures
 
 LAPSE = 0.01
 ASPECTS = 6

@@ -26,10 +26,10 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
+from effective_sample_sizes import columns, mean_and_error, worst_ess, worst_rhat
 from numpyro.infer import NUTS
-from yields import columns, mean_and_error, worst_ess, worst_rhat
 
-from thali._classify.sparse_logit.chain import (
+from thali._classify.sparse_logit.markov_chain import (
     CoefficientChain,
     CoefficientPrior,
     build_coefficient_problem,

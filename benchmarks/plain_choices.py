@@ -8,7 +8,7 @@ import numpy as np
 from thali._choice.product_classes.likelihood import has_bit, is_active
 from thali._choice.product_classes.state import CLASS, MUTE, NEXT_OWNED, SIGMA, SIGN, A
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.gamma import draw_log_gamma_within
+from thali._inference.numerics.gamma_distribution import draw_log_gamma_within
 
 
 def product_levels(problem) -> np.ndarray:

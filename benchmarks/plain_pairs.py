@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._aspects import kernel_operations
+from thali._aspects.chain_state import COLUMNS
 from thali._aspects.likelihoods.elimination import Elimination
-from thali._aspects.state import COLUMNS
 from thali._compile.jit import scalar
 
 FLOOR = 1e-14

@@ -68,8 +68,8 @@ from thali._choice.product_classes.sweep import (
     update_respondent,
 )
 from thali._compile.jit import _UNCOUNTED, compiled, part, scalar
-from thali._inference.numerics.decisions import accept, shuffle
-from thali._inference.numerics.gamma import draw_log_gamma
+from thali._inference.numerics.discrete_draws import accept, shuffle
+from thali._inference.numerics.gamma_distribution import draw_log_gamma
 
 jit: Any = njit
 

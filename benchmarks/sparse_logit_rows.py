@@ -21,7 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import thali as th
-from thali._inference.warn import silence_warnings
+from thali._inference.user_warnings import silence_warnings
 
 COVARIATES, CLASSES, BLOCKS = 10, 3, 20
 METHODS = ("laplace", "variational")

@@ -9,7 +9,7 @@ Fits with `draws` given, as somebody would run them. The smallest effective samp
 the summary counts (of more than 60 options: of a log worth). CPU seconds are those of the fit,
 tuning and everything after the draws included; all is compiled before. The row with an asterisk is
 that of `thin=None`; its ratio is the best effective draws a CPU second of any row, divided by its
-own. With the folder of `groups.py` the two studies in it are two problems more.
+own. With the folder of `group_differences.py` the two studies in it are two problems more.
 """
 
 import argparse
@@ -20,25 +20,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import groups
-import leaderboard
+import group_differences
+import leaderboard_effective_draws
 import numpy as np
 
 import thali as th
-from thali._posterior.summary import compute_diagnostics
+from thali._posterior.summary_table import compute_diagnostics
 
 
 def _two_groups() -> dict[str, th.PairedComparisons]:
     """Two groups of people who compare twelve options."""
-    counts, _ = groups.two_groups(1)
+    counts, _ = group_differences.two_groups(1)
     return {name: th.PairedComparisons(each) for name, each in counts.items()}
 
 
 PROBLEMS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {  # a model and its data
-    "BTL 20": (lambda: th.EliminationByAspects("unique"), lambda: leaderboard.simulated(20, 2_000)),
+    "BTL 20": (
+        lambda: th.EliminationByAspects("unique"),
+        lambda: leaderboard_effective_draws.simulated(20, 2_000),
+    ),
     "BTL 200": (
         lambda: th.EliminationByAspects("unique"),
-        lambda: leaderboard.simulated(200, 69_000),
+        lambda: leaderboard_effective_draws.simulated(200, 69_000),
     ),
     "celebrities": (th.EliminationByAspects, th.datasets.celebrities),
     "numbers": (th.AdditiveClustering, th.datasets.numbers),
@@ -94,7 +97,9 @@ def main(
     problems = dict(PROBLEMS)
     if folder is not None:
         by_group = partial(th.EliminationByAspects, people=th.people.Groups())
-        problems |= {name: (by_group, partial(groups.tables_of, folder, name)) for name in STUDIES}
+        problems |= {
+            name: (by_group, partial(group_differences.tables_of, folder, name)) for name in STUDIES
+        }
     if small:
         only, thin, draws = ("BTL 20",), (1, 3), 50
     warnings.simplefilter("ignore")

@@ -32,11 +32,11 @@ from pathlib import Path
 import numpy as np
 
 import thali as th
+from thali._aspects.chain_state import COLUMNS, MIN_FREE_ROWS, replica, resize_state, stack_states
 from thali._aspects.kernel_operations import rebuild_cache
-from thali._aspects.likelihoods import pair_sets
+from thali._aspects.likelihoods import most_similar_pair_probabilities
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.sweep_rounds import prepare_state
-from thali._aspects.state import COLUMNS, MIN_FREE_ROWS, replica, resize_state, stack_states
+from thali._aspects.samplers.sweep_bookkeeping import prepare_state
 from thali._compile import jit
 
 HERE = Path(__file__).parent
@@ -163,18 +163,22 @@ def cost(n: int, n_features: int, count: int, sweeps: int, seed: int) -> None:
 
 def evaluated(chain: FeatureChain) -> int:
     """The sets that a sweep evaluates: counted while one runs as Python."""
-    numbers, is_disabled, settle_set = [0], jit._is_disabled, pair_sets.settle_one_set
+    numbers, is_disabled, settle_set = (
+        [0],
+        jit._is_disabled,
+        most_similar_pair_probabilities.settle_one_set,
+    )
 
     def counted(sets, c, r, through, is_kept):
         change = settle_set(sets, c, r, through, is_kept)
         numbers[0] += change != 0.0
         return change
 
-    jit._is_disabled, pair_sets.settle_one_set = lambda: True, counted
+    jit._is_disabled, most_similar_pair_probabilities.settle_one_set = lambda: True, counted
     try:
         chain.run_until(chain.sweeps + 1)
     finally:
-        jit._is_disabled, pair_sets.settle_one_set = is_disabled, settle_set
+        jit._is_disabled, most_similar_pair_probabilities.settle_one_set = is_disabled, settle_set
     return numbers[0]
 
 

@@ -1,6 +1,6 @@
 """Published tables and figures, recomputed, with the papers' figures beside ours.
 
-entry.py                 what an entry is, what it returns, and the parts of a long run
+reproduction_entry.py    what an entry is, what it returns, and the parts of a long run
 elimination_2006.py      Görür, Jäkel & Rasmussen (2006): paris-rome, celebrities, scan-order
 additive_2007.py         Navarro & Griffiths (2007): additive-numbers, additive-countries,
                          additive-letters
@@ -21,7 +21,7 @@ from importlib import import_module
 from thali._labels import shorten, suggest
 from thali.errors import ArgumentError
 
-from .entry import Entry, Reproduction, Settings
+from .reproduction_entry import Entry, Reproduction, Settings
 
 __all__ = ["Entry", "Reproduction", "Settings", "catalogue", "find"]
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from thali import datasets
-from thali._aspects.answers.features import find_presence
-from thali._aspects.models.additive import AdditiveClustering
+from thali._aspects.models.additive_clustering import AdditiveClustering
+from thali._aspects.results.feature_table import find_presence
 from thali._data.similarities import Similarities
-from thali._inference.progress import Progress
+from thali._inference.progress_display import Progress
 from thali._labels import shorten
-from thali._posterior.summary import compute_diagnostics
+from thali._posterior.summary_table import compute_diagnostics
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning
 
 from . import additive_2007_tables as tables
@@ -33,8 +33,8 @@ from .additive_2007_tables import (
     RATE,
     Design,
 )
-from .entry import Entry, Reproduction, Settings
-from .plots.overlap import overlap
+from .plots.feature_outlines import overlap
+from .reproduction_entry import Entry, Reproduction, Settings
 from .samplers import use_published_sampler
 
 
@@ -81,9 +81,9 @@ def read(path: Any, design: Design) -> tuple[Similarities, str]:
         If the file cannot be read, has other objects than the paper, or lacks a similarity.
     """
     from thali._data.kinds import SIMILARITIES
-    from thali._reading import recognise
+    from thali._reading import layout_recognition
 
-    data, how = recognise.read_data(path, SIMILARITIES)
+    data, how = layout_recognition.read_data(path, SIMILARITIES)
     named = {label.casefold(): label for label in design.labels}
     given = [label.strip().casefold() for label in data.labels]
     wrong = {

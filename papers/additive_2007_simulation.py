@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
-from thali._aspects.answers.feature_set_search import find_feature_sets
 from thali._aspects.draws.feature_columns import read_columns
-from thali._aspects.models.additive import AdditiveClustering
-from thali._aspects.priors.ibp import IndianBuffet
-from thali._inference.progress import Progress
+from thali._aspects.models.additive_clustering import AdditiveClustering
+from thali._aspects.priors.indian_buffet import IndianBuffet
+from thali._aspects.results.feature_set_search import find_feature_sets
+from thali._inference.progress_display import Progress
 from thali._plots._style import COLOURS, create_axes
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning
 
 from .additive_2007_tables import ESTIMATORS, PAPER
-from .entry import Entry, Reproduction, Settings, finished_parts
+from .reproduction_entry import Entry, Reproduction, Settings, finished_parts
 from .samplers import use_published_sampler
 
 if TYPE_CHECKING:

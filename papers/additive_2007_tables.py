@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._aspects.models.additive import AdditiveClustering
-from thali._comparison.pairs import compute_mcse
+from thali._aspects.models.additive_clustering import AdditiveClustering
+from thali._comparison.pair_holdouts import compute_mcse
 from thali._data.similarities import Similarities
-from thali._posterior.summary import compute_diagnostics
+from thali._posterior.summary_table import compute_diagnostics
 
 if TYPE_CHECKING:
     import pandas

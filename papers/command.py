@@ -14,21 +14,21 @@ import numpy as np
 import typer
 
 import papers
-from thali._inference.jobs import note_command
-from thali._inference.progress import Progress
-from thali._inference.task_jobs import Batch, PartsFolder, Record
+from thali._inference.job_folders import note_command
+from thali._inference.progress_display import Progress
+from thali._inference.resumable_tasks import Batch, PartsFolder, Record
 from thali._labels import format_plural
-from thali._surfaces.cli import files
+from thali._surfaces.cli import result_files
 from thali._surfaces.cli.commands.resume_status import OVERWRITE, open_job
-from thali._surfaces.cli.terminal import INTERRUPTED, notify, plain_messages
-from thali._surfaces.figures import Figures
+from thali._surfaces.cli.terminal_messages import INTERRUPTED, notify, plain_messages
+from thali._surfaces.figure_files import Figures
 from thali._surfaces.text_tables import align
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
     import pandas
 
-    from .entry import Entry, Reproduction, Settings
+    from .reproduction_entry import Entry, Reproduction, Settings
 
 _WIDTH = 110  # of a line of sentences, on the pages of the papers, too
 
@@ -117,7 +117,7 @@ def run_entry(name: str, settings: "Settings", out: Path | None, overwrite: bool
         settings = entry.with_data_of(settings) or settings
     entry.check(settings)
     if out is not None:
-        files.check_folder(out)
+        result_files.check_folder(out)
         out.mkdir(parents=True, exist_ok=True)
         settings = replace(settings, folder=out / _jobs(entry, settings.size))
     with note_command(None, overwrite):
@@ -134,7 +134,7 @@ def run_all(settings: "Settings", out: Path, overwrite: bool = False) -> None:
             f"--data of --all is a folder with the tables of all entries; '{settings.data}' is"
             " none."
         )
-    files.check_folder(out)
+    result_files.check_folder(out)
     entries = {entry.name: entry for entry in papers.catalogue()}
     chosen: dict[str, Settings] = {}
     for entry in entries.values():
@@ -231,7 +231,7 @@ def _plain(table: "pandas.DataFrame") -> str:
                 _cell(str(column), value) for column, value in zip(table.columns, row, strict=True)
             )
         )
-    return align(rows, left=texts)
+    return align(rows, left_columns=texts)
 
 
 def _cell(column: str, value) -> str:
@@ -258,8 +258,8 @@ def _write(entry: "Entry", found: "Reproduction", text: str, folder: Path) -> No
     """Write NAME.txt, NAME-1.csv, ... and one PNG for each picture, all or none."""
     contents: dict[str, bytes | memoryview] = {f"{entry.name}.txt": f"{text}\n".encode()}
     for number, table in enumerate(found.tables.values(), start=1):
-        contents[f"{entry.name}-{number}.csv"] = files.format_csv(table, index=False)
+        contents[f"{entry.name}-{number}.csv"] = result_files.format_csv(table, index=False)
     with Figures() as figures:
         for name, draw in found.pictures.items():
             contents[f"{entry.name}-{name}.png"] = figures.save(_Own(draw), "png")
-    files.write_together(folder, contents)
+    result_files.write_together(folder, contents)

@@ -8,17 +8,17 @@ import numpy as np
 from thali import datasets
 from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.models.elimination import EliminationByAspects
-from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.priors.indian_buffet import IndianBuffet
 from thali._aspects.samplers.chains import run_feature_chains
-from thali._aspects.samplers.task import build_task
+from thali._aspects.samplers.sampling_task import build_task
 from thali._comparison.compare import compare
-from thali._comparison.pairs import compute_mcse
+from thali._comparison.pair_holdouts import compute_mcse
 from thali._comparison.sentences import describe_comparison, describe_disagreement
-from thali._inference.progress import Progress
+from thali._inference.progress_display import Progress
 from thali._trees.tree import Tree
 
-from .entry import Entry, Reproduction, Settings
 from .plots.feature_samples import feature_samples
+from .reproduction_entry import Entry, Reproduction, Settings
 
 if TYPE_CHECKING:
     import pandas
@@ -277,7 +277,7 @@ def scan_order(settings: Settings) -> Reproduction:
 
     from thali._data.pairs import PairedComparisons
 
-    from .samplers.algorithm_1 import algorithm_1, algorithm_1_as_printed
+    from .samplers.elimination_2006 import algorithm_1, algorithm_1_as_printed
 
     samplers = {
         "recommended": None,

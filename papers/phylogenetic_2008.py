@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
-from thali._aspects.answers.features import features_table
 from thali._aspects.models.elimination import EliminationByAspects
+from thali._aspects.results.feature_table import features_table
 from thali._comparison.compare import compare
-from thali._inference.progress import Progress
-from thali._posterior.convergence import HIGHEST_R_HAT
+from thali._inference.progress_display import Progress
+from thali._posterior.convergence_check import HIGHEST_R_HAT
 from thali._trees.tree import Tree
 from thali.errors import ConvergenceWarning, InterruptedWarning
 
-from .entry import Entry, Reproduction, Settings
+from .reproduction_entry import Entry, Reproduction, Settings
 
 if TYPE_CHECKING:
     import pandas
@@ -392,7 +392,7 @@ def _remark_on_features(settings: Settings, shown: int, fits: dict[Any, Any]) ->
 
 
 def _score_pictures(scores: "pandas.DataFrame") -> dict[Any, Any]:
-    from .plots.blocks import by_level
+    from .plots.truth_and_estimate import by_level
 
     def draw_scores() -> Any:
         levels = _wide(scores, "score").groupby("comparisons")
@@ -413,7 +413,11 @@ def _score_pictures(scores: "pandas.DataFrame") -> dict[Any, Any]:
 def _matrix_pictures(
     settings: Settings, size: Size, shown: int, fits: dict[Any, Any]
 ) -> dict[Any, Any]:
-    from .plots.blocks import choice_matrices, features_above_each_other, features_and_choices
+    from .plots.truth_and_estimate import (
+        choice_matrices,
+        features_above_each_other,
+        features_and_choices,
+    )
 
     truth = made(settings, shown, PICTURED_LEVEL)
     labels, true_features = truth.data.labels, _merged(*_features(truth))

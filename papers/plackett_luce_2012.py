@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from .entry import Entry, Reproduction, Settings
 from .plackett_luce_2012_data import (
     COLON,
     GIBBS,
@@ -34,6 +33,7 @@ from .plackett_luce_2012_data import (
     read,
     sparse_logit,
 )
+from .reproduction_entry import Entry, Reproduction, Settings
 
 FIXED, COLLAPSED = "PL Gibbs, a = .3", "PL variational, a = 34"
 PUBLISHED, MAXIMUM = "PL Gibbs, published sampler", "PL maximum likelihood (a = 1)"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.warn import silence_warnings
+from thali._inference.user_warnings import silence_warnings
 from thali._labels import shorten
 from thali.errors import DataError, DataWarning
 
-from .entry import Settings, file_named, finished_parts
+from .reproduction_entry import Settings, file_named, finished_parts
 
 if TYPE_CHECKING:
     import pandas
@@ -146,7 +146,7 @@ def read(path: Any, studies: tuple[Design, ...]) -> list[DataSet]:
 
 
 def _data_set(file: Path, design: Design) -> DataSet:
-    from thali._classify.input import convert_to_matrix, read_string_column_names
+    from thali._classify.covariates_and_labels import convert_to_matrix, read_string_column_names
     from thali._reading.table_files import read_table
 
     table = read_table(file)

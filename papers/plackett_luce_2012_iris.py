@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.progress import Progress
-from thali._inference.warn import silence_warnings
+from thali._inference.progress_display import Progress
+from thali._inference.user_warnings import silence_warnings
 from thali._plots._style import COLOURS, create_axes
 
-from .entry import Entry, Reproduction, Settings
 from .plackett_luce_2012_data import (
     GIBBS,
     HALVES,
@@ -31,7 +30,8 @@ from .plackett_luce_2012_data import (
     read,
     sparse_logit,
 )
-from .plots.decision import decision
+from .plots.decision_regions import decision
+from .reproduction_entry import Entry, Reproduction, Settings
 
 if TYPE_CHECKING:
     import pandas
@@ -196,7 +196,7 @@ def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
 def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
     """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a
     downwards."""
-    from thali._classify.plackett_luce.map_estimate import maximise_class_weights
+    from thali._classify.plackett_luce.posterior_mode import maximise_class_weights
     from thali._classify.plackett_luce.row_sums import CovariateRows, merge_equal_rows
 
     W, codes, counts = merge_equal_rows(
@@ -216,7 +216,7 @@ def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
 def _prepared(
     data: DataSet, standardize: bool = True
 ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    from thali._classify.plackett_luce.design import PlackettLuceDesign
+    from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 
     X = data.covariates.to_numpy()
     design = PlackettLuceDesign.fit(X, list(data.covariates.columns), standardize=standardize)
@@ -226,7 +226,7 @@ def _prepared(
 
 def _on_starts(data: DataSet) -> str:
     """The result of the rule at a = .5 on unscaled covariates, from two starts."""
-    from thali._classify.plackett_luce.map_estimate import maximise_class_weights
+    from thali._classify.plackett_luce.posterior_mode import maximise_class_weights
     from thali._classify.plackett_luce.row_sums import CovariateRows
 
     _, W, codes, classes = _prepared(data, standardize=False)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._classify.sparse_logit.chain import CoefficientChain
-from thali._posterior.summary import compute_diagnostics
+from thali._classify.sparse_logit.markov_chain import CoefficientChain
+from thali._posterior.summary_table import compute_diagnostics
 
-from .entry import Entry, Reproduction, Settings, finished_parts
 from .plackett_luce_2012_data import (
     GIBBS,
     LOGIT,
@@ -24,6 +23,7 @@ from .plackett_luce_2012_data import (
     read,
     split,
 )
+from .reproduction_entry import Entry, Reproduction, Settings, finished_parts
 from .samplers.holmes_held_2006 import HolmesHeldChain
 from .samplers.plackett_luce_2012 import published
 
@@ -45,10 +45,10 @@ def plackett_luce_chain(
     a: Any = None,
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
-    from thali._classify.plackett_luce.chain import WeightChain, build_gibbs_settings
-    from thali._classify.plackett_luce.design import PlackettLuceDesign
-    from thali._classify.plackett_luce.state import repeat_rows, sort_rows_by_class
-    from thali._data.classifier_rows import merge_rows
+    from thali._classify.plackett_luce.chain_state import repeat_rows, sort_rows_by_class
+    from thali._classify.plackett_luce.markov_chain import WeightChain, build_gibbs_settings
+    from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
+    from thali._data.classification_data import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
     data = merge_rows(X, codes)
@@ -78,9 +78,12 @@ def logit_chain(
     wide: Any = None,
 ) -> Any:
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
-    from thali._classify.input import compute_standardization
-    from thali._classify.sparse_logit.chain import CoefficientPrior, build_coefficient_problem
-    from thali._data.classifier_rows import merge_rows
+    from thali._classify.covariates_and_labels import compute_standardization
+    from thali._classify.sparse_logit.markov_chain import (
+        CoefficientPrior,
+        build_coefficient_problem,
+    )
+    from thali._data.classification_data import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = CoefficientPrior(None, 1.0, 1.0, True)
@@ -245,7 +248,7 @@ def _drawn(
     """The second half of a chain: weights or coefficients, log odds of the new rows,
     log-likelihood; by draw."""
     if name in (HOLMES_HELD, POLYA_GAMMA):
-        from thali._classify.input import compute_standardization
+        from thali._classify.covariates_and_labels import compute_standardization
 
         chain.run_until(chain.total)
         free = np.arange(chain.problem.classes) != chain.problem.reference
@@ -257,8 +260,8 @@ def _drawn(
             odds.reshape(len(coefs), -1),
             chain.record.log_likelihood,
         )
-    from thali._classify.plackett_luce.design import PlackettLuceDesign
-    from thali._classify.plackett_luce.state import LOG_MASS
+    from thali._classify.plackett_luce.chain_state import LOG_MASS
+    from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 
     masses = np.empty(chain.total - chain.sweeps)
     for draw in range(len(masses)):  # chains do not record the sum of the weights

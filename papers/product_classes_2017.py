@@ -15,7 +15,7 @@ from thali._comparison.compare import compare
 from thali.datasets import product_choices
 from thali.errors import ConvergenceWarning, InterruptedWarning
 
-from .entry import Entry, Reproduction, Settings
+from .reproduction_entry import Entry, Reproduction, Settings
 
 PAPER = "Daviet & McCausland (2017), draft"
 CLASSES, HIERARCHICAL, MULTINOMIAL = "product classes", "hierarchical logit", "multinomial logit"

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import expit
 
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali._paired.leaderboard_worths import WorthsRequest, build_worth_problem
 from thali._worths.chains import Sampler, tune_step
 from thali._worths.laplace import Marginal

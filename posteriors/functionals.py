@@ -3,7 +3,7 @@ features."""
 
 import numpy as np
 
-from thali._aspects.answers.features import find_presence
+from thali._aspects.results.feature_table import find_presence
 
 # By the beginning of the names, up to a bracket.
 MEANINGS = {

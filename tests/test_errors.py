@@ -6,7 +6,7 @@ import warnings
 import pytest
 from helpers.sentences import said
 
-from thali import _arguments
+from thali import _argument_checks
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -95,11 +95,11 @@ def test_a_message_of_parts_is_one_line_of_bounded_length():
 @pytest.mark.parametrize(
     "check",
     [
-        lambda: _arguments.check_integer("draws", 0, 1),
-        lambda: _arguments.check_integer("draws", 10**12, 1),
-        lambda: _arguments.check_positive("draws", -1.0, "a length"),
-        lambda: _arguments.check_allowed("draws", 3, ("x", None)),
-        lambda: _arguments.check_share("draws", 2.0, "a probability"),
+        lambda: _argument_checks.check_integer("draws", 0, 1),
+        lambda: _argument_checks.check_integer("draws", 10**12, 1),
+        lambda: _argument_checks.check_positive("draws", -1.0, "a length"),
+        lambda: _argument_checks.check_allowed("draws", 3, ("x", None)),
+        lambda: _argument_checks.check_share("draws", 2.0, "a probability"),
     ],
 )
 def test_the_checks_of_arguments_name_facts(check):

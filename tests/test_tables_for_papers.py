@@ -8,8 +8,8 @@ from helpers.sentences import said
 from openpyxl import load_workbook
 
 import thali as th
+from thali._exportable_table import Table
 from thali._model.model_files import decode_arrays, encode_arrays
-from thali._result_table import Table
 
 HARD = ["R&D 50 %", "a_b#1", "x|y", "<b>", "two\nlines", "[1]", "=SUM(A1)", "$~^\\{}"]
 

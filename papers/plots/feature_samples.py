@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.draws.feature_columns import FeatureColumns, read_columns
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali._plots._fonts import picture
 from thali._plots._style import (
     GRID,
@@ -15,7 +15,7 @@ from thali._plots._style import (
     measure_label_width,
     shorten_labels,
 )
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:

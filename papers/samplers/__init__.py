@@ -1,8 +1,8 @@
 """The samplers that the papers published, for comparison with those of thali.
 
-algorithm_1.py   Görür, Jäkel & Rasmussen (2006), and Navarro & Griffiths (2007), with a valid scan
-                 and as printed
-tree_2008.py     Miller, Griffiths & Jordan (2008), section 3
+elimination_2006.py     Görür, Jäkel & Rasmussen (2006), and Navarro & Griffiths (2007), with a valid
+                        scan and as printed
+phylogenetic_2008.py    Miller, Griffiths & Jordan (2008), section 3
 plackett_luce_2012.py   Archambeau & Caron (2012)
 holmes_held_2006.py     Holmes & Held (2006), of the sparse logit
 """
@@ -12,7 +12,7 @@ from typing import Any
 from thali._aspects.likelihoods.additive import Additive
 from thali._aspects.priors.phylogenetic import PhylogeneticBuffet
 
-from . import algorithm_1, tree_2008
+from . import elimination_2006, phylogenetic_2008
 
 __all__ = ["published_sweep", "use_published_sampler"]
 
@@ -23,8 +23,12 @@ def published_sweep(prior: Any, likelihood: Any) -> Any:
     The weights of elimination must have the prior Gamma(1, 1).
     """
     if isinstance(likelihood, Additive):
-        return algorithm_1.published
-    return tree_2008.published if isinstance(prior, PhylogeneticBuffet) else algorithm_1.algorithm_1
+        return elimination_2006.published
+    return (
+        phylogenetic_2008.published
+        if isinstance(prior, PhylogeneticBuffet)
+        else elimination_2006.algorithm_1
+    )
 
 
 def use_published_sampler(model: Any) -> Any:

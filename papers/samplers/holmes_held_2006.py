@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from thali._classify.sparse_logit.chain import CoefficientChain
 from thali._classify.sparse_logit.gibbs_sweep import (
     ETA,
     _adapt_scale_step,
@@ -17,6 +16,7 @@ from thali._classify.sparse_logit.gibbs_sweep import (
     logit_log_likelihood,
     move_common_scale,
 )
+from thali._classify.sparse_logit.markov_chain import CoefficientChain
 from thali._compile.jit import compiled, part, scalar
 from thali._inference.numerics.polya_gamma import draw_half_inverse_gaussian, draw_polya_gamma_shape
 

@@ -3,13 +3,7 @@
 import math
 from typing import Any
 
-from thali._classify.plackett_luce.gibbs_sweep import (
-    draw_class_weights,
-    update_latent_variables,
-    update_scores,
-)
-from thali._classify.plackett_luce.latent_moves import sum_log_weights
-from thali._classify.plackett_luce.state import (
+from thali._classify.plackett_luce.chain_state import (
     ACCEPTED,
     LOG_A,
     LOG_MASS,
@@ -18,8 +12,14 @@ from thali._classify.plackett_luce.state import (
     TRIED,
     record_if_due,
 )
+from thali._classify.plackett_luce.gibbs_sweep import (
+    draw_class_weights,
+    update_latent_variables,
+    update_scores,
+)
+from thali._classify.plackett_luce.latent_variable_draws import sum_log_weights
 from thali._compile.jit import compiled, scalar
-from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.discrete_draws import accept
 
 _WALK_RATE = 0.44  # target acceptance rate
 

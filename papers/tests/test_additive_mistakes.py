@@ -12,22 +12,29 @@ import pytest
 from helpers.additive_cases import case_named, far_off, found_by_name
 from helpers.additive_runs import fit
 
-from papers.samplers import algorithm_1, use_published_sampler
-from papers.samplers.algorithm_1 import update_row
+from papers.samplers import elimination_2006, use_published_sampler
+from papers.samplers.elimination_2006 import update_row
+from thali._aspects.chain_state import (
+    ALPHA,
+    COLUMNS,
+    capacity,
+    clear_row,
+    copy_column,
+    remove_column,
+)
 from thali._aspects.kernel_operations import rate_single, select_cache
-from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, shift_all, sum_all
-from thali._aspects.moves.births import append_column
-from thali._aspects.moves.tuning import select_tuning
-from thali._aspects.samplers.sweep_rounds import (
+from thali._aspects.likelihoods.similarity_residuals import CONSTANT, VARIANCE, shift_all, sum_all
+from thali._aspects.moves.births_and_splits import append_column
+from thali._aspects.moves.step_tuning import select_tuning
+from thali._aspects.samplers.sweep_bookkeeping import (
     CONTINUE,
     begin_round,
     end_sweep,
     select_level_state,
 )
-from thali._aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
 from thali._aspects.weight_priors import draw_prior_weight
 from thali._compile.jit import kernel, scalar
-from thali._inference.numerics.decisions import accept, draw_poisson
+from thali._inference.numerics.discrete_draws import accept, draw_poisson
 
 FIGURES = ("n_shared_features", "constant", "P(012)", "P(0123)")
 MCSE = 0.01  # at the most, of those figures in the runs below
@@ -52,9 +59,9 @@ def run(
             else:
                 close_up(b, i)
                 draw_singles(rng, model, b, i, rows)
-        algorithm_1.walk_weights(rng, model, c, b, tuning)
+        elimination_2006.walk_weights(rng, model, c, b, tuning)
         if knows_prior:
-            algorithm_1.walk_constant(rng, model, c, b)
+            elimination_2006.walk_constant(rng, model, c, b)
         else:
             walk_constant(rng, model, c, b)
         end_sweep(b, tuning, tune)
@@ -89,7 +96,7 @@ def draw_singles(rng, model, b, i, rows):
 
 @scalar
 def walk_constant(rng, model, c, b):
-    d = algorithm_1.STEP * rng.standard_normal()
+    d = elimination_2006.STEP * rng.standard_normal()
     if c.real[CONSTANT] + d > 0.0:
         gain = d * (sum_all(c.residual) - 0.5 * d * model.likelihood.pairs) / c.real[VARIANCE]
         if accept(rng, gain):
@@ -144,7 +151,7 @@ def test_every_pair_counted_twice():
 )
 def test_a_planted_mistake(mistaken, figures, monkeypatch):
     case = case_named("E4b")
-    monkeypatch.setattr(algorithm_1, "published", mistaken)
+    monkeypatch.setattr(elimination_2006, "published", mistaken)
     tree = fit(case, 60, change=use_published_sampler)
     assert far_off(tree, case, errors=5.0)
     check_figures(tree, case, figures)
@@ -153,5 +160,5 @@ def test_a_planted_mistake(mistaken, figures, monkeypatch):
 @pytest.mark.long
 def test_the_sampler_that_the_mistakes_are_planted_in(monkeypatch):
     case = case_named("E4b")
-    monkeypatch.setattr(algorithm_1, "published", without_mistake)
+    monkeypatch.setattr(elimination_2006, "published", without_mistake)
     assert far_off(fit(case, 60, change=use_published_sampler), case) == {}

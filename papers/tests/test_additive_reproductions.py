@@ -22,11 +22,11 @@ from papers import additive_2007 as paper
 from papers import additive_2007_simulation as section_5
 from papers import additive_2007_tables as tables
 from papers.additive_2007_tables import COUNTRIES, LETTERS, NUMBERS
-from thali._aspects.models.additive import AdditiveClustering
-from thali._comparison.pairs import compute_mcse
+from thali._aspects.models.additive_clustering import AdditiveClustering
+from thali._comparison.pair_holdouts import compute_mcse
 from thali._data import kinds
-from thali._inference.task_jobs import read_parts
-from thali._reading.recognise import read_data
+from thali._inference.resumable_tasks import read_parts
+from thali._reading.layout_recognition import read_data
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")

@@ -10,7 +10,7 @@ import pytest
 import papers
 from papers import Entry, Reproduction, Settings
 from papers.command import _key
-from papers.entry import finished_parts
+from papers.reproduction_entry import finished_parts
 
 
 @pytest.fixture(autouse=True)

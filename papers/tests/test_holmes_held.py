@@ -31,7 +31,7 @@ from papers.samplers.holmes_held_2006 import (
     positive_logistic,
     run,
 )
-from thali._classify.sparse_logit import engines
+from thali._classify.sparse_logit import fitting_methods
 from thali._compile.jit import compiled
 from thali._inference.numerics.polya_gamma import draw_polya_gamma
 from thali._testing import small_models
@@ -199,8 +199,8 @@ def test_joint_distribution(wide, rounds):
 @pytest.mark.usefixtures("uncompiled")
 def test_same_seed_same_draws_as_ever(monkeypatch):
     kept = json.loads((Path(__file__).parent / "digests.json").read_text("utf-8"))["sparse-logit"]
-    monkeypatch.setattr(engines, "CoefficientChain", HolmesHeldChain)
-    monkeypatch.setattr(engines, "count_trajectories", lambda *size: 0)
+    monkeypatch.setattr(fitting_methods, "CoefficientChain", HolmesHeldChain)
+    monkeypatch.setattr(fitting_methods, "count_trajectories", lambda *size: 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = th.SparseMultinomialLogit(

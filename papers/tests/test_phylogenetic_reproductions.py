@@ -8,9 +8,9 @@ from helpers.stopped_jobs import keep_parts
 
 from papers import Settings
 from papers import phylogenetic_2008 as paper
-from papers.plots.blocks import choice_matrix, weighted_features
+from papers.plots.truth_and_estimate import choice_matrix, weighted_features
 from thali import datasets
-from thali._inference.task_jobs import read_parts
+from thali._inference.resumable_tasks import read_parts
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ def test_scores_rest_on_the_true_probabilities(tiny, tmp_path):
     "finished", [3 * 36, 3 * 36 + 12], ids=["between levels", "inside a level"]
 )
 def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, finished):
-    from thali._comparison import engine
+    from thali._comparison import held_out_fits
 
-    fits, run = [], engine.run
+    fits, run = [], held_out_fits.run
 
     def stopped(task):
         if len(fits) == finished:
@@ -114,7 +114,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, finished):
         return run(task)
 
     monkeypatch.setitem(paper.SIZES, "small", paper.Size(1, (1, 10), draws=4, tune=1, chains=1))
-    monkeypatch.setattr(engine, "run", stopped)
+    monkeypatch.setattr(held_out_fits, "run", stopped)
     found = paper.blocks(settings(tmp_path))
     assert found.interrupted
     assert next(iter(found.tables.values()))["comparisons a pair"].tolist() == [1]
@@ -139,12 +139,12 @@ def test_ctrl_c_while_the_pictures_are_fitted(tiny, monkeypatch):
 
 
 def test_ctrl_c_before_anything_is_finished(tiny, monkeypatch):
-    from thali._comparison import engine
+    from thali._comparison import held_out_fits
 
     def stopped(task):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engine, "run", stopped)
+    monkeypatch.setattr(held_out_fits, "run", stopped)
     with pytest.raises(KeyboardInterrupt):
         paper.blocks(settings())
 

@@ -21,10 +21,10 @@ from papers import plackett_luce_2012_iris as iris
 from papers import plackett_luce_2012_mixing as mixing
 from papers.plackett_luce_2012_data import COLON, GIBBS, IRIS, LOGIT, STUDIES, SUSHI, VARIATIONAL
 from papers.plackett_luce_2012_mixing import plackett_luce_chain
+from thali._classify.plackett_luce.chain_state import LOG_MASS
 from thali._classify.plackett_luce.model import PlackettLuceRegression
-from thali._classify.plackett_luce.state import LOG_MASS
 from thali._classify.sparse_logit.model import SparseMultinomialLogit
-from thali._inference.task_jobs import read_parts
+from thali._inference.resumable_tasks import read_parts
 from thali.errors import ArgumentError, DataError
 
 TINY = rates.Budget(2, 4, 4, 1)

@@ -17,7 +17,7 @@ from scipy import special, stats
 
 from papers.plackett_luce_2012_data import published_plackett_luce
 from papers.samplers.plackett_luce_2012 import published, published_walk
-from thali._classify.plackett_luce.design import PlackettLuceDesign
+from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 from thali._compile.jit import compiled
 from thali._testing import small_models
 from thali._testing.small_models import SmallModelCase

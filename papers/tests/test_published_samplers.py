@@ -29,9 +29,14 @@ from helpers.same_draws import same
 
 import thali as th
 from papers.samplers import published_sweep, use_published_sampler
-from papers.samplers.algorithm_1 import algorithm_1, algorithm_1_as_printed, published, update_row
+from papers.samplers.elimination_2006 import (
+    algorithm_1,
+    algorithm_1_as_printed,
+    published,
+    update_row,
+)
 from thali._aspects.samplers.chains import FeatureChain, run_feature_chains
-from thali._aspects.samplers.task import build_task
+from thali._aspects.samplers.sampling_task import build_task
 from thali._testing import small_models
 from thali._testing.exact import invariance_error
 from thali._testing.small_models import SmallModelCase

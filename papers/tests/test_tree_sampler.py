@@ -20,12 +20,12 @@ from helpers.problems import (
 from scipy import integrate, stats
 
 import thali as th
-from papers.samplers import algorithm_1, tree_2008, use_published_sampler
+from papers.samplers import elimination_2006, phylogenetic_2008, use_published_sampler
+from thali._aspects.chain_state import COLUMNS, remove_column, resize_state
 from thali._aspects.priors import PhylogeneticBuffet
 from thali._aspects.priors.phylogenetic import TreeRates
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task
-from thali._aspects.state import COLUMNS, remove_column, resize_state
+from thali._aspects.samplers.sampling_task import build_task
 from thali._testing.exact import invariance_error, outcomes
 
 pytestmark = pytest.mark.fit
@@ -45,7 +45,7 @@ def at_random(seed, columns, n=7):
     weights = rng.exponential(size=columns)
     state, _ = make_state(model, make, matrix, weights, rng.exponential(size=n))
     state.pi[:columns] = rng.random(columns)
-    tree_2008.begin(model.prior, state)
+    phylogenetic_2008.begin(model.prior, state)
     return tree, model, state
 
 
@@ -77,14 +77,14 @@ def test_probability_of_a_column_and_of_each_toggle(seed):
     for k in range(12):
         owners, pi = state.Z[k, :7].astype(bool), state.pi[k]
         expected = log_probability(tree, owners, pi)
-        assert tree_2008.log_probability(model.prior, state, k, k, pi) == pytest.approx(
+        assert phylogenetic_2008.log_probability(model.prior, state, k, k, pi) == pytest.approx(
             expected, abs=1e-11
         )
         for i in range(7):
             with_i, without_i = owners.copy(), owners.copy()
             with_i[i], without_i[i] = True, False
             expected = log_probability(tree, with_i, pi) - log_probability(tree, without_i, pi)
-            assert tree_2008.log_odds_of_owning(model.prior, state, k, i) == pytest.approx(
+            assert phylogenetic_2008.log_odds_of_owning(model.prior, state, k, i) == pytest.approx(
                 expected, abs=1e-11
             )
 
@@ -97,7 +97,7 @@ def test_row_pass_given_the_probabilities(i):
         model, make, [[1, 0, 1], [1, 1, 0], [0, 1, 0]], [0.7, 1.3, 0.4], [0.5, 1.0, 0.8]
     )
     start[0].pi[:3] = [0.15, 0.6, 0.9]
-    tree_2008.begin(model.prior, start[0])
+    phylogenetic_2008.begin(model.prior, start[0])
 
     def key(pair):
         matrix, weights, _ = contents(pair[0])
@@ -109,7 +109,7 @@ def test_row_pass_given_the_probabilities(i):
         return total + sum(map(log_probability, [tree] * 3, matrix.T, pair[0].pi))
 
     def step(rng, pair):
-        tree_2008.update_row(rng, model, pair[1], pair[0], i)
+        phylogenetic_2008.update_row(rng, model, pair[1], pair[0], i)
 
     assert invariance_error(step, start, key, log_target) < 1e-12
 
@@ -121,10 +121,10 @@ def test_walk_of_a_probability(owners):
     model, make = build(three_options(), PhylogeneticBuffet(tree), unique=FIXED_UNIQUE, lo=1, hi=3)
     column = np.isin(np.arange(3), owners)
     state, _ = make_state(model, make, column[:, None], [1.0], [1.0, 1.0, 1.0])
-    tree_2008.begin(model.prior, state)
+    phylogenetic_2008.begin(model.prior, state)
     drawn = np.empty(50_000)
     for t in range(drawn.size):
-        tree_2008.update_probability(rng, model.prior, state, 0)
+        phylogenetic_2008.update_probability(rng, model.prior, state, 0)
         drawn[t] = state.pi[0]
     kinship = TreeRates.from_tree(tree, 400)
     density = np.exp(kinship.base + kinship.sum_gains(column, tree.parents))
@@ -155,10 +155,12 @@ def test_walk_is_in_detailed_balance(pi, new):
     def flow(pi, new):
         spread = math.sqrt(0.06 * pi * (1.0 - pi) + 0.08)
         state.pi[0] = pi
-        tree_2008.begin(model.prior, state)
+        phylogenetic_2008.begin(model.prior, state)
 
         def step(rng, after):
-            tree_2008.update_probability(Proposing(rng, (new - pi) / spread), model.prior, after, 0)
+            phylogenetic_2008.update_probability(
+                Proposing(rng, (new - pi) / spread), model.prior, after, 0
+            )
 
         found: list[tuple[float, Any]] = outcomes(step, state)
         accepted = sum(share for share, after in found if after.pi[0] != pi)
@@ -176,7 +178,7 @@ def test_probability_of_a_new_column(leaf_length):
         np.random.default_rng(9),
     )
     prior = PhylogeneticBuffet(tree).compiled(3)
-    drawn = [tree_2008.draw_probability_alone(rng, prior, 0) for _ in range(4_000)]
+    drawn = [phylogenetic_2008.draw_probability_alone(rng, prior, 0) for _ in range(4_000)]
     rest = tree.total_length - leaf_length
 
     def density(pi):  # eq. 8
@@ -199,7 +201,7 @@ def test_a_column_keeps_its_probability_and_its_nodes(uncompiled):
         PhylogeneticBuffet(tree),
         th.likelihoods.Elimination(),
         data,
-        sweep=tree_2008.published,
+        sweep=phylogenetic_2008.published,
         **settings,
     )
     chain = FeatureChain(task, np.random.default_rng(1))
@@ -209,7 +211,7 @@ def test_a_column_keeps_its_probability_and_its_nodes(uncompiled):
         for k in range(state.whole[COLUMNS]):
             assert 0.0 < state.pi[k] < 1.0
             owners = state.Z[k, :6].astype(bool)
-            found = tree_2008.log_probability(task.model.prior, state, k, k, state.pi[k])
+            found = phylogenetic_2008.log_probability(task.model.prior, state, k, k, state.pi[k])
             assert found == pytest.approx(log_probability(tree, owners, state.pi[k]), abs=1e-9)
 
 
@@ -220,7 +222,7 @@ def test_a_probability_moves_with_its_column():
     assert (state.pi[1], state.w[1]) == (last, weight)
     state.m[0] = 0
     kept = list(zip(state.w[1:3], state.pi[1:3], strict=True))
-    algorithm_1.drop_empty(state)
+    elimination_2006.drop_empty(state)
     assert list(zip(state.w[:2], state.pi[:2], strict=True)) == kept
 
 

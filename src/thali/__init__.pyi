@@ -9,8 +9,8 @@ from . import plots as plots
 from . import priors as priors
 from . import report as report
 from . import testing as testing
-from ._aspects.maximum_likelihood.ratio import likelihood_ratio as likelihood_ratio
-from ._aspects.models.additive import AdditiveClustering as AdditiveClustering
+from ._aspects.maximum_likelihood.likelihood_ratio import likelihood_ratio as likelihood_ratio
+from ._aspects.models.additive_clustering import AdditiveClustering as AdditiveClustering
 from ._aspects.models.elimination import EliminationByAspects as EliminationByAspects
 from ._aspects.models.latent_feature_model import LatentFeatureModel as LatentFeatureModel
 from ._choice.latent_class.model import LatentClassLogit as LatentClassLogit

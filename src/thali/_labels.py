@@ -95,13 +95,15 @@ def normalise_spelling(text: str) -> str:
     """
     if not text.isprintable():
         text = escape_unprintable(text)
-    stripped = text.strip()
-    if stripped.isascii():
-        return stripped
-    normalised = unicodedata.normalize("NFC", stripped).translate(_EQUIVALENT_LETTERS).strip()
-    if normalised != stripped:
+    stripped_text = text.strip()
+    if stripped_text.isascii():
+        return stripped_text
+    normalised_text = (
+        unicodedata.normalize("NFC", stripped_text).translate(_EQUIVALENT_LETTERS).strip()
+    )
+    if normalised_text != stripped_text:
         warnings.warn(DataWarning(_MERGED_LABELS), stacklevel=2)
-    return normalised
+    return normalised_text
 
 
 def join_lines(label: str) -> str:
@@ -159,8 +161,10 @@ def check_design_labels(options: Any, least: int) -> tuple[str, ...]:
             f"A design requires the number of options or a list of labels; got {options!r}."
         )
     if len(labels) < least:
-        few = {2: "two", 3: "three"}.get(least, str(least))
-        raise ArgumentError(f"This design requires at least {few} options; got {len(labels)}.")
+        least_text = {2: "two", 3: "three"}.get(least, str(least))
+        raise ArgumentError(
+            f"This design requires at least {least_text} options; got {len(labels)}."
+        )
     return labels
 
 
@@ -220,12 +224,12 @@ def find_label_indices(labels: Iterable[Any], names: Iterable[Any]) -> np.ndarra
 
 def suggest(name: str, known_names: Sequence[str]) -> str:
     """Return " Did you mean 'x'?" for the most similar known name, or ""."""
-    folded: dict[str, str] = {}
+    name_by_casefold: dict[str, str] = {}
     for candidate in known_names:
-        folded.setdefault(candidate.casefold(), candidate)
-    similar_names = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+        name_by_casefold.setdefault(candidate.casefold(), candidate)
+    similar_names = difflib.get_close_matches(name.casefold(), name_by_casefold, n=1, cutoff=0.6)
     if similar_names:
-        return f" Did you mean {folded[similar_names[0]]!r}?"
+        return f" Did you mean {name_by_casefold[similar_names[0]]!r}?"
     return ""
 
 

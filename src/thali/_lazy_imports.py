@@ -5,11 +5,11 @@ from typing import Any
 
 HOMES = {
     "Model.report": "thali._surfaces.report:report",
-    "Classifier.cross_validate": "thali._comparison.rows:cross_validate",
-    "Classifier.check_folds": "thali._comparison.rows:check_folds",
+    "Classifier.cross_validate": "thali._comparison.classifier_holdouts:cross_validate",
+    "Classifier.check_folds": "thali._comparison.classifier_holdouts:check_folds",
     "Picture.draw": "thali.plots:__getattribute__",
-    "Tree.plot": "thali._plots.tree:tree",
-    "Individuals": "thali._people.populations:Individuals",
+    "Tree.plot": "thali._plots.option_tree:tree",
+    "Individuals": "thali._people.people_argument:Individuals",
 }
 
 # The `ModelSpec` of each model, in the order of lists of models.

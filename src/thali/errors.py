@@ -219,8 +219,8 @@ class Clause(Message):
 
     def render(self, words: Words) -> str:
         """Format the clause; "" if command line or app cannot set its argument."""
-        named = (part.name for part in self.parts if isinstance(part, Argument | Setting))
-        if all(map(words.has, named)):
+        argument_names = (part.name for part in self.parts if isinstance(part, Argument | Setting))
+        if all(map(words.has, argument_names)):
             return super().render(words)
         return ""
 

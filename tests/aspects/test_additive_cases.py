@@ -12,7 +12,7 @@ from helpers.additive_cases import CASES, case_named, expected_by_name, far_off,
 from helpers.all_drawn import in_groups
 from helpers.naive.latent_features import additive_log_likelihood, additive_similarity
 
-from thali._inference.numerics.truncated import draw_tilted_weight
+from thali._inference.numerics.positive_weight_draws import draw_tilted_weight
 
 
 def tree_of(states, n):

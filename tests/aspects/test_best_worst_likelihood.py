@@ -9,8 +9,8 @@ from helpers.naive.latent_features import answer_probabilities
 from helpers.sentences import refused
 
 import thali as th
+from thali._aspects.chain_state import make_empty_state
 from thali._aspects.kernel_operations import log_likelihood, rebuild_cache
-from thali._aspects.state import make_empty_state
 from thali.errors import DataError
 from thali.likelihoods import Elimination
 

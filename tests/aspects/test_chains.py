@@ -16,9 +16,7 @@ from helpers.short_slices import short_slices
 
 import thali as th
 import thali._aspects.samplers.chains as chains
-from thali._aspects.samplers.chains import FeatureChain, run_feature_chains
-from thali._aspects.samplers.task import build_task
-from thali._aspects.state import (
+from thali._aspects.chain_state import (
     COLUMNS,
     capacity,
     replica,
@@ -26,6 +24,8 @@ from thali._aspects.state import (
     shuffle_columns,
     stack_states,
 )
+from thali._aspects.samplers.chains import FeatureChain, run_feature_chains
+from thali._aspects.samplers.sampling_task import build_task
 from thali.likelihoods import Elimination
 from thali.priors import IndianBuffet
 

@@ -223,7 +223,7 @@ def test_blocks_of_pairs_and_cells_change_nothing(monkeypatch):
     tree = small_fit()[2]
     whole = check_table(tree, random_seed=7)
     for block in (1, 200):
-        monkeypatch.setattr("thali._inference.indexing.BLOCK", block)
+        monkeypatch.setattr("thali._inference.index_arithmetic.BLOCK", block)
         pieces = check_table(tree, random_seed=7)
         # Sums in another order differ in the last digits.
         np.testing.assert_allclose(pieces.pop("predicted"), whole["predicted"], rtol=1e-12)

@@ -22,12 +22,12 @@ from helpers.problems import NO_UNIQUE, build, contents, make_state, random_comp
 from scipy.special import i0e
 
 import thali as th
-import thali._aspects.likelihoods.residuals as residuals
+import thali._aspects.likelihoods.similarity_residuals as residuals
 from thali._aspects import kernel_operations
-from thali._aspects.likelihoods.delta_checks import compare_changes, sample_states
-from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE
+from thali._aspects.chain_state import COLUMNS, clear_row
+from thali._aspects.likelihoods.custom_term_checks import compare_changes, sample_states
+from thali._aspects.likelihoods.similarity_residuals import CONSTANT, VARIANCE
 from thali._aspects.moves.unique_weights import log_i0
-from thali._aspects.state import COLUMNS, clear_row
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import kernel, scalar
 

@@ -18,8 +18,8 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 import thali as th
-from thali._aspects.state import COLUMNS
-from thali._model.respondent_scores import (
+from thali._aspects.chain_state import COLUMNS
+from thali._model.cluster_robust_variance import (
     RespondentScores,
     ScoreVariance,
     inverse_root,

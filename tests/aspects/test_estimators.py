@@ -14,8 +14,8 @@ from helpers.similarity_columns import columns_of_sets, similarities_of
 from scipy import stats
 
 import thali as th
-import thali._aspects.answers.feature_set_search as set_search
-from thali._aspects.answers.feature_set_search import find_feature_sets, log_feature_gain
+import thali._aspects.results.feature_set_search as set_search
+from thali._aspects.results.feature_set_search import find_feature_sets, log_feature_gain
 from thali.errors import ArgumentError, DataWarning, EstimateWarning
 from thali.priors import FiniteFeatures, IndianBuffet
 

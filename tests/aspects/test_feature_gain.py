@@ -10,8 +10,8 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
-import thali._aspects.answers.feature_set_search as set_search
-from thali._aspects.answers.feature_set_search import (
+import thali._aspects.results.feature_set_search as set_search
+from thali._aspects.results.feature_set_search import (
     FeatureTerms,
     log_evidence,
     log_feature_gain,

@@ -14,7 +14,7 @@ from helpers.sentences import refused
 from helpers.set_problems import random_choices
 
 import thali as th
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 12, "tune": 3, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import thali as th
-import thali._aspects.samplers.recommended as recommended
+import thali._aspects.samplers.default_sweeps as recommended
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import MIN_ANNEALED
+from thali._aspects.samplers.sampling_task import MIN_ANNEALED
 from thali._aspects.samplers.tempering import (
     MAX_TEMPERATURES,
     MIN_ATTEMPTS,

@@ -9,7 +9,7 @@ from helpers.sentences import refused
 from helpers.set_problems import random_choices
 
 import thali as th
-from thali._inference.progress import Progress
+from thali._inference.progress_display import Progress
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 6, "tune": 2, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}

@@ -9,7 +9,7 @@ from helpers.problems import random_comparisons, with_ties
 from helpers.sentences import refused
 
 import thali as th
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali.errors import ThaliError
 
 ASPECTS = th.EliminationByAspects

@@ -10,13 +10,13 @@ from helpers.cache_drift import compare_sums
 from helpers.sentences import refused
 
 import thali as th
-import thali._aspects.moves.flips as flips
-import thali._aspects.samplers.recommended as recommended
+import thali._aspects.moves.owner_flips as flips
+import thali._aspects.samplers.default_sweeps as recommended
 from thali._aspects import kernel_operations
-from thali._aspects.likelihoods.delta_checks import bound_rounding
+from thali._aspects.chain_state import COLUMNS
+from thali._aspects.likelihoods.custom_term_checks import bound_rounding
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task
-from thali._aspects.state import COLUMNS
+from thali._aspects.samplers.sampling_task import build_task
 from thali.errors import ArgumentError, DataError
 from thali.testing import check
 

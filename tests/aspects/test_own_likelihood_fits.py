@@ -19,12 +19,12 @@ from helpers.places import PROJECT
 from helpers.sentences import refused
 
 import thali as th
-import thali._aspects.samplers.recommended as recommended
+import thali._aspects.samplers.default_sweeps as recommended
 from thali._aspects import kernel_operations
-from thali._aspects.likelihoods.delta_checks import build_state
+from thali._aspects.chain_state import COLUMNS
+from thali._aspects.likelihoods.custom_term_checks import build_state
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task
-from thali._aspects.state import COLUMNS
+from thali._aspects.samplers.sampling_task import build_task
 from thali._compile.jit import kernel
 from thali.errors import ArgumentError, ThaliError
 from thali.likelihoods import Additive

@@ -12,8 +12,8 @@ from helpers.sentences import refused
 from scipy import stats
 
 import thali as th
+from thali._aspects.chain_state import BETA, COLUMNS, make_empty_state
 from thali._aspects.kernel_operations import draw_parameters, rebuild_cache
-from thali._aspects.state import BETA, COLUMNS, make_empty_state
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Beta, Custom, Gamma, HalfNormal, LogNormal, Normal
 from thali.priors import Given

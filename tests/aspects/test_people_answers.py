@@ -13,7 +13,7 @@ from xarray import DataTree
 
 import thali as th
 from thali._aspects.populations.several_groups import IndividualRespondents, RecordedDraws
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._model.predictive_check import describe_check
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive
@@ -50,7 +50,7 @@ def test_individuals_are_shares_of_utilities(shared):
 def test_blocks_of_people_are_as_all_at_once(monkeypatch):
     model = of_people(compared(), UNIQUE)
     whole = model.respondents.individuals()
-    monkeypatch.setattr("thali._inference.indexing.BLOCK", 1)
+    monkeypatch.setattr("thali._inference.index_arithmetic.BLOCK", 1)
     pd.testing.assert_frame_equal(model.respondents.individuals(), whole)
 
 

@@ -10,7 +10,7 @@ from helpers.dependence_attributes import dependence_of
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._posterior import store
+from thali._posterior import datatree_files
 from thali.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
@@ -101,7 +101,7 @@ def test_what_is_large_of_many_people_is_left_out_and_answers_stay(data, uncompi
     assert many.summary().index.tolist() == few.summary().index.tolist()
     assert len(many.of_group("p1").features()) == len(few.of_group("p1").features()) == 2
     assert list(many.check(random_seed=1)) == list(few.check(random_seed=1))
-    monkeypatch.setattr(store, "MAX_POINTWISE", 10)
+    monkeypatch.setattr(datatree_files, "MAX_POINTWISE", 10)
     assert "log_likelihood" not in fitted(data(), **more).posterior_.children
 
 

@@ -15,7 +15,7 @@ from scipy.special import digamma
 import thali as th
 import thali._aspects.priors.phylogenetic as phylogenetic
 from thali._aspects import kernel_operations
-from thali._aspects.state import count_grid_nodes, make_empty_state
+from thali._aspects.chain_state import count_grid_nodes, make_empty_state
 from thali.errors import DataError
 from thali.priors import IndianBuffet, PhylogeneticBuffet
 

@@ -23,11 +23,11 @@ from thali._aspects.samplers.chains import (
     count_pilot_sweeps,
     select_neighbour_pairs,
 )
-from thali._aspects.samplers.task import DEFAULT_THIN, FIRST_LEVELS
-from thali._data.groups import GroupedData
-from thali._inference.progress import Progress
-from thali._model import sampling as fits
-from thali._model.sampling import RunningFit
+from thali._aspects.samplers.sampling_task import DEFAULT_THIN, FIRST_LEVELS
+from thali._data.grouped_data import GroupedData
+from thali._inference.progress_display import Progress
+from thali._model import chain_runs as fits
+from thali._model.chain_runs import RunningFit
 from thali.errors import EstimateWarning
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
@@ -81,7 +81,7 @@ def test_pairs_are_neighbours_evenly_spread():
 def test_what_is_seen_is_the_choice_probability():
     """Of the last draw, when every sweep is one."""
     from thali._aspects.samplers.chains import FeatureChain
-    from thali._inference.seeds import spawn_generators
+    from thali._inference.random_seeds import spawn_generators
 
     data, model = random_comparisons(6, 9), th.EliminationByAspects(lapse=0.0)
     chain = FeatureChain(model.prepare(data, 20, 10, 1).task, spawn_generators(1, 1)[0])

@@ -10,8 +10,7 @@ from helpers.naive import latent_features as naive
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.answers.feature_set_search import log_feature_gain
-from thali._aspects.likelihoods.residuals import arrange_squares
+from thali._aspects.likelihoods.similarity_residuals import arrange_squares
 from thali._aspects.models.annealing import (
     ClimbProblem,
     RecordedDraws,
@@ -19,6 +18,7 @@ from thali._aspects.models.annealing import (
     find_best_state,
     plan_triplet_runs,
 )
+from thali._aspects.results.feature_set_search import log_feature_gain
 from thali.errors import ArgumentError
 
 S4 = th.Similarities(

@@ -9,8 +9,8 @@ from helpers.sentences import refused
 from scipy import stats
 
 from thali._aspects import kernel_operations
-from thali._aspects.state import make_empty_state
-from thali._inference.numerics.decisions import draw_bessel_count, draw_poisson
+from thali._aspects.chain_state import make_empty_state
+from thali._inference.numerics.discrete_draws import draw_bessel_count, draw_poisson
 from thali.errors import ArgumentError
 from thali.priors import FiniteFeatures, Given, IndianBuffet
 

@@ -9,7 +9,7 @@ import pytest
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.samplers.task import build_weight_prior
+from thali._aspects.samplers.sampling_task import build_weight_prior
 from thali._aspects.weight_priors import GammaWeights, NormalWeights
 from thali.errors import ArgumentError
 

@@ -15,10 +15,10 @@ from scipy import stats
 
 import thali as th
 import thali._aspects.moves.covariate_slopes as slope_updates
+from thali._aspects.chain_state import COLUMNS, replica
 from thali._aspects.group_state import select_common_weights
 from thali._aspects.populations.several_groups import IndividualRespondents, RecordedDraws
-from thali._aspects.state import COLUMNS, replica
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._people.respondent_columns import build_covariates
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.likelihoods import Elimination

@@ -10,8 +10,8 @@ from helpers.triplet_problems import LAPSE, MIXED, start_of
 
 import thali as th
 from thali._aspects import kernel_operations
+from thali._aspects.chain_state import COLUMNS
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.state import COLUMNS
 
 
 def test_weights_whose_exponential_overflows():

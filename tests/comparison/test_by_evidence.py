@@ -13,8 +13,8 @@ from helpers.watched_runs import find_evidence_by
 from scipy import special, stats
 
 import thali as th
-from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.evidence import LogEvidence
+from thali._posterior.convergence_check import ConvergenceCheck
+from thali._posterior.log_evidence import LogEvidence
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, Message
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])

@@ -9,7 +9,7 @@ from helpers.paired_cases import leave_one_out
 from scipy.stats import binom
 
 import thali as th
-from thali._comparison.pairs import score_answers
+from thali._comparison.pair_holdouts import score_answers
 
 ML = {"method": "maximum-likelihood"}
 

@@ -12,7 +12,7 @@ from helpers import clusters
 from helpers.short_comparisons import SHORT, TRIO, compare
 
 import thali as th
-from thali._inference import threads
+from thali._inference import threads_and_processes
 from thali.errors import DataError
 
 pytestmark = pytest.mark.fit
@@ -31,14 +31,14 @@ def dask():
 def on_dask(dask, monkeypatch):
     """Within the block, joblib's tasks are carried out by Dask; a list of the threads that did
     so."""
-    numbered, used = threads.run_numbered, []
+    numbered, used = threads_and_processes.run_numbered, []
 
     @functools.wraps(numbered)
     def noted(*task):
         used.append(threading.current_thread().name)
         return numbered(*task)
 
-    monkeypatch.setattr(threads, "run_numbered", noted)
+    monkeypatch.setattr(threads_and_processes, "run_numbered", noted)
     with joblib.parallel_config("dask"):
         yield used
 
@@ -102,4 +102,4 @@ class FailsOnWorkers(th.EliminationByAspects):
 )
 def test_workers_are_those_that_the_user_has_set(settings, expected):
     with joblib.parallel_config(**settings):
-        assert threads.has_workers() == expected
+        assert threads_and_processes.has_workers() == expected

@@ -23,9 +23,9 @@ from joblib import parallel_config
 from scipy import stats
 
 import thali as th
-from thali._comparison.pairs import score_answers
-from thali._inference import jobs
-from thali._inference import threads as workers
+from thali._comparison.pair_holdouts import score_answers
+from thali._inference import job_folders
+from thali._inference import threads_and_processes as workers
 from thali.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -55,7 +55,7 @@ def table_of(names, data, results):
 
 def finished(job):
     """How many fits are in a job."""
-    index = jobs.read_index(job)
+    index = job_folders.read_index(job)
     return 0 if index is None else index["place"]["done"]
 
 
@@ -445,11 +445,11 @@ def test_a_killed_process_loses_nothing(tmp_path, always):
 def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
     job = tmp_path / "job"
     code = (
-        "import os, signal, sys, warnings, thali as th\nfrom thali._inference import jobs,"
-        " parts\nif __name__ == '__main__':\n    jobs.MIN_SECONDS = 0.0\n    add ="
-        " parts.PartsFolder.add\n    def add_and_stop(folder, *args):\n        add(folder,"
+        "import os, signal, sys, warnings, thali as th\nfrom thali._inference import job_folders,"
+        " resumable_tasks\nif __name__ == '__main__':\n    job_folders.MIN_SECONDS = 0.0\n    add ="
+        " resumable_tasks.PartsFolder.add\n    def add_and_stop(folder, *args):\n        add(folder,"
         " *args)\n        if len(folder.records) == 3:\n            os.kill(os.getpid(),"
-        " signal.SIGSTOP)\n    parts.PartsFolder.add = add_and_stop\n   "
+        " signal.SIGSTOP)\n    resumable_tasks.PartsFolder.add = add_and_stop\n   "
         " warnings.simplefilter('always')\n    models = {'BTL':"
         " th.EliminationByAspects('unique')}\n    table = th.compare(models,"
         f" th.datasets.celebrities(), draws=100, tune=50,\n                       cores={cores},"

@@ -6,9 +6,9 @@ from helpers.problems import random_comparisons
 from helpers.short_comparisons import sentences
 
 import thali as th
-from thali._comparison.pairs import PairSplitter
+from thali._comparison.pair_holdouts import PairSplitter
 from thali._comparison.splitter import GroupSplitter
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali.errors import DataError
 
 

@@ -10,9 +10,9 @@ from helpers.set_problems import random_choices
 from helpers.short_comparisons import sentences
 
 import thali as th
-from thali._comparison.pairs import ObjectPairSplitter
+from thali._comparison.pair_holdouts import ObjectPairSplitter
 from thali._comparison.splitter import GroupSplitter
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali.errors import ArgumentError, DataError
 
 RUN = {

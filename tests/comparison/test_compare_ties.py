@@ -8,7 +8,7 @@ from helpers.sentences import refused
 from scipy.stats import multinomial
 
 import thali as th
-from thali._comparison.pairs import score_answers
+from thali._comparison.pair_holdouts import score_answers
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")

@@ -21,8 +21,8 @@ from helpers.stopped_jobs import keep_parts
 from sklearn.linear_model import LogisticRegression
 
 import thali as th
-from thali._inference import jobs
-from thali._inference.task_jobs import PartsFolder, read_parts
+from thali._inference import job_folders
+from thali._inference.resumable_tasks import PartsFolder, read_parts
 from thali.errors import (
     ArgumentError,
     DataError,
@@ -94,10 +94,10 @@ import numpy as np
 import pandas as pd
 import thali as th
 from helpers.stopped_jobs import killed_at_a_rename
-from thali._inference import jobs
+from thali._inference import job_folders
 
 rng = np.random.default_rng(seed)
-jobs.MIN_SECONDS, jobs.SHARE = 0.0, 1e9
+job_folders.MIN_SECONDS, job_folders.SHARE = 0.0, 1e9
 trio = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 models = {"BTL": th.EliminationByAspects("unique"), "two": th.EliminationByAspects(2)}
 how = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1, "by": by}
@@ -112,7 +112,7 @@ for number in range(times):
     pd.testing.assert_frame_equal(again, whole, check_exact=True)
     if by == "prediction":
         pd.testing.assert_frame_equal(again.attrs["predictions"], whole.attrs["predictions"], check_exact=True)
-    assert jobs.read_index(jobs.Path(folder))["ended"] and not jobs.is_running(jobs.Path(folder))
+    assert job_folders.read_index(job_folders.Path(folder))["ended"] and not job_folders.is_running(job_folders.Path(folder))
 print(killed, "times killed, the same")
 """
 
@@ -201,10 +201,10 @@ def test_long_fits_are_written_at_once_and_short_ones_together(tmp_path):
         held = []
         for number, seconds in enumerate([1.0, 1.0, 1.5, 4.0, 0.1]):
             folder.add(str(number), {}, seconds)
-            index = jobs.read_index(folder.path)
+            index = job_folders.read_index(folder.path)
             held.append(0 if index is None else index["place"]["done"])
         assert held == [0, 0, 3, 4, 4]
-    index = jobs.read_index(folder.path)
+    index = job_folders.read_index(folder.path)
     assert (
         index["ended"] and index["place"]["each"] == {"a": [5, 5]} and len(index["segments"]) == 3
     )
@@ -223,7 +223,7 @@ def test_ctrl_c_says_what_is_kept(tmp_path, monkeypatch, ran):
         watched_runs.stop_after(3, patch)
         with warned(InterruptedWarning, "3 of", "6 fits", "the call to resume from", "job'"):
             th.compare(models(), TRIO, **SHORT, job=tmp_path / "job")
-    assert jobs.read_index(tmp_path / "job")["place"]["done"] == 3
+    assert job_folders.read_index(tmp_path / "job")["place"]["done"] == 3
     compare(job=tmp_path / "job")
     assert ran == [3]
     watched_runs.stop_at_table(monkeypatch)
@@ -252,9 +252,9 @@ def test_a_failed_fit_is_tried_again(tmp_path, monkeypatch, ran):
     with warned(IncompleteWarning, "1 of", "3 fits", "RuntimeError"):
         th.compare(bad, TRIO, **SHORT, job=job)
     (tmp_path / "marker").write_text("")
-    assert not jobs.read_index(job)["ended"]
+    assert not job_folders.read_index(job)["ended"]
     assert not len(compare(bad, job=job).attrs["missing"])
-    assert jobs.read_index(job)["ended"] and ran == [3, 1]
+    assert job_folders.read_index(job)["ended"] and ran == [3, 1]
 
 
 # every kind of data -------------------------------------------------------------------------------
@@ -402,10 +402,10 @@ def test_folds_are_part_of_a_job(tmp_path):
 def test_a_job_gives_way_only_to_a_comparison_that_begins(tmp_path, ran):
     compare(CLASSIFIERS, _rows(), folds=3, job=tmp_path / "job")
     before = contents(tmp_path)
-    with jobs.note_command(None, True):
+    with job_folders.note_command(None, True):
         with pytest.raises(ArgumentError, match="`folds` must be from 2 to 40"):
             compare(CLASSIFIERS, _rows(), folds=41, job=tmp_path / "job")
-        with jobs.lock_folder(tmp_path / "job"), refused(DataError, "is running in"):
+        with job_folders.lock_folder(tmp_path / "job"), refused(DataError, "is running in"):
             compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
         assert contents(tmp_path) == before
         compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
@@ -424,10 +424,10 @@ def test_a_forged_job_names_its_own_files_alone(of, name, jobs_of_trio, tmp_path
     job = tmp_path / "job"
     shutil.copytree(jobs_of_trio / "whole", job)
     (tmp_path / "mine").write_bytes(b"{}")
-    index = jobs.read_index(job)
+    index = job_folders.read_index(job)
     entry = {"file": name, "sha256": hashlib.sha256(b"{}").hexdigest()}
     index[of] = [entry] if of == "segments" else entry
-    (job / jobs.INDEX).write_bytes(jobs.encode_index(index))
+    (job / job_folders.INDEX).write_bytes(job_folders.encode_index(index))
     with refused(DataError, "have been changed since"):
         compare(job=job)
     assert (tmp_path / "mine").read_bytes() == b"{}"

@@ -11,10 +11,10 @@ from helpers.sentences import refused, says, warned
 from helpers.short_comparisons import sentences
 
 import thali as th
-from thali._inference import jobs
-from thali._inference.seeds import build_seed_sequence
-from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.evidence import LogEvidence, ThermodynamicIntegral
+from thali._inference import job_folders
+from thali._inference.random_seeds import build_seed_sequence
+from thali._posterior.convergence_check import ConvergenceCheck
+from thali._posterior.log_evidence import LogEvidence, ThermodynamicIntegral
 from thali.errors import DataError, InterruptedWarning, Message, Remedy
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
@@ -109,7 +109,7 @@ def test_a_stopped_comparison_goes_on(found, tmp_path, sensitivity):
     same(compare(sensitivity=sensitivity, job=tmp_path / "job"), whole)
     assert found.asked == list(LAPSES)
     same(compare(sensitivity=sensitivity, job=tmp_path / "job", random_seed=None), whole)
-    assert found.asked == list(LAPSES) and jobs.read_index(tmp_path / "job")["ended"]
+    assert found.asked == list(LAPSES) and job_folders.read_index(tmp_path / "job")["ended"]
 
 
 def test_a_job_goes_on_with_added_models(found, tmp_path):

@@ -7,7 +7,7 @@ from helpers.problems import random_comparisons, random_similarities
 from helpers.sentences import refused
 
 import thali as th
-from thali._comparison.pairs import PairSplitter
+from thali._comparison.pair_holdouts import PairSplitter
 from thali._testing.small_models import SMALL_MODELS
 from thali.errors import ArgumentError
 

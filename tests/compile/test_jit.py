@@ -19,13 +19,13 @@ from numba.core.codegen import JITCodeLibrary
 
 import thali
 from thali._compile.jit import _has_compiler_option, generic, kernel, part, scalar
-from thali._inference.numerics.decisions import draw_bessel_count
+from thali._inference.numerics.discrete_draws import draw_bessel_count
 
 PLAIN = thali.priors.Given(np.zeros((1, 0))).compiled(1)  # a model class of the library
 
 TINY = """
 from thali._compile.jit import kernel
-from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.discrete_draws import draw_index
 
 @kernel
 def roll(rng, model):
@@ -38,7 +38,7 @@ from thali._aspects import kernel_operations
 
 REPLACED = """
 from thali._aspects import kernel_operations
-from thali._aspects.priors.given import GivenColumns
+from thali._aspects.priors.given_features import GivenColumns
 
 @kernel_operations.rate_single.register(GivenColumns)
 def _rate_single(prior, i):
@@ -47,7 +47,7 @@ def _rate_single(prior, i):
 
 RUN = """
 import numpy as np
-from thali._aspects.priors.given import GivenColumns
+from thali._aspects.priors.given_features import GivenColumns
 from thali import tiny
 
 model = GivenColumns(3)
@@ -111,7 +111,7 @@ def test_a_second_process_compiles_nothing_and_an_edited_callee_is_compiled_anew
     compiled, hits, misses, second = run(RUN)
     assert (compiled, hits, misses) == ("True", "1", "0")
     assert first == second
-    callee = folder / "thali" / "_inference" / "numerics" / "decisions.py"
+    callee = folder / "thali" / "_inference" / "numerics" / "discrete_draws.py"
     callee.write_text(
         callee.read_text().replace(
             "return int(rng.random() * n)", "return 100 + int(rng.random() * n)"

@@ -15,7 +15,7 @@ from helpers.rolling import RIGHT, rolled
 from helpers.sentences import says, warned
 
 import thali
-from thali._compile import USED, store, targets
+from thali._compile import USED, compiled_code_files, processor_types
 from thali._model.registry import SPECS
 from thali._testing import small_models
 from thali._testing.small_models import SMALL_MODELS
@@ -27,7 +27,7 @@ ROLL = (
 )
 
 pytestmark = pytest.mark.skipif(
-    targets.explain_incompatibility(LEVEL) != "", reason="this processor is older"
+    processor_types.explain_incompatibility(LEVEL) != "", reason="this processor is older"
 )
 
 
@@ -51,7 +51,7 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("built")
     value, hits, target = in_another_process(ROLL, **small_models.build_environment(LEVEL, folder))
     assert (int(value), hits, target) == (RIGHT, "0", LEVEL)
-    (file,) = folder.rglob(f"*{store.SUFFIX}")
+    (file,) = folder.rglob(f"*{compiled_code_files.SUFFIX}")
     return file
 
 
@@ -62,18 +62,18 @@ def came(built, tmp_path, monkeypatch):
     file = tmp_path / "kernels" / built.parent.name / built.name
     file.parent.mkdir(parents=True)
     file.write_bytes(built.read_bytes())
-    monkeypatch.setattr(store, "SHIPPED", tmp_path / "kernels")
+    monkeypatch.setattr(compiled_code_files, "SHIPPED", tmp_path / "kernels")
     keep_code_in(monkeypatch, tmp_path / "own")
     used = set(USED)
     USED.clear()
     yield file
-    store.find_shipped.cache_clear()
+    compiled_code_files.find_shipped.cache_clear()
     USED.clear()
     USED.update(used)
 
 
 def own_files(came):
-    return list((came.parents[2] / "own").rglob(f"*{store.SUFFIX}"))
+    return list((came.parents[2] / "own").rglob(f"*{compiled_code_files.SUFFIX}"))
 
 
 def test_shipped_code_is_used_and_named_by_cache_info(came, run):
@@ -82,7 +82,7 @@ def test_shipped_code_is_used_and_named_by_cache_info(came, run):
 
 
 def test_a_posterior_names_the_processor(came):
-    from thali._posterior.store import describe_origin
+    from thali._posterior.datatree_files import describe_origin
 
     assert "compiled_for" not in describe_origin()
     rolled()
@@ -95,7 +95,7 @@ def test_a_posterior_names_the_processor(came):
 def test_damaged_or_foreign_shipped_code_is_compiled_again(damage, came):
     content = came.read_bytes()
     if damage == "of another name":
-        content = store.encode_entry(1, "another")
+        content = compiled_code_files.encode_entry(1, "another")
     elif damage == "a bit":
         content = content[:-100] + bytes([content[-100] ^ 1]) + content[-99:]
     elif damage in ("half of it", "empty"):
@@ -129,30 +129,30 @@ def test_shipped_code_for_another_version_or_platform_is_not_used(old, new, came
         match=f"not used, because it is for {other.name[6:]}, but this machine is .*numba",
     ):
         assert rolled() == (RIGHT, 0)
-    says(store.cache_info().shipped, "shipped with thali")
+    says(compiled_code_files.cache_info().shipped, "shipped with thali")
 
 
 def test_features_that_the_processor_lacks_are_named(came, monkeypatch):
-    if not targets.LEVELS[LEVEL].features:
+    if not processor_types.LEVELS[LEVEL].features:
         pytest.skip("every processor of this kind has it")
-    lacking = sorted(targets.LEVELS[LEVEL].features)[-1]
-    claim_features(monkeypatch, targets.LEVELS[LEVEL].features - {lacking})
+    lacking = sorted(processor_types.LEVELS[LEVEL].features)[-1]
+    claim_features(monkeypatch, processor_types.LEVELS[LEVEL].features - {lacking})
     with pytest.warns(
         IncompleteWarning, match=f"not used, because this processor lacks {lacking}; compiling here"
     ):
         assert rolled() == (RIGHT, 0)
-    assert {targets.find_native_tag()} == USED
+    assert {processor_types.find_native_tag()} == USED
 
 
 def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
-    if platform.machine().lower() not in targets.X86:
+    if platform.machine().lower() not in processor_types.X86:
         pytest.skip("one level for all")
     for level in ("x86-64-v2", "x86-64-v4"):
         (came.parents[1] / came.parent.name.replace(LEVEL, level)).mkdir()
     for level in ("x86-64-v2", "x86-64-v3", "x86-64-v4"):
-        claim_features(monkeypatch, targets.LEVELS[level].features)
-        store.find_shipped.cache_clear()
-        folder = store.find_shipped().folder
+        claim_features(monkeypatch, processor_types.LEVELS[level].features)
+        compiled_code_files.find_shipped.cache_clear()
+        folder = compiled_code_files.find_shipped().folder
         assert folder is not None and folder.target == level
 
 
@@ -160,8 +160,8 @@ def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
 def test_code_for_the_processor_named_by_the_environment_is_compiled(came):
     """NUMBA_CPU_NAME may name a lesser processor than the level, which no code of the level may run
     on."""
-    code = "from pathlib import Path; import sys, warnings; from thali._compile import store\n"
-    code += f"store.SHIPPED = Path({str(came.parents[1])!r}); warnings.simplefilter('error')\n"
+    code = "from pathlib import Path; import sys, warnings; from thali._compile import compiled_code_files\n"
+    code += f"compiled_code_files.SHIPPED = Path({str(came.parents[1])!r}); warnings.simplefilter('error')\n"
     own = {"NUMBA_CACHE_DIR": str(came.parents[2] / "own")}
     assert in_another_process(code + ROLL, **own) == [str(RIGHT), "1", LEVEL]
     code = code.replace("'error'", "'ignore'")
@@ -239,7 +239,11 @@ def test_a_row_is_fitted_in_its_own_process_and_kept(tmp_path):
         assert list(
             small_models.fit_in_processes(["plackett-luce, variational"], 1, environment)
         ) == [small_models.CompiledCase("plackett-luce, variational", "")]
-        files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")}
+        files = {
+            file: file.stat().st_mtime_ns
+            for file in tmp_path.rglob(f"*{compiled_code_files.SUFFIX}")
+        }
         assert files and files == {
-            file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")
+            file: file.stat().st_mtime_ns
+            for file in tmp_path.rglob(f"*{compiled_code_files.SUFFIX}")
         }

@@ -28,9 +28,8 @@ from numba.core import dispatcher as numba_dispatcher
 from numba.core.cpu import CPUContext
 
 import thali
-from thali._compile import store
-from thali._compile.jit import _build_dispatcher, compile_separately, kernel
-from thali._compile.store import (
+from thali._compile import compiled_code_files
+from thali._compile.compiled_code_files import (
     DamagedCode,
     KernelFolder,
     _is_private_group,
@@ -38,6 +37,7 @@ from thali._compile.store import (
     encode_entry,
     explain_refusal,
 )
+from thali._compile.jit import _build_dispatcher, compile_separately, kernel
 from thali.errors import IncompleteWarning
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such permissions")
@@ -52,7 +52,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def kept(cache):
-    return sorted(cache.rglob(f"*{store.SUFFIX}"))
+    return sorted(cache.rglob(f"*{compiled_code_files.SUFFIX}"))
 
 
 def flipped(content, place, bit):
@@ -79,7 +79,7 @@ def damage_all(cache, flips):
     content = file.read_bytes()
     for damaged in damages(content, random.Random(7), flips):
         file.write_bytes(damaged)
-        store.warn_once.cache_clear()
+        compiled_code_files.warn_once.cache_clear()
         with warned(IncompleteWarning, "damaged compiled code", "Removed"):
             assert rolled() == (RIGHT, 0)
     assert rolled() == (RIGHT, 1)
@@ -120,7 +120,9 @@ def test_external_symbols_are_made_known_to_the_engine(cache, monkeypatch):
     refreshed, refresh = [], CPUContext.refresh
     monkeypatch.setattr(CPUContext, "refresh", lambda self: refreshed.append(self) or refresh(self))
     assert rolled() == (RIGHT, 1) and not refreshed
-    monkeypatch.setattr(store.llvmlite.binding, "address_of_symbol", lambda name: None)
+    monkeypatch.setattr(
+        compiled_code_files.llvmlite.binding, "address_of_symbol", lambda name: None
+    )
     assert rolled() == (RIGHT, 1) and len(refreshed) == 1
 
 
@@ -129,8 +131,10 @@ def test_fields_in_another_order_are_another_entry():
     names."""
     one = numba.typeof((namedtuple("State", "a b")(1.0, 2.0),))
     other = numba.typeof((namedtuple("State", "b a")(1.0, 2.0),))
-    assert repr(one) == repr(other) and store.format_types([one]) != store.format_types([other])
-    assert store.format_types([one]) == store.format_types(
+    assert repr(one) == repr(other) and compiled_code_files.format_types(
+        [one]
+    ) != compiled_code_files.format_types([other])
+    assert compiled_code_files.format_types([one]) == compiled_code_files.format_types(
         [numba.typeof((namedtuple("State", "a b")(3.0, 4.0),))]
     )
 
@@ -163,7 +167,7 @@ def test_the_last_of_two_that_write_one_entry_stays_whole(tmp_path):
     folder = KernelFolder(tmp_path / "thali-one", "one", True)
     for value in (1, 2):
         folder.write("a", value)
-    assert folder.read("a") == 2 and os.listdir(folder.path) == [f"a{store.SUFFIX}"]
+    assert folder.read("a") == 2 and os.listdir(folder.path) == [f"a{compiled_code_files.SUFFIX}"]
 
 
 def test_a_full_disk_costs_the_cache_and_nothing_else(cache, monkeypatch):
@@ -242,7 +246,11 @@ def test_folders_that_others_may_write_to_are_refused(
 
     of_folder = SimpleNamespace(st_uid=uid, st_gid=gid, st_mode=stat.S_IFDIR | mode)
     of_others = SimpleNamespace(st_uid=33, st_gid=33, st_mode=stat.S_IFDIR | 0o755)
-    stats = {tmp_path: of_folder, tmp_path.parent: of_others, store._LIBRARY: of_others}
+    stats = {
+        tmp_path: of_folder,
+        tmp_path.parent: of_others,
+        compiled_code_files._LIBRARY: of_others,
+    }
     groups = {
         PRIVATE: SimpleNamespace(gr_name="ann", gr_mem=[]),
         TEAM: SimpleNamespace(gr_name="team", gr_mem=[]),
@@ -368,8 +376,8 @@ def test_compilations_interrupted_at_random_moments():
 TINY = """
 import numpy as np
 from thali._compile.jit import kernel
-from thali._inference.numerics.decisions import draw_index
-from thali._aspects.priors.given import GivenColumns
+from thali._inference.numerics.discrete_draws import draw_index
+from thali._aspects.priors.given_features import GivenColumns
 
 @kernel
 def roll(rng, model):
@@ -425,7 +433,7 @@ def test_a_cache_folder_that_is_empty_or_relative_is_ignored(place, monkeypatch,
     keep_code_in(monkeypatch, "")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", place)
-    assert store.find_cache_root() == tmp_path / ".cache" / "thali"
+    assert compiled_code_files.find_cache_root() == tmp_path / ".cache" / "thali"
 
 
 @pytest.mark.long

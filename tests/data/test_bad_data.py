@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 
 import thali._data.kinds as kinds
 from thali import PairedComparisons
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
 NAN, INF = float("nan"), float("inf")

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 
 import thali._data.kinds as kinds
 from thali import Similarities
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import ArgumentError, DataError
 
 NAN, INF = float("nan"), float("inf")

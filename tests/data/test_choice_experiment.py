@@ -15,7 +15,7 @@ from helpers.sentences import refused, said, warned
 
 import thali as th
 import thali._data.kinds as kinds
-import thali._reading.recognise as recognise
+import thali._reading.layout_recognition as recognise
 from thali._data.experiments.product_encoding import Scheme
 from thali.errors import ArgumentError, DataError, DataWarning
 

@@ -11,7 +11,7 @@ from helpers.pages import notebook
 from helpers.sentences import refused
 
 import thali as th
-from thali._data.judged import merge_new_data
+from thali._data.base_classes import merge_new_data
 from thali._model.model_files import decode_arrays, encode_arrays
 from thali.errors import DataError
 

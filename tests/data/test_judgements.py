@@ -15,7 +15,7 @@ from helpers.problems import random_similarities, unequal
 from helpers.sentences import refused, said, says, warned
 
 import thali as th
-import thali._posterior.store as store
+import thali._posterior.datatree_files as store
 from thali import Similarities
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 

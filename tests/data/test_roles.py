@@ -9,10 +9,10 @@ from helpers.sentences import refused, said
 from thali import PairedComparisons
 from thali._data.column_roles import LANGUAGES, ROLES, list_role_names, simplify_name
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._reading.recognise import RecognitionError, read_data, recognise
-from thali._reading.shapes import SHAPES
+from thali._input_files import Source
+from thali._reading.layout_recognition import RecognitionError, read_data, recognise
+from thali._reading.layouts import SHAPES
 from thali._reading.table_files import load_table
-from thali._source import Source
 from thali.errors import DataError
 
 # What a table looks like in English, and what its columns are called elsewhere.

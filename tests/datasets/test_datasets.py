@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 import thali._data.kinds as kinds
 from thali import PairedComparisons, Similarities, datasets
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import ArgumentError, DataError
 
 NAMES = [record.name for record in datasets.catalogue()]

@@ -15,7 +15,7 @@ import thali as th
 from thali import designs
 from thali.errors import ArgumentError, DataError
 
-choosing = import_module("thali._designs.choice")
+choosing = import_module("thali._designs.choice_designs")
 THREE = {"brand": ["A", "B", "C"], "price": [9, 12, 15], "zoom": ["no", "yes"]}
 PRIOR = {"brand": {"B": 0.5}, "price": -0.15, "zoom": [0.0, 0.8]}
 

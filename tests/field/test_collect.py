@@ -12,7 +12,7 @@ from helpers.handed_in import KINDS, rows_of, save
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
 DRINKS = ["tea", "coffee", "milk", "juice"]

@@ -11,7 +11,7 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import ArgumentError, DataError
 
 DRINKS = ["tea", "coffee", "milk", "juice"]

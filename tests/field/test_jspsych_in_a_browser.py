@@ -16,7 +16,7 @@ from helpers.hostile import HOSTILE
 from helpers.patience import PATIENCE
 
 import thali as th
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 
 pytestmark = [pytest.mark.fit, pytest.mark.long]
 DRINKS = ["tea", "coffee", "milk", "juice"]

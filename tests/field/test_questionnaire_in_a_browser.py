@@ -12,7 +12,7 @@ from helpers.robot import Interrupted, Robot
 from helpers.sentences import said
 
 import thali as th
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 
 pytestmark = pytest.mark.fit
 

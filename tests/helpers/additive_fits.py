@@ -72,7 +72,7 @@ def tree_of_columns(columns, data, constant, sigma, alpha):
         extra={"constant": constant, "sigma": sigma},
         stats={},
     )
-    return build_datatree([drawn], data, Additive(None), learned_alpha=True)
+    return build_datatree([drawn], data, Additive(None), is_alpha_learned=True)
 
 
 class MadeUp(AdditiveClustering):
@@ -103,7 +103,9 @@ class MadeUp(AdditiveClustering):
             )
             for seed in range(chains)
         ]
-        self.posterior_ = build_datatree(drawn, data, likelihood, learned_alpha=self.alpha is None)
+        self.posterior_ = build_datatree(
+            drawn, data, likelihood, is_alpha_learned=self.alpha is None
+        )
         return self
 
 

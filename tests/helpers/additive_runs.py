@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import thali as th
-import thali._aspects.samplers.recommended as recommended
+import thali._aspects.samplers.default_sweeps as recommended
 from helpers.additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task
+from thali._aspects.samplers.sampling_task import build_task
 from thali.errors import ThaliWarning
 from thali.likelihoods import Additive
 from thali.priors import IndianBuffet

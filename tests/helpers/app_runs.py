@@ -2,10 +2,10 @@
 its contexts."""
 
 import thali as th
-import thali._surfaces.app.child as child
+import thali._surfaces.app.background_runs as runs
+import thali._surfaces.app.child_process as child
 import thali._surfaces.app.comparison_candidates as comparisons
 import thali._surfaces.app.request_guard as guard
-import thali._surfaces.app.runs as runs
 
 PLACES = {  # what the functions below replace
     "what begins a child": (runs.Runs, "_start_child"),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from thali._aspects import kernel_operations
+from thali._aspects.chain_state import COLUMNS
 from thali._aspects.likelihoods.pair_blocks import (
     COLUMNS_I,
     COLUMNS_J,
@@ -16,7 +17,6 @@ from thali._aspects.likelihoods.pair_blocks import (
     has_ties,
 )
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.state import COLUMNS
 
 REACH = 1e-6  # relative error of the weight of a side that is not empty
 

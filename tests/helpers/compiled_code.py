@@ -4,13 +4,13 @@ its contexts."""
 from numba.core import config
 from numba.core.dispatcher import Dispatcher
 
-from thali._compile import jit, store, targets
+from thali._compile import compiled_code_files, jit, processor_types
 
 PLACES = {  # what the functions below replace
     "whether kernels are compiled": (jit, "_is_disabled"),
     "the folder of compiled code": (config, "CACHE_DIR"),
     "the compiler": (Dispatcher, "compile"),
-    "features of the processor": (targets, "list_processor_features"),
+    "features of the processor": (processor_types, "list_processor_features"),
 }
 
 
@@ -27,7 +27,11 @@ def run_as_python(patch):
 def keep_code_in(patch, folder):
     """Compiled code is kept in that folder; each warning of it is given once more."""
     replace(patch, "the folder of compiled code", str(folder))
-    for once in (store.find_shipped, store.warn_once, store.explain_refusal):
+    for once in (
+        compiled_code_files.find_shipped,
+        compiled_code_files.warn_once,
+        compiled_code_files.explain_refusal,
+    ):
         once.cache_clear()
 
 

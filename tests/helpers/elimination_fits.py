@@ -23,7 +23,7 @@ class FakeModel(thali.EliminationByAspects):
             chain(data.n_options, draws, seed, self.beside, self.common) for seed in range(chains)
         ]
         self.posterior_ = build_datatree(
-            chains, data, Elimination(0.01, self.unique), learned_alpha=self.learned_alpha
+            chains, data, Elimination(0.01, self.unique), is_alpha_learned=self.learned_alpha
         )
         return self
 

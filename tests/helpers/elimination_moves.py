@@ -12,9 +12,9 @@ from helpers.problems import NO_UNIQUE, TOTAL_UNIQUE, build, build_additive, con
 from helpers.triplet_problems import naive_log_likelihood, start_of
 from thali import Similarities, Triplets
 from thali._aspects import kernel_operations
+from thali._aspects.chain_state import ALPHA, BETA
 from thali._aspects.likelihoods.pair_blocks import make_pair_cache
 from thali._aspects.moves.unique_weights import log_i0
-from thali._aspects.state import ALPHA, BETA
 from thali.priors import IndianBuffet
 
 LINK = "exp"

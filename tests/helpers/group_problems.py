@@ -7,12 +7,12 @@ import numpy as np
 
 import thali as th
 from helpers.joint_means import buffet_means
+from thali._aspects.chain_state import ALPHA, COLUMNS, SWEEPS, replica
 from thali._aspects.group_state import KAPPA, select_group_likelihood
 from thali._aspects.kernel_operations import fill_rates, rebuild_cache, select_cache
 from thali._aspects.populations.group_chains import GroupChain, build_group_task
-from thali._aspects.state import ALPHA, COLUMNS, SWEEPS, replica
-from thali._data.groups import GroupedData
-from thali._posterior.summary import compute_diagnostics
+from thali._data.grouped_data import GroupedData
+from thali._posterior.summary_table import compute_diagnostics
 
 
 def pair(first, second):

@@ -12,7 +12,7 @@ from helpers.experiment_data import simulate_experiment
 from helpers.kind_problems import random_answers
 from helpers.problems import random_comparisons
 from helpers.sentences import without_warnings
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 
 RUN = {"tune": 40, "chains": 3, "random_seed": 1}
 

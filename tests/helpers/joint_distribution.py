@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._posterior.summary import compute_mean_ess
+from thali._posterior.summary_table import compute_mean_ess
 
 __all__ = [
     "joint_distribution_test",
@@ -96,9 +96,9 @@ def joint_distribution_test(
     >>> abs(scores["unique weight"]) < 4
     True
     """
+    from thali._aspects.chain_state import SWEEPS
     from thali._aspects.samplers.chains import FeatureChain
-    from thali._aspects.samplers.task import build_task
-    from thali._aspects.state import SWEEPS
+    from thali._aspects.samplers.sampling_task import build_task
 
     settings = {"weight_prior": weight_prior, "alpha": alpha, "sweep": sweep, "tempering": False}
     task = build_task(prior, likelihood, data, draws=1, tune=0, thin=10**9, **settings)
@@ -124,13 +124,13 @@ def joint_distribution_test(
 
 
 def _quantities(chain: Any) -> dict[str, float]:
+    from thali._aspects.chain_state import ALPHA, COLUMNS, FULL
     from thali._aspects.likelihoods.pair_blocks import TIE, PairsWithTies
     from thali._aspects.likelihoods.pair_covariates import (
         FIRST_COEFFICIENT,
         PairsWithCovariates,
         PairsWithCovariatesAndTies,
     )
-    from thali._aspects.state import ALPHA, COLUMNS, FULL
 
     state = chain.state
     columns, full = int(state.whole[COLUMNS]), int(state.whole[FULL])
@@ -173,8 +173,8 @@ def _quantities(chain: Any) -> dict[str, float]:
 def _quantities_of_similarities(
     judgements: Any, state: Any, cache: Any, beta: Any
 ) -> dict[str, float]:
-    from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, squared_error
-    from thali._aspects.state import COLUMNS
+    from thali._aspects.chain_state import COLUMNS
+    from thali._aspects.likelihoods.similarity_residuals import CONSTANT, VARIANCE, squared_error
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     sizes = state.m[:columns]
@@ -222,17 +222,17 @@ def simulate_similarities(
     Parameters
     ----------
     rng : numpy.random.Generator
-    judgements : thali._aspects.likelihoods.residuals.Judgements
+    judgements : thali._aspects.likelihoods.similarity_residuals.Judgements
         Its similarities change, so that every cache must be rebuilt afterwards.
-    state : thali._aspects.state.FeatureState
-    cache : thali._aspects.likelihoods.residuals.Residuals
+    state : thali._aspects.chain_state.FeatureState
+    cache : thali._aspects.likelihoods.similarity_residuals.Residuals
         Its constant and variance are read; a mean of n judgements has 1 / n of the variance.
     beta : float, optional
         The power of the likelihood that they are drawn from; the noise has the variance divided by
         it.
     """
-    from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE
-    from thali._aspects.state import COLUMNS
+    from thali._aspects.chain_state import COLUMNS
+    from thali._aspects.likelihoods.similarity_residuals import CONSTANT, VARIANCE
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     owners, weights = state.Z[:columns, :n], state.w[:columns, None]
@@ -248,14 +248,14 @@ def simulate_triplets(rng: np.random.Generator, sets: Any, state: Any, constant:
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali._aspects.likelihoods.pair_sets.AnsweredPairSets
+    sets : thali._aspects.likelihoods.most_similar_pair_probabilities.AnsweredPairSets
         With answers given once each. The pairs that are chosen change, so that every cache must be
         rebuilt afterwards.
-    state : thali._aspects.state.FeatureState
+    state : thali._aspects.chain_state.FeatureState
     constant : float
         That of the link "ratio".
     """
-    from thali._aspects.state import COLUMNS
+    from thali._aspects.chain_state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     owners = state.Z[:columns, :n]
@@ -284,11 +284,11 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any, cache: Any
     ----------
     rng : numpy.random.Generator
     sets : thali._aspects.likelihoods.elimination_kernels.OfferedSets
-    state : thali._aspects.state.FeatureState
+    state : thali._aspects.chain_state.FeatureState
     cache : thali._aspects.likelihoods.elimination_kernels.SetCache
         Its counts change; it must be rebuilt afterwards.
     """
-    from thali._aspects.state import COLUMNS
+    from thali._aspects.chain_state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     owners = np.vstack([np.eye(n, dtype=bool), state.Z[:columns, :n] > 0.0])

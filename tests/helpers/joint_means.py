@@ -7,7 +7,7 @@ import numpy as np
 from scipy import integrate, special, stats
 
 from thali._aspects import kernel_operations
-from thali._aspects.state import make_empty_state
+from thali._aspects.chain_state import make_empty_state
 
 # Some 120 scores in all: |z| < 5.4 in every one has a false alarm below 1e-5.
 LIMIT = 5.4

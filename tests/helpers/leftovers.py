@@ -27,8 +27,8 @@ REMEMBERED = {
     "helpers.budgets": {"_kernels", "_slow", "_last"},  # what the suite costs
     "thali._compile.jit": {"_HANDED_OVER"},  # functions of users
     "thali._compile": {"USED"},  # the processors of code that was loaded
-    "thali._compile.store": {"USED"},
-    "thali._compile.sources": {"_MARKS"},  # how functions are compiled, as modules come
+    "thali._compile.compiled_code_files": {"USED"},
+    "thali._compile.source_digest": {"_MARKS"},  # how functions are compiled, as modules come
     "thali._aspects.likelihoods.custom": {"_CLASSES"},  # by what their functions take
     "thali._data.custom_data": {"_FIELD_CLASSES"},  # by their fields
     "thali._plots._fonts": {"_warned"},  # characters that were warned of

@@ -28,9 +28,9 @@ from helpers.problems import (
 from helpers.set_problems import random_choices
 from helpers.triplet_problems import LAPSE, MIXED, build_triplets
 from thali._aspects import kernel_operations
+from thali._aspects.chain_state import COLUMNS, ChainModel
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, TIE, WEIGHT_I, WEIGHT_J, WIDTH
 from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
-from thali._aspects.state import COLUMNS, ChainModel
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar
 from thali.likelihoods import Elimination

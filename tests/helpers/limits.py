@@ -1,10 +1,10 @@
 """Limits that files and tables of some bytes reach: the one place where a test lowers one."""
 
-from thali import _source
+from thali import _input_files
 from thali._reading import large_tables, table_files, text_cells
 
 LIMITS = {
-    "bytes of a pipe": (_source, "MAX_PIPED"),
+    "bytes of a pipe": (_input_files, "MAX_PIPED"),
     "bytes of a workbook": (table_files, "HARMLESS_WORKBOOK"),
     "cells of a sheet": (table_files, "MAX_CELLS"),
     "cells of Parquet": (table_files, "HARMLESS"),

@@ -7,12 +7,7 @@ import numpy as np
 from arviz_stats.base.array import array_stats
 from scipy import integrate, special
 
-from thali._classify.plackett_luce.chain import (
-    run_hamiltonian_sweeps,
-    run_recommended_sweeps,
-    start_motion,
-)
-from thali._classify.plackett_luce.state import (
+from thali._classify.plackett_luce.chain_state import (
     LOG_A,
     LOG_MASS,
     STEP,
@@ -22,6 +17,11 @@ from thali._classify.plackett_luce.state import (
     allocate_weight_draws,
     build_weight_state,
     sort_rows_by_class,
+)
+from thali._classify.plackett_luce.markov_chain import (
+    run_hamiltonian_sweeps,
+    run_recommended_sweeps,
+    start_motion,
 )
 
 COUNTS = np.array([[7, 2, 0, 5], [1, 9, 3, 5], [2, 2, 6, 4]])  # class × feature, check A1

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from helpers.places import PUBLISHED
 from helpers.real_data import needs_data, real_data
-from thali._classify.plackett_luce.design import PlackettLuceDesign
+from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 
 LOADED = {"iris": load_iris, "wine": load_wine}  # the same figures as those of the UCI repository
 LENSES = PUBLISHED / "lenses.csv"  # Cendrowska 1987, Table 1, as the UCI repository has it

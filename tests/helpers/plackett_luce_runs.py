@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from thali._classify.plackett_luce.chain import build_gibbs_settings, build_weight_chains
-from thali._classify.plackett_luce.map_estimate import MAX_PASSES, maximise_class_weights
+from thali._classify.plackett_luce.markov_chain import build_gibbs_settings, build_weight_chains
+from thali._classify.plackett_luce.posterior_mode import MAX_PASSES, maximise_class_weights
 from thali._classify.plackett_luce.row_sums import CovariateRows, merge_equal_rows
-from thali._inference.chains import run_chains
-from thali._inference.threads import NoProgress
+from thali._inference.markov_chains import run_chains
+from thali._inference.threads_and_processes import NoProgress
 
 
 def fit_map(

@@ -9,7 +9,7 @@ import thali as th
 from thali import PairedComparisons
 from thali._aspects.draws.posterior_tree import build_datatree
 from thali._aspects.samplers.chains import RecordedDraws
-from thali._posterior.convergence import check_convergence
+from thali._posterior.convergence_check import check_convergence
 from thali.likelihoods import Elimination
 
 LAPSE = 0.01
@@ -110,7 +110,7 @@ def features_of(draws):
 def tree_of(chains, data, lapse=LAPSE, unique=True, learned_alpha=True, **attrs):
     """The posterior tree, of a model with the defaults of `EliminationByAspects` unless said."""
     return build_datatree(
-        chains, data, Elimination(lapse, unique), learned_alpha=learned_alpha, attrs=attrs
+        chains, data, Elimination(lapse, unique), is_alpha_learned=learned_alpha, attrs=attrs
     )
 
 

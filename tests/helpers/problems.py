@@ -3,9 +3,7 @@
 import numpy as np
 
 from thali import PairedComparisons, Similarities
-from thali._aspects.kernel_operations import log_rate, rebuild_cache, set_alpha
-from thali._aspects.moves.unique_weights import refresh_unique_prior
-from thali._aspects.state import (
+from thali._aspects.chain_state import (
     ALPHA,
     COLUMNS,
     FIXED_UNIQUE,
@@ -14,6 +12,8 @@ from thali._aspects.state import (
     ChainModel,
     make_empty_state,
 )
+from thali._aspects.kernel_operations import log_rate, rebuild_cache, set_alpha
+from thali._aspects.moves.unique_weights import refresh_unique_prior
 from thali._aspects.weight_priors import GammaWeights
 from thali.likelihoods import Additive, Elimination
 from thali.priors import IndianBuffet

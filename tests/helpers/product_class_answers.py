@@ -17,8 +17,8 @@ from thali._choice.product_classes.engines.smc import run_smc
 from thali._choice.product_classes.particles import Particles
 from thali._choice.product_classes.reports.predict import estimate_row_probabilities
 from thali._choice.product_classes.state import build_class_problem
-from thali._inference.chains import Run
-from thali._inference.threads import run_in_threads
+from thali._inference.markov_chains import Run
+from thali._inference.threads_and_processes import run_in_threads
 
 SLACK = 3e-4  # of the table: values were floored at 1e-300 there
 FUNCTIONALS = (

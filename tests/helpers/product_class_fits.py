@@ -10,7 +10,7 @@ import thali
 from helpers.naive.product_classes import random_particles
 from thali._choice.product_classes.particles import Particles
 from thali._choice.product_classes.posterior import build_classes_datatree
-from thali._data.experiments.design import build_design
+from thali._data.experiments.fitted_design import build_design
 
 ATTRIBUTES = {
     "price": ["100", "150", "200", "250"],

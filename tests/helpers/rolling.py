@@ -3,7 +3,7 @@
 import numpy as np
 
 from thali._compile.jit import kernel
-from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.discrete_draws import draw_index
 from thali.priors import Given
 
 MODEL = Given(np.ones((1, 3))).compiled(1)

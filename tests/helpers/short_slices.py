@@ -5,23 +5,23 @@ from contextlib import contextmanager
 
 import pytest
 
-from thali._inference import chains, jobs, threads
+from thali._inference import job_folders, markov_chains, threads_and_processes
 
 
 @contextmanager
 def short_slices(seconds=1e-3):
     """Run chains in slices of so many seconds, after each of which a job is written."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(threads, "SLICE", seconds)
-        patched.setattr(jobs, "MIN_SECONDS", 0.0)
-        patched.setattr(jobs, "SHARE", 1e9)
+        patched.setattr(threads_and_processes, "SLICE", seconds)
+        patched.setattr(job_folders, "MIN_SECONDS", 0.0)
+        patched.setattr(job_folders, "SHARE", 1e9)
         yield
 
 
 @contextmanager
 def stopped_after(writes):
     """Stop the fit, as Ctrl-C does, when its job has been written so many times."""
-    write, left = jobs.FitFolder.write, writes
+    write, left = job_folders.FitFolder.write, writes
 
     def write_and_stop(self, *args):
         nonlocal left
@@ -31,7 +31,7 @@ def stopped_after(writes):
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jobs.FitFolder, "write", write_and_stop)
+        patched.setattr(job_folders.FitFolder, "write", write_and_stop)
         yield
 
 
@@ -46,5 +46,5 @@ def a_second_a_look():
         return float(len(looks))
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(chains.time, "monotonic", look)
+        patched.setattr(markov_chains.time, "monotonic", look)
         yield looks

@@ -3,7 +3,7 @@
 import numpy as np
 from arviz_stats.base.array import array_stats
 
-from thali._classify.sparse_logit.chain import (
+from thali._classify.sparse_logit.markov_chain import (
     CoefficientChain,
     CoefficientPrior,
     build_coefficient_problem,

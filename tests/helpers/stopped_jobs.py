@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-from thali._inference import jobs
+from thali._inference import job_folders
 
 
 def killed_at_a_rename(work, folder, moment, late):
@@ -43,15 +43,15 @@ def wait_until_stopped(process):
 # The command line, which stops itself when so many draws of every chain are in its job.
 _STOPPING = """
 import os, signal
-from thali._inference import jobs, threads
-jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
-write = jobs.FitFolder.write
+from thali._inference import job_folders, threads_and_processes
+job_folders.MIN_SECONDS, job_folders.SHARE, threads_and_processes.SLICE = 0.0, 1e9, 1e-3
+write = job_folders.FitFolder.write
 def write_and_stop(self, states, draws, recorded, *rest, **how):
     write(self, states, draws, recorded, *rest, **how)
     if min(recorded) >= DRAWS:
-        jobs.FitFolder.write = write
+        job_folders.FitFolder.write = write
         os.kill(os.getpid(), signal.SIGSTOP)
-jobs.FitFolder.write = write_and_stop
+job_folders.FitFolder.write = write_and_stop
 from thali._surfaces.cli import main
 main()
 """
@@ -65,6 +65,6 @@ def command_that_stops(draws, *words):
 def keep_parts(job, segments):
     """Leave the first so many files of records, as if the process had been killed then; each holds
     one record."""
-    index = jobs.read_index(job)
+    index = job_folders.read_index(job)
     index["segments"], index["ended"] = index["segments"][:segments], False
-    (job / jobs.INDEX).write_bytes(jobs.encode_index(index))
+    (job / job_folders.INDEX).write_bytes(job_folders.encode_index(index))

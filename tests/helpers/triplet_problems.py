@@ -5,8 +5,8 @@ import numpy as np
 import thali as th
 from helpers.naive import latent_features as naive
 from helpers.problems import contents, make_state
+from thali._aspects.chain_state import NO_UNIQUE, ChainModel
 from thali._aspects.kernel_operations import rebuild_cache
-from thali._aspects.state import NO_UNIQUE, ChainModel
 from thali._aspects.weight_priors import GammaWeights
 from thali.likelihoods import MostSimilarPair
 from thali.priors import IndianBuffet

@@ -1,8 +1,8 @@
 """Tables as they are typed into a file."""
 
-from thali._reading.recognise import recognise
+from thali._input_files import Source
+from thali._reading.layout_recognition import recognise
 from thali._reading.table_files import load_table
-from thali._source import Source
 
 
 def table(text, name="x.csv"):

@@ -10,28 +10,28 @@ from types import SimpleNamespace
 import pytest
 
 import thali as th
-from thali._comparison import engine
-from thali._inference import jobs, threads
-from thali._inference.threads import SlicedWork
-from thali._model import sampling
+from thali._comparison import held_out_fits
+from thali._inference import job_folders, threads_and_processes
+from thali._inference.threads_and_processes import SlicedWork
+from thali._model import chain_runs
 from thali._model.base import Model
 from thali.errors import ArgumentError, DataError
 
 PLACES = {  # what the functions below replace
-    "seconds of work that may be lost": (jobs, "MIN_SECONDS"),
-    "share of the time that writing takes": (jobs, "SHARE"),
-    "seconds of a slice": (threads, "SLICE"),
+    "seconds of work that may be lost": (job_folders, "MIN_SECONDS"),
+    "share of the time that writing takes": (job_folders, "SHARE"),
+    "seconds of a slice": (threads_and_processes, "SLICE"),
     "a slice of a chain": (SlicedWork, "run_slice"),
-    "a snapshot of a fit": (jobs.FitFolder, "write"),
-    "a file of a job": (jobs, "atomic_write"),
-    "versions of libraries": (jobs, "collect_versions"),
+    "a snapshot of a fit": (job_folders.FitFolder, "write"),
+    "a file of a job": (job_folders, "atomic_write"),
+    "versions of libraries": (job_folders, "collect_versions"),
     "the clock": (time, "monotonic"),
     "a comparison": (th, "compare"),
-    "fits of a comparison": (engine, "run_all"),
-    "a fit of a comparison": (engine, "run"),
-    "the table of a comparison": (engine, "build_comparison_table"),
+    "fits of a comparison": (held_out_fits, "run_all"),
+    "a fit of a comparison": (held_out_fits, "run"),
+    "the table of a comparison": (held_out_fits, "build_comparison_table"),
     "the evidence of a model": (th.EliminationByAspects, "_compute_log_evidence"),
-    "a fit by chains": (sampling, "run_sampling"),
+    "a fit by chains": (chain_runs, "run_sampling"),
     "a fit": (Model, "_run_job"),
 }
 
@@ -85,7 +85,7 @@ def fill_disk(patch):
 
 def claim_versions(patch, **others):
     """Jobs are begun with other versions of libraries."""
-    versions = jobs.collect_versions() | others
+    versions = job_folders.collect_versions() | others
     replace(patch, "versions of libraries", lambda: versions)
 
 
@@ -199,7 +199,7 @@ def stop_after(count, patch):
     def stopped(_, *given):  # what another replacement counts does not count here
         if not count:
             raise KeyboardInterrupt
-        for done, result in enumerate(threads.run_all(*given), start=1):
+        for done, result in enumerate(threads_and_processes.run_all(*given), start=1):
             yield result
             if done == count:
                 raise KeyboardInterrupt

@@ -28,46 +28,48 @@ def benchmark(monkeypatch):
             "effective_draws", "published, plain arithmetic", marks=pytest.mark.long
         ),  # compiles three samplers
         # compiles the samplers of all models
-        pytest.param("calibration", "not calibrated: 0", marks=pytest.mark.long),
+        pytest.param("simulation_based_calibration", "not calibrated: 0", marks=pytest.mark.long),
         # compiles four samplers
-        pytest.param("check_calibration", "ibp, row by row", marks=pytest.mark.long),
-        ("amounts", "hierarchical logit, posterior means"),
-        ("attention", "willingness to pay: truth"),
-        ("battles", "thali davidson laplace"),
+        pytest.param("posterior_check_p_values", "ibp, row by row", marks=pytest.mark.long),
+        ("willingness_to_pay", "hierarchical logit, posterior means"),
+        ("attribute_attention", "willingness to pay: truth"),
+        ("leaderboard_speed", "thali davidson laplace"),
         ("chi_square_size", "Cochran"),
         # compiles four samplers
-        pytest.param("evidence", "called not usable", marks=pytest.mark.long),
-        ("class_chains", "chains for .03"),
-        ("defaults", "forecast, least"),
-        ("forecast", "ratio"),
+        pytest.param("log_evidence", "called not usable", marks=pytest.mark.long),
+        ("product_class_chains", "chains for .03"),
+        ("default_fits", "forecast, least"),
+        ("run_time_forecast", "ratio"),
         ("hierarchical_peers", "hierarchical logit, correlated"),
         ("hierarchical_scale", "all of the population"),
-        ("judges", "rank correlation"),
+        ("judge_discrimination", "rank correlation"),
         ("more_votes", "forecast"),
-        ("spread", "coverage"),
-        ("drift", "leaderboard in time less"),
+        ("leaderboard_spread", "coverage"),
+        ("worths_in_time", "leaderboard in time less"),
         pytest.param("design_efficiency", "dominated product 0", marks=pytest.mark.long),
-        ("style", "CPU seconds"),
-        ("kernels", "entries"),
-        ("latent_class", "times_found"),
-        ("leaderboard", "(chosen)"),
-        ("market_studies", "amounts in units of price"),
+        ("style_control", "CPU seconds"),
+        ("kernel_compilation", "entries"),
+        ("latent_class_logit", "times_found"),
+        ("leaderboard_effective_draws", "(chosen)"),
+        ("multinomial_logit_studies", "amounts in units of price"),
         ("numpyro_finite", "thali / NumPyro"),
         ("numpyro_logit", "thali / NumPyro"),
-        ("regression", "draws a CPU second at a = 1, default / plain sweep"),
+        ("plackett_luce_regression", "draws a CPU second at a = 1, default / plain sweep"),
         ("sparse_logit_maximum", "liblinear ratio"),
         ("sparse_logit_rows", "worst effective sample size"),
         ("sparse_logit_table", "scikit-learn, l2"),
-        pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
-        ("similarities", "gain"),
+        pytest.param("sweep_cost", "exponent of the time of a sweep", marks=pytest.mark.long),
+        ("additive_samplers", "gain"),
         pytest.param("triplets", "1,000 sweeps", marks=pytest.mark.long),
-        pytest.param("speeds", "classifier", marks=pytest.mark.long),  # in processes of its own
+        pytest.param(
+            "speed_against_commit", "classifier", marks=pytest.mark.long
+        ),  # in processes of its own
         ("start_up", "import thali"),
         ("thinning", "a CPU s"),
         # compiles a sampler
-        pytest.param("worths_of_people", "three-directions", marks=pytest.mark.long),
+        pytest.param("respondent_worths", "three-directions", marks=pytest.mark.long),
         # a browser
-        pytest.param("questionnaires", "lost, doubled or changed", marks=pytest.mark.long),
+        pytest.param("questionnaire_robot", "lost, doubled or changed", marks=pytest.mark.long),
         pytest.param("next_question", "saves", marks=pytest.mark.long),  # likewise
     ],
 )
@@ -93,7 +95,7 @@ def test_every_planted_bug_has_its_place(benchmark):
 @pytest.mark.long
 def test_the_check_is_never_anti_conservative(benchmark):
     """P(p < .05) <= .05 where the model is true; 4.5 standard errors above it are allowed."""
-    calibration = benchmark("check_calibration")
+    calibration = benchmark("posterior_check_p_values")
     for sets in (calibration.PAIRS, calibration.SETS):
         overall, rows = calibration.p_values("unique", sets, 10, 100, 2)
         assert np.mean(overall < 0.05) < 0.05 + 4.5 * np.sqrt(0.05 * 0.95 / 100)
@@ -126,7 +128,7 @@ def test_sparse_data_are_as_described(benchmark):
 
 
 def test_the_exponent_of_a_power_law(benchmark):
-    scaling = benchmark("scaling")
+    scaling = benchmark("sweep_cost")
     assert scaling.exponent([1, 10, 1000], [3.0, 300.0, 3e6]) == pytest.approx(2.0)
     data = scaling.random_data(40, 300, np.random.default_rng(1))
     assert (data.n_options, data.n_pairs, data.n_comparisons) == (40, 300, 1200)

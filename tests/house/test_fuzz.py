@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 import thali
 from thali._data import kinds
-from thali._reading.recognise import read_data
+from thali._input_files import Source
+from thali._reading.layout_recognition import read_data
 from thali._reading.table_files import read_table
-from thali._source import Source
 from thali.errors import LONGEST, ThaliError
 
 LIMIT = 20  # seconds of one input

@@ -29,9 +29,14 @@ from thali._choice.product_classes.state import (
     PERSON,
     VISITED,
 )
-from thali._inference import jobs
-from thali._inference.array_encoding import decode_npz, encode_npz
-from thali._inference.threads import SlicedWork, _SingleCall, call_in_threads, run_in_threads
+from thali._inference import job_folders
+from thali._inference.array_dict_encoding import decode_npz, encode_npz
+from thali._inference.threads_and_processes import (
+    SlicedWork,
+    _SingleCall,
+    call_in_threads,
+    run_in_threads,
+)
 from thali.errors import DataError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
@@ -130,7 +135,7 @@ PRESSED_WHILE_A_CALL_BEGINS = """
 import ctypes, signal
 import numpy as np
 from thali._compile.jit import compiled, kernel
-from thali._aspects.priors.given import GivenColumns
+from thali._aspects.priors.given_features import GivenColumns
 
 def roll(rng, model):
     return rng.random()
@@ -296,7 +301,7 @@ def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
             message.startswith("Stopped") for message in model._messages_
         ):  # else: other lapse
             assert is_beginning(draws_of(model), whole)
-        if (job / jobs.INDEX).exists():
+        if (job / job_folders.INDEX).exists():
             again = draws_of(fitted(kind, size, cores=2, job=job))
             assert all(np.array_equal(again[name], whole[name], equal_nan=True) for name in whole)
             resumed += 1
@@ -357,11 +362,11 @@ def used(arrays, first):
 
 def write_state(job, arrays):
     """As a fit would have written it, so that all hashes are right and the state alone is wrong."""
-    index = jobs.read_index(job)
+    index = job_folders.read_index(job)
     content = encode_npz(arrays)
     (job / index["state"]["file"]).write_bytes(content)
     index["state"]["sha256"] = hashlib.sha256(content).hexdigest()
-    (job / jobs.INDEX).write_bytes(jobs.encode_index(index))
+    (job / job_folders.INDEX).write_bytes(job_folders.encode_index(index))
 
 
 @pytest.mark.first(1)
@@ -370,7 +375,7 @@ def test_a_torn_state_is_refused(kind, tmp_path):
     job = tmp_path / "job"
     size = 40 if kind != "particles" else 3
     fitted(kind, size, job=job)
-    whole = decode_npz((job / jobs.read_index(job)["state"]["file"]).read_bytes())
+    whole = decode_npz((job / job_folders.read_index(job)["state"]["file"]).read_bytes())
     groups = ["0/"] if kind == "particles" else ["0/", "1/", "2/"]
     first = next(group for group in groups if used(whole, group).size)
     for tear in (visited, pending, holes, free_list, owners, circle, nowhere, muted, not_a_number):

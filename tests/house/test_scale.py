@@ -12,7 +12,7 @@ from helpers.problems import random_comparisons
 
 import thali as th
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task
+from thali._aspects.samplers.sampling_task import build_task
 
 RUN = """
 import re, sys, warnings

@@ -3,7 +3,7 @@
 import matplotlib
 
 import thali as th
-from thali._inference.threads import choose_longest_chains
+from thali._inference.threads_and_processes import choose_longest_chains
 
 matplotlib.use("Agg")
 

@@ -12,7 +12,7 @@ from helpers.problems import build, make_state, random_comparisons
 from numba import config, njit
 
 import thali as th
-import thali._aspects.samplers.recommended as recommended
+import thali._aspects.samplers.default_sweeps as recommended
 from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.pair_blocks import (
     LOGLIK,
@@ -24,7 +24,7 @@ from thali._aspects.likelihoods.pair_blocks import (
     WINS,
 )
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task
+from thali._aspects.samplers.sampling_task import build_task
 from thali._compile.jit import kernel, vectorised
 
 

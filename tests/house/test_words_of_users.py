@@ -36,9 +36,14 @@ HAVE_NO_ASPECTS = (
     "_designs",
     "_field",
     "_people",
-    "_aspects/findings/additive.py",
+    "_aspects/findings/additive_clustering.py",
 )
-HAVE_NO_ASPECTS += ("_aspects/models/additive.py", "choice.txt", "classify.txt", "field.txt")
+HAVE_NO_ASPECTS += (
+    "_aspects/models/additive_clustering.py",
+    "choice.txt",
+    "classify.txt",
+    "field.txt",
+)
 # Where the word is a name that users type or that files hold: file, and a part of the text.
 NAMES = {("_data/column_roles.py", " verdict ")}  # what users call the column of choices
 KEY = re.compile(r"[a-z_]+(\.[\w ]+)+")  # of a sentence in a catalogue

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._inference.numerics.davidson_ties import compute_win_tie_loss
 
 
 @pytest.mark.parametrize(("first", "second"), [(1.0, 1.0), (3.0, 0.5), (0.01, 7.0)])

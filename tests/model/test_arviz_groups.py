@@ -13,8 +13,8 @@ from helpers.sentences import refused, without_warnings
 from helpers.tiny_models import TINY
 
 import thali as th
-from thali._posterior import store
-from thali._posterior.store import to_inference_data
+from thali._posterior import datatree_files
+from thali._posterior.datatree_files import to_inference_data
 from thali.errors import ArgumentError, DataError, NotFittedError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
@@ -178,7 +178,7 @@ def test_other_data_are_refused():
 
 def test_large_groups_are_left_out(monkeypatch):
     model = fitted("sparse-logit")  # shared: fitted before the limit is lowered
-    monkeypatch.setattr(store, "MAX_POINTWISE", 100)
+    monkeypatch.setattr(datatree_files, "MAX_POINTWISE", 100)
     X, y = TINY["sparse-logit"].data()
     for name in ("sparse-logit", "plackett-luce", "hierarchical-logit"):
         assert "log_likelihood" not in TINY[name].build_fitted().posterior_.children

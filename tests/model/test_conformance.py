@@ -25,7 +25,7 @@ from thali._data.kinds import (
     SIMILARITIES,
     TRIPLETS,
 )
-from thali._inference.threads import SlicedWork
+from thali._inference.threads_and_processes import SlicedWork
 from thali._model.registry import SPECS
 from thali.errors import ArgumentError, DataError, InterruptedWarning
 

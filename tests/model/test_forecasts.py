@@ -10,7 +10,7 @@ from helpers.places import PROJECT
 import thali as th
 import thali._choice.latent_class.fit as fit
 
-# Microseconds of a sweep that `benchmarks/forecast.py` measured, of the four sizes of each problem.
+# Microseconds of a sweep that `benchmarks/run_time_forecast.py` measured, of the four sizes of each problem.
 MEASURED = {
     "sparse logit, polya-gamma": (32, 296, 75, 3_903),
     "sparse logit, horseshoe": (47, 159, 159, 1_986),
@@ -29,7 +29,7 @@ def benchmark(monkeypatch):
 @pytest.mark.unit
 @pytest.mark.parametrize("name", MEASURED)
 def test_a_sweep_was_forecast_to_within_a_factor_of_two(benchmark, name):
-    defaults = benchmark("defaults")
+    defaults = benchmark("default_fits")
     problem = defaults.PROBLEMS[name]
     for size, taken in zip(problem.sizes, MEASURED[name], strict=True):
         forecast = defaults.forecast_of(problem.make(), problem.data(size)).sweep
@@ -39,7 +39,7 @@ def test_a_sweep_was_forecast_to_within_a_factor_of_two(benchmark, name):
 @pytest.mark.fit
 def test_no_default_of_the_table_is_expected_to_take_longer_than_the_budget(benchmark):
     """Of the smallest data; that every model has a forecast."""
-    defaults = benchmark("defaults")
+    defaults = benchmark("default_fits")
     for name, problem in defaults.PROBLEMS.items():
         found = defaults.forecast_of(problem.make(), problem.data(problem.sizes[0]))
         assert found is not None and 0.0 < found.least <= found.most <= 605.0, name
@@ -48,7 +48,7 @@ def test_no_default_of_the_table_is_expected_to_take_longer_than_the_budget(benc
 @pytest.mark.long
 def test_a_sweep_takes_what_was_forecast(benchmark):
     """To within a factor of two, once the speed of the machine is left out: that of the median."""
-    forecast = benchmark("forecast")
+    forecast = benchmark("run_time_forecast")
     found = {
         (name, k): forecast.measured(name, k, 1.0).ratio
         for name in forecast.names()
@@ -70,7 +70,7 @@ def test_a_climb_looks_at_as_many_points_as_was_forecast(benchmark, monkeypatch,
         return looked(*where)
 
     monkeypatch.setattr(fit, "evaluate_parameters", counting)
-    data = benchmark("defaults").cameras(people)
+    data = benchmark("default_fits").cameras(people)
     th.LatentClassLogit(2, starts=8).fit(data, random_seed=1, progressbar=False)
     assert 0.5 < (counted[0] - fit.N_DRAWS) / 8 / fit.N_CLIMB_POINTS < 2.0
 
@@ -112,7 +112,7 @@ def test_starts_keep_within_the_budget(monkeypatch):
 
 @pytest.mark.fit
 def test_a_cut_fit_of_latent_classes_makes_as_many_starts_as_it_may(benchmark, monkeypatch):
-    data = benchmark("defaults").cameras(30)
+    data = benchmark("default_fits").cameras(30)
     cut_starts(monkeypatch, 1e-9, least=3)
     model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
     assert model.choice_.loc[2, "starts"] == 3

@@ -18,10 +18,10 @@ from helpers.problems import random_comparisons
 from helpers.sentences import refused, warned
 
 import thali as th
-from thali._inference import chains, jobs
-from thali._inference.array_encoding import decode_npz, encode_npz
-from thali._inference.threads import _SingleCall
-from thali._model import sampling
+from thali._inference import job_folders, markov_chains
+from thali._inference.array_dict_encoding import decode_npz, encode_npz
+from thali._inference.threads_and_processes import _SingleCall
+from thali._model import chain_runs
 from thali.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -133,10 +133,10 @@ import numpy as np
 from helpers import watched_runs
 from helpers.interrupted_fits import draws_of, fitted
 from helpers.stopped_jobs import killed_at_a_rename
-from thali._inference import jobs, threads
+from thali._inference import job_folders, threads_and_processes
 
 rng = np.random.default_rng(seed)
-jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
+job_folders.MIN_SECONDS, job_folders.SHARE, threads_and_processes.SLICE = 0.0, 1e9, 1e-3
 whole = draws_of(fitted(kind, size, cores=1))
 killed = 0
 for number in range(times):
@@ -181,10 +181,10 @@ place, kind, times, seed = json.loads(sys.argv[2])
 import numpy as np
 from helpers import watched_runs
 from helpers.interrupted_fits import draws_of, fitted
-from thali._inference import jobs, threads
+from thali._inference import job_folders, threads_and_processes
 
 rng = np.random.default_rng(seed)
-jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-2
+job_folders.MIN_SECONDS, job_folders.SHARE, threads_and_processes.SLICE = 0.0, 1e9, 1e-2
 fitted(kind, cores=1)  # compiles
 began = time.monotonic()
 whole = draws_of(fitted(kind, cores=1))
@@ -306,7 +306,7 @@ def test_a_longer_run_goes_on_with_a_job(tmp_path):
     longer = th.EliminationByAspects("unique").fit(data, draws=50, job=job, **QUICK)
     once = th.EliminationByAspects("unique").fit(data, draws=50, **QUICK)
     np.testing.assert_array_equal(*(draws_of(model)["unique_weights"] for model in (longer, once)))
-    assert jobs.read_index(job)["stamp"]["settings"]["draws"] == 50
+    assert job_folders.read_index(job)["stamp"]["settings"]["draws"] == 50
 
 
 def test_a_run_until_chains_agree_goes_on_to_more_draws(tmp_path):
@@ -329,9 +329,9 @@ def test_a_run_without_a_seed_keeps_that_of_its_job(tmp_path):
 
 
 def bound_runs(monkeypatch, **limits):
-    """Runs of unknown length end at these limits of `thali._model.sampling`."""
+    """Runs of unknown length end at these limits of `thali._model.chain_runs`."""
     for name, value in limits.items():
-        monkeypatch.setattr(sampling, name, value)
+        monkeypatch.setattr(chain_runs, name, value)
 
 
 def test_until_the_chains_agree(monkeypatch, tmp_path):
@@ -354,7 +354,7 @@ def test_until_the_chains_agree(monkeypatch, tmp_path):
     assert shorter.convergence().facts["ess"] < 6000 or not shorter.convergence().agrees
 
     aims = []
-    start_chains = sampling.RunningFit._start_chains
+    start_chains = chain_runs.RunningFit._start_chains
 
     def killed(self, target, start):
         aims.append(target)
@@ -363,7 +363,7 @@ def test_until_the_chains_agree(monkeypatch, tmp_path):
         return start_chains(self, target, start)
 
     with monkeypatch.context() as patch:
-        patch.setattr(sampling.RunningFit, "_start_chains", killed)
+        patch.setattr(chain_runs.RunningFit, "_start_chains", killed)
         with pytest.raises(MemoryError):
             th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
     again = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
@@ -395,7 +395,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
             np.testing.assert_array_equal(draws_of(one)[name], values, err_msg=name)
 
     same(model, tempered)
-    job, restart = tmp_path / "job", jobs.FitFolder.restart
+    job, restart = tmp_path / "job", job_folders.FitFolder.restart
     for moment in ("before", "after"):  # the first snapshot of the new run
 
         def stop(folder, moment=moment):
@@ -411,10 +411,10 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
             folder.write = write_and_stop
 
         with monkeypatch.context() as patch, pytest.raises(MemoryError):
-            patch.setattr(jobs.FitFolder, "restart", stop)
+            patch.setattr(job_folders.FitFolder, "restart", stop)
             th.EliminationByAspects().fit(data, job=job, **how)
-    assert jobs.read_index(job)["place"]["tempered"]
-    segments = [entry["file"] for entry in jobs.read_index(job)["segments"]]
+    assert job_folders.read_index(job)["place"]["tempered"]
+    segments = [entry["file"] for entry in job_folders.read_index(job)["segments"]]
     assert sorted(path.name for path in job.glob("draws-*")) == segments
     again = th.EliminationByAspects().fit(data, job=job, **how)
     same(again, tempered)
@@ -466,7 +466,7 @@ def test_max_time_stops_a_fit_and_keeps_its_draws(tmp_path):
 
 
 def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
-    watched_runs.count_slices_as_time(monkeypatch, chains, sweeps=1000, seconds=0.1)
+    watched_runs.count_slices_as_time(monkeypatch, markov_chains, sweeps=1000, seconds=0.1)
     data, job = random_comparisons(5, 5), tmp_path / "job"
     # of several, one may be kept alone
     long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}
@@ -489,10 +489,10 @@ def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
 def test_the_time_of_a_run_begins_when_its_chains_do(monkeypatch):
     """What is compiled before does not count."""
     watched_runs.show_times(monkeypatch, [100.0, 101.0, 102.0])
-    limit = chains.TimeLimit(1.5)
+    limit = markov_chains.TimeLimit(1.5)
     limit.check()
     limit.check()
-    with pytest.raises(chains.TimeIsUp):
+    with pytest.raises(markov_chains.TimeIsUp):
         limit.check()
 
 
@@ -568,14 +568,16 @@ def test_draws_that_are_not_there_are_missed(kind, tmp_path):
     """With the right hashes: none, and one in place of each, which would be repeated."""
     job = tmp_path / "job"
     fitted(kind, 60, job=job)
-    index = jobs.read_index(job)
+    index = job_folders.read_index(job)
     (entry,) = index["segments"]
     draws = decode_npz((job / entry["file"]).read_bytes())
     content = encode_npz({name: array[:1] for name, array in draws.items()})
     (job / "draws-00099.npz").write_bytes(content)
     short = {"file": "draws-00099.npz", "sha256": hashlib.sha256(content).hexdigest()}
     for segments in ([], [short]):
-        (job / jobs.INDEX).write_bytes(jobs.encode_index(index | {"segments": segments}))
+        (job / job_folders.INDEX).write_bytes(
+            job_folders.encode_index(index | {"segments": segments})
+        )
         with refused(DataError, "have been changed since"):
             fitted(kind, 60, job=job)
 
@@ -593,15 +595,15 @@ def test_folders_that_are_no_job(tmp_path):
 
 
 def test_a_job_has_one_writer(tmp_path):
-    with jobs.FitFolder(tmp_path / "job", STAMP, None):
-        assert jobs.is_running(tmp_path / "job")
+    with job_folders.FitFolder(tmp_path / "job", STAMP, None):
+        assert job_folders.is_running(tmp_path / "job")
         for overwrite in (False, True):
             with (
-                jobs.note_command(None, overwrite),
+                job_folders.note_command(None, overwrite),
                 refused(DataError, "is running in"),
             ):
                 fit_there(tmp_path / "job")
-        assert jobs.is_running(tmp_path / "job")
+        assert job_folders.is_running(tmp_path / "job")
     assert not (tmp_path / "job").exists()  # nothing was written
 
 
@@ -615,7 +617,7 @@ def test_a_full_disk_does_not_end_the_fit(tmp_path, monkeypatch):
 def test_snapshots_take_a_small_share_of_the_time(tmp_path, monkeypatch):
     """After one has taken a second, the next waits until that is a twentieth of the time."""
     watched_runs.show_times(monkeypatch, [0.0, 100.0, 101.0, 120.0, 121.5])
-    folder = jobs.FitFolder(tmp_path / "job", STAMP, 1)
+    folder = job_folders.FitFolder(tmp_path / "job", STAMP, 1)
     folder.write([], [], [], {})
     assert not folder.is_due() and folder.is_due()
     folder.close()

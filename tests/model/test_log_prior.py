@@ -43,7 +43,9 @@ def made_up(model, data, extra=None):
             replace(each, extra=extra(np.random.default_rng(7 + k))) for k, each in enumerate(drawn)
         ]
     task = model.prepare(data, 20, 0, None).task
-    return build_datatree(drawn, data, likelihood, learned_alpha=task.model.learn_alpha, task=task)
+    return build_datatree(
+        drawn, data, likelihood, is_alpha_learned=task.model.learn_alpha, task=task
+    )
 
 
 def names(*always, **sometimes):

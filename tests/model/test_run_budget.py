@@ -8,16 +8,16 @@ from helpers.sentences import warned
 from helpers.watched_runs import show_times
 
 import thali as th
-from thali._inference import progress
-from thali._inference.chains import Run
-from thali._inference.progress import (
+from thali._inference import progress_display
+from thali._inference.markov_chains import Run
+from thali._inference.progress_display import (
     DurationForecast,
     Progress,
     build_duration_warning,
     format_duration,
 )
-from thali._model import sampling
-from thali._model.sampling import BUDGET, MAX_DRAWS, MIN_DRAWS, limit_run
+from thali._model import chain_runs
+from thali._model.chain_runs import BUDGET, MAX_DRAWS, MIN_DRAWS, limit_run
 from thali.errors import LongRunWarning
 
 SWEEP = BUDGET / 4  # seconds of one chain of four
@@ -67,7 +67,9 @@ def test_a_bounded_fit_goes_on_as_a_longer_one(monkeypatch, tmp_path):
     sweep = (
         th.EliminationByAspects("unique").prepare(data, 1, 0, None).task.forecast_sweep_seconds()
     )
-    monkeypatch.setattr(sampling, "BUDGET", sweep * 2 * 500.5)  # five hundred sweeps of two chains
+    monkeypatch.setattr(
+        chain_runs, "BUDGET", sweep * 2 * 500.5
+    )  # five hundred sweeps of two chains
     with pytest.warns(th.errors.ConvergenceWarning):
         short = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **usual)
     tree = short.posterior_
@@ -101,14 +103,14 @@ def test_a_long_run_is_announced_once(clock, rate, said):
     outlook = DurationForecast(heard.append)
     for clock[0] in np.arange(0.0, 20.0, 0.5):
         outlook.observe(int(clock[0] * rate), 1000)
-        assert not heard or clock[0] >= progress.EARLY
+        assert not heard or clock[0] >= progress_display.EARLY
     assert heard == said
 
 
 @pytest.mark.fit
 def test_a_long_fit_says_what_is_quicker(monkeypatch):
     for limit in ("EARLY", "LONG"):
-        monkeypatch.setattr(progress, limit, 0.0)
+        monkeypatch.setattr(progress_display, limit, 0.0)
     data = th.Similarities(np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))))
     with warned(LongRunWarning, "method='map'"):
         th.AdditiveClustering(sigma=0.1).fit(data, draws=200, tune=200, random_seed=1)
@@ -119,7 +121,7 @@ def test_a_long_fit_of_individuals_says_that_adjusted_intervals_are_quicker(
     monkeypatch, uncompiled
 ):
     for limit in ("EARLY", "LONG"):
-        monkeypatch.setattr(progress, limit, 0.0)
+        monkeypatch.setattr(progress_display, limit, 0.0)
     rows = {
         "respondent": list("pppqqq"),
         "first": list("aabaab"),

@@ -8,7 +8,7 @@ import pytest
 from helpers.sentences import refused
 
 import thali as th
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._model.model_files import compute_digest, decode_object, encode_object
 from thali.errors import DataError
 

@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from scipy.stats import binom, chi2, multinomial, norm, poisson
 
 import thali as th
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 pytestmark = pytest.mark.usefixtures("few_replicates")

@@ -8,8 +8,8 @@ import pytest
 from helpers import limits
 from helpers.sentences import refused
 
-import thali._people.reach as module
-from thali._people.reach import (
+import thali._people.turf_reach as module
+from thali._people.turf_reach import (
     improve_by_exchange,
     pack_reaches,
     search_greedily,

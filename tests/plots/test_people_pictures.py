@@ -8,7 +8,7 @@ from helpers.people_fits import compared, of_people
 from helpers.sentences import refused, says
 
 import thali as th
-from thali._people.segments import Preferences, build_segments
+from thali._people.respondent_segments import Preferences, build_segments
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.unit

@@ -29,7 +29,7 @@ def simulate_fit(
         chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)
     ]
     tree = build_datatree(
-        drawn, data, th.likelihoods.Elimination(0.01, unique), learned_alpha=learned_alpha
+        drawn, data, th.likelihoods.Elimination(0.01, unique), is_alpha_learned=learned_alpha
     )
     return build_model(tree, unique)
 
@@ -213,7 +213,7 @@ def test_the_worst_pairs_are_named_by_standardised_misfit():
     )
     drawn = chain(6, draws=20, mean_features=0.0)
     drawn = dataclasses.replace(drawn, unique_weights=drawn.unique_weights * 5.0 ** np.arange(6))
-    tree = build_datatree([drawn], data, th.likelihoods.Elimination(0.01), learned_alpha=True)
+    tree = build_datatree([drawn], data, th.likelihoods.Elimination(0.01), is_alpha_learned=True)
     predicted = tree["posterior"].to_dataset()["choice_probability"].mean(("chain", "draw")).values
     n = data.wins + data.losses
     misfit = np.abs(data.wins / n - predicted) / np.sqrt(predicted * (1 - predicted) / n)
@@ -231,7 +231,7 @@ def test_of_very_many_pairs_the_most_compared_are_shown():
     counts[:10][counts[:10] == 9] = 1  # 645 of the 2,415 pairs were compared twice only, 1 : 1
     data = th.PairedComparisons(counts)
     tree = build_datatree(
-        [chain(70, draws=5)], data, th.likelihoods.Elimination(0.01), learned_alpha=True
+        [chain(70, draws=5)], data, th.likelihoods.Elimination(0.01), is_alpha_learned=True
     )
     ax = draw_picture("predictions", build_model(tree))
     observed = np.asarray(ax.collections[-1].get_offsets())[:, 1]
@@ -274,7 +274,7 @@ def test_docstrings_of_pictures_follow_one_template(name):
 
 
 def test_importing_the_pictures_loads_nothing_heavy():
-    modules = "thali.plots, thali._plots.comparison, thali._plots.feature_matrix"
+    modules = "thali.plots, thali._plots.model_comparison, thali._plots.feature_matrix"
     heavy = {"matplotlib", "pandas", "numba", "scipy", "xarray"}
     code = f"import sys, {modules}; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

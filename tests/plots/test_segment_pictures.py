@@ -5,7 +5,7 @@ import pytest
 from helpers.experiment_data import of_segments
 
 import thali as th
-from thali._people.segments import Preferences, build_segments
+from thali._people.respondent_segments import Preferences, build_segments
 
 pytestmark = pytest.mark.fit
 

@@ -20,11 +20,11 @@ path = Path(place) / "file"
 
 if kind == "posterior":
     from helpers.posterior_cases import small_fit
-    from thali._posterior import store
-    store.save(small_fit()[2], path)
-    read = lambda: store.load(path)
+    from thali._posterior import datatree_files
+    datatree_files.save(small_fit()[2], path)
+    read = lambda: datatree_files.load(path)
 elif kind in ("parts", "parts index"):
-    from thali._inference.task_jobs import PartsFolder
+    from thali._inference.resumable_tasks import PartsFolder
     rng = np.random.default_rng(1)
     records = {f"{n} BTL": {"model": "BTL", "pair": n, "error": None, "nll": rng.normal()} for n in range(30)}
     stamp = {"kind": "comparison", "models": {}, "settings": {}, "data": ""}
@@ -39,7 +39,7 @@ elif kind in ("parts", "parts index"):
         with PartsFolder(folder, stamp, 1) as job:
             assert job.records == records
 else:
-    from thali._inference.jobs import INDEX, FitFolder
+    from thali._inference.job_folders import INDEX, FitFolder
     draws = np.random.default_rng(1).normal(size=500)
     stamp = {"kind": "fit", "models": {"": {"class": "", "parameters": {}}}, "settings": {}, "data": ""}
     place = {"done": 500, "total": 500, "unit": "sweeps", "draws": 500, "tempered": False}
@@ -50,7 +50,7 @@ else:
 
     def read():
         with FitFolder(folder, stamp, 1) as job:
-            (state,), (drawn,) = job.found.states, job.found.draws
+            (state,), (drawn,) = job.snapshot.states, job.snapshot.draws
         assert (drawn["draws"] == draws).all() and (state["ends"] == np.arange(300)).all()
 
 whole, rng = path.read_bytes(), random.Random(seed)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
 
-from thali._posterior import summary
-from thali._posterior.summary import (
+from thali._posterior import summary_table
+from thali._posterior.summary_table import (
     compute_ess_and_r_hat,
     compute_mean_ess,
     compute_mean_mcse,
@@ -105,7 +105,7 @@ def test_diagnostics_are_those_of_arviz_stats(chains):
 
 @pytest.mark.fit  # for its time
 def test_long_chains_and_few_numbers_at_a_time(monkeypatch):
-    monkeypatch.setattr(summary, "_BLOCK", 30_000)  # three quantities a block
+    monkeypatch.setattr(summary_table, "_BLOCK", 30_000)  # three quantities a block
     values = quantities(2, 5003, np.random.default_rng(3))
     for name, column in theirs(values).items():
         np.testing.assert_allclose(ours(values)[name], column, rtol=1e-12, atol=0.0, err_msg=name)
@@ -129,4 +129,6 @@ def test_lengths_of_the_transform_are_those_of_scipy():
     from scipy.fftpack import next_fast_len
 
     lengths = [*range(1, 3000), 64_000, 100_003, 128_001]
-    assert [summary.find_fast_length(n) for n in lengths] == [next_fast_len(n) for n in lengths]
+    assert [summary_table.find_fast_length(n) for n in lengths] == [
+        next_fast_len(n) for n in lengths
+    ]

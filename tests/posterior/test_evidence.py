@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from thali._posterior.evidence import estimate_log_evidence
+from thali._posterior.log_evidence import estimate_log_evidence
 from thali.errors import ArgumentError
 
 BETA = np.array([1.0, 0.4, 0.0])

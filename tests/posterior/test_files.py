@@ -25,7 +25,7 @@ import gc, json, sys
 from pathlib import Path
 sys.path[:0] = json.loads(sys.argv[1])
 from helpers.posterior_cases import chain, comparisons, tree_of
-from thali._posterior.store import save
+from thali._posterior.datatree_files import save
 place, limit = Path(sys.argv[2]), int(sys.argv[3])
 tree = tree_of([chain(5, draws=6_000)], comparisons(5))
 if limit:

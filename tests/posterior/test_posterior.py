@@ -28,7 +28,7 @@ from scipy.stats import binom
 
 import thali as th
 from thali._inference.checksummed_files import compute_seal
-from thali._posterior.store import append_draws, load, save
+from thali._posterior.datatree_files import append_draws, load, save
 from thali.errors import DataError
 
 

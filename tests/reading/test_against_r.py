@@ -15,8 +15,8 @@ from helpers.real_data import needs_data, real_data
 
 import thali as th
 import thali._data.kinds as kinds
-from thali._reading.recognise import read_data
-from thali._source import Source
+from thali._input_files import Source
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataWarning
 
 # Best tennis player of Graf, Sabatini, Seles, by sex (R prefmod, data set tennis): patterns of

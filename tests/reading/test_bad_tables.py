@@ -4,7 +4,7 @@ import pytest
 from helpers.sentences import refused, warned
 from helpers.typed_tables import made, table
 
-from thali._reading.recognise import recognise
+from thali._reading.layout_recognition import recognise
 from thali.errors import DataError, DataWarning
 
 REFUSED = [

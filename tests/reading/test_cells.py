@@ -8,8 +8,8 @@ import pytest
 from helpers.sentences import refused
 
 import thali._reading.text_cells as cells
+from thali._input_files import Source
 from thali._reading.table_files import load_table
-from thali._source import Source
 
 ODD = [
     "",

@@ -11,7 +11,7 @@ from helpers.sentences import refused, said, warned
 import thali as th
 import thali._reading.large_tables as large_tables
 from thali._data.kinds import PAIRS
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataError, DataWarning
 
 pytest.importorskip("pyarrow")

@@ -9,8 +9,8 @@ import pytest
 
 import thali as th
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read_data
-from thali._source import Source
+from thali._input_files import Source
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
 LEFT_OUT = re.compile(r"([\d,]+) (?:rows?|rankings?|comparisons?)\b[^;]*? dropped")

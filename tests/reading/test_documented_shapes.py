@@ -11,10 +11,10 @@ from helpers.places import PROJECT
 import thali as th
 from thali._data.column_roles import NO_ANSWERS, UNKNOWN_WORDS, simplify_name
 from thali._data.kinds import EXPERIMENTS
-from thali._model.options import EXPERIMENT, TABLE_OPTIONS
-from thali._reading.recognise import read_data
+from thali._input_files import Source
+from thali._model.command_line_options import EXPERIMENT, TABLE_OPTIONS
+from thali._reading.layout_recognition import read_data
 from thali._reading.table_files import read_table
-from thali._source import Source
 from thali.errors import DataWarning
 
 

@@ -10,7 +10,7 @@ from helpers.places import PROJECT
 from helpers.sentences import said
 
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataWarning
 
 PEOPLE, QUESTIONS, ITEMS = 5, 4, ("tea", "milk", "rum", "water", "juice")

@@ -9,8 +9,8 @@ from helpers.typed_tables import made
 
 import thali as th
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read_data
-from thali._source import Source
+from thali._input_files import Source
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
 CODES = "attribute,code,label\nbrand,1,Sony\nbrand,2,Canon\nprice,1,99\nprice,2,149\nprice,3,199\n"

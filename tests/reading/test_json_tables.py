@@ -10,7 +10,7 @@ from helpers.sentences import refused, said
 
 import thali as th
 import thali._data.kinds as kinds
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali._reading.table_files import Source, load_table, read_table
 from thali.errors import DataError
 

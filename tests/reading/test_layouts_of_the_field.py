@@ -6,8 +6,8 @@ import pytest
 from helpers.sentences import refused, said, warned
 
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read_data
-from thali._source import Source
+from thali._input_files import Source
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataError, DataWarning
 
 PAIRS = "a,b,a_wins,b_wins,tie\nA,B,1,0,1\nA,C,1,1,0\nB,C,0,1,1\n"

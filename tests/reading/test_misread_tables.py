@@ -15,11 +15,11 @@ from helpers.tiny_models import TINY
 
 import thali as th
 import thali._data.kinds as kinds
-import thali._reading.recognise as recognise
-from thali._described import Description, format_html, format_text
+import thali._reading.layout_recognition as recognise
+from thali._input_files import Source
 from thali._labels import format_label
+from thali._object_descriptions import Description, format_html, format_text
 from thali._reading.table_files import RawTable, read_table
-from thali._source import Source
 from thali.errors import DataError, DataWarning
 from thali.report import slides
 

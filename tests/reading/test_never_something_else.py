@@ -11,9 +11,9 @@ from helpers.sentences import refused, said, warned
 import thali as th
 from thali import Similarities
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._reading.recognise import RecognitionError, read_data
-from thali._reading.shapes import SHAPES
-from thali._source import Source
+from thali._input_files import Source
+from thali._reading.layout_recognition import RecognitionError, read_data
+from thali._reading.layouts import SHAPES
 from thali.errors import DataError, DataWarning
 
 OF_SIMILARITIES = (SIMILARITIES, TRIPLETS)  # the data of additive clustering

@@ -8,7 +8,7 @@ from helpers.sentences import said, warned
 
 import thali as th
 from thali._data.kinds import PAIRS
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataWarning
 
 ROWS = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "c"), ("b", "a"), ("c", "b")]

@@ -17,9 +17,9 @@ from helpers.sentences import refused, said
 
 import thali as th
 import thali._data.kinds as kinds
-from thali._reading.recognise import read_data
+from thali._input_files import Source, read_source
+from thali._reading.layout_recognition import read_data
 from thali._reading.table_files import load_table, read_table
-from thali._source import Source, read_source
 from thali.errors import LONGEST, MAX_NAME_LENGTH, ArgumentError, DataError, DataWarning, one_line
 
 LONG = "winner,loser,n\ntea,milk,3\nmilk,tea,1\n"

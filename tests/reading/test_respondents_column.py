@@ -4,8 +4,8 @@ recognised."""
 import pytest
 
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read_data
-from thali._source import Source
+from thali._input_files import Source
+from thali._reading.layout_recognition import read_data
 
 NAMES = (
     "voter_id judge_hash judge_name judge_model user_hash evaluator_id assessor_id rater_name"

@@ -8,10 +8,10 @@ from helpers.sentences import refused, said
 
 from thali import PairedComparisons
 from thali._data.kinds import PAIRS
-from thali._reading.recognise import RecognitionError, recognise
-from thali._reading.shapes import SHAPES
+from thali._input_files import Source
+from thali._reading.layout_recognition import RecognitionError, recognise
+from thali._reading.layouts import SHAPES
 from thali._reading.table_files import load_table
-from thali._source import Source
 from thali.errors import DataError
 
 TABLE = load_table(

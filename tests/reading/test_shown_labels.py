@@ -6,7 +6,7 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
 PAIRS = "winner,loser\n{0},{1}\n{1},{2}\n{2},{0}\n{0},{2}\n"

@@ -10,7 +10,7 @@ from helpers.sentences import refused, said, warned
 
 import thali._data.kinds as kinds
 from thali import PairedComparisons, Similarities
-from thali._reading.recognise import read_data, recognise
+from thali._reading.layout_recognition import read_data, recognise
 from thali._reading.table_files import load_table, read_table
 from thali.errors import DataWarning
 

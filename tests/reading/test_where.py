@@ -9,7 +9,7 @@ from helpers.sentences import refused, said, warned
 
 import thali as th
 from thali._data.kinds import CLASSES, PAIRS
-from thali._reading.recognise import read_data, recognise
+from thali._reading.layout_recognition import read_data, recognise
 from thali._reading.row_filter import Condition, RowFilter
 from thali._reading.table_files import RawTable, build_raw_table, load_table, read_table
 from thali._reading.text_cells import TextTable

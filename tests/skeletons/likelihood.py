@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._aspects import kernel_operations
+from thali._aspects.chain_state import COLUMNS
 from thali._aspects.draws.posterior_tree import SimulatedData
-from thali._aspects.likelihoods.custom_data import build_custom_part
-from thali._aspects.state import COLUMNS
+from thali._aspects.likelihoods.custom_posterior_parts import build_custom_part
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar, vectorised
 from thali._data.custom_data import Observed

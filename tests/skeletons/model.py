@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_integer, check_positive
-from thali._inference.seeds import spawn_generators
+from thali._argument_checks import check_integer, check_positive
+from thali._inference.random_seeds import spawn_generators
 from thali._model.base import Job, SampledModel
 from thali.errors import DataError
 
@@ -58,7 +58,7 @@ def _tree(mu: np.ndarray, values: np.ndarray):
     """The posterior in the ArviZ schema."""
     import xarray
 
-    from thali._posterior.store import build_tree, describe_origin
+    from thali._posterior.datatree_files import build_tree, describe_origin
 
     posterior = xarray.Dataset({"mu": (("chain", "draw"), mu)})
     return build_tree(

@@ -8,7 +8,7 @@ This one converts the data to one group, so that everything else is inherited fr
 population whose posterior has additional variables (weights by group, say) replaces `build_task`
 (the sampling task of the chains) and `build_tree` (the posterior, which names its kind of data),
 `sample_prior`, `simulate_replicates`, `build_observed` and `estimate_evidence`, or raises there;
-its name is stored in the posterior, and rows of `answers/result_classes.py` name the class with its
+its name is stored in the posterior, and rows of `results/result_classes.py` name the class with its
 results.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from thali._aspects.populations.single_group import SingleGroup
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali.errors import DataError
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._aspects import kernel_operations
-from thali._aspects.state import ALPHA, COLUMNS
+from thali._aspects.chain_state import ALPHA, COLUMNS
 from thali.errors import ArgumentError
 
 

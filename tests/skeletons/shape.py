@@ -1,17 +1,17 @@
 """A shape to copy: a table with a row for each pair and, in words, which of the two was preferred.
 
-A new shape is a section like this file in `thali/_reading/shapes/KIND.py`, with a name in `SHAPES`
+A new shape is a section like this file in `thali/_reading/layouts/KIND.py`, with a name in `SHAPES`
 there, and a test.
 """
 
 import pandas as pd
 
 from thali import PairedComparisons
-from thali._data.described_columns import ColumnsRead
+from thali._data.column_guesses import ColumnsRead
 from thali._data.kinds import PAIRS
 from thali._labels import format_label
-from thali._reading.shape import Reading, Shape
 from thali._reading.table_files import RawTable
+from thali._reading.table_layout import Reading, Shape
 from thali.errors import DataError
 
 NAME = "table of decisions"

@@ -6,7 +6,7 @@ import pytest
 from population import Everybody
 
 import thali as th
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali.errors import DataError
 
 RUN = {"draws": 15, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}

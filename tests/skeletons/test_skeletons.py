@@ -12,7 +12,11 @@ from helpers.sentences import without_warnings
 
 import thali as th
 from thali._aspects import kernel_operations
-from thali._aspects.likelihoods.delta_checks import build_state, compare_changes, sample_states
+from thali._aspects.likelihoods.custom_term_checks import (
+    build_state,
+    compare_changes,
+    sample_states,
+)
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali.errors import DataError
 from thali.testing import exact

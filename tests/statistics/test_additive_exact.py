@@ -4,7 +4,7 @@ import pytest
 from helpers.additive_cases import CASES, case_named
 from helpers.additive_runs import SAMPLERS, by_general_moves, check, fit
 
-import thali._aspects.samplers.recommended as recommended
+import thali._aspects.samplers.default_sweeps as recommended
 
 LEARNED = [case["name"] for case in CASES if "features" not in case["model"]]
 GIVEN = [case["name"] for case in CASES if "features" in case["model"]]

@@ -20,7 +20,7 @@ from thali._aspects.populations.several_groups import (
     run_ladders,
     sample_base,
 )
-from thali._posterior.summary import compute_diagnostics
+from thali._posterior.summary_table import compute_diagnostics
 
 ERRORS = 4.0
 RUN = {"cores": 1, "random_seed": 1, "progressbar": False}

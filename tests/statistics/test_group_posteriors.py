@@ -30,8 +30,9 @@ from scipy.stats import binom
 
 import thali as th
 import thali._aspects.moves.group_base_weights as group_similar
-import thali._aspects.moves.group_compensated as group_together
+import thali._aspects.moves.group_compensated_moves as group_together
 import thali._aspects.moves.group_owners as group_owners
+from thali._aspects.chain_state import BETA, COLUMNS, replica
 from thali._aspects.group_state import (
     KAPPA,
     SLOPE_SD,
@@ -42,7 +43,6 @@ from thali._aspects.group_state import (
 from thali._aspects.kernel_operations import log_likelihood, select_cache
 from thali._aspects.populations.group_chains import GroupChain, sample_group_states
 from thali._aspects.populations.several_groups import sample_base
-from thali._aspects.state import BETA, COLUMNS, replica
 from thali.testing import exact
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off

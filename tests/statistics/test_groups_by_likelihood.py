@@ -32,6 +32,7 @@ from helpers.triplet_problems import three_objects
 
 import thali as th
 import thali._aspects.moves.group_owners as group_owners
+from thali._aspects.chain_state import replica
 from thali._aspects.group_state import KAPPA, select_group_likelihood
 from thali._aspects.kernel_operations import log_likelihood, rebuild_cache, select_cache
 from thali._aspects.likelihoods.pair_blocks import TIE
@@ -42,7 +43,6 @@ from thali._aspects.populations.several_groups import (
     build_group_constant,
     run_ladders,
 )
-from thali._aspects.state import replica
 from thali.likelihoods import Elimination, MostSimilarPair
 from thali.testing import exact
 

@@ -22,12 +22,12 @@ from helpers.set_problems import choices_of, random_choices
 from helpers.triplet_problems import LINKS, MIXED, three_objects
 
 import thali as th
-import thali._aspects.moves.births as births
-import thali._aspects.moves.flips as flips
-import thali._aspects.moves.joint_memberships as joint_rows
-import thali._aspects.moves.mass_transfer as mass_transfer
+import thali._aspects.moves.births_and_splits as births
+import thali._aspects.moves.compensated_moves as mass_transfer
+import thali._aspects.moves.joint_ownership as joint_rows
+import thali._aspects.moves.owner_flips as flips
 from thali._aspects.kernel_operations import open_members
-from thali._aspects.likelihoods.residuals import VARIANCE
+from thali._aspects.likelihoods.similarity_residuals import VARIANCE
 from thali.priors import FiniteFeatures, IndianBuffet, PhylogeneticBuffet
 from thali.testing import exact
 

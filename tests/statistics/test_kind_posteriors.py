@@ -32,6 +32,7 @@ from scipy.stats import chi2
 
 import thali as th
 import thali._aspects.moves.class_membership as moves
+from thali._aspects.chain_state import replica
 from thali._aspects.group_state import KAPPA, select_group_likelihood, select_membership
 from thali._aspects.kernel_operations import rebuild_cache, select_cache
 from thali._aspects.likelihoods.pair_blocks import TIE
@@ -41,8 +42,7 @@ from thali._aspects.populations.latent_classes import (
     ClassPriorLadder,
     sample_prior_classes,
 )
-from thali._aspects.samplers.prior_ladder import build_ladders
-from thali._aspects.state import replica
+from thali._aspects.samplers.evidence_chains import build_ladders
 from thali.testing import exact
 
 OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements

@@ -9,7 +9,7 @@ from helpers.naive import latent_features as naive
 from scipy import stats
 
 import thali as th
-from thali._aspects.samplers.prior_ladder import build_ladders, place_first_levels, place_levels
+from thali._aspects.samplers.evidence_chains import build_ladders, place_first_levels, place_levels
 
 E, A = th.EliminationByAspects, th.AdditiveClustering
 TREE = th.Tree.from_newick("((1:.3,2:.3):.7,3:1);")

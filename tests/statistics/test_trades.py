@@ -6,10 +6,10 @@ from helpers.elimination_moves import log_likelihood, start
 from helpers.problems import contents
 
 import thali as th
-import thali._aspects.moves.flips as flips
+import thali._aspects.moves.owner_flips as flips
+from thali._aspects.chain_state import ALPHA, BETA, SWEEPS, replica, stack_states
 from thali._aspects.kernel_operations import open_members, rebuild_cache, select_cache
 from thali._aspects.samplers.tempering import build_ladder, swap_neighbours
-from thali._aspects.state import ALPHA, BETA, SWEEPS, replica, stack_states
 from thali.priors import IndianBuffet
 from thali.testing import exact
 

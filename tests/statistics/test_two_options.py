@@ -13,8 +13,8 @@ from scipy.stats import beta, poisson
 
 import thali as th
 from thali._aspects import kernel_operations
+from thali._aspects.chain_state import BETA, ChainModel
 from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT, draw_coefficients
-from thali._aspects.state import BETA, ChainModel
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali.likelihoods import Elimination
 from thali.priors import IndianBuffet

@@ -16,7 +16,7 @@ from worth_problems import (
 import thali as th
 import thali._worths.chains as chains
 import thali._worths.scale_moves as scales
-from thali._posterior.summary import compute_mean_mcse
+from thali._posterior.summary_table import compute_mean_mcse
 from thali._worths.density import DistinctComparisons, GroupDensity, Spreads
 from thali._worths.laplace import Marginal
 from thali._worths.posterior_sample import sample_posterior

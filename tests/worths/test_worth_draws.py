@@ -18,7 +18,7 @@ from worth_problems import (
 
 import thali._worths.chains as chains
 import thali._worths.scale_moves as scales
-from thali._posterior.summary import compute_ess_and_r_hat, compute_tail_ess
+from thali._posterior.summary_table import compute_ess_and_r_hat, compute_tail_ess
 from thali._worths.density import Density, DistinctComparisons, LikelihoodExpansion
 from thali._worths.laplace import Marginal, find_mode
 

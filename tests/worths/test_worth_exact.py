@@ -7,7 +7,7 @@ from quadrature import BLUR, posterior, summarise_log_odds
 from scipy.special import expit
 from worth_problems import judges, periods, run_short_chains
 
-from thali._posterior.summary import compute_mean_mcse
+from thali._posterior.summary_table import compute_mean_mcse
 from thali._worths.density import Density, DistinctComparisons
 from thali._worths.laplace import Marginal
 from thali._worths.posterior_sample import sample_posterior

@@ -15,7 +15,7 @@ from worth_problems import build_spreads, run_short_chains, sample_prior_points
 
 import thali._worths.chains as chains
 import thali._worths.scale_moves as scales
-from thali._posterior.summary import compute_mean_mcse
+from thali._posterior.summary_table import compute_mean_mcse
 from thali._worths.density import add_bordered
 from thali._worths.laplace import Marginal, find_mode
 from thali._worths.posterior_sample import sample_posterior

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from thali._data.respondent_answers import OUTCOMES
-from thali._inference.indexing import part_indices
+from thali._inference.index_arithmetic import part_indices
 
 from .group_state import ClassAnswers, select_group_likelihood
 from .likelihoods.elimination_kernels import OfferedSets, make_set_cache
+from .likelihoods.most_similar_pair_probabilities import AnsweredPairSets
 from .likelihoods.pair_blocks import PAIR_CLASSES, WIDTH
 from .likelihoods.pair_covariates import COVARIATE_PAIR_CLASSES
-from .likelihoods.pair_sets import AnsweredPairSets
-from .likelihoods.residuals import Judgements
+from .likelihoods.similarity_residuals import Judgements
 
 
 def _register_pair_selection(cls: Any) -> None:
@@ -141,71 +141,76 @@ _PAIR_SET_FIELDS = (
 _PAIR_FIELDS = ("start", "neighbour", "transposed", "wins", "losses")
 
 
-def stack_likelihoods(parts: Sequence[Any]) -> Any:
-    """Stack the likelihoods of all groups, of one class, into one with a group axis."""
-    return _STACKERS[type(parts[0])](parts)
+def stack_likelihoods(likelihoods: Sequence[Any]) -> Any:
+    """Stack the groups' likelihoods, all of one class, into one with a group axis."""
+    return _STACKERS[type(likelihoods[0])](likelihoods)
 
 
-def _stack_fields(parts: Sequence[Any], names: Sequence[str]) -> Any:
-    """Stack the named arrays of all groups, padded with 0, in a copy of the first."""
-    return parts[0]._replace(
+def _stack_fields(likelihoods: Sequence[Any], names: Sequence[str]) -> Any:
+    """Stack the named arrays of all groups, padded with 0, into a likelihood."""
+    return likelihoods[0]._replace(
         **{
-            name: _pad_and_stack([np.asarray(getattr(part, name)) for part in parts])
+            name: _pad_and_stack([np.asarray(getattr(part, name)) for part in likelihoods])
             for name in names
         }
     )
 
 
-def _stack_judgements(parts: Sequence[Any]) -> Any:
+def _stack_judgements(likelihoods: Sequence[Any]) -> Any:
     """Stack the similarities of all groups along a new first axis."""
-    return parts[0]._replace(
-        **{name: np.array([getattr(part, name) for part in parts]) for name in _JUDGEMENT_FIELDS}
+    return likelihoods[0]._replace(
+        **{
+            name: np.array([getattr(part, name) for part in likelihoods])
+            for name in _JUDGEMENT_FIELDS
+        }
     )
 
 
-def _stack_sets(parts: Sequence[Any]) -> Any:
+def _stack_sets(likelihoods: Sequence[Any]) -> Any:
     """Stack the choice sets of all groups along a new first axis."""
-    return _stack_fields(parts, _SET_FIELDS)._replace(
-        start=_pad_and_stack([part.start for part in parts], pad_mode="edge")
+    return _stack_fields(likelihoods, _SET_FIELDS)._replace(
+        start=_pad_and_stack([part.start for part in likelihoods], pad_mode="edge")
     )
 
 
-def _stack_pair_sets(parts: Sequence[Any]) -> Any:
+def _stack_pair_sets(likelihoods: Sequence[Any]) -> Any:
     """Stack the sets of pairs of all groups, padded to equal numbers of sets."""
-    return _stack_fields(_add_rows(parts, "pair", [0]), _PAIR_SET_FIELDS)
+    return _stack_fields(_add_rows(likelihoods, "pair", [0]), _PAIR_SET_FIELDS)
 
 
-def _add_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
-    """Pad each group with sets without answers, so that all have the same number."""
+def _add_rows(likelihoods: Sequence[Any], name: str, row: list[int]) -> list[Any]:
+    """Pad each group with sets without answers to the same number of sets."""
     # The field `name` of a new set contains `row`.
-    max_size = max(part.start.size for part in parts)
+    max_size = max(likelihood.start.size for likelihood in likelihoods)
     padded_parts = []
-    for part in parts:
-        n_missing, entries = max_size - part.start.size, getattr(part, name)
+    for likelihood in likelihoods:
+        n_missing, entries = max_size - likelihood.start.size, getattr(likelihood, name)
         new_field = {
             name: np.concatenate([entries, np.tile(np.array(row, entries.dtype), n_missing)])
         }
-        ends = part.start[-1] + len(row) * np.arange(1, n_missing + 1)
-        times = np.concatenate([part.times, np.zeros(n_missing)])
+        new_ends = likelihood.start[-1] + len(row) * np.arange(1, n_missing + 1)
+        new_times = np.concatenate([likelihood.times, np.zeros(n_missing)])
         padded_parts.append(
-            part._replace(start=np.concatenate([part.start, ends]), times=times, **new_field)
+            likelihood._replace(
+                start=np.concatenate([likelihood.start, new_ends]), times=new_times, **new_field
+            )
         )
     return padded_parts
 
 
-def _stack_pairs(parts: Sequence[Any]) -> Any:
+def _stack_pairs(likelihoods: Sequence[Any]) -> Any:
     """Stack the compared pairs of all groups, padded to equal numbers of blocks."""
-    max_blocks = max(pairs.neighbour.shape[0] for pairs in parts)
-    return _stack_fields([_add_blocks(pairs, max_blocks) for pairs in parts], _PAIR_FIELDS)
+    max_blocks = max(pairs.neighbour.shape[0] for pairs in likelihoods)
+    return _stack_fields([_add_blocks(pairs, max_blocks) for pairs in likelihoods], _PAIR_FIELDS)
 
 
-def _stack_covariate_pairs(parts: Sequence[Any]) -> Any:
+def _stack_covariate_pairs(likelihoods: Sequence[Any]) -> Any:
     """Stack the pairs with covariates of all groups, padded to equal sizes."""
-    n_blocks = max(part.x.shape[1] for part in parts)
+    n_blocks = max(part.x.shape[1] for part in likelihoods)
     x = np.stack(
-        [np.pad(part.x, [(0, 0), (0, n_blocks - part.x.shape[1]), (0, 0)]) for part in parts]
+        [np.pad(part.x, [(0, 0), (0, n_blocks - part.x.shape[1]), (0, 0)]) for part in likelihoods]
     )
-    return _stack_pairs(parts)._replace(x=x)
+    return _stack_pairs(likelihoods)._replace(x=x)
 
 
 _STACKERS: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
@@ -221,17 +226,22 @@ def make_caches(group_likelihoods: Sequence[tuple[Any, Any]]) -> list[Callable[.
     """Return one function per group that makes its cache, all of equal shapes."""
     if not isinstance(group_likelihoods[0][0], OfferedSets):
         return [make_cache for _, make_cache in group_likelihoods]
-    largest = max(int(np.diff(sets.start).max()) for sets, _ in group_likelihoods)
-    return [partial(make_set_cache, largest=largest)] * len(group_likelihoods)
+    max_set_size = max(int(np.diff(sets.start).max()) for sets, _ in group_likelihoods)
+    return [partial(make_set_cache, largest=max_set_size)] * len(group_likelihoods)
 
 
 def _pad_and_stack(arrays: Sequence[np.ndarray], pad_mode: Any = "constant") -> np.ndarray:
     """Stack arrays of different lengths, padded with 0 or with their last element."""
     # A repeated last element of set starts means sets without options.
     max_length = max(array.shape[0] for array in arrays)
-    widths = [[(0, max_length - array.shape[0])] + [(0, 0)] * (array.ndim - 1) for array in arrays]
+    pad_widths = [
+        [(0, max_length - array.shape[0])] + [(0, 0)] * (array.ndim - 1) for array in arrays
+    ]
     return np.stack(
-        [np.pad(array, width, mode=pad_mode) for array, width in zip(arrays, widths, strict=True)]
+        [
+            np.pad(array, width, mode=pad_mode)
+            for array, width in zip(arrays, pad_widths, strict=True)
+        ]
     )
 
 
@@ -239,10 +249,10 @@ def _add_blocks(pairs: Any, n_blocks: int) -> Any:
     """Pad compared pairs with empty blocks, which belong to no option."""
     n_missing, n = n_blocks - pairs.neighbour.shape[0], pairs.start.size - 1
     no_counts = np.zeros((n_missing, WIDTH))
-    slots = np.arange(pairs.neighbour.size, n_blocks * WIDTH, dtype=np.uint64)
+    new_slots = np.arange(pairs.neighbour.size, n_blocks * WIDTH, dtype=np.uint64)
     return pairs._replace(
         neighbour=np.concatenate([pairs.neighbour, np.full((n_missing, WIDTH), n, np.uint64)]),
-        transposed=np.concatenate([pairs.transposed, slots.reshape(-1, WIDTH)]),
+        transposed=np.concatenate([pairs.transposed, new_slots.reshape(-1, WIDTH)]),
         wins=np.concatenate([pairs.wins, no_counts]),
         losses=np.concatenate([pairs.losses, no_counts]),
     )
@@ -254,32 +264,44 @@ def _add_blocks(pairs: Any, n_blocks: int) -> Any:
 def build_class_answers(data: Any, likelihood: Any) -> ClassAnswers:
     """Return all respondents' answers as kernels of latent classes read them."""
     questions = data.questions()
-    given_answers, answer = questions.given, questions.given.answer
+    given_answers, answer_place = questions.given, questions.given.answer
     if type(likelihood) in _COMPARISON_CLASSES:
         # in cell e, 3 e is a choice of the first option, 3 e + 1 of the second, 3 e + 2 of neither
-        outcome = np.array([0, 2, 1])
+        outcome_codes = np.array([0, 2, 1])
         if questions.sizes[0] == 2:
-            outcome = np.array([0, 1])
-        answer = OUTCOMES * questions.question[answer] + outcome[answer % len(outcome)]
-    order = np.lexsort((answer, given_answers.respondent))
-    start = np.searchsorted(given_answers.respondent, np.arange(len(given_answers.respondents) + 1))
-    positions = _PLACE_FINDERS[type(likelihood)](data, likelihood)
-    rows = answer[order].astype(np.int64), given_answers.times[order]
-    return ClassAnswers(start.astype(np.int64), *rows, positions.astype(np.int64))
+            outcome_codes = np.array([0, 1])
+        answer_place = (
+            OUTCOMES * questions.question[answer_place]
+            + outcome_codes[answer_place % len(outcome_codes)]
+        )
+    answer_order = np.lexsort((answer_place, given_answers.respondent))
+    respondent_starts = np.searchsorted(
+        given_answers.respondent, np.arange(len(given_answers.respondents) + 1)
+    )
+    answer_positions = _PLACE_FINDERS[type(likelihood)](data, likelihood)
+    places_and_times = (
+        answer_place[answer_order].astype(np.int64),
+        given_answers.times[answer_order],
+    )
+    return ClassAnswers(
+        respondent_starts.astype(np.int64), *places_and_times, answer_positions.astype(np.int64)
+    )
 
 
 def _find_pair_places(data: Any, pairs: Any) -> np.ndarray:
-    """Return where each outcome of each comparison is stored in the blocks of pairs."""
+    """Return the place of each outcome of each comparison in the blocks of pairs."""
     # They are three times the position of the cell in the blocks of its first option, plus 0, 1 and
     # 2.
-    cells = data.cells
-    owner = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
-    key = owner * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)
-    cell_key = cells.first * (data.n_options + 1) + cells.second
-    slot = np.empty(len(cell_key), np.int64)
-    order = np.argsort(key, kind="stable")  # keeps the order of the cells of a pair
-    slot[np.argsort(cell_key, kind="stable")] = order[np.isin(key[order], cell_key)]
-    return (OUTCOMES * slot[:, None] + np.arange(OUTCOMES)).ravel()
+    comparison_cells = data.cells
+    block_option = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
+    slot_key = block_option * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)
+    cell_key = comparison_cells.first * (data.n_options + 1) + comparison_cells.second
+    cell_slot = np.empty(len(cell_key), np.int64)
+    key_order = np.argsort(slot_key, kind="stable")  # keeps the order of the cells of a pair
+    cell_slot[np.argsort(cell_key, kind="stable")] = key_order[
+        np.isin(slot_key[key_order], cell_key)
+    ]
+    return (OUTCOMES * cell_slot[:, None] + np.arange(OUTCOMES)).ravel()
 
 
 def _find_sets(data: Any, sets: Any) -> np.ndarray:

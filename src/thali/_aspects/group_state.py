@@ -19,8 +19,7 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar
 
-from .kernel_operations import select_cache
-from .state import (
+from .chain_state import (
     COLUMNS,
     FeatureState,
     capacity,
@@ -31,6 +30,7 @@ from .state import (
     resize_state,
     stack_states,
 )
+from .kernel_operations import select_cache
 
 KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in CommonWeights.real
 KAPPA_SHAPE, KAPPA_RATE = 2.0, 0.1  # of the Gamma prior of a learned kappa
@@ -152,20 +152,20 @@ def double_group_capacity(
     states: FeatureState, common: CommonWeights
 ) -> tuple[FeatureState, CommonWeights]:
     """Copy states and common weights into arrays with twice the room."""
-    levels = []
+    states_by_level = []
     for t in range(count_groups(states)):
-        level = replica(states, t)
-        levels.append(
+        level_states = replica(states, t)
+        states_by_level.append(
             stack_states(
                 [
                     resize_state(b, 2 * capacity(b))
-                    for b in (replica(level, g) for g in range(count_groups(level)))
+                    for b in (replica(level_states, g) for g in range(count_groups(level_states)))
                 ]
             )
         )
-    rows = levels[0].w.shape[1]
-    return stack_states(levels), stack_states(
-        [add_rows(select_common_weights(common, t), rows) for t in range(len(levels))]
+    n_rows = states_by_level[0].w.shape[1]
+    return stack_states(states_by_level), stack_states(
+        [add_rows(select_common_weights(common, t), n_rows) for t in range(len(states_by_level))]
     )
 
 
@@ -274,7 +274,10 @@ def draw_initial_classes(
 ) -> ClassMembership:
     """Draw a uniformly random latent class for every respondent."""
     class_indices = rng.integers(0, n_classes, people.start.size - 1)
-    size = np.bincount(class_indices, minlength=n_classes)
+    class_sizes = np.bincount(class_indices, minlength=n_classes)
     return ClassMembership(
-        class_indices, size, np.zeros_like(class_indices), np.zeros((n_classes, people.place.size))
+        class_indices,
+        class_sizes,
+        np.zeros_like(class_indices),
+        np.zeros((n_classes, people.place.size)),
     )

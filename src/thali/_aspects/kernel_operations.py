@@ -13,7 +13,7 @@ import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar
 
-from .state import ALPHA, COLUMNS, count_options, owns, scratch_index, toggle_owner
+from .chain_state import ALPHA, COLUMNS, count_options, owns, scratch_index, toggle_owner
 
 # --------------------------------------------------------------------------------------------------
 # priors
@@ -372,7 +372,7 @@ def compute_answer_logs(likelihood: Any, c: Any, b: Any, people: Any, logs: Any)
 
 @generic
 def add_answer(likelihood: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
-    """Count an answer with log probability `log` in the cache, `times` times.
+    """Count an answer `times` times in the cache `c`; `log` is its log probability.
 
     A negative number removes answers.
     """

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from thali._arguments import check_allowed, check_positive
+from thali._argument_checks import check_allowed, check_positive
 from thali._data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.aliases import ALIASES_OF_ASPECTS
-from thali._model.options import (
+from thali._model.command_line_options import (
     ALPHA,
     ALTERNATIVE,
     BY,
@@ -37,7 +37,7 @@ from thali._model.options import (
     WHERE,
     WITHOUT,
 )
-from thali._model.spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
+from thali._model.model_spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
 _SAMPLED = ("mcmc",)
 
@@ -110,7 +110,7 @@ ELIMINATION = ModelSpec(
 ADDITIVE = ModelSpec(
     name="additive-clustering",
     aliases=("additive", "ADCLUS"),
-    cls="thali._aspects.models.additive:AdditiveClustering",
+    cls="thali._aspects.models.additive_clustering:AdditiveClustering",
     data=(SIMILARITIES, TRIPLETS),
     answers="latent features that objects share (their number, weights and members)",
     papers=("shepard1979", "navarro2007"),

@@ -77,7 +77,7 @@ def gamma_shape(weights: Any) -> Any:
 
 @generic
 def gamma_rate(weights: Any) -> Any:
-    """Return the rate of a Gamma prior, generic by the prior; NaN for a normal prior."""
+    """Return the rate of a Gamma prior; NaN for a normal prior."""
 
 
 @generic

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import is_list
+from thali._argument_checks import is_list
 from thali._data.experiments import ChoiceExperiment
-from thali._data.experiments.levels import (
+from thali._data.experiments.attribute_levels import (
     ALPHABET,
     MANY_LEVELS,
     MEASURED,
@@ -23,9 +23,9 @@ from thali._data.experiments.product_encoding import (
     add_constants,
     explain_no_constants,
 )
-from thali._described import Facts
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import shorten, suggest
+from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
 if TYPE_CHECKING:

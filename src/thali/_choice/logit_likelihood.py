@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.choice_scores import find_chosen_rows
-from thali._inference.indexing import part_indices, sum_parts
-from thali._inference.optimise import Concave, maximise_newton
+from thali._data.prediction_scores import find_chosen_rows
+from thali._inference.index_arithmetic import part_indices, sum_parts
+from thali._inference.maximisation import Concave, maximise_newton
 from thali._labels import list_names, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, one_of
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_STEPS = 100
 _TOLERANCE = 1e-12  # Newton decrement per task at which the maximisation ends
-# seconds of the likelihood and its derivatives per row and column: `benchmarks/forecast.py`
+# seconds of likelihood and derivatives per row and column: `benchmarks/run_time_forecast.py`
 SECONDS_PER_CELL = 1.25e-8
 
 
@@ -228,7 +228,7 @@ def tabulate_coefficients(
     """Return a table of estimates, standard errors, z and two-sided p-values."""
     from scipy.special import ndtr
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     with np.errstate(invalid="ignore", divide="ignore"):
         z = estimates / errors
@@ -290,7 +290,7 @@ _RIDGE = 1.0
 
 def parse_directions(argument: str, mapping: Any, data: "ChoiceExperiment") -> dict[str, str]:
     """Return the user's {attribute: direction}, checked against the data."""
-    from thali._data.experiments.levels import ALPHABET
+    from thali._data.experiments.attribute_levels import ALPHABET
 
     directions: dict[str, str] = {}
     for name, direction in _parse_pairs(argument, mapping):

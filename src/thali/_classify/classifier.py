@@ -6,39 +6,39 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.classifier_rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
-from thali._data.facts import MAX_LISTED
-from thali._described import Facts
-from thali._inference.chains import Run, build_run
+from thali._data.classification_data import Observations, TrainingData, merge_rows, wrap_sparse_rows
+from thali._data.report_facts import MAX_LISTED
+from thali._inference.markov_chains import Run, build_run
 from thali._labels import format_plural, list_names
 from thali._lazy_imports import load_method
 from thali._model.base import Job
-from thali._model.chain_model import MarkovChainModel, require_prior
-from thali._model.engine import MAXIMUM, Engine
-from thali._model.prior_sample import (
+from thali._model.fitting_methods import MAXIMUM, Engine
+from thali._model.markov_chain_model import MarkovChainModel, require_prior
+from thali._model.method_requirements import requires
+from thali._model.simulated_data import (
     PriorSample,
     add_replicates,
     build_predictive_dataset,
     draw_prior,
 )
-from thali._model.requirements import requires
+from thali._object_descriptions import Facts
 from thali.errors import (
     ConvergenceWarning,
     DataError,
     ThaliWarning,
 )
 
+from .covariates_and_labels import encode_class_labels, is_sparse, read_string_column_names
 from .dask_blocks import is_dask_array
-from .input import encode_class_labels, is_sparse, read_string_column_names
 from .posterior_datasets import build_observed_groups, sample_class_codes
 from .predictions import Predictions
 from .row_weights import apply_class_weights, check_row_weights, warn_about_small_weights
-from .scikit_learn import convert_random_state
+from .scikit_learn_interface import convert_random_state
 
 if TYPE_CHECKING:
     import xarray
 
-    from thali._model.settings import AnswerSettings
+    from thali._model.finding_settings import AnswerSettings
 
 
 class Classifier(Predictions, MarkovChainModel):
@@ -65,7 +65,7 @@ class Classifier(Predictions, MarkovChainModel):
     tune: int
     chains: int
     random_state: Any
-    _FINDINGS: ClassVar[str] = "thali._classify.findings"
+    _FINDINGS: ClassVar[str] = "thali._classify.classifier_findings"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
@@ -166,28 +166,28 @@ class Classifier(Predictions, MarkovChainModel):
                 self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
             )
             if is_dask_array(X):
-                work = self._build_dask_job(X, y, sample_weight, sampling_run)
+                fit_job = self._build_dask_job(X, y, sample_weight, sampling_run)
             else:
                 data = self._read_training_data(X, y, sample_weight)
-                work = self._build_fit_job(data, sampling_run)
+                fit_job = self._build_fit_job(data, sampling_run)
             # attributes of classes and columns, which are set before the fit
             class_attributes = self._get_fitted_attributes()
-            return self._run_job(replace(work, run=lambda: class_attributes | work.run()))
+            return self._run_job(replace(fit_job, run=lambda: class_attributes | fit_job.run()))
         except BaseException:
             self._clear_fit()
             raise
 
     def _read_training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         """Return checked covariates, class codes and weights, equal rows merged."""
-        matrix, codes = self._read_rows(X, y)
-        weight = check_row_weights(sample_weight, len(codes))
+        matrix, class_codes = self._read_rows(X, y)
+        row_weights = check_row_weights(sample_weight, len(class_codes))
         if sample_weight is not None:
-            warn_about_small_weights(weight, len(self.classes_))
+            warn_about_small_weights(row_weights, len(self.classes_))
         class_weight = self.get_params().get("class_weight")
-        weight = apply_class_weights(weight, codes, self.classes_, class_weight)
+        row_weights = apply_class_weights(row_weights, class_codes, self.classes_, class_weight)
         if is_sparse(matrix):
-            return wrap_sparse_rows(matrix, codes, weight)
-        return merge_rows(matrix, codes, weight)
+            return wrap_sparse_rows(matrix, class_codes, row_weights)
+        return merge_rows(matrix, class_codes, row_weights)
 
     def _reword_warning(self, warning: ThaliWarning) -> ThaliWarning:
         """Return a convergence warning reworded to be the same for all fits."""
@@ -201,14 +201,14 @@ class Classifier(Predictions, MarkovChainModel):
 
     def _read_rows(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return covariates and class codes of rows; store class and column names."""
-        names = read_string_column_names(X)
-        matrix = self._convert_covariates(X, names)
-        classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
+        column_names = read_string_column_names(X)
+        matrix = self._convert_covariates(X, column_names)
+        classes, class_codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
         self.classes_: np.ndarray = classes
         self.n_features_in_: int = matrix.shape[1]
-        if names is not None:
-            self.feature_names_in_ = names
-        return matrix, codes
+        if column_names is not None:
+            self.feature_names_in_ = column_names
+        return matrix, class_codes
 
     @requires(require_prior)
     def sample_prior(  # type: ignore[override]
@@ -299,37 +299,41 @@ class Classifier(Predictions, MarkovChainModel):
         """Sample parameters and labels from the prior, once per generator."""
         model = type(self)(**self.get_params())
         matrix, observed_codes = model._read_rows(X, y)
-        prior, codes = model._sample_prior_draws(matrix, rngs)
-        fixed = build_observed_groups(observed_codes, model.classes_, {})
-        predictive = build_predictive_dataset(fixed["observed_data"], prior, {"label": codes[None]})
-        data: list[Any] = []
-        for draw_codes in codes:
+        prior, class_codes = model._sample_prior_draws(matrix, rngs)
+        observed_groups = build_observed_groups(observed_codes, model.classes_, {})
+        predictive = build_predictive_dataset(
+            observed_groups["observed_data"], prior, {"label": class_codes[None]}
+        )
+        fit_arguments: list[Any] = []
+        for draw_codes in class_codes:
             if np.unique(draw_codes).size < model.classes_.size:
-                data.append(None)  # `fit` would find fewer classes
+                fit_arguments.append(None)  # `fit` would find fewer classes
             else:
-                data.append((X, model.classes_[draw_codes]))
-        return PriorSample(prior, predictive, data, fixed)
+                fit_arguments.append((X, model.classes_[draw_codes]))
+        return PriorSample(prior, predictive, fit_arguments, observed_groups)
 
     def _build_observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Return class codes as observed data, by name; {} for other classes."""
         matrix = self._read_covariates(X)
-        classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
+        classes, class_codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
         if not np.array_equal(classes, self.classes_):
             return {}
-        return {"label": codes}
+        return {"label": class_codes}
 
     def _simulate_replicates(
         self, rng: np.random.Generator, X: Any, y: Any
     ) -> dict[str, np.ndarray]:
         """Simulate class codes of rows at each draw of the posterior."""
-        matrix, sizes = self._read_covariates(X), self._view.draws.sizes  # type: ignore[attr-defined]
-        codes = np.empty((sizes["chain"] * sizes["draw"], matrix.shape[0]), np.int64)
-        for block, probabilities in self._engine.iterate_probabilities(self, matrix):
-            codes[:, block] = sample_class_codes(probabilities, rng).T
-        return {"label": codes.reshape(sizes["chain"], sizes["draw"], -1)}
+        matrix, dimension_sizes = self._read_covariates(X), self._view.draws.sizes  # type: ignore[attr-defined]
+        class_codes = np.empty(
+            (dimension_sizes["chain"] * dimension_sizes["draw"], matrix.shape[0]), np.int64
+        )
+        for row_slice, probabilities in self._engine.iterate_probabilities(self, matrix):
+            class_codes[:, row_slice] = sample_class_codes(probabilities, rng).T
+        return {"label": class_codes.reshape(dimension_sizes["chain"], dimension_sizes["draw"], -1)}
 
     def _pack_design(self, design: Any) -> tuple[Any, ...]:
-        """Return (X, y) from what the user passed; raise for anything else."""
+        """Return the design, checked to be a pair (X, y)."""
         if not isinstance(design, tuple) or len(design) != 2:
             raise DataError(
                 f"The design of a classifier must be the pair (X, y); got {type(design).__name__}."
@@ -341,9 +345,9 @@ class Classifier(Predictions, MarkovChainModel):
     ) -> "xarray.DataTree":
         """Fit the model to data with this seed; return its posterior."""
         self._check_draws_method()
-        arguments = dict(settings)
-        thin = arguments.pop("thin", None)
-        self.set_params(random_state=random_seed, **arguments).fit(
+        fit_settings = dict(settings)
+        thin = fit_settings.pop("thin", None)
+        self.set_params(random_state=random_seed, **fit_settings).fit(
             *data, thin=thin, cores=1, progressbar=False
         )
         return self.posterior_  # type: ignore[attr-defined]
@@ -358,15 +362,16 @@ class Classifier(Predictions, MarkovChainModel):
         data = self._get_fit_data()
         if data is None:
             return ()
-        columns = self._column_names()
-        counts = np.bincount(data.codes[data.row], minlength=len(self.classes_)).tolist()
-        class_counts = [
-            f"{label}: {count:,}" for label, count in zip(self.classes_, counts, strict=True)
+        covariate_names = self._column_names()
+        n_rows_by_class = np.bincount(data.codes[data.row], minlength=len(self.classes_)).tolist()
+        class_count_texts = [
+            f"{label}: {count:,}"
+            for label, count in zip(self.classes_, n_rows_by_class, strict=True)
         ]
         return (
             ("Rows", f"{len(data.row):,}"),
-            ("Covariates", f"{len(columns):,}: {list_names(columns, MAX_LISTED)}"),
-            ("Rows per class", list_names(class_counts, MAX_LISTED)),
+            ("Covariates", f"{len(covariate_names):,}: {list_names(covariate_names, MAX_LISTED)}"),
+            ("Rows per class", list_names(class_count_texts, MAX_LISTED)),
         )
 
     def _column_names(self) -> list[str]:

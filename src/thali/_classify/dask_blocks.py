@@ -12,7 +12,7 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError, DataError, Message, Setting, one_of
 
-from .input import (
+from .covariates_and_labels import (
     Standardization,
     check_class_labels,
     compute_standardization,
@@ -47,25 +47,32 @@ def scan_blocks(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
             "sample_weight does not support a Dask array X; remove sample_weight, or pass"
             " X.compute()."
         )
-    pairs = _pair_blocks(X, y, model)
+    block_pairs = _pair_blocks(X, y, model)
     summaries = compute(
         *(
             delayed(_summarise_block)(x, label, block_index, model)
-            for block_index, (x, label) in enumerate(pairs)
+            for block_index, (x, label) in enumerate(block_pairs)
         )
     )
-    labels, counts = _merge_block_labels(summaries)
+    labels, label_counts = _merge_block_labels(summaries)
     classes, _ = encode_class_labels(
-        np.repeat(labels, np.minimum(counts, 2)), model, int(np.minimum(counts, 2).sum())
+        np.repeat(labels, np.minimum(label_counts, 2)),
+        model,
+        int(np.minimum(label_counts, 2).sum()),
     )
-    ends = np.array(
+    column_ranges = np.array(
         [
-            np.min([part.lowest for part in summaries], axis=0),
-            np.max([part.highest for part in summaries], axis=0),
+            np.min([summary.lowest for summary in summaries], axis=0),
+            np.max([summary.highest for summary in summaries], axis=0),
         ]
     )
     return BlockScan(
-        pairs, [part.rows for part in summaries], ends, summaries[0].lowest, classes, counts
+        block_pairs,
+        [summary.rows for summary in summaries],
+        column_ranges,
+        summaries[0].lowest,
+        classes,
+        label_counts,
     )
 
 
@@ -75,17 +82,19 @@ def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Stan
     It takes two passes, the first for the mean.
     """
     range_standardization = compute_standardization(scan.ends, np.array(names, dtype=object))
-    unit, rows, blocks = range_standardization.unit, sum(scan.rows), [x for x, _ in scan.pairs]
-    mean = sum_over_blocks(_sum_scaled, zip(blocks), unit) / rows
-    squares = sum_over_blocks(_sum_squared_deviations, zip(blocks), unit, mean)
+    unit, n_rows, blocks = range_standardization.unit, sum(scan.rows), [x for x, _ in scan.pairs]
+    mean = sum_over_blocks(_sum_scaled, zip(blocks), unit) / n_rows
+    squared_deviations = sum_over_blocks(_sum_squared_deviations, zip(blocks), unit, mean)
     return Standardization(
-        unit, mean, np.where(range_standardization.varies, np.sqrt(squares / rows), np.inf)
+        unit,
+        mean,
+        np.where(range_standardization.varies, np.sqrt(squared_deviations / n_rows), np.inf),
     )
 
 
-def add_fields(sums: Any, other: Any) -> Any:
+def add_fields(sums: Any, other_sums: Any) -> Any:
     """Return the sum of two named tuples, field by field."""
-    return type(sums)(*map(add, sums, other))
+    return type(sums)(*map(add, sums, other_sums))
 
 
 def sum_over_blocks(
@@ -101,13 +110,13 @@ def sum_over_blocks(
     return reduce(add, compute(*(delayed(function)(*part, *arguments) for part in parts)))
 
 
-def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
+def refuse_blocks(method: str, other_methods: tuple[str, ...]) -> None:
     """Raise ArgumentError for a Dask array if the method needs all rows in memory."""
     raise DataError(
         Message("X is a Dask array, whose rows stay in blocks, but "),
         Setting("method", method),
         " requires them in memory; set ",
-        Message(Argument("method"), " to one of ", one_of("method", others)),
+        Message(Argument("method"), " to one of ", one_of("method", other_methods)),
         ", or pass X.compute().",
     )
 
@@ -180,21 +189,23 @@ def _summarise_block(x: Any, labels: Any, block_index: int, model: str) -> _Bloc
 
 def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct labels of all blocks, and the count of each."""
-    is_text_label = [part.labels.dtype.kind in "OU" for part in summaries]
+    is_text_label = [summary.labels.dtype.kind in "OU" for summary in summaries]
     if len(set(is_text_label)) > 1:
-        text, number = (
+        text_label, number_label = (
             repr(summaries[is_text_label.index(is_text)].labels[0]) for is_text in (True, False)
         )
         raise DataError(
-            f"y contains labels of mixed types, {text} in one block and {number} in another;"
-            " convert them to one type."
+            f"y contains labels of mixed types, {text_label} in one block and {number_label} in"
+            " another; convert them to one type."
         )
     labels, label_indices = np.unique(
-        np.concatenate([part.labels for part in summaries]), return_inverse=True
+        np.concatenate([summary.labels for summary in summaries]), return_inverse=True
     )
-    counts = np.zeros(len(labels), np.int64)
-    np.add.at(counts, label_indices, np.concatenate([part.counts for part in summaries]))
-    return labels, counts
+    label_counts = np.zeros(len(labels), np.int64)
+    np.add.at(
+        label_counts, label_indices, np.concatenate([summary.counts for summary in summaries])
+    )
+    return labels, label_counts
 
 
 def _sum_scaled(x: Any, unit: Any) -> np.ndarray:

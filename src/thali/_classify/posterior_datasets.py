@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.classifier_rows import TrainingData
-from thali._inference.indexing import iterate_slices
-from thali._posterior.store import get_draw_coordinates, is_pointwise
+from thali._data.classification_data import TrainingData
+from thali._inference.index_arithmetic import iterate_slices
+from thali._posterior.datatree_files import can_store_pointwise, get_draw_coordinates
 
 if TYPE_CHECKING:
     import xarray
@@ -16,7 +16,7 @@ LABEL = "position of the class of a row in constant_data['classes']"
 
 
 def build_observed_groups(
-    codes: np.ndarray, classes: np.ndarray, constants: Mapping[str, Any]
+    class_codes: np.ndarray, classes: np.ndarray, constants: Mapping[str, Any]
 ) -> "dict[str, xarray.Dataset]":
     """Return datasets observed_data and constant_data for class codes (n,).
 
@@ -24,11 +24,13 @@ def build_observed_groups(
     """
     import xarray as xr
 
-    names = convert_class_labels(classes)
-    label = ("row", np.asarray(codes, np.int64), {"description": LABEL})
+    class_names = convert_class_labels(classes)
+    label_variable = ("row", np.asarray(class_codes, np.int64), {"description": LABEL})
     return {
-        "observed_data": xr.Dataset({"label": label}, {"row": np.arange(len(codes))}),
-        "constant_data": xr.Dataset({"classes": ("class_number", names), **constants}),
+        "observed_data": xr.Dataset(
+            {"label": label_variable}, {"row": np.arange(len(class_codes))}
+        ),
+        "constant_data": xr.Dataset({"classes": ("class_number", class_names), **constants}),
     }
 
 
@@ -50,9 +52,9 @@ def build_observed_row_groups(
     if not (data.weight == 1.0).all():
         constants["weight"] = "row", data.weight
     groups = build_observed_groups(data.codes[data.row], classes, constants)
-    for name, group in groups.items():
-        if "row" in group.dims:
-            groups[name] = group.assign_coords(row=data.number)
+    for name, dataset in groups.items():
+        if "row" in dataset.dims:
+            groups[name] = dataset.assign_coords(row=data.number)
     return groups
 
 
@@ -67,20 +69,20 @@ def add_log_likelihood(
     """
     import xarray as xr
 
-    rows = len(data.row)
+    n_rows = len(data.row)
     posterior = groups["posterior"]
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
-    draws = shape[0] * shape[1]
-    if not is_pointwise(rows, draws):
+    n_draws = shape[0] * shape[1]
+    if not can_store_pointwise(n_rows, n_draws):
         return
-    log_p = np.empty((*shape, rows))
-    row_size = draws * groups["constant_data"].sizes["class_number"]
-    for block in iterate_slices(rows, row_size):
-        log_p[..., block] = compute_log_p(data.row[block])
-    sampled = get_draw_coordinates(posterior)
+    log_p = np.empty((*shape, n_rows))
+    row_size = n_draws * groups["constant_data"].sizes["class_number"]
+    for row_slice in iterate_slices(n_rows, row_size):
+        log_p[..., row_slice] = compute_log_p(data.row[row_slice])
+    sample_coordinates = get_draw_coordinates(posterior)
     groups["log_likelihood"] = xr.Dataset(
         {"label": (("chain", "draw", "row"), log_p)},
-        sampled | {"row": groups["observed_data"]["row"]},
+        sample_coordinates | {"row": groups["observed_data"]["row"]},
     )
 
 
@@ -98,9 +100,9 @@ def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> n
 
     `probabilities` has shape (rows, draws, K).
     """
-    cumulative = np.cumsum(probabilities, axis=2)
-    u = rng.random(cumulative.shape[:2]) * cumulative[..., -1]
-    return (u[..., None] >= cumulative).sum(axis=2)
+    cumulative_p = np.cumsum(probabilities, axis=2)
+    u = rng.random(cumulative_p.shape[:2]) * cumulative_p[..., -1]
+    return (u[..., None] >= cumulative_p).sum(axis=2)
 
 
 def sample_prior_codes(
@@ -108,14 +110,14 @@ def sample_prior_codes(
 ) -> tuple[np.ndarray, float]:
     """Sample a class for each row from log scores (rows, K), with log-likelihood."""
     log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
-    codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
-    return codes, log_p[np.arange(len(codes)), codes].sum()
+    class_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+    return class_codes, log_p[np.arange(len(class_codes)), class_codes].sum()
 
 
 def list_nonzero_cells(matrix: np.ndarray) -> list[tuple[int, int]]:
     """Return (row, column) of nonzero entries, largest absolute value first."""
-    order = np.argsort(-np.abs(matrix), axis=None, kind="stable")
-    cells = [divmod(int(index), matrix.shape[1]) for index in order]
+    by_size = np.argsort(-np.abs(matrix), axis=None, kind="stable")
+    cells = [divmod(int(index), matrix.shape[1]) for index in by_size]
     return [cell for cell in cells if matrix[cell] != 0.0]
 
 
@@ -127,8 +129,8 @@ def average_probabilities(
     `blocks` are slices of rows with probabilities (rows, draws, K).
     """
     means = np.empty((n_rows, n_classes))
-    for block, probabilities in blocks:
-        means[block] = probabilities.mean(axis=1)
+    for row_slice, probabilities in blocks:
+        means[row_slice] = probabilities.mean(axis=1)
     return means
 
 
@@ -137,8 +139,8 @@ def compute_probability_errors(probabilities: np.ndarray, n_chains: int) -> np.n
 
     `probabilities` has shape (rows, draws, K).
     """
-    from thali._posterior.summary import compute_mean_errors
+    from thali._posterior.summary_table import compute_mean_errors
 
     n_rows, _, n_classes = probabilities.shape
-    draws = np.moveaxis(probabilities, 1, 2).reshape(n_rows * n_classes, n_chains, -1)
-    return compute_mean_errors(draws).reshape(n_rows, n_classes)
+    probability_draws = np.moveaxis(probabilities, 1, 2).reshape(n_rows * n_classes, n_chains, -1)
+    return compute_mean_errors(probability_draws).reshape(n_rows, n_classes)

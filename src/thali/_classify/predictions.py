@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer
-from thali._inference.indexing import iterate_slices
-from thali._inference.seeds import spawn_generators
-from thali._inference.warn import warn
+from thali._argument_checks import check_integer
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.random_seeds import spawn_generators
+from thali._inference.user_warnings import warn
 from thali._labels import index_labels, shorten
-from thali._posterior.interval import INTERVAL, compute_interval
+from thali._posterior.posterior_interval import INTERVAL, compute_interval
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
-from .dask_blocks import is_dask_array, refuse_block_errors
-from .input import (
+from .covariates_and_labels import (
     check_class_labels,
     combine_error_classes,
     convert_to_matrix,
@@ -23,9 +22,10 @@ from .input import (
     is_sparse,
     read_string_column_names,
 )
+from .dask_blocks import is_dask_array, refuse_block_errors
 from .posterior_datasets import compute_probability_errors, sample_class_codes
 from .row_weights import check_row_weights
-from .scikit_learn import ScikitLearn
+from .scikit_learn_interface import ScikitLearn
 
 if TYPE_CHECKING:
     import pandas
@@ -40,45 +40,48 @@ REPLICATES = 1000  # for a fit without draws
 def _count_replicated_labels(
     model: "Predictions",
     matrix: Any,
-    predicted: np.ndarray,
-    bin_index: np.ndarray,
+    predicted_probabilities: np.ndarray,
+    bin_indices: np.ndarray,
     filled_bins: np.ndarray,
     rng: Any,
 ) -> np.ndarray:
     """Count replicated labels of the predicted class by bin, (replicates, bins)."""
     # The labels are sampled from the predictions; the counts have shape (replicates, bins).
-    counts: Any = 0.0
-    blocks = _repeat_probabilities(predicted)
+    label_counts: Any = 0.0
+    blocks = _repeat_probabilities(predicted_probabilities)
     if model._engine.draws:
         blocks = model._engine.iterate_probabilities(model, matrix)
-    for block, probabilities in blocks:
-        codes = sample_class_codes(probabilities, rng)  # (rows, replicates)
-        for k in range(predicted.shape[1]):
-            counts = counts + (codes == k).T.astype(float) @ (
-                bin_index[block, k, None] == filled_bins
+    for row_slice, probabilities in blocks:
+        class_codes = sample_class_codes(probabilities, rng)  # (rows, replicates)
+        for k in range(predicted_probabilities.shape[1]):
+            label_counts = label_counts + (class_codes == k).T.astype(float) @ (
+                bin_indices[row_slice, k, None] == filled_bins
             )
-    return counts
+    return label_counts
 
 
-def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+def _repeat_probabilities(
+    predicted_probabilities: np.ndarray,
+) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows with probabilities repeated, (rows, replicates, K)."""
     # All replicates have the same probabilities.
-    n, K = predicted.shape
-    for block in iterate_slices(n, REPLICATES * K):
-        yield block, np.broadcast_to(predicted[block, None], (len(predicted[block]), REPLICATES, K))
+    n, K = predicted_probabilities.shape
+    for row_slice in iterate_slices(n, REPLICATES * K):
+        block = predicted_probabilities[row_slice, None]
+        yield row_slice, np.broadcast_to(block, (len(block), REPLICATES, K))
 
 
 def _encode_known_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return each label's index among the fitted classes, or raise."""
     index_by_label = index_labels(classes.tolist())
-    codes = np.array([index_by_label.get(label, -1) for label in labels.tolist()])
-    if (codes < 0).any():
+    class_codes = np.array([index_by_label.get(label, -1) for label in labels.tolist()])
+    if (class_codes < 0).any():
         class_list = shorten(list(index_by_label), 10)
         raise DataError(
-            f"y contains {format_class_label(labels[int(np.argmin(codes))])}, but the model was"
-            f" fitted to the classes {class_list}."
+            f"y contains {format_class_label(labels[int(np.argmin(class_codes))])}, but the model"
+            f" was fitted to the classes {class_list}."
         )
-    return codes
+    return class_codes
 
 
 _MAX_NAMES = 5  # in a message
@@ -144,9 +147,9 @@ class Predictions(ScikitLearn):
 
     def _compute_probability_errors(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Return Monte Carlo standard errors of the probabilities."""
-        errors, chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
-        for block, probabilities in self._engine.iterate_probabilities(self, matrix):
-            errors[block] = compute_probability_errors(probabilities, chains)
+        errors, n_chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
+        for row_slice, probabilities in self._engine.iterate_probabilities(self, matrix):
+            errors[row_slice] = compute_probability_errors(probabilities, n_chains)
         return errors
 
     def predict(self, X: Any) -> np.ndarray:
@@ -215,10 +218,10 @@ class Predictions(ScikitLearn):
         has_two_classes = len(self._require_fitted_classes()) == 2
         if is_dask_array(X):
             return self._predict_blocks(self.decision_function, X, has_columns=not has_two_classes)
-        logs = np.log(np.maximum(self._predict_rows(X), np.finfo(float).tiny))
+        log_probabilities = np.log(np.maximum(self._predict_rows(X), np.finfo(float).tiny))
         if has_two_classes:
-            return logs[:, 1] - logs[:, 0]
-        return logs
+            return log_probabilities[:, 1] - log_probabilities[:, 0]
+        return log_probabilities
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose most probable class is their label.
@@ -309,34 +312,39 @@ class Predictions(ScikitLearn):
         >>> int(model.calibration(X[200:], y[200:], bins=4)["rows"].sum())
         200
         """
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         bins = check_integer("bins", bins, 2)
         matrix = self._read_covariates(X)
-        codes = _encode_known_labels(
+        class_codes = _encode_known_labels(
             check_class_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
         )
-        predicted = self._engine.compute_probabilities(self, matrix)
-        K = predicted.shape[1]
-        bin_index = np.minimum((predicted * bins).astype(np.int64), bins - 1) + bins * np.arange(K)
-        counts, sums, label_counts = np.zeros((3, K * bins))
-        np.add.at(counts, bin_index, 1.0)
-        np.add.at(sums, bin_index, predicted)
-        np.add.at(label_counts, bin_index[np.arange(len(codes)), codes], 1.0)
+        predicted_probabilities = self._engine.compute_probabilities(self, matrix)
+        K = predicted_probabilities.shape[1]
+        bin_indices = np.minimum(
+            (predicted_probabilities * bins).astype(np.int64), bins - 1
+        ) + bins * np.arange(K)
+        bin_counts, probability_sums, label_counts = np.zeros((3, K * bins))
+        np.add.at(bin_counts, bin_indices, 1.0)
+        np.add.at(probability_sums, bin_indices, predicted_probabilities)
+        np.add.at(label_counts, bin_indices[np.arange(len(class_codes)), class_codes], 1.0)
         if K == 2:
-            counts[:bins] = 0.0  # the first class mirrors the second
-        filled = np.flatnonzero(counts)
+            bin_counts[:bins] = 0.0  # the first class mirrors the second
+        filled_bins = np.flatnonzero(bin_counts)
         (rng,) = spawn_generators(random_seed, 1)
         replicate_interval = compute_interval(
-            _count_replicated_labels(self, matrix, predicted, bin_index, filled, rng), ci
+            _count_replicated_labels(
+                self, matrix, predicted_probabilities, bin_indices, filled_bins, rng
+            ),
+            ci,
         )
-        observed = label_counts[filled] / counts[filled]
-        low, high = replicate_interval / counts[filled]
+        observed = label_counts[filled_bins] / bin_counts[filled_bins]
+        low, high = replicate_interval / bin_counts[filled_bins]
         table = Table(
             {
-                "class": self.classes_[filled // bins],
-                "rows": counts[filled].astype(np.int64),
-                "predicted": sums[filled] / counts[filled],
+                "class": self.classes_[filled_bins // bins],
+                "rows": bin_counts[filled_bins].astype(np.int64),
+                "predicted": probability_sums[filled_bins] / bin_counts[filled_bins],
                 "observed": observed,
                 "low": low,
                 "high": high,
@@ -365,8 +373,11 @@ class Predictions(ScikitLearn):
     def _read_covariates(self, X: Any) -> np.ndarray:
         """Return covariates of new rows as a matrix; they must match the fit."""
         self._require_fitted()
-        names, fitted_names = read_string_column_names(X), getattr(self, "feature_names_in_", None)
-        if fitted_names is not None and names is None:
+        column_names, fitted_names = (
+            read_string_column_names(X),
+            getattr(self, "feature_names_in_", None),
+        )
+        if fitted_names is not None and column_names is None:
             warn(
                 DataWarning(
                     f"X does not have valid feature names, but {type(self).__name__} was fitted"
@@ -374,9 +385,13 @@ class Predictions(ScikitLearn):
                     " feature_names_in_."
                 )
             )
-        elif fitted_names is not None and names is not None and list(names) != list(fitted_names):
-            raise _FeatureNamesError(list(names), list(fitted_names))
-        matrix = self._convert_covariates(X, names)
+        elif (
+            fitted_names is not None
+            and column_names is not None
+            and list(column_names) != list(fitted_names)
+        ):
+            raise _FeatureNamesError(list(column_names), list(fitted_names))
+        matrix = self._convert_covariates(X, column_names)
         self._check_width(matrix.shape[1])
         return matrix
 
@@ -417,14 +432,15 @@ class _FeatureNamesError(DataError):
         """Return the message with one line per unexpected or missing name."""
         names, fitted_names = map(set, self.args)
         message = "The feature names should match those that were passed during fit.\n"
-        unseen, missing = sorted(names - fitted_names), sorted(fitted_names - names)
-        if unseen:
-            message += f"Feature names unseen at fit time:\n{_format_name_lines(unseen)}"
-        if missing:
+        unseen_names, missing_names = sorted(names - fitted_names), sorted(fitted_names - names)
+        if unseen_names:
+            message += f"Feature names unseen at fit time:\n{_format_name_lines(unseen_names)}"
+        if missing_names:
             message += (
-                f"Feature names seen at fit time, yet now missing:\n{_format_name_lines(missing)}"
+                "Feature names seen at fit time, yet now missing:\n"
+                f"{_format_name_lines(missing_names)}"
             )
-        if not unseen and not missing:
+        if not unseen_names and not missing_names:
             message += "Feature names must be in the same order as they were in fit.\n"
         return message + "Pass X[model.feature_names_in_]."
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, index_labels, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting, one_of
 
-from .input import format_class_label
+from .covariates_and_labels import format_class_label
 
 LARGEST = 1e15  # largest weight: weights count rows
 
@@ -26,26 +26,26 @@ def check_row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n_rows)
     try:
-        weight = np.array(sample_weight, float)
+        weights = np.array(sample_weight, float)
     except (TypeError, ValueError):
         raise DataError("`sample_weight` must contain numbers, one per row of X.") from None
-    if weight.shape != (n_rows,):
+    if weights.shape != (n_rows,):
         raise DataError(
             f"`sample_weight` must be one-dimensional, with one number for each of the {n_rows}"
-            f" rows of X; got shape {weight.shape}."
+            f" rows of X; got shape {weights.shape}."
         )
-    if (is_invalid := ~((weight <= LARGEST) & (weight >= 0.0))).any():
-        row = int(np.argmax(is_invalid))
+    if (is_invalid := ~((weights <= LARGEST) & (weights >= 0.0))).any():
+        row_index = int(np.argmax(is_invalid))
         raise DataError(
-            f"`sample_weight` is {weight[row]:g} in row {row}; weights must be finite, >= 0 and at"
-            f" most {LARGEST:g}."
+            f"`sample_weight` is {weights[row_index]:g} in row {row_index}; weights must be finite,"
+            f" >= 0 and at most {LARGEST:g}."
         )
-    if not weight.any():
+    if not weights.any():
         raise DataError(
             "All sample weights are zero, so no rows are left; give rows of at least two classes a"
             " positive weight."
         )
-    return weight
+    return weights
 
 
 def is_finite_weight(weight: Any) -> bool:
@@ -56,42 +56,44 @@ def is_finite_weight(weight: Any) -> bool:
 
 
 def apply_class_weights(
-    row_weights: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any
+    row_weights: np.ndarray, class_codes: np.ndarray, classes: np.ndarray, class_weight: Any
 ) -> np.ndarray:
     r"""Return row weights times the weights of the rows' classes.
 
     .. math:: w_k^{\text{balanced}} = \frac{\sum_i w_i}{K \sum_{i: y_i = k} w_i}
     """
-    totals = np.bincount(codes, row_weights, len(classes))
-    factors = np.ones(len(classes))
+    class_totals = np.bincount(class_codes, row_weights, len(classes))
+    class_factors = np.ones(len(classes))
     if isinstance(class_weight, Mapping):
-        factors = _read_class_factors(class_weight, classes)
+        class_factors = _read_class_factors(class_weight, classes)
     elif class_weight is not None:
         if not (isinstance(class_weight, str) and class_weight == "balanced"):
             raise ArgumentError(
                 Argument("class_weight"),
                 f" must be a dict of labels and weights, 'balanced' or None; got {class_weight!r}.",
             )
-        factors = totals.sum() / (len(classes) * np.maximum(totals, np.finfo(float).tiny))
-    if (is_empty := totals * factors == 0.0).any():
+        class_factors = class_totals.sum() / (
+            len(classes) * np.maximum(class_totals, np.finfo(float).tiny)
+        )
+    if (is_empty := class_totals * class_factors == 0.0).any():
         raise DataError(
             f"All rows of class {format_class_label(classes[int(np.argmax(is_empty))])} have weight"
             " 0; remove the class from y, or give its rows a positive weight."
         )
-    return row_weights * factors[codes]
+    return row_weights * class_factors[class_codes]
 
 
-def warn_about_small_weights(weight: np.ndarray, n_classes: int) -> None:
+def warn_about_small_weights(weights: np.ndarray, n_classes: int) -> None:
     """Warn if all weights sum to less than one row per class.
 
     Weights that sum to 1 are an example.
     """
-    if (total := float(weight.sum())) < n_classes:
-        rows = int((weight > 0.0).sum())
+    if (total_weight := float(weights.sum())) < n_classes:
+        n_rows = int((weights > 0.0).sum())
         warn(
             DataWarning(
-                f"`sample_weight` sums to {total:.3g} for {format_plural(rows, 'row')}, so the"
-                " prior"
+                f"`sample_weight` sums to {total_weight:.3g} for {format_plural(n_rows, 'row')}, so"
+                " the prior"
                 " dominates. If the weights are shares (as in AdaBoost), pass sample_weight *"
                 " (len(sample_weight) / sum(sample_weight))."
             )

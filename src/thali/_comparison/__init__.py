@@ -4,9 +4,9 @@
 - `holdout_schemes`: the splitters and scorers of each kind of data
 - `splitter`: the base of splitters, and the splitter of groups
 - `scorer`: the base of scorers, and the columns of the table
-- `pairs`, `choices`, `rows`: splitters and scorers of kinds of data
-- `engine`: runs and records every fit on the user's joblib backend
-- `job`, `job_table`: the fits of a comparison, their folder, and its table
-- `table`: the table, built from the records of the fits
+- `pair_holdouts`, `choice_holdouts`, `classifier_holdouts`: splitters and scorers of kinds of data
+- `held_out_fits`: runs and records every fit on the user's joblib backend
+- `job_folder`, `table_from_job`: the fits of a comparison, their folder, and its table
+- `score_table`: the table, built from the records of the fits
 - `sentences`: sentences about the table
 """

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_positive
-from thali._data.groups import GroupedData
-from thali._data.judged import Judged
+from thali._argument_checks import check_positive
+from thali._data.base_classes import Judged
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import CHOICES
-from thali._inference.numerics.shares import scale_to_maximum
-from thali._inference.progress import Progress
-from thali._inference.task_jobs import Batch, Record, run_serially
-from thali._inference.threads import has_workers, run_all
-from thali._inference.warn import warn
+from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.progress_display import Progress
+from thali._inference.resumable_tasks import Batch, Record, run_serially
+from thali._inference.threads_and_processes import has_workers, run_all
+from thali._inference.user_warnings import warn
 from thali._labels import shorten
-from thali._model.chain_model import MarkovChainModel
-from thali._model.evidence import EvidenceRun, check_fitted_data
+from thali._model.evidence_arguments import EvidenceRun, check_fitted_data
+from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.model_files import decode_object, encode_arrays, encode_object
-from thali._posterior.evidence import LogEvidence
+from thali._posterior.log_evidence import LogEvidence
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -33,10 +33,10 @@ from thali.errors import (
     ThaliError,
 )
 
-from .engine import ignore_sigint
-from .job import BY_EVIDENCE, Fit, advise_resuming, format_fit_key, open_job
+from .held_out_fits import ignore_sigint
+from .job_folder import BY_EVIDENCE, Fit, advise_resuming, format_fit_key, open_job
+from .score_table import NOT_RUN
 from .scorer import BASE
-from .table import NOT_RUN
 
 if TYPE_CHECKING:
     import pandas
@@ -52,7 +52,7 @@ class EvidenceTask(NamedTuple):
     model: Any
     data: Any
     run: EvidenceRun
-    home: int  # the id of the main process
+    main_process: int  # the id of the main process
 
 
 _MAX_NAMED = 5
@@ -70,84 +70,90 @@ def compare_by_evidence(
     odds = _check_odds(prior_odds, models)
     for name, model in models.items():
         _check_model(name, model, data)
-    base = compute_guessing_evidence(data)
+    guessing_evidence = compute_guessing_evidence(data)
     settings = {name: getattr(run, name) for name in _RUN}
-    source = encode_arrays({"base": base})
-    with open_job(job, BY_EVIDENCE, models, settings, data, run.random_seed, source) as (
+    encoded_source = encode_arrays({"base": guessing_evidence})
+    with open_job(job, BY_EVIDENCE, models, settings, data, run.random_seed, encoded_source) as (
         folder,
         seed,
     ):
-        fits = number_models(models)
+        fit_keys = number_models(models)
         if folder is not None:
-            folder.plan({format_fit_key(fit): fit[0] for fit in fits}, "models")
+            folder.plan({format_fit_key(fit): fit[0] for fit in fit_keys}, "models")
         run_tasks = run_serially
         if len(models) > 1 and has_workers():
             run_tasks = partial(run_all, cores=None)
             run = run._replace(cores=run.cores or 1, progressbar=False)
         tasks = [
-            EvidenceTask(fit, models[fit[0]], data, run._replace(random_seed=seed), os.getpid())
-            for fit, seed in zip(fits, seed.spawn(len(models)), strict=True)
+            EvidenceTask(fit, models[fit[0]], data, run._replace(random_seed=fit_seed), os.getpid())
+            for fit, fit_seed in zip(fit_keys, seed.spawn(len(models)), strict=True)
         ]
         batch = Batch(
             tasks, lambda task: format_fit_key(task.fit), _compute_evidence, _check_outcome, folder
         )
-        interrupted = batch.finish(
+        is_interrupted = batch.finish(
             Progress(False, "", len(tasks)),
             lambda record: record["seconds"],
             run_tasks,
         )
-        if interrupted and not batch.records:
+        if is_interrupted and not batch.records:
             raise KeyboardInterrupt
-        table = build_table_of_records(models, batch.records, base, odds)
-    table.attrs["interrupted"] = interrupted
+        table = build_table_of_records(models, batch.records, guessing_evidence, odds)
+    table.attrs["interrupted"] = is_interrupted
     warn_about_evidence(table, advise_resuming(job))
     return table
 
 
 def build_table_of_records(
-    names: Iterable[str],
+    model_names: Iterable[str],
     records: Mapping[str, Record],
-    base: float | None,
+    guessing_evidence: float | None,
     odds: Mapping[str, float],
 ) -> "pandas.DataFrame":
     """Build the evidence table from stored records of the models.
 
     `odds` are the prior odds; None means equal odds.
     """
-    evidence: dict[str, LogEvidence] = {}
-    missing = {}
-    for fit in number_models(names):
-        if format_fit_key(fit) in records:
-            evidence[fit[0]] = decode_object(records[format_fit_key(fit)]["evidence"], {})
+    evidence_by_name: dict[str, LogEvidence] = {}
+    missing_reasons = {}
+    for fit_key in number_models(model_names):
+        if format_fit_key(fit_key) in records:
+            evidence_by_name[fit_key[0]] = decode_object(
+                records[format_fit_key(fit_key)]["evidence"], {}
+            )
         else:
-            missing[fit[0]] = NOT_RUN
-    prior = np.array([odds[name] for name in evidence])
-    return build_evidence_table(evidence, prior / prior.sum(), base, missing)
+            missing_reasons[fit_key[0]] = NOT_RUN
+    prior_odds = np.array([odds[name] for name in evidence_by_name])
+    return build_evidence_table(
+        evidence_by_name, prior_odds / prior_odds.sum(), guessing_evidence, missing_reasons
+    )
 
 
 def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) -> None:
     """Warn about models whose evidence is missing or unreliable."""
     evidence_by_name = table.attrs["evidence"]
-    missing = table.attrs["missing"]
-    if waiting := list(missing["model"]):
-        category, start = IncompleteWarning, "The"
+    missing_models = table.attrs["missing"]
+    if pending_models := list(missing_models["model"]):
+        category, sentence_start = IncompleteWarning, "The"
         if table.attrs["interrupted"]:
-            category, start = InterruptedWarning, "Stopped early: the"
+            category, sentence_start = InterruptedWarning, "Stopped early: the"
         warn(
             category(
-                f"{start} evidence for {shorten(waiting, _MAX_NAMED)} is not available yet, and the"
-                " probabilities cover only the other models; ",
+                f"{sentence_start} evidence for {shorten(pending_models, _MAX_NAMED)} is not"
+                " available yet, and the probabilities cover only the other models; ",
                 resume_advice,
                 ".",
             )
         )
-    if unusable := [name for name, evidence in evidence_by_name.items() if not evidence.usable]:
-        warn(ConvergenceWarning(*_format_unusable(unusable, evidence_by_name)))
+    if unusable_models := [
+        name for name, evidence in evidence_by_name.items() if not evidence.usable
+    ]:
+        warn(ConvergenceWarning(*_format_unusable(unusable_models, evidence_by_name)))
 
 
-def number_models(names: Iterable[str]) -> list[Fit]:
+def number_models(model_names: Iterable[str]) -> list[Fit]:
     """Return (name, index) of each model; the index determines its seed."""
-    return [(name, index) for index, name in enumerate(names)]
+    return [(name, index) for index, name in enumerate(model_names)]
 
 
 def _check_outcome(task: EvidenceTask, outcome: Any) -> Record:
@@ -159,13 +165,16 @@ def _check_outcome(task: EvidenceTask, outcome: Any) -> Record:
 
 def _compute_evidence(task: EvidenceTask) -> Record:
     """Compute the log evidence of a task's model; return it with CPU seconds."""
-    began = time.process_time()
+    start_seconds = time.process_time()
     try:
-        with ignore_sigint(task.home):
+        with ignore_sigint(task.main_process):
             evidence = task.model._compute_log_evidence(task.data, task.run)
     except ThaliError as error:
         raise type(error)(f"Model {task.fit[0]!r}: ", error) from None
-    return {"evidence": encode_object(evidence, None), "seconds": time.process_time() - began}
+    return {
+        "evidence": encode_object(evidence, None),
+        "seconds": time.process_time() - start_seconds,
+    }
 
 
 def has_evidence(model: Any) -> bool:
@@ -173,19 +182,19 @@ def has_evidence(model: Any) -> bool:
     return isinstance(model, MarkovChainModel) and model._engine.has_evidence
 
 
-def _check_model(name: str, model: Any, data: Any) -> None:
+def _check_model(model_name: str, model: Any, data: Any) -> None:
     """Raise ArgumentError for a model without evidence, or fitted to other data."""
     if not has_evidence(model):
         raise ArgumentError(
-            f"{name!r} is {model!r}, which has no evidence; evidence requires a latent-feature"
-            " model fitted by MCMC, or ProductClasses(method='smc'). Compare by prediction, or"
-            " remove the model."
+            f"{model_name!r} is {model!r}, which has no evidence; evidence requires a"
+            " latent-feature model fitted by MCMC, or ProductClasses(method='smc'). Compare by"
+            " prediction, or remove the model."
         )
     try:
         check_fitted_data(model, data)
         model.prepare(data)
     except ThaliError as error:
-        raise type(error)(f"Model {name!r}: ", error) from None
+        raise type(error)(f"Model {model_name!r}: ", error) from None
 
 
 def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:
@@ -205,13 +214,13 @@ def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _format_unusable(
-    names: list[str], evidence_by_name: dict[str, LogEvidence]
+    model_names: list[str], evidence_by_name: dict[str, LogEvidence]
 ) -> tuple[object, ...]:
     """Return the parts of a warning about models with unreliable evidence."""
-    parts: list[object] = []
-    for name in names:
-        parts += [f"Model {name!r}: ", evidence_by_name[name].convergence.message, " "]
-    return tuple(parts[:-1])
+    message_parts: list[object] = []
+    for name in model_names:
+        message_parts += [f"Model {name!r}: ", evidence_by_name[name].convergence.message, " "]
+    return tuple(message_parts[:-1])
 
 
 EVIDENCE = "evidence"
@@ -228,8 +237,8 @@ def compute_guessing_evidence(data: Any) -> float | None:
     """Return the log-likelihood if all outcomes are equally probable; None if undefined."""
     if isinstance(data, Mapping):
         total = 0.0
-        for group in GroupedData(data).data:
-            log_evidence = compute_guessing_evidence(group)
+        for group_data in GroupedData(data).data:
+            log_evidence = compute_guessing_evidence(group_data)
             if log_evidence is None:
                 return None
             total += log_evidence
@@ -247,52 +256,56 @@ def compute_guessing_evidence(data: Any) -> float | None:
 
 def build_evidence_table(
     evidence_by_name: dict[str, LogEvidence],
-    prior: np.ndarray,
-    base: float | None,
-    missing: dict[str, str],
+    prior_probabilities: np.ndarray,
+    guessing_evidence: float | None,
+    missing_reasons: dict[str, str],
 ) -> "pandas.DataFrame":
     """Build the table of log evidence, posterior probabilities, Bayes factors.
 
-    `prior` contains the prior probabilities, `base` the log evidence of guessing, `missing` the
+    `guessing_evidence` is the log evidence of random guessing, `missing_reasons` contains the
     reasons why models have no evidence.
     """
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     names = list(evidence_by_name)
     rows = {
         name: (evidence.value, evidence.standard_error, evidence.df, evidence.usable)
         for name, evidence in evidence_by_name.items()
     }
-    if base is not None:
-        rows = {BASE: (base, 0.0, math.inf, True)} | rows
+    if guessing_evidence is not None:
+        rows = {BASE: (guessing_evidence, 0.0, math.inf, True)} | rows
     index = pd.Index(list(rows), name="model")
     table = Table(list(rows.values()), index, ["log_evidence", "std_error", "df", "usable"])
-    models = table.loc[names]
-    best = models["log_evidence"].idxmax()
+    model_rows = table.loc[names]
+    best_name = model_rows["log_evidence"].idxmax()
     table.loc[names, "probability"], table.loc[names, "probability_se"] = (
         compute_posterior_probabilities(
-            models["log_evidence"].to_numpy(), models["std_error"].to_numpy(), prior
+            model_rows["log_evidence"].to_numpy(),
+            model_rows["std_error"].to_numpy(),
+            prior_probabilities,
         )
     )
-    log_factors = models.loc[best, "log_evidence"] - table["log_evidence"]
-    errors = np.hypot(table["std_error"], models.loc[best, "std_error"])
+    log_factors = model_rows.loc[best_name, "log_evidence"] - table["log_evidence"]
+    standard_errors = np.hypot(table["std_error"], model_rows.loc[best_name, "std_error"])
     table["log_bayes_factor"] = log_factors
-    table["log_bayes_factor_se"] = np.where(log_factors != 0.0, errors, 0.0)
+    table["log_bayes_factor_se"] = np.where(log_factors != 0.0, standard_errors, 0.0)
     table["evidence_against"] = log_factors.map(classify_evidence)
-    table.loc[best, "evidence_against"] = ""
+    table.loc[best_name, "evidence_against"] = ""
     table["usable"] = table.pop("usable")
     table.attrs.update(
         by=EVIDENCE,
-        best=best,
+        best=best_name,
         evidence=evidence_by_name,
-        prior=dict(zip(names, prior.tolist(), strict=True)),
-        fits=len(evidence_by_name) + len(missing),
-        missing=pd.DataFrame({"model": list(missing), "why": list(missing.values())}),
+        prior=dict(zip(names, prior_probabilities.tolist(), strict=True)),
+        fits=len(evidence_by_name) + len(missing_reasons),
+        missing=pd.DataFrame(
+            {"model": list(missing_reasons), "why": list(missing_reasons.values())}
+        ),
     )
     if any(evidence.sensitivity is not None for evidence in evidence_by_name.values()):
-        table.attrs["sensitivity"] = _build_sensitivity_table(evidence_by_name, prior)
+        table.attrs["sensitivity"] = _build_sensitivity_table(evidence_by_name, prior_probabilities)
     return table
 
 
@@ -309,12 +322,12 @@ def compute_posterior_probabilities(
     >>> probability.round(2).tolist()
     [0.25, 0.75]
     """
-    logs = log_evidence + np.log(prior)
-    probability = scale_to_maximum(logs)
-    probability /= probability.sum()
+    log_weights = log_evidence + np.log(prior)
+    probabilities = scale_to_maximum(log_weights)
+    probabilities /= probabilities.sum()
     # d p[m] / d log Z[k] = p[m] (1[m = k] - p[k])
-    slopes = probability[:, None] * (np.eye(len(prior)) - probability)
-    return probability, np.sqrt((slopes**2) @ standard_error**2)
+    jacobian = probabilities[:, None] * (np.eye(len(prior)) - probabilities)
+    return probabilities, np.sqrt((jacobian**2) @ standard_error**2)
 
 
 def classify_evidence(log_bayes_factor: float) -> str:
@@ -335,79 +348,85 @@ def _build_sensitivity_table(
     # A change applies to all models with such a prior.
     import pandas as pd
 
-    unchanged = pd.DataFrame(
+    original_evidence = pd.DataFrame(
         [(evidence.value, evidence.standard_error) for evidence in evidence_by_name.values()],
         list(evidence_by_name),
         ["log_evidence", "std_error"],
     )
-    changes = {
+    evidence_by_change = {
         name: evidence.sensitivity[["log_evidence", "std_error"]]
         for name, evidence in evidence_by_name.items()
         if evidence.sensitivity is not None
     }
-    tables = {}
-    for change in dict.fromkeys(label for rows in changes.values() for label in rows.index):
-        table = unchanged.copy()
-        for name, rows in changes.items():
-            if change in rows.index:
-                table.loc[name] = rows.loc[change]
+    table_by_change = {}
+    for prior_change in dict.fromkeys(
+        label
+        for changed_evidence in evidence_by_change.values()
+        for label in changed_evidence.index
+    ):
+        table = original_evidence.copy()
+        for name, changed_evidence in evidence_by_change.items():
+            if prior_change in changed_evidence.index:
+                table.loc[name] = changed_evidence.loc[prior_change]
         table["probability"], _ = compute_posterior_probabilities(
             table["log_evidence"].to_numpy(), table["std_error"].to_numpy(), prior
         )
         table["log_bayes_factor"] = table["log_evidence"].max() - table["log_evidence"]
-        tables[change] = table
-    return pd.concat(tables, names=["prior", "model"])
+        table_by_change[prior_change] = table
+    return pd.concat(table_by_change, names=["prior", "model"])
 
 
 def describe_evidence(table: "pandas.DataFrame") -> list[str]:
     """Return sentences on the best model, the others, and unreliable evidence."""
-    best = table.attrs["best"]
+    best_model = table.attrs["best"]
     evidence_by_name = table.attrs["evidence"]
-    row = table.loc[best]
+    best_row = table.loc[best_model]
     odds_text = "these prior odds"
     if len(set(table.attrs["prior"].values())) == 1:
         odds_text = "equal prior odds"
-    factors = {
+    bayes_factors = {
         name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]])
         for name in evidence_by_name
-        if name != best
+        if name != best_model
     }
-    near = [name for name, (factor, error) in factors.items() if factor < 2.0 * error]
+    close_models = [
+        name for name, (bayes_factor, error) in bayes_factors.items() if bayes_factor < 2.0 * error
+    ]
     caveat = ""
-    if near:
-        caveat = f", but cannot be distinguished from {shorten(near)}"
+    if close_models:
+        caveat = f", but cannot be distinguished from {shorten(close_models)}"
     sentences = []
-    if factors:
-        second = min(factors, key=lambda name: factors[name])
+    if bayes_factors:
+        runner_up = min(bayes_factors, key=lambda name: bayes_factors[name])
         verb = "support {!r} over {!r}"
-        if second in near:
+        if runner_up in close_models:
             verb = "do not separate {!r} and {!r}"
-        elif factors[second][0] < 1.0:  # not worth a mention by Kass & Raftery (1995)
+        elif bayes_factors[runner_up][0] < 1.0:  # not worth a mention by Kass & Raftery (1995)
             verb = "hardly favour {!r} over {!r}"
-        size = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
-        sentences.append(f"The data {verb.format(best, second)} ({size}).")
+        factor_text = "log Bayes factor {:.2f}, SE {:.2f}".format(*bayes_factors[runner_up])
+        sentences.append(f"The data {verb.format(best_model, runner_up)} ({factor_text}).")
     sentences.append(
-        f"{best!r} has the highest evidence (log {row['log_evidence']:.2f}, standard error"
-        f" {row['std_error']:.2f}) and, with {odds_text}, a posterior probability of"
-        f" {_format_probability(row['probability'])}{caveat}."
+        f"{best_model!r} has the highest evidence (log {best_row['log_evidence']:.2f}, standard"
+        f" error {best_row['std_error']:.2f}) and, with {odds_text}, a posterior probability of"
+        f" {_format_probability(best_row['probability'])}{caveat}."
     )
-    for name, (factor, error) in factors.items():
-        unsure = ""
-        if name in near:
-            unsure = ", not distinguishable from 0"
+    for name, (bayes_factor, error) in bayes_factors.items():
+        doubt = ""
+        if name in close_models:
+            doubt = ", not distinguishable from 0"
         sentences.append(
-            f"The log Bayes factor of {best!r} over {name!r} is {factor:.2f} (standard error"
-            f" {error:.2f}{unsure}); by Kass & Raftery (1995) the evidence against {name!r} is"
-            f" {table.loc[name, 'evidence_against']}."
+            f"The log Bayes factor of {best_model!r} over {name!r} is {bayes_factor:.2f}"
+            f" (standard error {error:.2f}{doubt}); by Kass & Raftery (1995) the evidence against"
+            f" {name!r} is {table.loc[name, 'evidence_against']}."
         )
-    if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
+    if BASE in table.index and table.loc[BASE, "log_evidence"] > best_row["log_evidence"]:
         sentences.append(
             f"No model has higher evidence than {BASE}, random guessing (log"
             f" {table.loc[BASE, 'log_evidence']:.2f})."
         )
-    if len(missing := table.attrs["missing"]):
+    if len(missing_models := table.attrs["missing"]):
         sentences.append(
-            f"The evidence for {shorten([*missing['model']])} is not available yet; the"
+            f"The evidence for {shorten([*missing_models['model']])} is not available yet; the"
             " probabilities cover only the other models."
         )
     sentences += [
@@ -416,23 +435,27 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
         if not evidence.usable
     ]
     if "sensitivity" in table.attrs:
-        sentences.append(_describe_sensitivity(table, best))
+        sentences.append(_describe_sensitivity(table, best_model))
     return sentences
 
 
 def _describe_sensitivity(table: "pandas.DataFrame", best: str) -> str:
     """Return a sentence on which models are best under other priors."""
     log_evidence = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"]
-    winners = {prior_change: model for prior_change, (_, model) in log_evidence.idxmax().items()}
-    clauses = [
-        f"{model!r} ({prior_change})" for prior_change, model in winners.items() if model != best
+    best_by_prior = {
+        prior_change: model for prior_change, (_, model) in log_evidence.idxmax().items()
+    }
+    other_best = [
+        f"{model!r} ({prior_change})"
+        for prior_change, model in best_by_prior.items()
+        if model != best
     ]
-    if not clauses:
+    if not other_best:
         return (
-            f"{best!r} has the highest evidence under each of the {len(winners)} other priors"
+            f"{best!r} has the highest evidence under each of the {len(best_by_prior)} other priors"
             " tried."
         )
-    return f"Under other priors another model has the highest evidence: {'; '.join(clauses)}."
+    return f"Under other priors another model has the highest evidence: {'; '.join(other_best)}."
 
 
 def _format_probability(probability: float) -> str:

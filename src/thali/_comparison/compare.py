@@ -4,20 +4,20 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from thali._arguments import check_allowed, check_integer
+from thali._argument_checks import check_allowed, check_integer
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.latent_feature_model import LatentFeatureModel
 from thali._data.kinds import OWN, PAIRS, DataForm, find_data_spec
 from thali._labels import list_names, shorten
-from thali._model.evidence import USUAL, build_evidence_run
+from thali._model.evidence_arguments import USUAL, build_evidence_run
 from thali._model.registry import find_spec
 from thali._model.tie_and_covariate_arguments import CONVERSIONS, has_ties
-from thali._people.populations import Individuals, LatentClasses
+from thali._people.people_argument import Individuals, LatentClasses
 from thali._worths.model import BradleyTerryLuce
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 
 from .by_evidence import EVIDENCE, compare_by_evidence
-from .engine import run_comparison
+from .held_out_fits import run_comparison
 from .holdout_schemes import (
     convert_data,
     find_data_form,
@@ -64,19 +64,19 @@ def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> 
     try:
         if isinstance(models, Mapping):
             models = models.items()
-        pairs = [(name, model) for name, model in models]
+        named_models = [(name, model) for name, model in models]
     except (TypeError, ValueError):
         raise ArgumentError(
             Argument("models"),
             " must map names to models, or be a list of (name, model); got"
             f" {type(models).__name__}.",
         ) from None
-    if not pairs:
+    if not named_models:
         raise ArgumentError(
             f"`models` is empty; give at least one model, such as {{'mine': {example}}}."
         )
     models_by_name: dict[str, Any] = {}
-    for name, model in pairs:
+    for name, model in named_models:
         if not isinstance(name, str) or not name.strip():
             raise ArgumentError(f"The name of a model must be a non-empty string; got {name!r}.")
         if name in reserved_names:
@@ -90,22 +90,22 @@ def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> 
 
 
 def _refuse_other_kind(
-    name: str, model: Any, data_form: DataForm, example: str, scorer: Scorer
+    model_name: str, model: Any, data_form: DataForm, example: str, scorer: Scorer
 ) -> None:
     """Raise ArgumentError if a model is for another kind of data."""
     spec = find_spec(model)
     if spec is not None and data_form.kind not in spec.data:
         raise ArgumentError(
-            f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are"
-            f" {data_form}. Remove the model."
+            f"{model_name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these"
+            f" data are {data_form}. Remove the model."
         )
     if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
-        alternative = ""
+        alternative_text = ""
         if scorer.required_methods:
-            alternative = f", or have {list_names(scorer.required_methods)}"
+            alternative_text = f", or have {list_names(scorer.required_methods)}"
         raise ArgumentError(
-            f"{name!r} must be a thali model for {data_form}, such as {example}{alternative}; got"
-            f" {model!r}."
+            f"{model_name!r} must be a thali model for {data_form}, such as"
+            f" {example}{alternative_text}; got {model!r}."
         )
 
 
@@ -153,11 +153,11 @@ def refuse_people(models: dict[str, Any], data_form: DataForm) -> None:
     for name, model in models.items():
         if data_form != DataForm(PAIRS):
             continue
-        distinguished = _DISTINGUISHED.get(type(getattr(model, "people", None)), "")
-        if distinguished:
+        distinguished_noun = _DISTINGUISHED.get(type(getattr(model, "people", None)), "")
+        if distinguished_noun:
             raise ArgumentError(
-                f"Model {name!r} distinguishes {distinguished}, so the models must be compared by"
-                " predictions for left-out respondents; set ",
+                f"Model {name!r} distinguishes {distinguished_noun}, so the models must be"
+                " compared by predictions for left-out respondents; set ",
                 Setting("leave_out", "respondent"),
                 ".",
             )
@@ -165,16 +165,16 @@ def refuse_people(models: dict[str, Any], data_form: DataForm) -> None:
 
 def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) -> dict[str, Any]:
     """Call `prepare` of each model, so that errors come before the first fit."""
-    prepared = {}
+    prepared_models = {}
     for name, model in models.items():
         if find_spec(model) is None:
             continue
         _refuse_other_options(name, model, data)
         try:
-            prepared[name] = model.prepare(data, **settings)
+            prepared_models[name] = model.prepare(data, **settings)
         except ThaliError as error:
             raise type(error)(f"Model {name!r} cannot be fitted to these data: ", error) from None
-    return prepared
+    return prepared_models
 
 
 def _check_evidence_models(data: Any, models: Any) -> tuple[Any, dict[str, Any]]:
@@ -182,38 +182,38 @@ def _check_evidence_models(data: Any, models: Any) -> tuple[Any, dict[str, Any]]
     if is_custom_data(data):
         return data, check_custom_models(models)
     data, _ = convert_data(data, None)
-    form = find_data_form(data)
-    return data, add_ties(check_models(models, form, find_scheme(form).scorer), data)
+    data_form = find_data_form(data)
+    return data, add_ties(check_models(models, data_form, find_scheme(data_form).scorer), data)
 
 
 def _refuse_other_arguments(
-    by: str, of_prediction: dict[str, Any], of_evidence: dict[str, Any]
+    by: str, prediction_arguments: dict[str, Any], evidence_arguments: dict[str, Any]
 ) -> None:
     """Raise ArgumentError for an argument of the other kind of comparison."""
-    arguments = of_evidence
+    refused_arguments = evidence_arguments
     reason: tuple[object, ...] = (" requires a comparison with ", Setting("by", EVIDENCE))
     if by == EVIDENCE:
-        arguments = of_prediction
+        refused_arguments = prediction_arguments
         reason = (" applies to comparisons by prediction only",)
-    for name, argument in arguments.items():
+    for name, argument in refused_arguments.items():
         if argument is not None:
             raise ArgumentError(Argument(name), *reason, "; remove ", Argument(name), ".")
 
 
-def _check_run(budget: dict[str, Any]) -> dict[str, int]:
+def _check_run(run_lengths: dict[str, Any]) -> dict[str, int]:
     """Return draws, tune, chains and thin as checked integers."""
-    return {name: check_integer(name, number, _MIN[name]) for name, number in budget.items()}
+    return {name: check_integer(name, number, _MIN[name]) for name, number in run_lengths.items()}
 
 
-def _refuse_other_options(name: str, model: Any, data: Any) -> None:
+def _refuse_other_options(model_name: str, model: Any, data: Any) -> None:
     """Raise ArgumentError if a fitted model has other options than the data."""
     if not model._is_fitted():
         return
-    options = model._get_fitted_labels()
-    if options and options != list(data.labels):
+    fitted_options = model._get_fitted_labels()
+    if fitted_options and fitted_options != list(data.labels):
         raise ArgumentError(
-            f"Model {name!r} was fitted to the options {shorten(options)}, but the data have"
-            f" {shorten(data.labels)}; compare models on the same options."
+            f"Model {model_name!r} was fitted to the options {shorten(fitted_options)}, but the"
+            f" data have {shorten(data.labels)}; compare models on the same options."
         )
 
 
@@ -448,8 +448,8 @@ def compare(
     >>> table["evidence_against"].to_dict()
     {'BASE': 'very strong', 'even': 'very strong', 'BTL': ''}
     """
-    run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
-    budget = {name: number for name, number in run.items() if number is not None}
+    run_lengths = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
+    given_lengths = {name: number for name, number in run_lengths.items() if number is not None}
     _refuse_other_arguments(
         check_allowed("by", by, (PREDICTION, EVIDENCE)),
         {"leave_out": leave_out, "hold_out": hold_out, "folds": folds},
@@ -458,7 +458,7 @@ def compare(
     if by == EVIDENCE:
         data, models_by_name = _check_evidence_models(data, models)
         evidence_run = build_evidence_run(
-            **(USUAL | budget),
+            **(USUAL | given_lengths),
             cores=cores,
             random_seed=random_seed,
             progressbar=progressbar,
@@ -466,21 +466,21 @@ def compare(
         )
         return compare_by_evidence(models_by_name, data, evidence_run, prior_odds, job)
     data, leave_out = convert_data(data, leave_out)
-    form = find_data_form(data)
-    scheme = find_scheme(form, leave_out)
-    models_by_name = add_ties(check_models(models, form, scheme.scorer), data)
-    refuse_people(models_by_name, form)
+    data_form = find_data_form(data)
+    scheme = find_scheme(data_form, leave_out)
+    models_by_name = add_ties(check_models(models, data_form, scheme.scorer), data)
+    refuse_people(models_by_name, data_form)
     splitter = scheme.splitter(data)
-    settings = splitter.default_run | _check_run(budget)
+    settings = splitter.default_run | _check_run(given_lengths)
     if cores is not None:
         cores = check_integer("cores", cores, 1)
-    prepared = prepare_models(models_by_name, data, settings)
+    prepared_models = prepare_models(models_by_name, data, settings)
     splitter.warn_about_parts()
     return run_comparison(
         models_by_name,
         splitter,
         scheme.scorer,
-        prepared,
+        prepared_models,
         settings,
         hold_out=hold_out,
         folds=folds,

@@ -76,24 +76,24 @@ def asked(table: "pandas.DataFrame", settings: None) -> Finding:
 def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report the scores of models and which differences are established."""
     attrs = table.attrs
-    text = describe_comparison(table)
+    sentences = describe_comparison(table)
     scorer = SCORERS[attrs["scorer"]]
     n_counted = int(table[scorer.counted].iloc[0])
     if n_counted == attrs["units"]:
-        count = f"{n_counted:,}"
+        count_text = f"{n_counted:,}"
     else:
-        count = f"{n_counted:,} of {attrs['units']:,}"
+        count_text = f"{n_counted:,} of {attrs['units']:,}"
     caption = ENGLISH["comparison.caption"].format(unit=attrs["unit"])
     picture = None
     if scorer.units == "pairs" and attrs["best"] is not None:
         picture = Picture("comparison", caption, table)
     return Finding(
-        text[0],
-        title=ENGLISH["comparison.title"].format(units=scorer.called, count=count),
+        sentences[0],
+        title=ENGLISH["comparison.title"].format(units=scorer.called, count=count_text),
         table=table.rename_axis("model"),
         shown=table[[name for name in scorer.shown if name in table]].rename_axis("model"),
         picture=picture,
-        notes=(scorer.legend.format(unit=attrs["unit"]), *text[1:]),
+        notes=(scorer.legend.format(unit=attrs["unit"]), *sentences[1:]),
         brief=Brief(
             "Models",
             table=_select_models(table, scorer.after).filter(
@@ -112,12 +112,12 @@ def _select_models(table: "pandas.DataFrame", reference_names: Sequence[str]) ->
 def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report the score of each held-out unit by each model."""
     scorer = SCORERS[table.attrs["scorer"]]
-    column = scorer.counted
+    count_column = scorer.counted
     if scorer.level:
-        column = f"{scorer.level}s"
-    count = format_plural(int(table[column].iloc[0]), table.attrs["unit"])
+        count_column = f"{scorer.level}s"
+    count_text = format_plural(int(table[count_column].iloc[0]), table.attrs["unit"])
     return Finding(
-        ENGLISH["scores"].format(count=count),
+        ENGLISH["scores"].format(count=count_text),
         title=ENGLISH["scores.title"].format(units=scorer.called),
         table=table.attrs[scorer.units].reset_index(),
     )
@@ -146,25 +146,25 @@ def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
 @finding("asked", "Research question", SHOWN)
 def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report what evidence means, and the prior probabilities."""
-    prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
+    prior_text = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
     return Finding(
-        ENGLISH["evidence.asked"], notes=(ENGLISH["evidence.prior"].format(prior=prior),)
+        ENGLISH["evidence.asked"], notes=(ENGLISH["evidence.prior"].format(prior=prior_text),)
     )
 
 
 @finding("comparison", "Model evidence", ON_SCREEN)
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report log evidence and probability of each model."""
-    text = describe_evidence(table)
-    columns = ["log_evidence", "std_error", "probability", "log_bayes_factor"]
-    columns += ["log_bayes_factor_se", "evidence_against"]
+    sentences = describe_evidence(table)
+    shown_columns = ["log_evidence", "std_error", "probability", "log_bayes_factor"]
+    shown_columns += ["log_bayes_factor_se", "evidence_against"]
     table = table.rename_axis("model")
     return Finding(
-        text[0],
+        sentences[0],
         title=ENGLISH["evidence.title"],
         table=table,
-        shown=table[columns],
-        notes=(ENGLISH["evidence.legend"], *text[1:]),
+        shown=table[shown_columns],
+        notes=(ENGLISH["evidence.legend"], *sentences[1:]),
         brief=Brief("Models", table=table[["log_evidence", "probability", "evidence_against"]]),
     )
 
@@ -174,9 +174,13 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Report evidence and probabilities under other priors."""
     if "sensitivity" not in table.attrs:
         return None
-    changes = table.attrs["sensitivity"]
-    shown = changes.filter(["log_evidence", "std_error", "probability", "log_bayes_factor"])
-    return Finding(title=ENGLISH["evidence.priors"], table=changes.reset_index(), shown=shown)
+    sensitivity_table = table.attrs["sensitivity"]
+    shown_columns = sensitivity_table.filter(
+        ["log_evidence", "std_error", "probability", "log_bayes_factor"]
+    )
+    return Finding(
+        title=ENGLISH["evidence.priors"], table=sensitivity_table.reset_index(), shown=shown_columns
+    )
 
 
 @finding("temperatures", "Computation of the evidence", FULL, chapter=STATISTICS)
@@ -184,32 +188,36 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Report each model's mean log-likelihood at each temperature."""
     import pandas as pd
 
-    paths: Any = {
+    path_by_model: Any = {
         name: evidence.path
         for name, evidence in table.attrs["evidence"].items()
         if len(evidence.path)
     }
-    if not paths:
+    if not path_by_model:
         return None
-    joined = pd.concat(paths, names=["model", None]).reset_index(level=0).reset_index(drop=True)
+    path_table = (
+        pd.concat(path_by_model, names=["model", None]).reset_index(level=0).reset_index(drop=True)
+    )
     return Finding(
         title=ENGLISH["temperatures"],
-        table=joined,
+        table=path_table,
     )
 
 
 @finding("convergence", "Reliability of the evidence", ON_SCREEN, chapter=STATISTICS)
 def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report whether the evidence of every model is reliable."""
-    evidence = table.attrs["evidence"]
-    is_usable = all(log_evidence.usable for log_evidence in evidence.values())
-    checks = [f"{name}: {log_evidence.convergence}" for name, log_evidence in evidence.items()]
+    evidence_by_name = table.attrs["evidence"]
+    is_usable = all(log_evidence.usable for log_evidence in evidence_by_name.values())
+    check_texts = [
+        f"{name}: {log_evidence.convergence}" for name, log_evidence in evidence_by_name.items()
+    ]
     headline = ENGLISH["evidence.bad"]
     brief = Brief("Evidence")
     if is_usable:
         headline = ENGLISH["evidence.good"]
         brief = Brief("Evidence", headline)
-    return Finding(" ".join(checks), good=is_usable, headline=headline, brief=brief)
+    return Finding(" ".join(check_texts), good=is_usable, headline=headline, brief=brief)
 
 
 BY_PREDICTION = (asked, comparison, scores, predictions, chains)

@@ -6,19 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_allowed
+from thali._argument_checks import check_allowed
 from thali._data.choices import Choices
-from thali._data.classifier_rows import Observations
-from thali._data.groups import GroupedData
+from thali._data.classification_data import Observations
+from thali._data.data_kind_spec import DataSpec
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, get_data_form
 from thali._data.pairs import PairedComparisons
-from thali._data.spec import DataSpec
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, shorten
 from thali._lazy_imports import load_object
 from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
 
-from .choices import ChooserSplitter
+from .choice_holdouts import ChooserSplitter
 from .scorer import Scorer
 from .splitter import GroupSplitter, Splitter
 
@@ -37,13 +37,13 @@ def _build_schemes(spec: DataSpec, by_groups: bool) -> dict[str, HoldoutScheme]:
     """Return the schemes of a data kind, by value of `leave_out`."""
     schemes = {}
     for splitter_path, scorer_path in spec.ways:
-        splitter = load_object(splitter_path)
-        scorer = load_object(scorer_path)
+        splitter_class = load_object(splitter_path)
+        scorer_class = load_object(scorer_path)
         if by_groups:
-            scheme = HoldoutScheme(partial(GroupSplitter, splitter), scorer(True))
+            scheme = HoldoutScheme(partial(GroupSplitter, splitter_class), scorer_class(True))
         else:
-            scheme = HoldoutScheme(splitter, scorer())
-        schemes[splitter.leave_out] = scheme
+            scheme = HoldoutScheme(splitter_class, scorer_class())
+        schemes[splitter_class.leave_out] = scheme
     return schemes
 
 
@@ -101,11 +101,11 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
             ", or hold out pairs instead.",
         )
     if data.covariate_names:
-        covariates = shorten(data.covariate_names)
+        covariate_text = shorten(data.covariate_names)
         warn(
             DataWarning(
                 "Predictions for left-out respondents do not use covariates, so the models ignore"
-                f" {covariates}."
+                f" {covariate_text}."
             )
         )
     return Choices.from_comparisons(data)
@@ -113,10 +113,10 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
 
 def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutScheme:
     """Return the scheme for data of this form and this `leave_out`."""
-    schemes = SCHEMES[data_form]
+    scheme_by_leave_out = SCHEMES[data_form]
     if leave_out is None:
-        return next(iter(schemes.values()))
-    return schemes[check_allowed("leave_out", leave_out, tuple(schemes))]
+        return next(iter(scheme_by_leave_out.values()))
+    return scheme_by_leave_out[check_allowed("leave_out", leave_out, tuple(scheme_by_leave_out))]
 
 
 def count_parts(data: Any, leave_out: str | None) -> int:
@@ -127,7 +127,7 @@ def count_parts(data: Any, leave_out: str | None) -> int:
 
 
 def choose_n_folds(n_models: int, n_parts: int) -> int | None:
-    """Return the default number of folds; None: every part is held out in turn."""
+    """Return the default number of folds; None holds out every part in turn."""
     if n_parts > FOLDS and n_models * n_parts > MAX_FITS:
         return FOLDS
     return None

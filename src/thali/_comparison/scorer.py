@@ -11,7 +11,7 @@ from thali._model.registry import find_spec
 if TYPE_CHECKING:
     import pandas
 
-    from .table import ScoreTable
+    from .score_table import ScoreTable
 
 BASE = "BASE"  # the reference row, which predicts the same for all units
 WORST = 3  # number of the worst predictions that are listed
@@ -89,15 +89,17 @@ class Scorer(ABC):
 
     def compute_columns(self, score_table: "ScoreTable") -> dict[str, Any]:
         """Return the columns that the comparison's table may have, by name."""
-        columns: dict[str, Any] = {self.counted: int(score_table.counts.sum())}
-        for name in score_table.frames:
-            if name.endswith("_mcse"):
-                columns[name] = score_table.compute_monte_carlo_error(name)
+        columns: dict[str, Any] = {self.counted: int(score_table.is_complete.sum())}
+        for column_name in score_table.frames:
+            if column_name.endswith("_mcse"):
+                columns[column_name] = score_table.compute_monte_carlo_error(column_name)
             else:
-                columns[name], columns[f"{name}_se"] = score_table.compute_means(name)
-        for frame, name in ({self.main: "difference"} | self.differences).items():
-            columns[name], columns[f"{name}_se"] = score_table.compute_differences(
-                score_table.best, frame
+                columns[column_name], columns[f"{column_name}_se"] = score_table.compute_means(
+                    column_name
+                )
+        for frame_name, column_name in ({self.main: "difference"} | self.differences).items():
+            columns[column_name], columns[f"{column_name}_se"] = score_table.compute_differences(
+                score_table.best, frame_name
             )
         if "seconds" in self.table:
             columns["seconds"] = score_table.sum_seconds()
@@ -143,10 +145,14 @@ class Scorer(ABC):
         """
         predictions = table.attrs["predictions"]
         best = table.attrs["best"]
-        rows = predictions[(predictions["model"] == best) & predictions[self.main].notna()]
-        worst = rows.sort_values(self.main, ascending=self.higher, kind="stable").head(WORST)
-        listed = "; ".join(map(self.format_prediction, worst.itertuples()))
-        return [f"Worst predictions of {best!r}: {listed}."]
+        best_predictions = predictions[
+            (predictions["model"] == best) & predictions[self.main].notna()
+        ]
+        worst_predictions = best_predictions.sort_values(
+            self.main, ascending=self.higher, kind="stable"
+        ).head(WORST)
+        prediction_texts = "; ".join(map(self.format_prediction, worst_predictions.itertuples()))
+        return [f"Worst predictions of {best!r}: {prediction_texts}."]
 
     def format_prediction(self, row: Any) -> str:
         """Return one unit with its prediction as text."""
@@ -157,9 +163,9 @@ class Scorer(ABC):
     ) -> list[str]:
         """Return a sentence per model that predicted an observed event with probability 0."""
         scores = table.attrs[self.units][ranked].dropna()
-        zeros = {name: int(np.isinf(scores[name]).sum()) for name in ranked}
+        n_impossible = {name: int(np.isinf(scores[name]).sum()) for name in ranked}
         return [
             f"{name!r} assigned probability 0 to {event.format(count=count, n=len(scores))}."
-            for name, count in zeros.items()
+            for name, count in n_impossible.items()
             if count
         ]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choice_scores import mean_and_error
+from thali._data.prediction_scores import mean_and_error
 from thali._labels import shorten
-from thali._posterior.convergence import HIGHEST_R_HAT
+from thali._posterior.convergence_check import HIGHEST_R_HAT
 from thali.errors import Argument, ArgumentError, Message
 
 from .holdout_schemes import SCORERS
@@ -51,20 +51,22 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
         )
     attrs = table.attrs
     scorer = SCORERS[attrs["scorer"]]
-    best = attrs["best"]
-    if best is None:
+    best_model = attrs["best"]
+    if best_model is None:
         return [
             f"No {attrs['part']} was completed by every model, so the models cannot be compared."
         ]
-    by_score: Any = table[scorer.main].dropna()
-    by_score = by_score.sort_values(ascending=not scorer.higher, kind="stable")
-    references = (*scorer.before, *scorer.after)
-    ranked = [str(name) for name in by_score.index if name not in references]
-    unfinished = [
-        str(name) for name in table.index if name not in references and str(name) not in ranked
+    sorted_scores: Any = table[scorer.main].dropna()
+    sorted_scores = sorted_scores.sort_values(ascending=not scorer.higher, kind="stable")
+    reference_names = (*scorer.before, *scorer.after)
+    ranked_models = [str(name) for name in sorted_scores.index if name not in reference_names]
+    unfinished_models = [
+        str(name)
+        for name in table.index
+        if name not in reference_names and str(name) not in ranked_models
     ]
-    scores = attrs[scorer.units][ranked].dropna()
-    groups = scorer.group_units(scores.index)
+    scores = attrs[scorer.units][ranked_models].dropna()
+    dependent_groups = scorer.group_units(scores.index)
 
     def compute_difference(a: str, b: str) -> tuple[float, float] | None:
         """Return mean difference of two models' scores, with standard error; None if missing."""
@@ -73,22 +75,30 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
         gains = scores[a] - scores[b]
         if not scorer.higher:
             gains = -gains
-        return mean_and_error(gains.to_numpy(), groups)
+        return mean_and_error(gains.to_numpy(), dependent_groups)
 
     n_units = len(scores)
-    if groups is not None:
-        n_units = len(np.unique(np.asarray(groups)))
-    sentences = [scorer.write_headline(table, best), *scorer.write_remarks(table, ranked)]
-    if unfinished:
+    if dependent_groups is not None:
+        n_units = len(np.unique(np.asarray(dependent_groups)))
+    sentences = [
+        scorer.write_headline(table, best_model),
+        *scorer.write_remarks(table, ranked_models),
+    ]
+    if unfinished_models:
         sentences[0] = (
-            f"No fit of {shorten(unfinished)} was completed, so no model is named as best."
+            f"No fit of {shorten(unfinished_models)} was completed, so no model is named as best."
         )
-    elif len(ranked) > 1:
+    elif len(ranked_models) > 1:
         sentences.insert(
             0,
-            describe_best(ranked, compute_difference(ranked[0], ranked[1]), n_units, scorer.called),
+            describe_best(
+                ranked_models,
+                compute_difference(ranked_models[0], ranked_models[1]),
+                n_units,
+                scorer.called,
+            ),
         )
-    sentences[1:1] = describe_orders(ranked, compute_difference, n_units, attrs["unit"])
+    sentences[1:1] = describe_orders(ranked_models, compute_difference, n_units, attrs["unit"])
     return sentences + describe_lapses(attrs.get("lapses", {}))
 
 
@@ -96,14 +106,18 @@ def describe_best(
     ranked: list[str], difference: tuple[float, float] | None, n_units: int, unit_nouns: str
 ) -> str:
     """Return a sentence on whether the best model beats the second."""
-    best, second, *_ = ranked
-    size = ""
+    best_model, runner_up, *_ = ranked
+    difference_text = ""
     if difference is not None:
-        size = " (difference {:.3f}, SE {:.3f})".format(*difference)
+        difference_text = " (difference {:.3f}, SE {:.3f})".format(*difference)
     if is_established(difference, n_units):
-        return f"Held-out {unit_nouns}: {best!r} predicts better than {second!r}{size}."
+        return (
+            f"Held-out {unit_nouns}: {best_model!r} predicts better than"
+            f" {runner_up!r}{difference_text}."
+        )
     return (
-        f"Held-out {unit_nouns}: no established difference between {best!r} and {second!r}{size}."
+        f"Held-out {unit_nouns}: no established difference between {best_model!r} and"
+        f" {runner_up!r}{difference_text}."
     )
 
 
@@ -111,9 +125,9 @@ def describe_lapses(lapses: dict[str, float]) -> list[str]:
     """Return a sentence if the models assume different lapse rates; else []."""
     if len(set(lapses.values())) < 2:
         return []
-    listed = ", ".join(f"{name!r} {lapse:g}" for name, lapse in lapses.items())
+    lapse_texts = ", ".join(f"{name!r} {lapse:g}" for name, lapse in lapses.items())
     return [
-        f"The models have different lapse rates ({listed}), which may explain part of the"
+        f"The models have different lapse rates ({lapse_texts}), which may explain part of the"
         " differences."
     ]
 
@@ -122,35 +136,41 @@ def describe_orders(
     ranked: list[str], compute_difference: Difference, n_units: int, unit: str
 ) -> list[str]:
     """Return sentences on which pairs of models differ beyond chance."""
-    couples = [(a, b) for k, a in enumerate(ranked) for b in ranked[k + 1 :]]
-    if len(couples) > _MAX_ORDERS:  # only neighbours, and the best model against the others
-        couples = [
-            (a, b) for a, b in couples if a == ranked[0] or ranked.index(b) == ranked.index(a) + 1
+    model_pairs = [(a, b) for k, a in enumerate(ranked) for b in ranked[k + 1 :]]
+    if len(model_pairs) > _MAX_ORDERS:  # only neighbours, and the best model against the others
+        model_pairs = [
+            (a, b)
+            for a, b in model_pairs
+            if a == ranked[0] or ranked.index(b) == ranked.index(a) + 1
         ]
-    if not couples:
+    if not model_pairs:
         return []
     if n_units < 2:
         return [f"A single {unit} cannot establish an order."]
-    established, open_ = [], []
-    for a, b in couples:
-        gain = compute_difference(a, b)
-        if gain is None:
-            open_.append(f"{a!r} and {b!r} (infinite score: an observed outcome had probability 0)")
+    established_texts, open_texts = [], []
+    for a, b in model_pairs:
+        difference = compute_difference(a, b)
+        if difference is None:
+            open_texts.append(
+                f"{a!r} and {b!r} (infinite score: an observed outcome had probability 0)"
+            )
             continue
-        mean, error = gain
-        digits = 2
+        mean, error = difference
+        n_digits = 2
         if 0.0 < error < 0.1:  # two significant digits of the error
-            digits = 1 - math.floor(math.log10(error))
-        size = f"(by {mean:.{digits}f}, standard error {error:.{digits}f})"
-        if is_established(gain, n_units):
-            established.append(f"{a!r} predicts better than {b!r} {size}")
+            n_digits = 1 - math.floor(math.log10(error))
+        difference_text = f"(by {mean:.{n_digits}f}, standard error {error:.{n_digits}f})"
+        if is_established(difference, n_units):
+            established_texts.append(f"{a!r} predicts better than {b!r} {difference_text}")
         else:
-            open_.append(f"{a!r} and {b!r} {size}")
+            open_texts.append(f"{a!r} and {b!r} {difference_text}")
     sentences = []
-    if established:
-        sentences.append(f"Established differences ({n_units} {unit}s): {'; '.join(established)}.")
-    if open_:
-        sentences.append(f"Order not established ({n_units} {unit}s): {'; '.join(open_)}.")
+    if established_texts:
+        sentences.append(
+            f"Established differences ({n_units} {unit}s): {'; '.join(established_texts)}."
+        )
+    if open_texts:
+        sentences.append(f"Order not established ({n_units} {unit}s): {'; '.join(open_texts)}.")
     return sentences
 
 
@@ -174,18 +194,20 @@ def describe_disagreement(table: "pandas.DataFrame") -> str | Message:
     """
     if "predictions" not in table.attrs:
         return ""
-    main = SCORERS[table.attrs["scorer"]].main
+    main_score = SCORERS[table.attrs["scorer"]].main
     sentences = []
-    for name, rows in table.attrs["predictions"].dropna(subset=main).groupby("model", sort=False):
-        is_unconverged = rows["r_hat"] > HIGHEST_R_HAT
+    for name, predictions in (
+        table.attrs["predictions"].dropna(subset=main_score).groupby("model", sort=False)
+    ):
+        is_unconverged = predictions["r_hat"] > HIGHEST_R_HAT
         if is_unconverged.any():
-            error = table.loc[name, f"{main}_mcse"]
-            score = ""
+            error = table.loc[name, f"{main_score}_mcse"]
+            error_text = ""
             if not math.isnan(error):
-                score = f", Monte Carlo error of {main} {error:.3f}"
+                error_text = f", Monte Carlo error of {main_score} {error:.3f}"
             sentences.append(
-                f"{name!r} on {is_unconverged.sum():,} of {len(rows):,} pairs (R-hat up to"
-                f" {rows['r_hat'].max():.3f}{score})"
+                f"{name!r} on {is_unconverged.sum():,} of {len(predictions):,} pairs (R-hat up to"
+                f" {predictions['r_hat'].max():.3f}{error_text})"
             )
     if not sentences:
         return ""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import check_integer
-from thali._data.groups import GroupedData
-from thali._inference.indexing import repeat_indices
+from thali._argument_checks import check_integer
+from thali._data.grouped_data import GroupedData
+from thali._inference.index_arithmetic import repeat_indices
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class Splitter(ABC):
     def build_splitters(cls, groups: GroupedData) -> Mapping[str, Self]:
         """Return a splitter for each of several groups."""
         splitters = {}
-        for name, group in groups.items():
+        for name, group_data in groups.items():
             try:
-                splitters[name] = cls(group)
+                splitters[name] = cls(group_data)
             except DataError as error:
                 raise DataError(f"Group {name!r}: ", error) from None
         return splitters
@@ -61,27 +61,27 @@ class Splitter(ABC):
 
     @classmethod
     def draw_parts(
-        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+        cls, n_blocks: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
-        """Return the block numbers of each part, drawn from `count` blocks."""
+        """Return the block numbers of each part, drawn from `n_blocks` blocks."""
         refuse_both(hold_out, folds)
         return draw_random_parts(
-            count, cls.block_noun, hold_out, folds, np.random.default_rng(seed.spawn(1)[0])
+            n_blocks, cls.block_noun, hold_out, folds, np.random.default_rng(seed.spawn(1)[0])
         )
 
     @classmethod
     def draw_parts_of_groups(
         cls,
-        counts: dict[str, int],
+        block_counts: dict[str, int],
         seed: np.random.SeedSequence,
         hold_out: int | None,
         folds: int | None,
     ) -> list[np.ndarray]:
         """Return the block numbers of each part; blocks are numbered through all groups.
 
-        `counts` gives the number of blocks per group.
+        `block_counts` gives the number of blocks per group.
         """
-        return cls.draw_parts(sum(counts.values()), seed, hold_out, folds)
+        return cls.draw_parts(sum(block_counts.values()), seed, hold_out, folds)
 
     @property
     def block_of_unit(self) -> np.ndarray:
@@ -131,7 +131,7 @@ class Splitter(ABC):
         return f"part {part_columns['part'] + 1}"
 
     def warn_about_parts(self) -> None:
-        """Warn if the data without some part are insufficient; by default do nothing."""
+        """Warn if the data without a part are insufficient (default: no warning)."""
         return None
 
 
@@ -141,29 +141,37 @@ class EvenSplitter(Splitter):
     @classmethod
     def draw_parts_of_groups(
         cls,
-        counts: dict[str, int],
+        block_counts: dict[str, int],
         seed: np.random.SeedSequence,
         hold_out: int | None,
         folds: int | None,
     ) -> list[np.ndarray]:
         """Return random blocks for each part, evenly from all groups."""
         refuse_both(hold_out, folds)
-        rng, total, first = np.random.default_rng(seed.spawn(1)[0]), sum(counts.values()), 0
-        order = np.empty(total, np.int64)
-        for count in counts.values():
-            order[first : first + count] = first + rng.permutation(count)
-            first += count
-        n_folds = check_n_folds(folds, total, f"{cls.block_noun}s")
+        rng, n_blocks, first_block = (
+            np.random.default_rng(seed.spawn(1)[0]),
+            sum(block_counts.values()),
+            0,
+        )
+        shuffled_blocks = np.empty(n_blocks, np.int64)
+        for count in block_counts.values():
+            shuffled_blocks[first_block : first_block + count] = first_block + rng.permutation(
+                count
+            )
+            first_block += count
+        n_folds = check_n_folds(folds, n_blocks, f"{cls.block_noun}s")
         if n_folds is not None:
-            return [order[k::n_folds] for k in range(n_folds)]
-        n_held_out = count_test_blocks(hold_out, total, cls.block_noun)
-        blocks = order[((np.arange(n_held_out) + 0.5) * total / n_held_out).astype(int)]
-        if find_lost_group(counts, blocks):
+            return [shuffled_blocks[k::n_folds] for k in range(n_folds)]
+        n_held_out = count_test_blocks(hold_out, n_blocks, cls.block_noun)
+        held_out_blocks = shuffled_blocks[
+            ((np.arange(n_held_out) + 0.5) * n_blocks / n_held_out).astype(int)
+        ]
+        if find_lost_group(block_counts, held_out_blocks):
             raise ArgumentError(
                 Setting("hold_out", n_held_out),
                 f" leaves a group without a {cls.block_noun}; hold out fewer {cls.block_noun}s.",
             )
-        return [blocks]
+        return [held_out_blocks]
 
 
 class GroupSplitter(Splitter):
@@ -183,13 +191,13 @@ class GroupSplitter(Splitter):
         self.part: str = splitter_class.part  # type: ignore[misc]
         self.default_run: dict[str, int | None] = splitter_class.default_run  # type: ignore[misc]
         self.knows_people: bool = all(splitter.knows_people for splitter in self.splitters.values())
-        self._counts = {name: splitter.count for name, splitter in self.splitters.items()}
-        if few := [name for name, count in self._counts.items() if count < 2]:
+        self._block_counts = {name: splitter.count for name, splitter in self.splitters.items()}
+        if small_groups := [name for name, count in self._block_counts.items() if count < 2]:
             raise DataError(
-                f"Group {few[0]!r} {splitter_class.single_block_text} nothing would be left of the"
-                " group without it."
+                f"Group {small_groups[0]!r} {splitter_class.single_block_text} nothing would be"
+                " left of the group without it."
             )
-        self._first = np.cumsum([0, *self._counts.values()])
+        self._first_block = np.cumsum([0, *self._block_counts.values()])
         self._first_unit = np.cumsum(
             [0, *(len(splitter.block_of_unit) for splitter in self.splitters.values())]
         )
@@ -201,25 +209,27 @@ class GroupSplitter(Splitter):
         return [
             self.build_part(numbers)
             for numbers in self.splitter_class.draw_parts_of_groups(
-                self._counts, seed, hold_out, folds
+                self._block_counts, seed, hold_out, folds
             )
         ]
 
     def build_part(self, blocks: np.ndarray) -> dict[str, Any]:
         """Return, by group, the part that holds out these blocks."""
-        names = self.data.names
-        group = np.searchsorted(self._first, blocks, side="right") - 1
+        group_names = self.data.names
+        group_of_block = np.searchsorted(self._first_block, blocks, side="right") - 1
         return {
-            names[g]: self.splitters[names[g]].build_part(blocks[group == g] - self._first[g])
-            for g in np.unique(group)
+            group_names[g]: self.splitters[group_names[g]].build_part(
+                blocks[group_of_block == g] - self._first_block[g]
+            )
+            for g in np.unique(group_of_block)
         }
 
     def select_training_data(self, part: Mapping[str, Any]) -> tuple[GroupedData]:
         """Return the data of all groups without the held-out part."""
-        groups = {name: splitter.whole for name, splitter in self.splitters.items()}
+        training_data = {name: splitter.whole for name, splitter in self.splitters.items()}
         for name, group_part in part.items():
-            (groups[name],) = self.splitters[name].select_training_data(group_part)
-        return (GroupedData(groups),)
+            (training_data[name],) = self.splitters[name].select_training_data(group_part)
+        return (GroupedData(training_data),)
 
     def select_held_out_data(self, part: Mapping[str, Any]) -> dict[str, Any]:
         """Return the held-out data of each group with any."""
@@ -243,22 +253,25 @@ class GroupSplitter(Splitter):
         """Return the table index of units, with the group's name."""
         import pandas as pd
 
-        frames = []
+        group_frames = []
         for name, splitter in self.splitters.items():
             frame = splitter.build_unit_index(np.arange(len(splitter.block_of_unit))).to_frame(
                 index=False
             )
-            if level := splitter.level:
-                frame[level] = f"{name}: " + frame[level].astype(str)
+            if group_level := splitter.level:
+                frame[group_level] = f"{name}: " + frame[group_level].astype(str)
             else:
                 frame.insert(0, "group", name)
-            frames.append(frame)
-        return pd.MultiIndex.from_frame(pd.concat(frames).iloc[units])
+            group_frames.append(frame)
+        return pd.MultiIndex.from_frame(pd.concat(group_frames).iloc[units])
 
     def get_observed(self) -> dict[str, np.ndarray]:
         """Return observed values of every unit of all groups."""
-        observed = [splitter.get_observed() for splitter in self.splitters.values()]
-        return {name: np.concatenate([group[name] for group in observed]) for name in observed[0]}
+        group_values = [splitter.get_observed() for splitter in self.splitters.values()]
+        return {
+            name: np.concatenate([group[name] for group in group_values])
+            for name in group_values[0]
+        }
 
     def locate_part(self, part_number: int) -> dict[str, Any]:
         """Return the columns that identify a part: group, and its part there."""
@@ -284,29 +297,29 @@ def refuse_both(hold_out: int | None, folds: int | None) -> None:
 
 
 def draw_random_parts(
-    count: int, unit_noun: str, hold_out: int | None, folds: int | None, rng: np.random.Generator
+    n_blocks: int, unit_noun: str, hold_out: int | None, folds: int | None, rng: np.random.Generator
 ) -> list[np.ndarray]:
     """Return random block numbers of one part, or of all folds."""
-    if count < 2:
+    if n_blocks < 2:
         raise DataError(
             f"There is only one {unit_noun}; leaving out {unit_noun}s requires at least two."
         )
-    n_folds = check_n_folds(folds, count, f"{unit_noun}s")
-    order = rng.permutation(count)
+    n_folds = check_n_folds(folds, n_blocks, f"{unit_noun}s")
+    shuffled_blocks = rng.permutation(n_blocks)
     if n_folds is not None:
-        return [order[k::n_folds] for k in range(n_folds)]
-    return [order[: count_test_blocks(hold_out, count, unit_noun)]]
+        return [shuffled_blocks[k::n_folds] for k in range(n_folds)]
+    return [shuffled_blocks[: count_test_blocks(hold_out, n_blocks, unit_noun)]]
 
 
-def count_test_blocks(hold_out: int | None, count: int, unit_noun: str) -> int:
+def count_test_blocks(hold_out: int | None, n_blocks: int, unit_noun: str) -> int:
     """Return the number of blocks to hold out; a fifth of all by default."""
     if hold_out is None:
-        hold_out = max(1, count // 5)
+        hold_out = max(1, n_blocks // 5)
     n_held_out = check_integer("hold_out", hold_out, 1)
-    if n_held_out >= count:
+    if n_held_out >= n_blocks:
         raise ArgumentError(
             Setting("hold_out", n_held_out),
-            f" leaves none of {count} {unit_noun}s to fit; hold out fewer {unit_noun}s.",
+            f" leaves none of {n_blocks} {unit_noun}s to fit; hold out fewer {unit_noun}s.",
         )
     return n_held_out
 
@@ -324,11 +337,11 @@ def check_n_folds(folds: int | None, max_folds: int, unit_noun: str) -> int | No
     return n_folds
 
 
-def find_lost_group(counts: Mapping[str, int], blocks: np.ndarray) -> str | None:
-    """Return the first group of which all blocks are held out; None if none."""
-    group = repeat_indices(list(counts.values()))
-    held_counts = np.bincount(group[blocks], minlength=len(counts))
-    for (name, count), held_count in zip(counts.items(), held_counts, strict=True):
-        if held_count == count:
+def find_lost_group(block_counts: Mapping[str, int], blocks: np.ndarray) -> str | None:
+    """Return the first group whose blocks are all held out; None if none."""
+    group_of_block = repeat_indices(list(block_counts.values()))
+    held_out_counts = np.bincount(group_of_block[blocks], minlength=len(block_counts))
+    for (name, count), n_held_out in zip(block_counts.items(), held_out_counts, strict=True):
+        if n_held_out == count:
             return name
     return None

@@ -16,9 +16,9 @@ Ctrl-C waits for a compilation: a callback of the compiler would swallow the exc
 would be incomplete. Ctrl-C also waits for a call, because an exception in `ctypes.cast`, which
 Numba calls for a random generator, is a segmentation fault.
 
-The module `sources` collects the sources of code, `store` stores compiled code and checks files
-from disk, `targets` describes processors, and `linked` avoids the compilation of functions that
-only run within others.
+The module `source_digest` collects the sources of code, `compiled_code_files` stores compiled code
+and checks files from disk, `processor_types` describes processors, and `linked_libraries` avoids
+the compilation of functions that only run within others.
 
 With NUMBA_DISABLE_JIT=1 everything runs as Python, so that tests can follow both outcomes of every
 draw.
@@ -49,12 +49,12 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
 
-from thali._inference.interrupts import DelayedInterrupt
+from thali._inference.delayed_interrupt import DelayedInterrupt
 
-from . import linked
-from .linked import APART, LINKED
-from .sources import collect_sources, format_module_code, iterate_codes, mark_function
-from .store import KernelCache
+from . import linked_libraries
+from .compiled_code_files import KernelCache
+from .linked_libraries import APART, LINKED
+from .source_digest import collect_sources, format_module_code, iterate_codes, mark_function
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -86,10 +86,10 @@ vectorised: Marker = _build_jit_decorator("vectorised", _SUM)
 @functools.cache
 def _describe_options() -> str:
     """Return all compilation options as text, for digests of compiled code."""
-    parts: Any = linked
+    linked_module: Any = linked_libraries
     return (
         f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r}"
-        f" {format_module_code(parts)}"
+        f" {format_module_code(linked_module)}"
     )
 
 
@@ -128,11 +128,11 @@ def generic(stub: Any) -> Any:
 
         def store_answer(function: Any) -> Any:
             """Register the function; raise TypeError for other parameters."""
-            arguments = list(inspect.signature(function).parameters)
-            if len(arguments) != len(parameters):
+            function_parameters = list(inspect.signature(function).parameters)
+            if len(function_parameters) != len(parameters):
                 raise TypeError(
-                    f"{function.__qualname__}({', '.join(arguments)}) must take the arguments of "
-                    f"{stub.__name__}({', '.join(parameters)})."
+                    f"{function.__qualname__}({', '.join(function_parameters)}) must take the"
+                    f" arguments of {stub.__name__}({', '.join(parameters)})."
                 )
             answers[cls] = function
             return function
@@ -219,16 +219,24 @@ class kernel:
         """Build the numba dispatcher for these model classes."""
         sources = collect_sources(self.python, classes, _describe_options())
         # modules of users: of classes, and of operations registered for them
-        foreign = sorted(m for m in sources.modules if m.split(".")[0] != __name__.split(".")[0])
+        user_modules = sorted(
+            m for m in sources.modules if m.split(".")[0] != __name__.split(".")[0]
+        )
         # A later process cannot find or distinguish definitions of a script or a notebook.
-        found_again = all(getattr(sys.modules.get(name), "__file__", None) for name in foreign)
-        is_stored = bool(sources.digest) and "__main__" not in foreign and found_again
-        name = "-".join([self.python.__name__, *(c.__name__ for c in classes), sources.digest[:20]])
-        counts = bool(foreign) or any(c.allocates for c in classes if hasattr(c, "allocates"))
+        are_importable = all(
+            getattr(sys.modules.get(name), "__file__", None) for name in user_modules
+        )
+        is_stored = bool(sources.digest) and "__main__" not in user_modules and are_importable
+        stored_name = "-".join(
+            [self.python.__name__, *(c.__name__ for c in classes), sources.digest[:20]]
+        )
+        counts_references = bool(user_modules) or any(
+            c.allocates for c in classes if hasattr(c, "allocates")
+        )
         options = _UNCOUNTED
-        if counts:
+        if counts_references:
             options = {}
-        function = _copy_function(self.python, name)
+        function = _copy_function(self.python, stored_name)
         return _build_dispatcher(
             function, is_stored, options, lambda: self._dispatchers.pop(classes, None)
         )
@@ -299,20 +307,20 @@ def register_user_function(function: Any, inline: bool) -> Any:
     """Let compiled code call a user's function; return it unchanged."""
     if isinstance(function, types.FunctionType) and function not in _HANDED_OVER:
         _HANDED_OVER.add(function)
-        mark = part
+        decorator = part
         if inline:
-            mark = scalar
-        mark(function)
-        for called in _find_called_functions(function):
-            register_user_function(called, inline=False)
+            decorator = scalar
+        decorator(function)
+        for called_function in _find_called_functions(function):
+            register_user_function(called_function, inline=False)
     return function
 
 
 def _find_called_functions(function: Any) -> list[Any]:
     """Return the Python functions that a user's function calls."""
-    names = {name for code in iterate_codes(function) for name in code.co_names}
+    called_names = {name for code in iterate_codes(function) for name in code.co_names}
     candidates = [
-        function.__globals__[name] for name in sorted(names) if name in function.__globals__
+        function.__globals__[name] for name in sorted(called_names) if name in function.__globals__
     ]
     candidates += [cell.cell_contents for cell in function.__closure__ or ()]
     libraries = ("numpy", "numba", "scipy", __name__.split(".")[0])
@@ -334,14 +342,19 @@ def constants_digest(function: Any) -> str:
 
 def code_digest(function: Any) -> str:
     """Return a hash of the code of a user's function and its callees."""
-    digest, waiting, visited = hashlib.sha256(), [getattr(function, "py_func", function)], set()
-    while waiting:
-        function = waiting.pop()
+    digest, functions_to_visit, visited = (
+        hashlib.sha256(),
+        [getattr(function, "py_func", function)],
+        set(),
+    )
+    while functions_to_visit:
+        function = functions_to_visit.pop()
         if function in visited or not isinstance(function, types.FunctionType):
             continue
         visited.add(function)
-        waiting += [
-            getattr(called, "py_func", called) for called in _find_called_functions(function)
+        functions_to_visit += [
+            getattr(called_function, "py_func", called_function)
+            for called_function in _find_called_functions(function)
         ]
         for code in iterate_codes(function):
             constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
@@ -355,21 +368,21 @@ def compile_separately(function: Any, arguments: Any) -> tuple[Any, bool]:
     """Compile a user's function alone; return it and whether it allocates."""
     if _is_disabled():
         return function, False
-    plain = getattr(function, "py_func", function)
-    for called in _find_called_functions(plain):
-        register_user_function(called, inline=False)
+    python_function = getattr(function, "py_func", function)
+    for called_function in _find_called_functions(python_function):
+        register_user_function(called_function, inline=False)
     argument_types = tuple(typeof(a) for a in arguments)
     # Functions compiled by the user may return arrays, which only reference counting frees.
-    counts = isinstance(function, Dispatcher) or any(
-        isinstance(f, Dispatcher) for f in _find_called_functions(plain)
+    counts_references = isinstance(function, Dispatcher) or any(
+        isinstance(f, Dispatcher) for f in _find_called_functions(python_function)
     )
     jit: Any = njit
     message = ""
-    choices: list[Any] = [{}]
-    if _UNCOUNTED and not counts:
-        choices = [_UNCOUNTED, {}]
-    for options in choices:
-        dispatcher = jit(error_model="numpy", **options)(plain)
+    option_sets: list[Any] = [{}]
+    if _UNCOUNTED and not counts_references:
+        option_sets = [_UNCOUNTED, {}]
+    for options in option_sets:
+        dispatcher = jit(error_model="numpy", **options)(python_function)
         # used again for later calls with other argument types
         dispatcher.compile = functools.partial(_compile, dispatcher, lambda: None)
         try:
@@ -383,8 +396,8 @@ def compile_separately(function: Any, arguments: Any) -> tuple[Any, bool]:
 def _extract_reason(message: str) -> str:
     """Return reason and line number from numba's error message."""
     lines = [line.strip() for line in message.splitlines()]
-    frame = ("Failed in", "During: ", "There are", "- Of which")
-    lines = [line for line in lines if line and not line.startswith(frame)]
+    frame_prefixes = ("Failed in", "During: ", "There are", "- Of which")
+    lines = [line for line in lines if line and not line.startswith(frame_prefixes)]
     reason = next(
         (line for line in lines if not line.startswith(("File ", ">>>", "-", "^"))),
         "numba gave no reason",
@@ -418,10 +431,10 @@ class compiled:
     @functools.cached_property
     def dispatcher(self) -> Any:
         """The numba dispatcher, built at the first call."""
-        reached = collect_sources(self.python, (), _describe_options())
-        name = f"{self.python.__name__}-{reached.digest[:20]}"
+        sources = collect_sources(self.python, (), _describe_options())
+        stored_name = f"{self.python.__name__}-{sources.digest[:20]}"
         return _build_dispatcher(
-            _copy_function(self.python, name), bool(reached.digest), self._options
+            _copy_function(self.python, stored_name), bool(sources.digest), self._options
         )
 
 

@@ -121,7 +121,7 @@ class Role:
     @cached_property
     def languages(self) -> dict[str, tuple[str, ...]]:
         """Simplified unambiguous names of the role, by language."""
-        texts = (self.english, self.german, self.french, self.spanish)
+        names_by_language = (self.english, self.german, self.french, self.spanish)
         endings = ("", *self.endings.split())
         return {
             language: tuple(
@@ -129,7 +129,7 @@ class Role:
                     simplify_name(name) + ending for name in text.split() for ending in endings
                 )
             )
-            for language, text in zip(LANGUAGES, texts, strict=True)
+            for language, text in zip(LANGUAGES, names_by_language, strict=True)
         }
 
     @cached_property
@@ -178,13 +178,13 @@ class Role:
         used_columns: Collection[str | None],
     ) -> Iterator[str]:
         """Yield the unused columns with one of these simplified names."""
-        for word in simplified_names:
+        for simplified_name in simplified_names:
             if (
-                word in name_by_simplified
-                and name_by_simplified[word] not in used_columns
-                and self._is_meant(word, name_by_simplified)
+                simplified_name in name_by_simplified
+                and name_by_simplified[simplified_name] not in used_columns
+                and self._is_meant(simplified_name, name_by_simplified)
             ):
-                yield name_by_simplified[word]
+                yield name_by_simplified[simplified_name]
 
     def _is_meant(self, word: str, name_by_simplified: Mapping[str, str]) -> bool:
         """Return whether a name has this role, not another role in another language."""
@@ -729,8 +729,8 @@ def _map_languages() -> dict[str, str]:
     """Return the language of each column name that only one language uses."""
     languages_by_word: dict[str, set[str]] = {}
     for role in ROLES:
-        for language, words in role.languages.items():
-            for word in words:
+        for language, simplified_names in role.languages.items():
+            for word in simplified_names:
                 languages_by_word.setdefault(word, set()).add(language)
     return {
         word: languages.pop()
@@ -744,8 +744,8 @@ def _map_homographs() -> dict[str, dict[str, str]]:
     """Return {role: language} of column names with different roles in different languages."""
     roles_by_word: dict[str, dict[str, set[str]]] = {}
     for role in _READ:
-        for language, words in role.languages.items():
-            for word in words:
+        for language, simplified_names in role.languages.items():
+            for word in simplified_names:
                 roles_by_word.setdefault(word, {}).setdefault(role.name, set()).add(language)
     return {
         word: {name: languages.pop() for name, languages in meanings.items()}
@@ -763,21 +763,23 @@ def refuse_ambiguous(frame: "pd.DataFrame", named_columns: Collection[object] = 
     """
 
     name_by_simplified = map_plain_names(column_names(frame))
-    for word, meanings in _map_homographs().items():
+    for simplified_name, meanings in _map_homographs().items():
         if (
-            word not in name_by_simplified
-            or name_by_simplified[word] in named_columns
-            or any(ROLE_NAMES[role]._is_meant(word, name_by_simplified) for role in meanings)
+            simplified_name not in name_by_simplified
+            or name_by_simplified[simplified_name] in named_columns
+            or any(
+                ROLE_NAMES[role]._is_meant(simplified_name, name_by_simplified) for role in meanings
+            )
         ):
             continue
-        if has_numbers(frame[name_by_simplified[word]]):
-            readings = [
+        if has_numbers(frame[name_by_simplified[simplified_name]]):
+            meaning_texts = [
                 f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()
             ]
             arguments = [part for role in meanings for part in (" or ", Argument(role))]
             raise DataError(
-                f"Column {name_by_simplified[word]!r} may contain {' or '.join(readings)}; name it"
-                " with ",
+                f"Column {name_by_simplified[simplified_name]!r} may contain"
+                f" {' or '.join(meaning_texts)}; name it with ",
                 *arguments[1:],
                 ", or rename the column.",
             )
@@ -798,10 +800,15 @@ def list_role_names() -> "pd.DataFrame":
     listed_roles = [
         role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)
     ]
-    rows = [
+    role_texts = [
         (role.cell, (role.english, role.german, role.french, role.spanish, role.vague))
         for role in listed_roles
     ]
-    names = [[cell, *(", ".join(text.split()) for text in texts)] for cell, texts in rows]
-    index = pd.Index([role.meaning for role in listed_roles], name="a column contains")
-    return pd.DataFrame(names, index, ["a cell is", *LANGUAGES, "if there is no other"])
+    table_rows = [
+        [cell, *(", ".join(text.split()) for text in synonyms_by_language)]
+        for cell, synonyms_by_language in role_texts
+    ]
+    meaning_index = pd.Index([role.meaning for role in listed_roles], name="a column contains")
+    return pd.DataFrame(
+        table_rows, meaning_index, ["a cell is", *LANGUAGES, "if there is no other"]
+    )

@@ -20,22 +20,22 @@ def number_components(
     root = np.arange(n_options)
     while True:
         first_root, second_root = root[first_indices], root[second_indices]
-        differ = first_root != second_root
-        if not differ.any():
+        is_different = first_root != second_root
+        if not is_different.any():
             break
         first_indices, second_indices, first_root, second_root = (
-            first_indices[differ],
-            second_indices[differ],
-            first_root[differ],
-            second_root[differ],
+            first_indices[is_different],
+            second_indices[is_different],
+            first_root[is_different],
+            second_root[is_different],
         )
         np.minimum.at(
             root, np.maximum(first_root, second_root), np.minimum(first_root, second_root)
         )
         while (root[root] != root).any():
             root = root[root]
-    group_roots, group = np.unique(root, return_inverse=True)
-    return len(group_roots), group
+    component_roots, component = np.unique(root, return_inverse=True)
+    return len(component_roots), component
 
 
 def list_components(
@@ -45,11 +45,11 @@ def list_components(
 
     Labels in no pair are groups of one.
     """
-    groups: dict[int, list[str]] = {}
-    numbers = number_components(len(labels), first_indices, second_indices)[1].tolist()
-    for label, number in zip(labels, numbers, strict=True):
-        groups.setdefault(number, []).append(label)
-    return sorted(groups.values(), key=len, reverse=True)
+    labels_by_component: dict[int, list[str]] = {}
+    component_numbers = number_components(len(labels), first_indices, second_indices)[1].tolist()
+    for label, component_number in zip(labels, component_numbers, strict=True):
+        labels_by_component.setdefault(component_number, []).append(label)
+    return sorted(labels_by_component.values(), key=len, reverse=True)
 
 
 def describe_disconnected(groups: list[list[str]], never_compared: list[str]) -> str:
@@ -71,22 +71,24 @@ def describe_disconnected(groups: list[list[str]], never_compared: list[str]) ->
 
 
 def describe_groups(noun: str, groups: list[list[str]], relation: str) -> str:
-    """Return a sentence on groups between which there is no `relation`; "" if one group."""
-    large = [group for group in groups if len(group) > 1]
-    if len(large) < 2:
+    """Return a sentence on option groups that `relation` does not connect; "" if one group."""
+    large_groups = [group for group in groups if len(group) > 1]
+    if len(large_groups) < 2:
         return ""
-    names = list_names([f"({shorten(group)})" for group in large], 5)
-    return f"The {noun} form {len(large):,} groups that were never {relation}, {names}."
+    group_texts = list_names([f"({shorten(group)})" for group in large_groups], 5)
+    return (
+        f"The {noun} form {len(large_groups):,} groups that were never {relation}, {group_texts}."
+    )
 
 
 def _is_first_connected(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
     """Return whether directed chains lead from option 0 to every other option."""
-    reached = np.arange(n_options) == 0
-    count = 0
-    while reached.sum() > count:
-        count = reached.sum()
-        reached[end[reached[start]]] = True
-    return bool(reached.all())
+    is_reached = np.arange(n_options) == 0
+    n_reached = 0
+    while is_reached.sum() > n_reached:
+        n_reached = is_reached.sum()
+        is_reached[end[is_reached[start]]] = True
+    return bool(is_reached.all())
 
 
 _USE_MCMC = (
@@ -112,23 +114,25 @@ def check_finite(
     from scipy.sparse import coo_array  # slow to load, and only needed to name the options
     from scipy.sparse.csgraph import connected_components
 
-    wins = coo_array((np.ones(len(winner)), (winner, loser)), shape=(len(labels), len(labels)))
-    count, group = connected_components(wins, directed=True, connection="strong")
+    win_matrix = coo_array(
+        (np.ones(len(winner)), (winner, loser)), shape=(len(labels), len(labels))
+    )
+    n_groups, group_of_option = connected_components(win_matrix, directed=True, connection="strong")
     # find a group that no option outside beats, or that beats no option outside
-    crossing = group[winner] != group[loser]
-    for number in range(count):
-        beaten = (crossing & (group[loser] == number)).any()
-        beats = (crossing & (group[winner] == number)).any()
-        if not (beaten and beats):
-            names = [labels[k] for k in np.flatnonzero(group == number)]
-            was = "chosen over, or rejected for,"
-            if beats:
-                was = "rejected for"
-            elif beaten:
-                was = "chosen over"
+    is_between_groups = group_of_option[winner] != group_of_option[loser]
+    for group_number in range(n_groups):
+        has_lost_outside = (is_between_groups & (group_of_option[loser] == group_number)).any()
+        has_won_outside = (is_between_groups & (group_of_option[winner] == group_number)).any()
+        if not (has_lost_outside and has_won_outside):
+            group_labels = [labels[k] for k in np.flatnonzero(group_of_option == group_number)]
+            relation = "chosen over, or rejected for,"
+            if has_won_outside:
+                relation = "rejected for"
+            elif has_lost_outside:
+                relation = "chosen over"
             raise DataError(
-                f"No finite estimate exists, because some options were never {was} any other:"
-                f" {shorten(names)}. Remove such options",
+                f"No finite estimate exists, because some options were never {relation} any other:"
+                f" {shorten(group_labels)}. Remove such options",
                 InPython(" with `subset`"),
                 ", or ",
                 *alternative_fix,

@@ -39,13 +39,13 @@ class Observed:
             for field in data._fields
             if field != "labels"
         }
-        key = type(data).__name__, *fields
-        if key not in _FIELD_CLASSES:
-            class_name = "_".join(key)  # by which compiled code that was kept finds it again
-            _FIELD_CLASSES[key] = globals()[class_name] = namedtuple(
+        class_key = type(data).__name__, *fields
+        if class_key not in _FIELD_CLASSES:
+            class_name = "_".join(class_key)  # by which compiled code that was kept finds it again
+            _FIELD_CLASSES[class_key] = globals()[class_name] = namedtuple(
                 class_name, list(fields), module=__name__
             )
-        self.fields = _FIELD_CLASSES[key](**fields)
+        self.fields = _FIELD_CLASSES[class_key](**fields)
 
     are_choices = False
 

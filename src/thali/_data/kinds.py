@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from .column_roles import TARGET
-from .spec import DataSpec
+from .data_kind_spec import DataSpec
 
 PAIRS = "paired comparisons"
 CHOICES = "choices from sets"
@@ -22,8 +22,8 @@ ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
 # of experiments: the attribute that distinguishes products from the no-choice option, and levels
 INSIDE, INSIDE_LEVELS = "inside", ("none", "inside")
 
-_SHAPES, _COMPARISON = "thali._reading.shapes", "thali._comparison"
-_CHOICE_SCORER = f"{_COMPARISON}.choices:ChoiceScorer"
+_SHAPES, _COMPARISON = "thali._reading.layouts", "thali._comparison"
+_CHOICE_SCORER = f"{_COMPARISON}.choice_holdouts:ChoiceScorer"
 
 # In the order in which a table is tried; where no reading is sure, the first one counts.
 SPECS: tuple[DataSpec, ...] = (
@@ -32,8 +32,11 @@ SPECS: tuple[DataSpec, ...] = (
         "thali._data.choices:Choices",
         f"{_SHAPES}.choices:SHAPES",
         (
-            (f"{_COMPARISON}.choices:ChoiceSplitter", _CHOICE_SCORER),
-            (f"{_COMPARISON}.choices:ChooserSplitter", f"{_COMPARISON}.choices:PeopleScorer"),
+            (f"{_COMPARISON}.choice_holdouts:ChoiceSplitter", _CHOICE_SCORER),
+            (
+                f"{_COMPARISON}.choice_holdouts:ChooserSplitter",
+                f"{_COMPARISON}.choice_holdouts:PeopleScorer",
+            ),
         ),
         example="EliminationByAspects()",
         compared="BTL,inferred aspects=ibp",
@@ -46,8 +49,8 @@ SPECS: tuple[DataSpec, ...] = (
         "thali._data.experiments.experiment:ChoiceExperiment",
         f"{_SHAPES}.experiments:SHAPES",
         (
-            (f"{_COMPARISON}.choices:TaskSplitter", _CHOICE_SCORER),
-            (f"{_COMPARISON}.choices:RespondentSplitter", _CHOICE_SCORER),
+            (f"{_COMPARISON}.choice_holdouts:TaskSplitter", _CHOICE_SCORER),
+            (f"{_COMPARISON}.choice_holdouts:RespondentSplitter", _CHOICE_SCORER),
         ),
         example="HierarchicalLogit()",
         compared="multinomial-logit,hierarchical-logit,product-classes",
@@ -57,7 +60,12 @@ SPECS: tuple[DataSpec, ...] = (
         PAIRS,
         "thali._data.pairs:PairedComparisons",
         f"{_SHAPES}.pairs:SHAPES",
-        ((f"{_COMPARISON}.pairs:PairSplitter", f"{_COMPARISON}.pairs:BinomialScorer"),),
+        (
+            (
+                f"{_COMPARISON}.pair_holdouts:PairSplitter",
+                f"{_COMPARISON}.pair_holdouts:BinomialScorer",
+            ),
+        ),
         matrix="which counts how often the row was chosen over the column",
         example="EliminationByAspects()",
         compared="BTL,inferred aspects=ibp",
@@ -70,7 +78,12 @@ SPECS: tuple[DataSpec, ...] = (
         SIMILARITIES,
         "thali._data.similarities:Similarities",
         f"{_SHAPES}.similarities:SHAPES",
-        ((f"{_COMPARISON}.pairs:ObjectPairSplitter", f"{_COMPARISON}.pairs:GaussianScorer"),),
+        (
+            (
+                f"{_COMPARISON}.pair_holdouts:ObjectPairSplitter",
+                f"{_COMPARISON}.pair_holdouts:GaussianScorer",
+            ),
+        ),
         matrix="which contains the similarity of the row and column objects",
         example="AdditiveClustering()",
         compared="ibp",
@@ -82,7 +95,12 @@ SPECS: tuple[DataSpec, ...] = (
         TRIPLETS,
         "thali._data.triplets:Triplets",
         f"{_SHAPES}.triplets:SHAPES",
-        ((f"{_COMPARISON}.choices:QuestionSplitter", f"{_COMPARISON}.choices:AnswerScorer"),),
+        (
+            (
+                f"{_COMPARISON}.choice_holdouts:QuestionSplitter",
+                f"{_COMPARISON}.choice_holdouts:AnswerScorer",
+            ),
+        ),
         example="AdditiveClustering()",
         compared="ibp",
         compared_by_group="common,free,similar",
@@ -91,9 +109,14 @@ SPECS: tuple[DataSpec, ...] = (
     ),
     DataSpec(
         CLASSES,
-        "thali._data.classifier_rows:Observations",
-        f"{_SHAPES}.covariates:SHAPES",
-        ((f"{_COMPARISON}.rows:RowSplitter", f"{_COMPARISON}.rows:ClassScorer"),),
+        "thali._data.classification_data:Observations",
+        f"{_SHAPES}.classification:SHAPES",
+        (
+            (
+                f"{_COMPARISON}.classifier_holdouts:RowSplitter",
+                f"{_COMPARISON}.classifier_holdouts:ClassScorer",
+            ),
+        ),
         example="PlackettLuceRegression()",
         compared="plackett-luce,sparse-logit",
         by_name=TARGET.name,

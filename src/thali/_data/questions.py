@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import repeat_indices
+from thali._inference.index_arithmetic import repeat_indices
 from thali.errors import DataError
 
 # probabilities of the answers to some questions, shape (draws, answers)
@@ -51,9 +51,11 @@ def build_report_rows(
     from scipy.sparse import csr_array
 
     n_rows = int(row.max()) + 1
-    counted = csr_array((np.ones(len(row)), (row, np.arange(len(row)))), shape=(n_rows, len(row)))
+    count_matrix = csr_array(
+        (np.ones(len(row)), (row, np.arange(len(row)))), shape=(n_rows, len(row))
+    )
     group, group_row = np.array([0, n_questions]), np.array([0, n_rows])
-    return ReportRows(kind, counted, names, np.ones(n_rows, bool), group, group_row)
+    return ReportRows(kind, count_matrix, names, np.ones(n_rows, bool), group, group_row)
 
 
 def _find_no_respondents() -> None:
@@ -68,7 +70,7 @@ def _find_no_rows() -> ReportRows:
 
 @dataclass(frozen=True)
 class Questions:
-    """Questions, their possible answers, and the count of each answer."""
+    """Counts of the possible answers to each question, as one flat array."""
 
     # (questions + 1,): the answers to question q are start[q] to start[q + 1] - 1
     start: np.ndarray
@@ -107,10 +109,10 @@ class Questions:
         """Sparse matrix (rows, questions): 1 where a check row counts answers to a question."""
         from scipy.sparse import csr_array
 
-        question = csr_array(
+        question_matrix = csr_array(
             (np.ones(len(self.counts)), (np.arange(len(self.counts)), self.question))
         )
-        return (self.rows.counted @ question).astype(bool).astype(float)
+        return (self.rows.counted @ question_matrix).astype(bool).astype(float)
 
     @property
     def sizes(self) -> np.ndarray:
@@ -145,15 +147,20 @@ class Questions:
         """Return log multinomial coefficients summed over each respondent's questions."""
         from scipy.special import gammaln
 
-        answers = self.given
-        assert answers is not None
-        n_people, question = len(answers.respondents), self.question[answers.answer]
-        keys, row = np.unique(
-            answers.respondent.astype(np.int64) * len(self.sizes) + question, return_inverse=True
+        given_answers = self.given
+        assert given_answers is not None
+        n_people, question = len(given_answers.respondents), self.question[given_answers.answer]
+        distinct_keys, total_index = np.unique(
+            given_answers.respondent.astype(np.int64) * len(self.sizes) + question,
+            return_inverse=True,
         )
-        totals = gammaln(np.bincount(row, answers.times, len(keys)) + 1.0)
-        log_repeats = np.bincount(answers.respondent, gammaln(answers.times + 1.0), n_people)
-        return np.bincount(keys // len(self.sizes), totals, n_people) - log_repeats
+        log_factorials = gammaln(
+            np.bincount(total_index, given_answers.times, len(distinct_keys)) + 1.0
+        )
+        log_repeats = np.bincount(
+            given_answers.respondent, gammaln(given_answers.times + 1.0), n_people
+        )
+        return np.bincount(distinct_keys // len(self.sizes), log_factorials, n_people) - log_repeats
 
     def log_likelihoods(self, p: np.ndarray) -> np.ndarray:
         """Return the multinomial log probability of each question's counts.
@@ -196,11 +203,13 @@ def draw_answers(
     """
     sizes = np.diff(start)
     if (sizes == sizes[0]).all():
-        by_question = p.reshape(len(p), len(sizes), -1).swapaxes(0, 1)
-        return rng.multinomial(times, by_question).swapaxes(1, 2).reshape(p.shape[1], -1)
+        p_by_question = p.reshape(len(p), len(sizes), -1).swapaxes(0, 1)
+        return rng.multinomial(times, p_by_question).swapaxes(1, 2).reshape(p.shape[1], -1)
     split_p = np.split(p, start[1:-1], axis=1)
-    draws = [rng.multinomial(n, p_part).T for n, p_part in zip(times, split_p, strict=True)]
-    return np.concatenate(draws)
+    counts_by_question = [
+        rng.multinomial(n, p_part).T for n, p_part in zip(times, split_p, strict=True)
+    ]
+    return np.concatenate(counts_by_question)
 
 
 def slice_sets(start: np.ndarray, sets: slice, *arrays: np.ndarray) -> Any:

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from thali._described import Facts
-from thali._inference.indexing import part_bounds
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import part_bounds
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, index_labels, shorten
+from thali._object_descriptions import Facts
 from thali.errors import DataWarning
 
-from .columns import encode_column
-from .judged import Frozen
-from .people_table import build_people_table, list_differing_columns, list_people_facts
+from .base_classes import Frozen
+from .column_readers import encode_column
+from .respondent_table import build_people_table, list_differing_columns, list_people_facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,23 +59,24 @@ def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
         kept_columns: Any = ()
         if people is not None:
             kept_columns = people.columns
-        differing = dict.fromkeys(
+        differing_columns = dict.fromkeys(
             name for table in tables for name in list_differing_columns(table[shared_columns])
         )
-        if dropped_columns := [name for name in differing if name not in kept_columns]:
+        if dropped_columns := [name for name in differing_columns if name not in kept_columns]:
             warn(_build_changed_columns_warning(all_people, dropped_columns))
     return RowRespondents(names, np.concatenate(row_indices), people)
 
 
 def _build_changed_columns_warning(all_people: "pd.DataFrame", columns: list[str]) -> DataWarning:
     """Build the warning that a respondent has different cells in merged data sets."""
-    values = all_people[columns[0]].groupby(level=0, sort=False)
-    person = values.nunique(dropna=False).idxmax()
+    cells_by_respondent = all_people[columns[0]].groupby(level=0, sort=False)
+    respondent = cells_by_respondent.nunique(dropna=False).idxmax()
     first_value, second_value = (
-        format_label(value) or "empty" for value in values.get_group(person).unique()[:2]
+        format_label(value) or "empty"
+        for value in cells_by_respondent.get_group(respondent).unique()[:2]
     )
     return DataWarning(
-        f"Column {columns[0]!r} of respondent {person!r} is {first_value} in some answers but"
+        f"Column {columns[0]!r} of respondent {respondent!r} is {first_value} in some answers but"
         f" {second_value} in"
         f" others; columns that differ within a respondent ({shorten(columns)}) are dropped from"
         " the combined data."
@@ -91,11 +92,13 @@ def read_respondents(
     """
     if respondent is None:
         return None
-    row_indices, names = encode_column(frame, respondent)
+    row_indices, respondent_names = encode_column(frame, respondent)
     return RowRespondents(
-        names,
+        respondent_names,
         row_indices,
-        build_people_table(frame, {respondent, *used_columns}, row_indices, names, respondent),
+        build_people_table(
+            frame, {respondent, *used_columns}, row_indices, respondent_names, respondent
+        ),
     )
 
 
@@ -129,39 +132,48 @@ class RespondentAnswers(Frozen):
         cls, row_respondents: RowRespondents, position: np.ndarray, *values: np.ndarray
     ) -> Self:
         """Sum the values of rows with equal respondent and position."""
-        width = int(position.max()) + 1
-        keys, row = np.unique(row_respondents.number * width + position, return_inverse=True)
-        sums = (np.bincount(row, row_values, len(keys)) for row_values in values)
-        arrays = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
-        return cls._from_fields(row_respondents.names, row_respondents.people, *arrays, *sums)
+        n_positions = int(position.max()) + 1
+        distinct_keys, sum_index = np.unique(
+            row_respondents.number * n_positions + position, return_inverse=True
+        )
+        value_sums = (
+            np.bincount(sum_index, row_values, len(distinct_keys)) for row_values in values
+        )
+        key_fields = (
+            (distinct_keys // n_positions).astype(np.int32),
+            (distinct_keys % n_positions).astype(np.int32),
+        )
+        return cls._from_fields(
+            row_respondents.names, row_respondents.people, *key_fields, *value_sums
+        )
 
     def _select_rows(self, rows: np.ndarray) -> Self:
         """Return a copy with only these rows, given by mask or index."""
-        names = (name for name in self._FIELDS if name not in ("respondents", "people"))
-        return self._copy_with_fields(**{name: getattr(self, name)[rows] for name in names})
+        array_fields = (name for name in self._FIELDS if name not in ("respondents", "people"))
+        return self._copy_with_fields(**{name: getattr(self, name)[rows] for name in array_fields})
 
     def select_positions(self, is_kept: np.ndarray, new_positions: np.ndarray) -> Self | None:
         """Keep the answers about some pairs (or other positions); renumber these.
 
         Return None if there are no such answers.
         """
-        rows = is_kept[getattr(self, self._KEY)]
-        selected = self._select_rows(rows)
-        positions = new_positions[getattr(selected, self._KEY)].astype(np.int32)
-        if not rows.any():
+        is_selected = is_kept[getattr(self, self._KEY)]
+        selected_answers = self._select_rows(is_selected)
+        renumbered_positions = new_positions[getattr(selected_answers, self._KEY)].astype(np.int32)
+        if not is_selected.any():
             return None
-        return selected._copy_with_fields(**{self._KEY: positions})
+        return selected_answers._copy_with_fields(**{self._KEY: renumbered_positions})
 
     def select_respondents(self, members: np.ndarray) -> Self:
         """Keep the answers of the respondents with these indices; renumber them."""
-        selected = self._select_rows(np.isin(self.respondent, members))
+        selected_answers = self._select_rows(np.isin(self.respondent, members))
         people = self.people
         if people is not None:
             people = people.iloc[members]
-        return selected._copy_with_fields(
+        return selected_answers._copy_with_fields(
             respondents=tuple(self.respondents[k] for k in members),
             people=people,
-            respondent=np.searchsorted(members, selected.respondent).astype(np.int32),
+            respondent=np.searchsorted(members, selected_answers.respondent).astype(np.int32),
         )
 
 
@@ -209,13 +221,13 @@ class Answers(RespondentAnswers):
 
         Return None if there are no such answers.
         """
-        if (selected := self.select_positions(is_kept, new_positions)) is None:
+        if (selected_answers := self.select_positions(is_kept, new_positions)) is None:
             return None
         is_turned = turned[self.pair[is_kept[self.pair]]]
-        wins = np.where(is_turned, selected.losses, selected.wins)
-        losses = np.where(is_turned, selected.wins, selected.losses)
-        return selected._copy_with_fields(wins=wins, losses=losses)._select_rows(
-            np.lexsort((selected.pair, selected.respondent))
+        wins = np.where(is_turned, selected_answers.losses, selected_answers.wins)
+        losses = np.where(is_turned, selected_answers.wins, selected_answers.losses)
+        return selected_answers._copy_with_fields(wins=wins, losses=losses)._select_rows(
+            np.lexsort((selected_answers.pair, selected_answers.respondent))
         )
 
     def merge_pairs(self, new_positions: np.ndarray) -> "Answers":
@@ -232,9 +244,9 @@ class Answers(RespondentAnswers):
 
         Return the answers and the indices of these pairs.
         """
-        selected = self.select_respondents(members)
-        pairs, pair = np.unique(selected.pair, return_inverse=True)
-        return selected._copy_with_fields(pair=pair.astype(np.int32)), pairs
+        selected_answers = self.select_respondents(members)
+        pair_indices, new_pairs = np.unique(selected_answers.pair, return_inverse=True)
+        return selected_answers._copy_with_fields(pair=new_pairs.astype(np.int32)), pair_indices
 
     def without_ties(self, share: float) -> "Answers | None":
         """Convert each tie to `share` of a choice of the first and of the second option.
@@ -245,8 +257,8 @@ class Answers(RespondentAnswers):
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None
-        converted = self._copy_with_fields(wins=wins, losses=losses, tied=0.0 * self.tied)
-        return converted._select_rows(is_kept)
+        converted_answers = self._copy_with_fields(wins=wins, losses=losses, tied=0.0 * self.tied)
+        return converted_answers._select_rows(is_kept)
 
 
 class ChosenPlaces(RespondentAnswers):
@@ -323,8 +335,13 @@ def number_given_answers(data: Any) -> np.ndarray:
     assert data.worst is not None
     set_index = data.set_of[data.choice]
     start, sizes = data.start[set_index], data.sizes[set_index]
-    best, worst = data.choice - start, data.worst - start
-    return find_first_answers(data.start)[set_index] + best * (sizes - 1) + worst - (worst > best)
+    best_index, worst_index = data.choice - start, data.worst - start
+    return (
+        find_first_answers(data.start)[set_index]
+        + best_index * (sizes - 1)
+        + worst_index
+        - (worst_index > best_index)
+    )
 
 
 def find_first_answers(start: np.ndarray) -> np.ndarray:
@@ -351,17 +368,20 @@ class PossibleAnswers(NamedTuple):
 
 def list_ordered_pairs(size: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all (best, worst) pairs of a set of this size as two index arrays."""
-    best, worst = (~np.eye(size, dtype=bool)).nonzero()
-    return best, worst
+    best_index, worst_index = (~np.eye(size, dtype=bool)).nonzero()
+    return best_index, worst_index
 
 
 def list_possible_answers(start: np.ndarray) -> PossibleAnswers:
     """List all (best, worst) answers to sets with these bounds in `members`."""
     sizes, first_answer = np.diff(start), find_first_answers(start)
-    best, worst = np.empty((2, first_answer[-1]), np.int64)
+    best_members, worst_members = np.empty((2, first_answer[-1]), np.int64)
     for m in np.unique(sizes).tolist():
-        sets = np.flatnonzero(sizes == m)[:, None]
-        positions = first_answer[sets] + np.arange(m * (m - 1))
+        set_indices = np.flatnonzero(sizes == m)[:, None]
+        answer_positions = first_answer[set_indices] + np.arange(m * (m - 1))
         best_of_set, worst_of_set = list_ordered_pairs(m)
-        best[positions], worst[positions] = start[sets] + best_of_set, start[sets] + worst_of_set
-    return PossibleAnswers(first_answer, best, worst)
+        best_members[answer_positions], worst_members[answer_positions] = (
+            start[set_indices] + best_of_set,
+            start[set_indices] + worst_of_set,
+        )
+    return PossibleAnswers(first_answer, best_members, worst_members)

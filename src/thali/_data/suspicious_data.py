@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import choose_number, format_label, format_plural, shorten, simplify_number
 from thali.errors import DataError, DataWarning, InPython, Message
 
@@ -81,17 +81,17 @@ def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
         return
     off_diagonal = counts.copy()
     np.fill_diagonal(off_diagonal, 0.0)
-    rows = np.isclose(
+    is_sum_of_rows = np.isclose(
         2.0 * off_diagonal, off_diagonal.sum(axis=0)[None, :], rtol=_ROUNDING, atol=0.0
     )
-    columns = np.isclose(
+    is_sum_of_columns = np.isclose(
         2.0 * off_diagonal, off_diagonal.sum(axis=1)[:, None], rtol=_ROUNDING, atol=0.0
     )
-    np.fill_diagonal(rows, True)
-    np.fill_diagonal(columns, True)
-    for k in np.flatnonzero(rows.all(axis=1) & columns.all(axis=0)).tolist():
-        total = off_diagonal[k].sum()
-        if total and (n > 3 or np.isclose(counts[k, k], total, rtol=_ROUNDING)):
+    np.fill_diagonal(is_sum_of_rows, True)
+    np.fill_diagonal(is_sum_of_columns, True)
+    for k in np.flatnonzero(is_sum_of_rows.all(axis=1) & is_sum_of_columns.all(axis=0)).tolist():
+        row_total = off_diagonal[k].sum()
+        if row_total and (n > 3 or np.isclose(counts[k, k], row_total, rtol=_ROUNDING)):
             raise DataError(
                 f"Row and column {labels[k]!r} contain the sums of the other rows and columns"
                 " instead of an option; remove both."
@@ -100,19 +100,23 @@ def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
 
 def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.ndarray) -> None:
     """Raise DataError if rows or columns without counterpart are sums of the others."""
-    shared_rows = np.array([label in columns for label in rows])
-    shared_columns = np.array([label in rows for label in columns])
-    inner_part = np.nan_to_num(values[np.ix_(shared_rows, shared_columns)])
-    lower_part = values[np.ix_(~shared_rows, shared_columns)]
-    right_part = values[np.ix_(shared_rows, ~shared_columns)]
+    is_shared_row = np.array([label in columns for label in rows])
+    is_shared_column = np.array([label in rows for label in columns])
+    inner_part = np.nan_to_num(values[np.ix_(is_shared_row, is_shared_column)])
+    lower_part = values[np.ix_(~is_shared_row, is_shared_column)]
+    right_part = values[np.ix_(is_shared_row, ~is_shared_column)]
     are_sums = (
         np.isclose(lower_part, inner_part.sum(axis=0)).all()
         and np.isclose(right_part, inner_part.sum(axis=1)[:, None]).all()
     )
     if inner_part.any() and are_sums:
-        sum_labels = [label for label, shared in zip(rows, shared_rows, strict=True) if not shared]
+        sum_labels = [
+            label for label, is_shared in zip(rows, is_shared_row, strict=True) if not is_shared
+        ]
         sum_labels += [
-            label for label, shared in zip(columns, shared_columns, strict=True) if not shared
+            label
+            for label, is_shared in zip(columns, is_shared_column, strict=True)
+            if not is_shared
         ]
         raise DataError(
             f"Some rows or columns contain sums over the options: {shorten(sum_labels)}. Remove the"
@@ -122,30 +126,31 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
 
 def find_dropped_columns(frame: "pd.DataFrame", used_columns: set[Any]) -> str | None:
     """Return a sentence if unused columns seem to contain losses or ties; else None."""
-    names = [
+    dropped_columns = [
         str(name)
         for name in frame.columns
         if name not in used_columns
         and simplify_name(str(name)) in (*LOSSES.sure, *TIES.sure)
         and any(format_label(value) not in ("", "0", "0.0") for value in frame[name].tolist())
     ]
-    if not names:
+    if not dropped_columns:
         return None
     return (
-        f"Columns not used although they seem to contain losses or ties: {shorten(names)}; put"
+        "Columns not used although they seem to contain losses or ties:"
+        f" {shorten(dropped_columns)}; put"
         " each loss into a separate row with the two options swapped."
     )
 
 
 def find_percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | float = 0.0) -> str:
     """Return a sentence if all pairs sum to 100 or 1, as shares do; else ""."""
-    total = wins + losses + tied
+    pair_sums = wins + losses + tied
     has_both = ((wins > 0) & (losses > 0)).any()
     for constant_sum, noun in ((100.0, "percentages"), (1.0, "proportions")):
         if (
             has_both
-            and len(total) >= _MIN_PAIRS
-            and np.allclose(total, constant_sum, rtol=1e-6, atol=0.0)
+            and len(pair_sums) >= _MIN_PAIRS
+            and np.allclose(pair_sums, constant_sum, rtol=1e-6, atol=0.0)
         ):
             subject = "The two numbers"
             if np.any(tied):
@@ -159,12 +164,12 @@ def find_percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | fl
 
 def find_similar_labels(labels: Sequence[str]) -> str | None:
     """Return a sentence if labels differ only in case, blanks or encoding; else None."""
-    groups: dict[str, list[str]] = {}
+    labels_by_spelling: dict[str, list[str]] = {}
     for label in labels:
-        groups.setdefault(
+        labels_by_spelling.setdefault(
             " ".join(unicodedata.normalize("NFKC", label).casefold().split()), []
         ).append(label)
-    similar_groups = [group for group in groups.values() if len(group) > 1]
+    similar_groups = [group for group in labels_by_spelling.values() if len(group) > 1]
     if not similar_groups:
         return None
     remainder = ""
@@ -219,11 +224,11 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
                 " if these are dissimilarities.",
             )
         )
-    if unmeasured := data.never_judged:
-        possessive = choose_number(len(unmeasured), "its", "their")
+    if unmeasured_labels := data.never_judged:
+        possessive = choose_number(len(unmeasured_labels), "its", "their")
         sentences.append(
-            f"{shorten(unmeasured)}: no similarity was measured, so {possessive} features depend"
-            " only on the prior."
+            f"{shorten(unmeasured_labels)}: no similarity was measured, so {possessive} features"
+            " depend only on the prior."
         )
     if similar_labels := find_similar_labels(data.labels):
         sentences.append(similar_labels)

@@ -1,6 +1,6 @@
-from .check import check as check
-from .choice import choice as choice
+from .choice_designs import choice as choice
+from .design_check import check as check
 from .power import power as power
-from .sets import pairs as pairs
-from .sets import sets as sets
-from .sets import triplets as triplets
+from .set_designs import pairs as pairs
+from .set_designs import sets as sets
+from .set_designs import triplets as triplets

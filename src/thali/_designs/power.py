@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._data.connectivity import describe_groups, list_components
-from thali._inference.indexing import argsort_descending, part_bounds
-from thali._inference.seeds import build_seed_sequence, spawn_generators
-from thali._inference.warn import silence_warnings
+from thali._inference.index_arithmetic import argsort_descending, part_bounds
+from thali._inference.random_seeds import build_seed_sequence, spawn_generators
+from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label
-from thali._printed import PrintedResult
+from thali._printed_result import PrintedResult
 from thali.errors import Argument, ArgumentError
 
-from .check import code_interactions, read_request, read_tasks
-from .choice import contrast_utilities
-from .sets import read_sets
+from .choice_designs import contrast_utilities
+from .design_check import code_interactions, read_request, read_tasks
+from .set_designs import read_sets
 
 if TYPE_CHECKING:
     import pandas
@@ -128,13 +128,15 @@ def power(
     set_design = design
     if isinstance(design, PrintedResult):
         set_design = design.table
-    if (sets := read_sets(set_design)) is not None:
+    if (set_table := read_sets(set_design)) is not None:
         if interactions:
             raise ArgumentError(
                 Argument("interactions"),
                 " require attributes, which options do not have; remove the interactions.",
             )
-        return _estimate_set_power(sets, prior, respondents, float(spread), n_studies, random_seed)
+        return _estimate_set_power(
+            set_table, prior, respondents, float(spread), n_studies, random_seed
+        )
     if respondents is None:
         raise ArgumentError(
             Argument("respondents"),
@@ -157,7 +159,7 @@ def _estimate_choice_power(
     """Estimate the power to detect each utility in a choice design."""
     import pandas as pd
 
-    tasks, _, _, has_none, utility_draws, crossed, coding = read_request(
+    tasks, _, _, has_none, utility_draws, interaction_pairs, coding = read_request(
         design, prior, None, interactions
     )
     beta = np.mean([contrast_utilities(utilities, has_none) for utilities in utility_draws], axis=0)
@@ -172,16 +174,16 @@ def _estimate_choice_power(
     rngs = spawn_generators(random_seed, n_studies)
     betas, mixing_matrix = np.tile(beta, (n_studies, 1)), _mixing_matrix(coding)
     estimates, covariances = simulate_studies(
-        tasks, coding, crossed, betas, n_respondents, spread, rngs, mixing_matrix
+        tasks, coding, interaction_pairs, betas, n_respondents, spread, rngs, mixing_matrix
     )
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     has_errors = np.all(np.isfinite(variances) & (variances > 0.0), axis=1)
-    errors = np.sqrt(np.where(has_errors[:, None], variances, np.inf))
-    is_significant = np.abs(estimates) > _critical_value(n_respondents, spread) * errors
+    standard_errors = np.sqrt(np.where(has_errors[:, None], variances, np.inf))
+    is_significant = np.abs(estimates) > _critical_value(n_respondents, spread) * standard_errors
     is_detected = np.where(
         beta == 0.0, is_significant, is_significant & (np.sign(estimates) == np.sign(beta))
     )
-    statistics = {
+    statistic_by_name = {
         "utility": beta,
         "estimate": estimates.mean(axis=0),
         "sd": estimates.std(axis=0, ddof=1),
@@ -189,30 +191,30 @@ def _estimate_choice_power(
         "power": is_detected.mean(axis=0),
     }
     if has_errors.any():
-        statistics["std_error"] = errors[has_errors].mean(axis=0)
-    table = pd.DataFrame(statistics, pd.Index(coding.names, name="coefficient"))
+        statistic_by_name["std_error"] = standard_errors[has_errors].mean(axis=0)
+    table = pd.DataFrame(statistic_by_name, pd.Index(coding.names, name="coefficient"))
     table.attrs.update(
         respondents=n_respondents, simulations=n_studies, degenerate=int((~has_errors).sum())
     )
     return table
 
 
-def _min_respondents(p: int, spread: float) -> int:
+def _min_respondents(n_coefficients: int, spread: float) -> int:
     """Return the smallest number of respondents that allows standard errors."""
     # The rank of a sandwich estimate is at most the number of respondents.
     if spread:
-        return p + _EXTRA_RESPONDENTS
+        return n_coefficients + _EXTRA_RESPONDENTS
     return 1
 
 
-def _check_respondent_count(n_respondents: int, p: int, spread: float) -> None:
+def _check_respondent_count(n_respondents: int, n_coefficients: int, spread: float) -> None:
     """Raise ArgumentError for too few respondents for standard errors."""
-    if n_respondents < (n_required := _min_respondents(p, spread)):
+    if n_respondents < (n_required := _min_respondents(n_coefficients, spread)):
         raise ArgumentError(
             Argument("respondents"),
             f" must be at least {n_required} if respondents vary; standard errors clustered by"
-            f" respondent require {_EXTRA_RESPONDENTS} more respondents than coefficients ({p})."
-            f" Got {n_respondents}.",
+            f" respondent require {_EXTRA_RESPONDENTS} more respondents than coefficients"
+            f" ({n_coefficients}). Got {n_respondents}.",
         )
 
 
@@ -228,12 +230,12 @@ def _mixing_matrix(coding: "Coding") -> np.ndarray:
     # All levels of an attribute vary equally between respondents.
     # with equal first levels for all respondents, a pooled logit would favour the other levels
     attribute_index = np.full(len(coding.names), -1)
-    start = 0
-    for part_index, part in enumerate(coding.parts):
-        end = start + part.table.shape[1]
-        if part.numbers is None:
-            attribute_index[start:end] = part_index
-        start = end
+    first_coefficient = 0
+    for part_index, coding_part in enumerate(coding.parts):
+        next_coefficient = first_coefficient + coding_part.table.shape[1]
+        if coding_part.numbers is None:
+            attribute_index[first_coefficient:next_coefficient] = part_index
+        first_coefficient = next_coefficient
     is_same_attribute = (attribute_index[:, None] == attribute_index[None, :]) & (
         attribute_index[:, None] >= 0
     )
@@ -245,7 +247,7 @@ def _mixing_matrix(coding: "Coding") -> np.ndarray:
 def simulate_studies(
     tasks: "ChoiceExperiment",
     coding: "Coding",
-    crossed: Any,
+    interaction_pairs: Any,
     betas: np.ndarray,  # (studies, p)
     n_respondents: int,
     spread: float,
@@ -261,31 +263,40 @@ def simulate_studies(
     from thali._choice.logits.multinomial import MultinomialLogit
 
     answered_tasks = _assign_versions(tasks, np.arange(n_respondents) % tasks.n_respondents)
-    matrix = coding.encode_codes(answered_tasks.products)[answered_tasks.row_product]
-    respondent = np.repeat(answered_tasks.respondent_of_task, np.diff(answered_tasks.first_row))
-    studies, p = betas.shape
-    estimates, covariances = np.empty((studies, p)), np.empty((studies, p, p))
-    model = MultinomialLogit(interactions=list(crossed))
-    for study, rng in enumerate(rngs):
+    design_matrix = coding.encode_codes(answered_tasks.products)[answered_tasks.row_product]
+    respondent_of_row = np.repeat(
+        answered_tasks.respondent_of_task, np.diff(answered_tasks.first_row)
+    )
+    n_studies, p = betas.shape
+    estimates, covariances = np.empty((n_studies, p)), np.empty((n_studies, p, p))
+    model = MultinomialLogit(interactions=list(interaction_pairs))
+    for study_index, rng in enumerate(rngs):
         noise = rng.normal(size=(n_respondents, p))
-        respondent_betas = betas[study] + spread * noise @ mixing_matrix.T
-        utility = (matrix * respondent_betas[respondent]).sum(axis=1) + rng.gumbel(size=len(matrix))
-        best = np.maximum.reduceat(utility, answered_tasks.first_row[:-1])
-        chosen = (
-            np.flatnonzero(utility == np.repeat(best, np.diff(answered_tasks.first_row)))
+        respondent_betas = betas[study_index] + spread * noise @ mixing_matrix.T
+        row_utilities = (design_matrix * respondent_betas[respondent_of_row]).sum(
+            axis=1
+        ) + rng.gumbel(size=len(design_matrix))
+        best_utilities = np.maximum.reduceat(row_utilities, answered_tasks.first_row[:-1])
+        chosen_rows = (
+            np.flatnonzero(
+                row_utilities == np.repeat(best_utilities, np.diff(answered_tasks.first_row))
+            )
             - answered_tasks.first_row[:-1]
         )
         with silence_warnings():
-            fitted = model.fit(study_data := answered_tasks.with_fields(chosen=chosen))
-        estimates[study], covariances[study] = fitted.coef_, fitted.covariance_
+            fitted_model = model.fit(study_data := answered_tasks.with_fields(chosen=chosen_rows))
+        estimates[study_index], covariances[study_index] = (
+            fitted_model.coef_,
+            fitted_model.covariance_,
+        )
         if spread and n_respondents > 1:  # answers of one respondent are dependent
             covariance = clustered_covariance(
                 code_tasks(study_data, coding),
-                estimates[study],
-                covariances[study],
+                estimates[study_index],
+                covariances[study_index],
                 answered_tasks.first_task,
             )
-            covariances[study] = covariance * n_respondents / (n_respondents - 1)
+            covariances[study_index] = covariance * n_respondents / (n_respondents - 1)
     return estimates, covariances
 
 
@@ -311,26 +322,26 @@ def _estimate_set_power(
     labels = list(dict.fromkeys(sets[_OPTION]))
     _check_connected(sets, labels)
     tasks = read_tasks(sets, {_OPTION: labels})
-    crossed, coding = code_interactions(tasks, (), [_OPTION])
+    interaction_pairs, coding = code_interactions(tasks, (), [_OPTION])
     seed = build_seed_sequence(random_seed)
     log_worths = _draw_log_worths(
         prior, labels, n_studies, np.random.Generator(np.random.PCG64(seed))
     )
-    beta = log_worths[:, 1:] - log_worths[:, :1]
+    betas = log_worths[:, 1:] - log_worths[:, :1]
     if n_respondents is not None:
-        _check_respondent_count(n_respondents, beta.shape[1], spread)
+        _check_respondent_count(n_respondents, betas.shape[1], spread)
     # all log worths vary between respondents, the first one included
-    mixing_matrix = np.linalg.cholesky(np.eye(beta.shape[1]) + 1.0)
+    mixing_matrix = np.linalg.cholesky(np.eye(betas.shape[1]) + 1.0)
 
     def estimate_separation(n_simulated: int) -> np.ndarray:
         # repeat the same studies with more respondents
         """Return the share of simulated studies that separate the best 1, 2, 3 options."""
         seed_copy = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
-        fits = simulate_studies(
+        study_estimates = simulate_studies(
             tasks,
             coding,
-            crossed,
-            beta,
+            interaction_pairs,
+            betas,
             n_simulated,
             spread,
             spawn_generators(seed_copy, n_studies),
@@ -339,19 +350,19 @@ def _estimate_set_power(
         return np.array(
             [
                 find_separated(*study, _critical_value(n_simulated, spread))
-                for study in zip(log_worths, *fits, strict=True)
+                for study in zip(log_worths, *study_estimates, strict=True)
             ]
         ).mean(axis=0)
 
     max_respondents = max(8, _MAX_ANSWERS * tasks.n_respondents // tasks.n_tasks)
-    min_respondents = _min_respondents(beta.shape[1], spread)
+    min_respondents = _min_respondents(betas.shape[1], spread)
     if n_respondents is None:
-        rates = search_sample_size(estimate_separation, min_respondents, max_respondents)
+        rates_by_number = search_sample_size(estimate_separation, min_respondents, max_respondents)
     else:
-        rates = {n_respondents: estimate_separation(n_respondents)}
+        rates_by_number = {n_respondents: estimate_separation(n_respondents)}
     columns = ["first", *(f"first {k}" for k in range(2, min(_MAX_FIRST, len(labels) - 1) + 1))]
     table = pd.DataFrame.from_dict(
-        dict(sorted(rates.items())), orient="index", columns=columns
+        dict(sorted(rates_by_number.items())), orient="index", columns=columns
     ).rename_axis("respondents")
     table.attrs.update(simulations=n_studies)
     return table
@@ -362,18 +373,19 @@ def _check_connected(sets: "pandas.DataFrame", labels: list[str]) -> None:
     import pandas as pd
 
     option_index = pd.Index(labels).get_indexer(pd.Index(sets[_OPTION]))
-    keys = [name for name in sets if name not in ("alternative", _OPTION)]
+    set_columns = [name for name in sets if name not in ("alternative", _OPTION)]
     is_same_set = (
-        np.diff(sets.groupby(keys).ngroup()) == 0
+        np.diff(sets.groupby(set_columns).ngroup()) == 0
     )  # whether the next row belongs to the same set
-    if unconnected := describe_groups(
+    if unconnected_text := describe_groups(
         "options",
         list_components(labels, option_index[:-1][is_same_set], option_index[1:][is_same_set]),
         "shown together",
     ):
         raise ArgumentError(
             Argument("design"),
-            f" does not connect all options, because {unconnected[0].lower()}{unconnected[1:]}",
+            " does not connect all options, because"
+            f" {unconnected_text[0].lower()}{unconnected_text[1:]}",
         )
 
 
@@ -384,42 +396,46 @@ def search_sample_size(
 
     The number is doubled until the power suffices, then bisected.
     """
-    rates: dict[int, np.ndarray] = {}
-    insufficient, sufficient = min_respondents - 1, max(8, min_respondents)
+    rates_by_number: dict[int, np.ndarray] = {}
+    insufficient_number, sufficient_number = min_respondents - 1, max(8, min_respondents)
     while True:
-        rates[sufficient] = separation_rates(sufficient)
-        if rates[sufficient][-1] >= _TARGET_POWER:
+        rates_by_number[sufficient_number] = separation_rates(sufficient_number)
+        if rates_by_number[sufficient_number][-1] >= _TARGET_POWER:
             break
-        if 2 * sufficient > max_respondents:
-            return rates
-        insufficient, sufficient = sufficient, 2 * sufficient
-    while sufficient - insufficient > max(1, sufficient // 10):  # to a tenth of the respondents
-        middle = (insufficient + sufficient) // 2
-        rates[middle] = separation_rates(middle)
-        if rates[middle][-1] >= _TARGET_POWER:
-            sufficient = middle
+        if 2 * sufficient_number > max_respondents:
+            return rates_by_number
+        insufficient_number, sufficient_number = sufficient_number, 2 * sufficient_number
+    while sufficient_number - insufficient_number > max(
+        1, sufficient_number // 10
+    ):  # to a tenth of the respondents
+        middle_number = (insufficient_number + sufficient_number) // 2
+        rates_by_number[middle_number] = separation_rates(middle_number)
+        if rates_by_number[middle_number][-1] >= _TARGET_POWER:
+            sufficient_number = middle_number
         else:
-            insufficient = middle
-    return rates
+            insufficient_number = middle_number
+    return rates_by_number
 
 
 def find_separated(
     log_worths: np.ndarray, estimate: np.ndarray, covariance: np.ndarray, critical_value: float
 ) -> list[bool]:
-    """Return whether the best 1, 2 and 3 options are separated from all worse ones."""
-    order = argsort_descending(log_worths)
-    mean = np.append(0.0, estimate)[order]
-    ordered_covariance = np.pad(covariance, ((1, 0), (1, 0)))[np.ix_(order, order)]
-    variance = (
+    """Return whether the best 1, 2, 3 options are separated from all worse ones."""
+    option_order = argsort_descending(log_worths)
+    sorted_means = np.append(0.0, estimate)[option_order]
+    ordered_covariance = np.pad(covariance, ((1, 0), (1, 0)))[np.ix_(option_order, option_order)]
+    difference_variances = (
         np.diag(ordered_covariance)[:, None]
         + np.diag(ordered_covariance)[None, :]
         - 2.0 * ordered_covariance
     )
-    is_above = mean[:, None] - mean[None, :] > critical_value * np.sqrt(np.maximum(variance, 0.0))
+    is_above = sorted_means[:, None] - sorted_means[None, :] > critical_value * np.sqrt(
+        np.maximum(difference_variances, 0.0)
+    )
     # options of equal worth need not be separated
-    is_above |= log_worths[order][:, None] == log_worths[order][None, :]
+    is_above |= log_worths[option_order][:, None] == log_worths[option_order][None, :]
     is_separated = [
-        bool(is_above[k, k + 1 :].all()) for k in range(min(_MAX_FIRST, len(order) - 1))
+        bool(is_above[k, k + 1 :].all()) for k in range(min(_MAX_FIRST, len(option_order) - 1))
     ]
     return [all(is_separated[: k + 1]) for k in range(len(is_separated))]
 
@@ -478,18 +494,19 @@ def _assign_versions(tasks: "ChoiceExperiment", versions: np.ndarray) -> "Choice
         np.arange(*tasks.first_task[[version, version + 1]]) for version in versions.tolist()
     ]
     task_indices = np.concatenate(tasks_of_respondent)
-    sizes = np.diff(tasks.first_row)[task_indices]
-    rows = np.repeat(
-        tasks.first_row[task_indices] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes
+    task_sizes = np.diff(tasks.first_row)[task_indices]
+    row_indices = np.repeat(
+        tasks.first_row[task_indices] - np.concatenate([[0], np.cumsum(task_sizes)[:-1]]),
+        task_sizes,
     )
-    rows += np.arange(len(rows))
+    row_indices += np.arange(len(row_indices))
     return tasks.with_fields(
         respondents=tuple(map(str, range(1, len(versions) + 1))),
         first_task=part_bounds([len(respondent_tasks) for respondent_tasks in tasks_of_respondent]),
-        first_row=part_bounds(sizes),
+        first_row=part_bounds(task_sizes),
         chosen=tasks.chosen[task_indices],
-        row_product=tasks.row_product[rows],
+        row_product=tasks.row_product[row_indices],
         task_labels=tasks.task_labels[task_indices],
-        alternative_labels=tasks.alternative_labels[rows],
+        alternative_labels=tasks.alternative_labels[row_indices],
         people=None,
     )

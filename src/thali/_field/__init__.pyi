@@ -1,3 +1,3 @@
-from .collect import collect as collect
-from .export import export as export
-from .questionnaire import questionnaire as questionnaire
+from .answer_collection import collect as collect
+from .experiment_export import export as export
+from .questionnaire_page import questionnaire as questionnaire

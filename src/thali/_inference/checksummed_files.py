@@ -66,26 +66,30 @@ def write_together(folder: Path, file_bytes: Mapping[str, bytes | memoryview]) -
     """Write several files to a folder, all of them or none."""
     for name in file_bytes:
         check_path(folder / name)
-    unfinished = {
+    temporary_paths = {
         name: folder / f"{_part_prefix(name)}{secrets.token_hex(8)}.part" for name in file_bytes
     }
-    written, path = {}, folder
+    identity_by_name, path = {}, folder
     try:
         _remove_parts(folder, file_bytes)
-        for name, new in unfinished.items():
+        for name, temporary_path in temporary_paths.items():
             path = folder / name
-            with open(new, "xb", opener=lambda file, flags: os.open(file, flags, 0o666)) as file:
+            with open(
+                temporary_path, "xb", opener=lambda file, flags: os.open(file, flags, 0o666)
+            ) as file:
                 file.write(file_bytes[name])
                 file.flush()
                 os.fsync(file.fileno())
-            written[name] = _identify_file(new)
-        for name, new in unfinished.items():
+            identity_by_name[name] = _identify_file(temporary_path)
+        for name, temporary_path in temporary_paths.items():
             path = folder / name
-            os.replace(new, path)
+            os.replace(temporary_path, path)
         _sync_folder(folder)
         # If several processes write at the same time, the last one finds files of the others.
-        foreign = [
-            name for name, identity in written.items() if _identify_file(folder / name) != identity
+        foreign_names = [
+            name
+            for name, identity in identity_by_name.items()
+            if _identify_file(folder / name) != identity
         ]
     except OSError as error:
         # another process removed it as a leftover
@@ -93,11 +97,11 @@ def write_together(folder: Path, file_bytes: Mapping[str, bytes | memoryview]) -
             raise DataError(_ANOTHER.format(folder=folder, what=f"'{path.name}'")) from error
         raise DataError(describe_write_error(path, error)) from error
     finally:
-        for new in unfinished.values():
+        for temporary_path in temporary_paths.values():
             with contextlib.suppress(OSError):
-                new.unlink()
-    if foreign and len(written) > 1:  # a single file is complete, from one process
-        raise DataError(_ANOTHER.format(folder=folder, what=", ".join(foreign)))
+                temporary_path.unlink()
+    if foreign_names and len(identity_by_name) > 1:  # a single file is complete, from one process
+        raise DataError(_ANOTHER.format(folder=folder, what=", ".join(foreign_names)))
 
 
 def _part_prefix(name: str) -> str:
@@ -131,12 +135,12 @@ def is_intact(path: Path) -> bool:
     """Return whether a file ends with the checksum of the rest."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
-        size = n_left = file.seek(0, os.SEEK_END) - _SEAL_SIZE
+        content_size = n_left = file.seek(0, os.SEEK_END) - _SEAL_SIZE
         file.seek(0)
         while n_left > 0 and (block := file.read(min(n_left, 1 << 20))):
             digest.update(block)
             n_left -= len(block)
-        return n_left == 0 and file.read() == _SEAL % (size, digest.hexdigest().encode())
+        return n_left == 0 and file.read() == _SEAL % (content_size, digest.hexdigest().encode())
 
 
 def check_path(path: Path) -> None:
@@ -157,8 +161,8 @@ def check_path(path: Path) -> None:
 
 def _identify_file(path: Path) -> tuple[int, int, int]:
     """Return device, inode and modification time of a file."""
-    status = path.stat()
-    return status.st_dev, status.st_ino, status.st_mtime_ns
+    file_status = path.stat()
+    return file_status.st_dev, file_status.st_ino, file_status.st_mtime_ns
 
 
 def _sync_folder(folder: Path) -> None:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .indexing import iterate_slices
-from .numerics.shares import scale_to_maximum
-from .optimise import Concave, maximise_concave
+from .index_arithmetic import iterate_slices
+from .maximisation import Concave, maximise_concave
+from .numerics.weight_shares import scale_to_maximum
 
 CHUNK = 1 << 16  # draws whose probabilities are in memory at a time
 # share of the information that is added, against division by zero between separate levels
@@ -30,13 +30,13 @@ class NormalisingConstants(NamedTuple):
 
 
 def estimate_constants(
-    beta: np.ndarray, energies: np.ndarray, n_blocks: int
+    beta: np.ndarray, log_likelihoods: np.ndarray, n_blocks: int
 ) -> NormalisingConstants:
     """Estimate log Z at all temperatures from log-likelihoods.
 
-    `energies` has shape (ladders, draws, levels): one ladder is one set of tempered chains.
+    `log_likelihoods` has shape (ladders, draws, levels): one ladder is one set of tempered chains.
     """
-    shape = energies.shape
+    shape = log_likelihoods.shape
     n_draws, n_levels = math.prod(shape[:2]), shape[2]
 
     def evaluate(a: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -46,12 +46,12 @@ def estimate_constants(
             np.full(n_levels, float(n_draws)),
             np.zeros((n_levels, n_levels)),
         )
-        for _, log_weight in _iterate_log_weights(beta, energies, np.append(a, 0.0)):
-            top = log_weight.max(axis=1, keepdims=True)
-            p = np.exp(log_weight - top)
+        for _, log_weight in _iterate_log_weights(beta, log_likelihoods, np.append(a, 0.0)):
+            max_log_weight = log_weight.max(axis=1, keepdims=True)
+            p = np.exp(log_weight - max_log_weight)
             row_sums = p.sum(axis=1, keepdims=True)
             p /= row_sums
-            objective -= float((top + np.log(row_sums)).sum())
+            objective -= float((max_log_weight + np.log(row_sums)).sum())
             gradient -= p.sum(axis=0)
             information -= p.T @ p
             information[np.diag_indices(n_levels)] += p.sum(axis=0)
@@ -60,51 +60,62 @@ def estimate_constants(
         scale = 1.0 / (n_draws * n_levels)
         return objective * scale, gradient[:-1] * scale, information[:-1, :-1] * scale
 
-    peak = maximise_concave(Concave(evaluate), _estimate_start(beta, energies)[:-1])
-    a, information = peak.where, peak.information * n_draws * n_levels
-    score = np.zeros((shape[0], n_blocks, n_levels))
-    block_index = np.arange(shape[1]) * n_blocks // shape[1]
-    for (ladders, draws, levels), log_weight in _iterate_log_weights(
-        beta, energies, np.append(a, 0.0)
+    maximum = maximise_concave(Concave(evaluate), _estimate_start(beta, log_likelihoods)[:-1])
+    a, information = maximum.where, maximum.information * n_draws * n_levels
+    scores = np.zeros((shape[0], n_blocks, n_levels))
+    block_of_draw = np.arange(shape[1]) * n_blocks // shape[1]
+    for (ladder_indices, draw_indices, level_indices), log_weight in _iterate_log_weights(
+        beta, log_likelihoods, np.append(a, 0.0)
     ):
         p = scale_to_maximum(log_weight)
         p /= -p.sum(axis=1, keepdims=True)
-        p[np.arange(len(p)), levels] += 1.0
-        np.add.at(score, (ladders, block_index[draws]), p)
-    influence = np.zeros_like(score)
+        p[np.arange(len(p)), level_indices] += 1.0
+        np.add.at(scores, (ladder_indices, block_of_draw[draw_indices]), p)
+    influence = np.zeros_like(scores)
     influence[..., :-1] = -np.linalg.solve(
-        information, score[..., :-1].reshape(-1, n_levels - 1).T
-    ).T.reshape(*score.shape[:2], -1)
+        information, scores[..., :-1].reshape(-1, n_levels - 1).T
+    ).T.reshape(*scores.shape[:2], -1)
     return NormalisingConstants(-np.append(a, 0.0), influence)
 
 
 def _iterate_log_weights(
-    beta: np.ndarray, energies: np.ndarray, a: np.ndarray
+    beta: np.ndarray, log_likelihoods: np.ndarray, a: np.ndarray
 ) -> Iterator[tuple[tuple[np.ndarray, ...], np.ndarray]]:
     """Yield, for blocks of draws, their indices and log weights at all temperatures."""
-    flat = energies.ravel()
-    for draws in iterate_slices(len(flat), 1, CHUNK):
+    flat_log_likelihoods = log_likelihoods.ravel()
+    for draws in iterate_slices(len(flat_log_likelihoods), 1, CHUNK):
         with np.errstate(invalid="ignore"):
-            tempered = np.where(beta == 0.0, 0.0, beta * flat[draws, None])
+            tempered_log_likelihoods = np.where(
+                beta == 0.0, 0.0, beta * flat_log_likelihoods[draws, None]
+            )
         yield (
-            np.unravel_index(np.arange(draws.start, draws.stop), energies.shape),
-            a + tempered,
+            np.unravel_index(np.arange(draws.start, draws.stop), log_likelihoods.shape),
+            a + tempered_log_likelihoods,
         )
 
 
-def _estimate_start(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
+def _estimate_start(beta: np.ndarray, log_likelihoods: np.ndarray) -> np.ndarray:
     """Return -log Z at all temperatures from averages over neighbouring ones."""
-    steps = []
+    log_ratios = []
     for t in range(beta.size - 1):
-        step = beta[t] - beta[t + 1]
-        up, down = energies[..., t + 1].ravel(), energies[..., t].ravel()
-        steps.append(0.5 * (log_mean_exp(step * up) - log_mean_exp(-step * down)))
-    return -np.append(np.cumsum(steps[::-1])[::-1], 0.0)
+        temperature_step = beta[t] - beta[t + 1]
+        next_log_likelihoods, own_log_likelihoods = (
+            log_likelihoods[..., t + 1].ravel(),
+            log_likelihoods[..., t].ravel(),
+        )
+        log_ratios.append(
+            0.5
+            * (
+                log_mean_exp(temperature_step * next_log_likelihoods)
+                - log_mean_exp(-temperature_step * own_log_likelihoods)
+            )
+        )
+    return -np.append(np.cumsum(log_ratios[::-1])[::-1], 0.0)
 
 
 def log_mean_exp(logs: np.ndarray) -> float:
     """Return ln of the mean of exp(logs), without overflow."""
-    top = float(logs.max())
-    if not math.isfinite(top):
-        return top
-    return top + math.log(float(np.mean(np.exp(logs - top))))
+    maximum = float(logs.max())
+    if not math.isfinite(maximum):
+        return maximum
+    return maximum + math.log(float(np.mean(np.exp(logs - maximum))))

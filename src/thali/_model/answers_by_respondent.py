@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.shares import divide_positive
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.numerics.weight_shares import divide_positive
 
 
 class AnswersByRespondent(NamedTuple):
@@ -36,12 +36,14 @@ class AnswersByRespondent(NamedTuple):
 
         `p` has the fitted probability of each outcome.
         """
-        starts = np.cumsum(problem.sizes) - problem.sizes
+        first_outcomes = np.cumsum(problem.sizes) - problem.sizes
         expected = np.repeat(problem.totals, problem.sizes) * p
         for respondents in iterate_slices(self.n_respondents, len(p)):
-            counts = self.tally[respondents].toarray()
-            totals = np.repeat(np.add.reduceat(counts, starts, axis=1), problem.sizes, axis=1)
-            differences = counts - totals * p
+            outcome_counts = self.tally[respondents].toarray()
+            outcome_totals = np.repeat(
+                np.add.reduceat(outcome_counts, first_outcomes, axis=1), problem.sizes, axis=1
+            )
+            differences = outcome_counts - outcome_totals * p
             yield divide_positive(differences, np.sqrt(expected))
 
 
@@ -68,36 +70,37 @@ class DesignEffect(NamedTuple):
 def compute_design_effect(
     residuals: Iterable[np.ndarray],
     n_respondents: int,
-    larger: np.ndarray | None,
-    smaller: np.ndarray,
+    larger_columns: np.ndarray | None,
+    smaller_columns: np.ndarray,
     df: int,
 ) -> DesignEffect:
     """Compute the design effect of the likelihood ratio between two nested models.
 
-    Columns of `larger` and `smaller` span what the models can change; None: the saturated model.
+    Columns of `larger_columns` and `smaller_columns` span what the models can change; None: the
+    saturated model.
     """
-    small_basis = compute_orthonormal_basis(smaller)
+    small_basis = compute_orthonormal_basis(smaller_columns)
     large_basis = None
-    if larger is not None:
-        large_basis = compute_orthonormal_basis(larger)
+    if larger_columns is not None:
+        large_basis = compute_orthonormal_basis(larger_columns)
 
-    def project(block: np.ndarray) -> np.ndarray:
+    def project(residual_rows: np.ndarray) -> np.ndarray:
         """Project residual rows onto what the larger model adds to the smaller."""
         if large_basis is not None:
-            block = (block @ large_basis) @ large_basis.T
-        return block - (block @ small_basis) @ small_basis.T
+            residual_rows = (residual_rows @ large_basis) @ large_basis.T
+        return residual_rows - (residual_rows @ small_basis) @ small_basis.T
 
-    if n_respondents > len(smaller):
-        gram = sum(
-            (projection.T @ projection for projection in map(project, residuals)),
-            np.zeros((len(smaller), len(smaller))),
+    if n_respondents > len(smaller_columns):
+        gram_matrix = sum(
+            (projected_rows.T @ projected_rows for projected_rows in map(project, residuals)),
+            np.zeros((len(smaller_columns), len(smaller_columns))),
         )
     else:
-        projections = np.concatenate(list(map(project, residuals)))
-        gram = projections @ projections.T
-    gram *= n_respondents / (n_respondents - 1.0)
-    trace = float(np.trace(gram))
-    squared_trace = float((gram**2).sum())
+        projected_rows_of_all = np.concatenate(list(map(project, residuals)))
+        gram_matrix = projected_rows_of_all @ projected_rows_of_all.T
+    gram_matrix *= n_respondents / (n_respondents - 1.0)
+    trace = float(np.trace(gram_matrix))
+    squared_trace = float((gram_matrix**2).sum())
     if trace <= 0.0:
         return DesignEffect(n_respondents, 0.0, 0.0, 1.0)
     return DesignEffect(n_respondents, trace / df, squared_trace / trace, trace**2 / squared_trace)
@@ -109,22 +112,25 @@ def group_by_respondent(data: Any, ties: bool) -> AnswersByRespondent | None:
     if questions is None:  # similarities are measured: every judgement is an outcome
         if (judgements := data.answers) is None:
             return None
-        respondent = judgements.respondent
+        answer_respondents = judgements.respondent
         n_outcomes = len(judgements.values)
-        column = np.arange(n_outcomes)
-        times = np.ones(n_outcomes)
+        outcome_indices = np.arange(n_outcomes)
+        n_times = np.ones(n_outcomes)
     else:
         if questions.given is None:
             return None
-        _, respondent, column, times = questions.given
+        _, answer_respondents, outcome_indices, n_times = questions.given
         n_outcomes = len(questions.counts)
-    names, row = np.unique(respondent, return_inverse=True)
-    if len(names) < 2:
+    distinct_respondents, respondent_indices = np.unique(answer_respondents, return_inverse=True)
+    if len(distinct_respondents) < 2:
         return None
     from scipy.sparse import csr_array  # slow to load, and most data do not identify respondents
 
     return AnswersByRespondent(
-        csr_array((times.astype(float), (row, column)), shape=(len(names), n_outcomes))
+        csr_array(
+            (n_times.astype(float), (respondent_indices, outcome_indices)),
+            shape=(len(distinct_respondents), n_outcomes),
+        )
     )
 
 

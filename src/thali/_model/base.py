@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import check_allowed
-from thali._described import Description, Facts, format_html, format_text
-from thali._inference.warn import is_quiet, warn
+from thali._argument_checks import check_allowed
+from thali._inference.user_warnings import is_quiet, warn
 from thali._labels import suggest
-from thali._posterior.interval import INTERVAL
-from thali._posterior.view import PosteriorTree
+from thali._object_descriptions import Description, Facts, format_html, format_text
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -24,18 +24,18 @@ from thali.errors import (
 )
 
 from .aliases import normalise_method
-from .engine import DRAWS, MAXIMUM, Engine, Job, PreparedFit
-from .requirements import is_available, mark_as_setup
+from .fitting_methods import DRAWS, MAXIMUM, Engine, Job, PreparedFit
+from .method_requirements import is_available, mark_as_setup
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
     from thali._choice.answers.simulator import MarketDraws
-    from thali._posterior.convergence import Advice, ConvergenceCheck
+    from thali._posterior.convergence_check import Advice, ConvergenceCheck
 
     from .finding import Findings
-    from .settings import AnswerSettings
+    from .finding_settings import AnswerSettings
 
 
 class Model:
@@ -131,9 +131,9 @@ class Model:
     def _format_call(self) -> str:
         """Format the constructor call, such as "BradleyTerryLuce(lapse=0.1)", without defaults."""
         arguments = []
-        signature = self._get_parameters()
+        parameters = self._get_parameters()
         for name, value in self.get_params().items():
-            default = signature[name].default
+            default = parameters[name].default
             if value is not default and repr(value) != repr(default):
                 arguments.append(f"{name}={value!r}")
         return f"{type(self).__name__}({', '.join(arguments)})"
@@ -152,10 +152,10 @@ class Model:
         if not self._is_fitted():
             return Description(self._format_call(), note="Not fitted yet.")
         convergence = self.convergence()
-        data = ("data", self._fitted_to_)
+        data_fact = ("data", self._fitted_to_)
         return Description(
             self._format_call(),
-            (data, *self._headline_facts()),
+            (data_fact, *self._headline_facts()),
             note=str(convergence),
             good=convergence.good,
         )
@@ -321,8 +321,8 @@ class Model:
         >>> model.findings()["utility_scale"].table["utility"].idxmax()
         'LBJ'
         """
+        from .finding_settings import build_settings
         from .registry import find_spec
-        from .settings import build_settings
 
         self._require_fitted()
         requested_settings = build_settings({"ci": ci, **settings}, find_spec(self), self._method)
@@ -360,13 +360,16 @@ class Model:
         from .finding import Findings
 
         self._require_fitted()
-        cache = self._compute_once("findings", dict)
-        if not cache or not cache["settings"].equals(settings):
-            makers = import_module(self._engine.findings or self._FINDINGS).list_makers(
+        latest_findings = self._compute_once("findings", dict)
+        if not latest_findings or not latest_findings["settings"].equals(settings):
+            finding_makers = import_module(self._engine.findings or self._FINDINGS).list_makers(
                 self, settings
             )
-            cache |= {"settings": settings, "found": Findings(self, makers, settings)}
-        return cache["found"]
+            latest_findings |= {
+                "settings": settings,
+                "found": Findings(self, finding_makers, settings),
+            }
+        return latest_findings["found"]
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """Check the settings of findings against the data; return them with defaults filled in."""
@@ -420,13 +423,13 @@ def _are_identical(attributes: dict[str, Any], other_attributes: dict[str, Any])
 def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a constructor or `fit` so that unknown keyword arguments raise helpful errors."""
     parameters = inspect.signature(function).parameters
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    accepts_any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         """Call the function; raise UnknownArgumentError for an unknown keyword."""
         for name in kwargs:
-            if name not in parameters and not takes_any:
+            if name not in parameters and not accepts_any_keyword:
                 raise _unknown_argument_error(type(args[0]), function.__name__ == "fit", name)
         return function(*args, **kwargs)
 
@@ -436,20 +439,21 @@ def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any
 def _unknown_argument_error(cls: Any, is_fit: bool, name: str) -> UnknownArgumentError:
     """Return the error for an unknown argument; it names the call that takes it."""
     callable_name = cls.__name__
-    names = list(cls._get_parameters())
+    own_names = list(cls._get_parameters())
     other_names = list(inspect.signature(cls.fit).parameters)[1:]  # without `self`
-    call = f"fit(data, {name}=...)"
+    correct_call = f"fit(data, {name}=...)"
     if is_fit:
-        names, other_names = other_names, names
-        call = f"the constructor, {callable_name}({name}=...)"
+        own_names, other_names = other_names, own_names
+        correct_call = f"the constructor, {callable_name}({name}=...)"
         callable_name = f"{callable_name}.fit"
     if name in other_names and name != "data":
         return UnknownArgumentError(
-            f"{callable_name} has no parameter `{name}`; pass it to {call}."
+            f"{callable_name} has no parameter `{name}`; pass it to {correct_call}."
         )
-    available = ", ".join(names) or "nothing"
+    available = ", ".join(own_names) or "nothing"
     return UnknownArgumentError(
-        f"{callable_name} has no parameter `{name}`; available: {available}.{suggest(name, names)}"
+        f"{callable_name} has no parameter `{name}`; available:"
+        f" {available}.{suggest(name, own_names)}"
     )
 
 
@@ -479,14 +483,14 @@ class SampledModel(Model):
         """Raise ArgumentError if the fitting method makes no posterior draws."""
         if not self._engine.draws:
             method_names = (name for name, engine in self._ENGINES.items() if engine.draws)
-            methods = [
+            method_phrase_parts = [
                 part
                 for method_name in method_names
                 for part in (" or ", Setting("method", method_name))
             ][1:]
             raise ArgumentError(
                 "Posterior draws require ",
-                *methods,
+                *method_phrase_parts,
                 "; got ",
                 Setting("method", self.method),
                 ".",
@@ -519,7 +523,7 @@ class SampledModel(Model):
         ArgumentError
             If ArviZ is not installed, or takes trees.
         """
-        from thali._posterior.store import to_inference_data
+        from thali._posterior.datatree_files import to_inference_data
 
         if tree is None:
             tree = self._require_posterior()
@@ -527,7 +531,7 @@ class SampledModel(Model):
 
     def _get_advice(self) -> "Advice":
         """Return the remedy that the convergence check prints if chains disagree."""
-        from thali._posterior.convergence import Advice
+        from thali._posterior.convergence_check import Advice
 
         return Advice()
 

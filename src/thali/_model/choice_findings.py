@@ -5,19 +5,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_factor, format_number, format_probability
 from thali._labels import list_names
-from thali._posterior.interval import describe_interval, interval_columns
-from thali._posterior.repeated_answers import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
+from thali._number_format import format_factor, format_number, format_probability
+from thali._posterior.posterior_interval import describe_interval, interval_columns
+from thali._posterior.respondent_dependence import (
+    INDIVIDUALS,
+    POWER,
+    SCORES,
+    Dependence,
+    format_degrees,
+)
 from thali.errors import DataError, Message
 
-from .best_worst import RANKING, REVERSED
+from .best_worst_probabilities import RANKING, REVERSED
 from .common_findings import build_check_finding, passes_check
 from .finding import MISSES, ON_SCREEN, Brief, Finding, Picture, Text, finding
-from .phrases import phrase
+from .finding_settings import AnswerSettings
 from .predictive_check import describe_check
 from .references import Cite
-from .settings import AnswerSettings
+from .sentence_templates import phrase
 
 if TYPE_CHECKING:
     import pandas
@@ -91,24 +97,26 @@ MAX_RANKED = 60  # options; above, ranks are not drawn
 
 def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
     """Build the finding "ranks" from a table of option ranks."""
-    (best, first_rank), (worst, last_rank) = (
+    (best_option, first_rank), (worst_option, last_rank) = (
         (str(table.index[row]), format_number(table["rank"].iloc[row])) for row in (0, -1)
     )
-    sentence = describe_best(table)
-    text = phrase(SENTENCES, "ranks.intervals", best=sentence, interval=describe_interval(ci))
+    best_option_sentence = describe_best(table)
+    brief_text = phrase(
+        SENTENCES, "ranks.intervals", best=best_option_sentence, interval=describe_interval(ci)
+    )
     picture = None
     if len(table) <= MAX_RANKED:
         caption = SENTENCES["ranks.caption"].format(
-            title=title, best=best, first=first_rank, worst=worst, last=last_rank
+            title=title, best=best_option, first=first_rank, worst=worst_option, last=last_rank
         )
         picture = Picture("ranks", caption, table)
     return Finding(
-        sentence,
+        best_option_sentence,
         title=title,
         table=table,
         shown=table[["rank", "rank_low", "rank_high", "p_1"]],
         picture=picture,
-        brief=Brief("Preferred", text, format_ranks(table), order=0),
+        brief=Brief("Preferred", brief_text, format_ranks(table), order=0),
     )
 
 
@@ -127,13 +135,13 @@ def _format_range(low: float, high: float) -> str:
 
 def describe_best(table: Any) -> str:
     """Return the sentence that names the best option, or the options that may be best."""
-    likely = table["p_1"].sort_values(ascending=False, kind="stable")
-    if likely.iloc[0] >= SURE:
+    p_best = table["p_1"].sort_values(ascending=False, kind="stable")
+    if p_best.iloc[0] >= SURE:
         return SENTENCES["ranks.sure"].format(
-            option=likely.index[0], probability=format_probability(likely.iloc[0])
+            option=p_best.index[0], probability=format_probability(p_best.iloc[0])
         )
     candidates = list_names(
-        [f"{name} ({format_probability(p)})" for name, p in likely.head(NAMED).items()]
+        [f"{name} ({format_probability(p)})" for name, p in p_best.head(NAMED).items()]
     )
     return SENTENCES["ranks.open"].format(named=candidates)
 
@@ -142,10 +150,10 @@ def build_covariate_finding(
     table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()
 ) -> Finding:
     """Build the finding about effects of covariates from their table and draws."""
-    factors = list_names(
+    factor_texts = list_names(
         [f"{format_factor(np.exp(effect))} for {name!r}" for name, effect in effects.items()]
     )
-    sentence = phrase(SENTENCES, "covariates", factors=factors)
+    sentence = phrase(SENTENCES, "covariates", factors=factor_texts)
     return Finding(
         sentence,
         title=SENTENCES["covariates.title"],
@@ -165,8 +173,10 @@ def build_prediction_finding(table: "pandas.DataFrame") -> Finding:
 
 def describe_best_worst(rule: str) -> Text:
     """Return the sentence for a paper on the rule of best and worst."""
-    key = {RANKING: "methods.best_worst.ranking", REVERSED: "methods.best_worst.maxdiff"}[rule]
-    return phrase(SENTENCES, key, source=Cite("marley2005"))
+    sentence_key = {RANKING: "methods.best_worst.ranking", REVERSED: "methods.best_worst.maxdiff"}[
+        rule
+    ]
+    return phrase(SENTENCES, sentence_key, source=Cite("marley2005"))
 
 
 def describe_ties(prior: str = "") -> Text:
@@ -183,8 +193,8 @@ def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
     return build_score_finding(table, "option_scores.title", "option_scores")
 
 
-def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
-    """Build the finding about option scores; `title` heads it, `key` names its file."""
+def build_score_finding(table: "pandas.DataFrame", title_key: str, file_key: str) -> Finding:
+    """Build the finding about option scores; `title_key` heads it, `file_key` names its file."""
     brief_table = table
     if table.index.nlevels == 1:
         brief_table = table.sort_values("score", ascending=False, kind="stable")
@@ -192,33 +202,33 @@ def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Find
         best_scores = _list_best_scores(table)
     else:
         level_name = table.index.names[0]
-        names = list(dict.fromkeys(table.index.get_level_values(0)))
-        n_groups, n_options = len(names), len(table.loc[names[0]])
+        group_names = list(dict.fromkeys(table.index.get_level_values(0)))
+        n_groups, n_options = len(group_names), len(table.loc[group_names[0]])
         best_scores = "; ".join(
             f"{_list_best_scores(table.loc[name])} in {level_name} {name!r}"
-            for name in names[:MAX_GROUPS]
+            for name in group_names[:MAX_GROUPS]
         )
     anchor = table.attrs.get("none")
     phrase_key = "option_scores"
-    average = format_number(100.0 / n_options)
-    scale = SENTENCES["option_scores.sum"]
+    reference_text = format_number(100.0 / n_options)
+    scale_text = SENTENCES["option_scores.sum"]
     if anchor is not None:
         phrase_key = "option_scores.none"
-        average = anchor
-        scale = SENTENCES["option_scores.anchor"].format(none=anchor)
-    named_scale = SENTENCES[title].format(scale=scale)
+        reference_text = anchor
+        scale_text = SENTENCES["option_scores.anchor"].format(none=anchor)
+    named_scale = SENTENCES[title_key].format(scale=scale_text)
     picture = None
     if n_groups <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED:
-        picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=key)
-    size = format_number(table.attrs["set_size"] - 1.0)
-    brief_text = phrase(SENTENCES, f"{phrase_key}.brief", scale=named_scale, average=average)
+        picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=file_key)
+    n_others_text = format_number(table.attrs["set_size"] - 1.0)
+    brief_text = phrase(SENTENCES, f"{phrase_key}.brief", scale=named_scale, average=reference_text)
     return Finding(
-        phrase(SENTENCES, phrase_key, named=best_scores, average=average),
+        phrase(SENTENCES, phrase_key, named=best_scores, average=reference_text),
         title=named_scale,
         table=table,
         shown=brief_table,
         picture=picture,
-        notes=(phrase(SENTENCES, f"{phrase_key}.by", others=size, none=anchor),),
+        notes=(phrase(SENTENCES, f"{phrase_key}.by", others=n_others_text, none=anchor),),
         brief=Brief("Scores", brief_text, table=brief_table),
     )
 
@@ -226,8 +236,10 @@ def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Find
 def _list_best_scores(table: "pandas.DataFrame") -> str:
     """Return the phrase that lists the options with the highest scores."""
     scores: Any = table["score"]
-    best = scores.sort_values(ascending=False, kind="stable").head(NAMED)
-    return list_names([f"{option} ({format_number(score)})" for option, score in best.items()])
+    best_scores = scores.sort_values(ascending=False, kind="stable").head(NAMED)
+    return list_names(
+        [f"{option} ({format_number(score)})" for option, score in best_scores.items()]
+    )
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
@@ -275,26 +287,26 @@ def describe_dependence(dependence: Dependence | None) -> tuple[Text, ...]:
     """Return sentences for a paper on dependence between a respondent's answers."""
     if dependence is None or dependence.number < 2:
         return ()
-    key = "independence.methods.independent"
-    source = None
+    sentence_key = "independence.methods.independent"
+    citation = None
     if dependence.model == INDIVIDUALS:
-        key = "independence.methods.random"
+        sentence_key = "independence.methods.random"
     elif dependence.by == SCORES:
-        key = "independence.methods.scores"
-        source = Cite("muller2013", "ribatet2012", "bell2002")
+        sentence_key = "independence.methods.scores"
+        citation = Cite("muller2013", "ribatet2012", "bell2002")
     elif dependence.by == POWER:
-        key = "independence.methods.power"
-        source = Cite("pauli2011", "rao1984")
+        sentence_key = "independence.methods.power"
+        citation = Cite("pauli2011", "rao1984")
     elif dependence.most <= 1.0:
-        key = "independence.methods.once"
+        sentence_key = "independence.methods.once"
     return (
         phrase(
             SENTENCES,
-            key,
+            sentence_key,
             people=f"{dependence.number:,}",
             answers=f"{dependence.answers:,.15g}",
             effect=f"{dependence.effect:.2g}",
             df=format_degrees(dependence.df),
-            source=source,
+            source=citation,
         ),
     )

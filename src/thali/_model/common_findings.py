@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._posterior.convergence import format_r_hat
-from thali._posterior.interval import describe_interval
+from thali._posterior.convergence_check import format_r_hat
+from thali._posterior.posterior_interval import describe_interval
 
 from .finding import (
     DATA,
@@ -22,11 +22,11 @@ from .finding import (
     Text,
     finding,
 )
-from .phrases import phrase
+from .finding_settings import AnswerSettings
 from .references import Cite
 from .registry import find_spec
-from .settings import AnswerSettings
-from .versions import describe_program
+from .sentence_templates import phrase
+from .software_versions import describe_program
 
 if TYPE_CHECKING:
     import pandas
@@ -172,15 +172,15 @@ def _describe_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
     """Return sentences for a paper on chains, draws and software versions."""
     if not has_draws(model):
         return (phrase(SENTENCES, "computed", program=describe_program()),)
-    sizes = model._view.draws.sizes
+    dimension_sizes = model._view.draws.sizes
     facts = model.convergence().facts
     return (
         phrase(
             SENTENCES,
             "kept",
             program=describe_program(),
-            chains=f"{sizes['chain']:,}",
-            draws=f"{sizes['draw']:,}",
+            chains=f"{dimension_sizes['chain']:,}",
+            draws=f"{dimension_sizes['draw']:,}",
         ),
         *describe_convergence_criteria(facts),
         phrase(SENTENCES, "intervals", interval=describe_interval(settings.ci)),
@@ -209,9 +209,12 @@ def passes_check(check: "pandas.DataFrame") -> bool | None:
         if np.isnan(p_value):
             return None
         return bool(p_value >= MISFIT)
-    outside = 1.0 - check.attrs["interval"]
-    expected = outside * len(check)
-    return bool(check["missed"].sum() <= expected + 2.0 * np.sqrt(expected * (1.0 - outside)))
+    p_outside = 1.0 - check.attrs["interval"]
+    expected_misses = p_outside * len(check)
+    return bool(
+        check["missed"].sum()
+        <= expected_misses + 2.0 * np.sqrt(expected_misses * (1.0 - p_outside))
+    )
 
 
 def make_methods_maker(describe: Callable[[Any], tuple[Text, ...]]) -> FindingMaker:

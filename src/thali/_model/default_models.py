@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, get_data_form
-from thali._people.populations import parse_people
-from thali._posterior.repeated_answers import INDIVIDUALS
+from thali._people.people_argument import parse_people
+from thali._posterior.respondent_dependence import INDIVIDUALS
 from thali.errors import DataError
 
 from .registry import SPECS, find_spec_by_name
@@ -127,14 +127,14 @@ def list_offers(data_kind: str) -> list[ModelOffer]:
 
 def choose_default_model(data: Any, option_words: Iterable[str] = ()) -> DefaultModel:
     """Choose the default model for a data set and the command-line options typed."""
-    excludes = excludes_individuals(option_words)
+    is_individual_excluded = excludes_individuals(option_words)
     option_words = {*option_words}
     if get_data_form(data) == DataForm(CHOICES, GROUPS):
         data = data.pooled()
     offers = list_offers(data.kind)
     default_offer = max(offers, key=lambda candidate: candidate.is_usual(data))
     settings = {}
-    if default_offer.name == WORTHS and _has_individual_scores(data) and not excludes:
+    if default_offer.name == WORTHS and _has_individual_scores(data) and not is_individual_excluded:
         settings["people"] = INDIVIDUALS
     # max returns the first of equally good offers
     offer = max(
@@ -153,24 +153,24 @@ def choose_default_model(data: Any, option_words: Iterable[str] = ()) -> Default
     return DefaultModel(offer, settings, other_names)
 
 
-def excludes_individuals(typed: Iterable[str]) -> bool:
+def excludes_individuals(option_words: Iterable[str]) -> bool:
     """Return whether typed options rule out individual worths of respondents."""
-    words = {*typed}
+    remaining_words = {*option_words}
     # "mcmc" is the method of individual worths
-    if isinstance(typed, Mapping) and typed.get("method") == "mcmc":
-        words.remove("method")
-    return not words.isdisjoint(RESPONDENT_OPTIONS)
+    if isinstance(option_words, Mapping) and option_words.get("method") == "mcmc":
+        remaining_words.remove("method")
+    return not remaining_words.isdisjoint(RESPONDENT_OPTIONS)
 
 
 def _has_individual_scores(data: Any) -> bool:
     """Return whether respondents answered at least two sets or rankings on average."""
     if data.kind != CHOICES or data.n_ties:
         return False
-    answers = data.n_answers
+    n_answers = data.n_answers
     if data.worst is None:  # a ranking is a choice from all of its options, then from the rest
-        size = data.sizes[data.set_of[data.choice]]
-        answers = data.times[size == size.max()].sum()
-    return 1 < len(data.respondents) <= answers / 2
+        offered_set_sizes = data.sizes[data.set_of[data.choice]]
+        n_answers = data.times[offered_set_sizes == offered_set_sizes.max()].sum()
+    return 1 < len(data.respondents) <= n_answers / 2
 
 
 def fit(data: Any, **settings: Any) -> Any:
@@ -218,11 +218,11 @@ def fit(data: Any, **settings: Any) -> Any:
             f"`fit` requires data such as `thali.read` returns; got {type(data).__name__}. Read a"
             " table first."
         )
-    offer, typed, _ = choose_default_model(data)
-    arguments = {}
-    if "people" in typed:  # the only option of a default model
-        arguments["people"] = parse_people(typed["people"])
-    model = offer.spec.load()(**offer.spec.aliases_mean.get(offer.name, {}), **arguments)
+    offer, default_settings, _ = choose_default_model(data)
+    model_arguments = {}
+    if "people" in default_settings:  # the only option of a default model
+        model_arguments["people"] = parse_people(default_settings["people"])
+    model = offer.spec.load()(**offer.spec.aliases_mean.get(offer.name, {}), **model_arguments)
     if offer.kind == CLASSES:
         return model.fit(data.covariates, data.labels, **settings)
     return model.fit(data, **settings)

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from thali._described import Description, PrintedObject
-from thali._inference.warn import warn_of_loss
+from thali._inference.user_warnings import warn_of_failed_part
 from thali._labels import shorten, suggest
 from thali._lazy_imports import load_method
+from thali._object_descriptions import Description, PrintedObject
 from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
 
-from .table_columns import add_column_descriptions
+from .column_headings import add_column_descriptions
 
 if TYPE_CHECKING:
     import pandas
@@ -193,12 +193,12 @@ def render_text(text: Text, words: Words) -> str:
 
 def _table_to_json(table: "pandas.DataFrame") -> dict[str, Any]:
     """Convert a data frame to a dict of lists of JSON types."""
-    split = table.to_dict("split")
+    split_table = table.to_dict("split")
     return {
-        "columns": [str(name) for name in split["columns"]],
+        "columns": [str(name) for name in split_table["columns"]],
         "index_names": _to_json(list(table.index.names)),
-        "index": _to_json(split["index"]),
-        "data": _to_json(split["data"]),
+        "index": _to_json(split_table["index"]),
+        "data": _to_json(split_table["data"]),
         "attrs": _to_json(table.attrs),
     }
 
@@ -303,7 +303,7 @@ class Findings(Sequence[Finding], PrintedObject):
         ArgumentError
             If no finding has such a picture; the pictures that there are are named.
         """
-        names = []
+        picture_names = []
         # most pictures have the name of their finding
         for key in sorted(self._makers, key=lambda key: key != name):
             result = self.find(key)
@@ -311,11 +311,11 @@ class Findings(Sequence[Finding], PrintedObject):
                 continue
             if result.picture.name == name:
                 return result.plot(ax)
-            names.append(result.picture.name)
-        names_text = ", ".join(names) or "none"
+            picture_names.append(result.picture.name)
+        names_text = ", ".join(picture_names) or "none"
         raise ArgumentError(
             f"There is no picture {name!r} here; the pictures are"
-            f" {names_text}.{suggest(name, names)}"
+            f" {names_text}.{suggest(name, picture_names)}"
         )
 
     def keys(self) -> list[str]:
@@ -337,7 +337,7 @@ class Findings(Sequence[Finding], PrintedObject):
                 Finding(Message(error), good=False, headline="This result could not be computed.")
             )
         except Exception as error:  # a bug in one finding must not cost the others
-            warn_of_loss(f"'{maker.key}' could not be computed", error)
+            warn_of_failed_part(f"'{maker.key}' could not be computed", error)
             message = f"This result could not be computed ({type(error).__name__}: {error})."
             return maker.add_key(Finding(message, good=False, headline="This is a bug in thali."))
 
@@ -354,11 +354,11 @@ class Findings(Sequence[Finding], PrintedObject):
     def __getitem__(self, key: int | str | slice) -> Finding | list[Finding]:
         if not isinstance(key, str):
             return list(self)[key]
-        if (requested := self.find(key)) is None:
+        if (requested_finding := self.find(key)) is None:
             raise ArgumentError(
                 f"There is no result {key!r}; available: {shorten(self.keys(), 99)}."
             )
-        return requested
+        return requested_finding
 
     def __contains__(self, key: object) -> bool:
         return key in self._makers and self.find(str(key)) is not None

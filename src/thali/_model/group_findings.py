@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from thali._digits import format_probability
 from thali._labels import format_plural, list_names
+from thali._number_format import format_probability
 
 from .choice_findings import MAX_GROUPS
-from .class_findings import join_rank_tables
 from .finding import ON_SCREEN, Finding, FindingMaker, Text, finding
-from .phrases import phrase
-from .settings import AnswerSettings
+from .finding_settings import AnswerSettings
+from .latent_class_findings import join_rank_tables
+from .sentence_templates import phrase
 
 SENTENCES = {
     "first": "{option} by {name} (probability {probability})",
@@ -29,7 +29,7 @@ _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
 
-def make_group_ranks_maker(rank_draws: Callable[[Any], np.ndarray]) -> FindingMaker:
+def make_group_ranks_maker(get_rank_draws: Callable[[Any], np.ndarray]) -> FindingMaker:
     """Return the maker of the finding "ranks by group"; `rank_draws(model)` gives draws.
 
     `rank_draws(model)` returns the ranks of one group, shape (draws, options).
@@ -45,28 +45,32 @@ def make_group_ranks_maker(rank_draws: Callable[[Any], np.ndarray]) -> FindingMa
         }
         best_options = []
         for name, table in tables.items():
-            likely = table["p_1"].sort_values(ascending=False, kind="stable")
-            probability = format_probability(likely.iloc[0])
+            p_best = table["p_1"].sort_values(ascending=False, kind="stable")
+            probability = format_probability(p_best.iloc[0])
             best_options.append(
                 SENTENCES["first"].format(
-                    option=likely.index[0], name=name, probability=probability
+                    option=p_best.index[0], name=name, probability=probability
                 )
             )
         sentence = phrase(SENTENCES, "ranks", first=list_names(best_options, MAX_GROUPS))
         if 1 < len(tables) <= MAX_GROUPS:
-            draws = {name: rank_draws(group_model) for name, group_model in group_models.items()}
+            draws = {
+                name: get_rank_draws(group_model) for name, group_model in group_models.items()
+            }
             sentence = f"{sentence} {_describe_differences(draws, model._view.labels)}"
         return join_rank_tables("group", tables, sentence, SENTENCES["ranks.title"], leads=True)
 
     return ranks
 
 
-def _describe_differences(ranks: dict[str, np.ndarray], labels: list[str]) -> Text:
+def _describe_differences(rank_draws: dict[str, np.ndarray], labels: list[str]) -> Text:
     """Describe options that clearly rank higher in one respondent group than another."""
     differences = [
         {"option": option, "more": more, "less": less, "p": float(p)}
-        for more, less in permutations(ranks, 2)
-        for option, p in zip(labels, (ranks[more] < ranks[less]).mean(axis=0), strict=True)
+        for more, less in permutations(rank_draws, 2)
+        for option, p in zip(
+            labels, (rank_draws[more] < rank_draws[less]).mean(axis=0), strict=True
+        )
     ]
     differences.sort(key=lambda difference: -difference["p"])
     n_sure = sum(difference["p"] >= _SURE for difference in differences)
@@ -76,10 +80,10 @@ def _describe_differences(ranks: dict[str, np.ndarray], labels: list[str]) -> Te
         _describe_difference("higher", difference)
         for difference in differences[: min(n_sure, _NAMED)]
     )
-    more = ""
+    remainder_text = ""
     if n_sure > _NAMED:
-        more = f", and {format_plural(n_sure - _NAMED, 'other difference')}"
-    return phrase(SENTENCES, "differ", each=difference_text, more=more)
+        remainder_text = f", and {format_plural(n_sure - _NAMED, 'other difference')}"
+    return phrase(SENTENCES, "differ", each=difference_text, more=remainder_text)
 
 
 def _describe_difference(key: str, difference: dict[str, Any]) -> str:

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any, Self
 
 from thali._labels import shorten, suggest
-from thali._people.populations import Groups
+from thali._people.people_argument import Groups
 from thali.errors import ArgumentError, Setting
 
-from .requirements import requires
+from .method_requirements import requires
 
 
 def require_groups(model: Any, name: str) -> None:

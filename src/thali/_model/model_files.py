@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.custom_data import Observed
-from thali._inference.seeds import decode_seed, encode_seed
+from thali._inference.random_seeds import decode_seed, encode_seed
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, ThaliError
 
@@ -49,18 +49,18 @@ def describe_model(model: "Model") -> dict[Any, Any]:
 def compute_digest(data: Any) -> str:
     """Return a hash that changes with any value of the data or parameters."""
     arrays: dict[str, np.ndarray] = {}
-    digest = hashlib.sha256(json.dumps(encode_object(data, arrays)).encode())
+    sha256 = hashlib.sha256(json.dumps(encode_object(data, arrays)).encode())
     for name, array in arrays.items():
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
+        sha256.update(f"{name} {array.dtype} {array.shape}".encode())
+        sha256.update(np.ascontiguousarray(array).data)
+    return sha256.hexdigest()
 
 
 def build_model_tree(model: "Model") -> "xarray.DataTree":
     """Build the DataTree that `save` writes: posterior groups and fitted attributes."""
     import xarray as xr
 
-    from thali._posterior.store import build_tree, describe_origin, get_groups
+    from thali._posterior.datatree_files import build_tree, describe_origin, get_groups
 
     attributes = model._select_storable_attributes()
     posterior = attributes.pop("posterior_", None)
@@ -70,34 +70,36 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
         groups = get_groups(posterior)
         attrs = posterior.attrs
     arrays: dict[str, np.ndarray] = {}
-    text = json.dumps({name: encode_object(value, arrays) for name, value in attributes.items()})
-    arrays[_JSON_VARIABLE] = np.frombuffer(text.encode(), np.uint8)
-    groups[FITTED] = xr.Dataset(_array_variables(arrays))
+    attributes_json = json.dumps(
+        {name: encode_object(value, arrays) for name, value in attributes.items()}
+    )
+    arrays[_JSON_VARIABLE] = np.frombuffer(attributes_json.encode(), np.uint8)
+    groups[FITTED] = xr.Dataset(_convert_to_variables(arrays))
     return build_tree(groups, {**attrs, "thali_model": json.dumps(describe_model(model))})
 
 
 def save(model: "Model", path: Any) -> None:
     """Write a fitted model to one netCDF file, completely or not at all."""
-    from thali._posterior import store
+    from thali._posterior import datatree_files
 
-    store.save(build_model_tree(model), path)
+    datatree_files.save(build_model_tree(model), path)
 
 
 def encode_result(result_object: Any) -> memoryview:
     """Return the bytes of a netCDF file of a result such as a leaderboard."""
     import xarray as xr
 
-    from thali._posterior.store import build_tree, describe_origin, to_netcdf
+    from thali._posterior.datatree_files import build_tree, describe_origin, to_netcdf
 
     return to_netcdf(
         build_tree(
-            {FITTED: xr.Dataset(_array_variables(encode_arrays(result_object)))},
+            {FITTED: xr.Dataset(_convert_to_variables(encode_arrays(result_object)))},
             {**describe_origin(), _RESULT_ATTRIBUTE: 1},
         )
     )
 
 
-def _array_variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def _convert_to_variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """Convert arrays to xarray variables that share no dimensions."""
     return {
         name: (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array)
@@ -141,10 +143,10 @@ def load(path: Any, verify: bool = True) -> Any:
     >>> again
     <EliminationByAspects(aspects='unique') fitted to 9 options, 36 pairs, 8,424 comparisons>
     """
-    from thali._posterior import store
+    from thali._posterior import datatree_files
 
     path = find_model_file(path) or path
-    tree = store.load(path, verify)
+    tree = datatree_files.load(path, verify)
     if _RESULT_ATTRIBUTE in tree.attrs and FITTED in tree.children:
         return _load_result(tree, path)
     if "thali_model" not in tree.attrs or FITTED not in tree.children:
@@ -152,11 +154,14 @@ def load(path: Any, verify: bool = True) -> Any:
             f"'{path}' contains draws without a model; open it with xarray.open_datatree."
         )
     try:
-        saved = json.loads(tree.attrs["thali_model"])
-        name = str(saved["class"])
+        model_record = json.loads(tree.attrs["thali_model"])
+        class_name = str(model_record["class"])
         model = build_model(
-            name,
-            {key: decode_object(parameter, {}) for key, parameter in saved["parameters"].items()},
+            class_name,
+            {
+                key: decode_object(encoded_parameter, {})
+                for key, encoded_parameter in model_record["parameters"].items()
+            },
         )
         if model is not None:
             model._restore(_load_attributes(tree), path)
@@ -166,15 +171,18 @@ def load(path: Any, verify: bool = True) -> Any:
     except Exception as error:  # a damaged file may contain anything
         raise DataError(f"'{path}' is not a model file written by thali.") from error
     raise DataError(
-        f"{path} contains a {name}, which this version of thali does not support; update thali."
+        f"{path} contains a {class_name}, which this version of thali does not support; update"
+        " thali."
     )
 
 
 def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
     """Rebuild a result such as a leaderboard from the tree of its file."""
-    group = tree[FITTED].to_dataset()
+    fitted_group = tree[FITTED].to_dataset()
     try:
-        return decode_arrays({str(name): group[name].values for name in group.data_vars})
+        return decode_arrays(
+            {str(name): fitted_group[name].values for name in fitted_group.data_vars}
+        )
     except ThaliError:
         raise
     except Exception as error:  # a damaged file may contain anything else
@@ -184,21 +192,23 @@ def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
 def find_model_file(folder: Any) -> Path | None:
     """Return the path of the netCDF file in an `--out` folder; None if there is none."""
     for name in (*MODEL_FILES, LEADERBOARD_FILE):
-        file = Path(folder) / name
-        if file.is_file():
-            return file
+        path = Path(folder) / name
+        if path.is_file():
+            return path
     return None
 
 
 def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """Return the fitted attributes in the tree of a model file, by name."""
-    from thali._posterior.store import build_tree, get_groups
+    from thali._posterior.datatree_files import build_tree, get_groups
 
     groups = get_groups(tree)
-    group = groups.pop(FITTED)
-    arrays = {str(name): group[name].values for name in group.data_vars}
-    text = json.loads(arrays.pop(_JSON_VARIABLE).tobytes().decode())
-    attributes = {name: decode_object(json_value, arrays) for name, json_value in text.items()}
+    fitted_group = groups.pop(FITTED)
+    arrays = {str(name): fitted_group[name].values for name in fitted_group.data_vars}
+    encoded_attributes = json.loads(arrays.pop(_JSON_VARIABLE).tobytes().decode())
+    attributes = {
+        name: decode_object(json_value, arrays) for name, json_value in encoded_attributes.items()
+    }
     if "posterior" in groups:
         attributes["posterior_"] = build_tree(groups, tree.attrs)
     return attributes
@@ -207,53 +217,57 @@ def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
 # Objects as JSON and arrays -----------------------------------------------------------------------
 
 
-def encode_object(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
+def encode_object(stored_object: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     """Encode an object as JSON types; numeric arrays are added to the dict `arrays`.
 
     Without `arrays`, they become lists.
     """
-    if isinstance(part, np.ndarray):
-        return _encode_array(part, arrays)
-    if isinstance(part, np.generic):
-        return part.item()
-    if part is None or isinstance(part, str | int | float | bool):
-        return part
-    if isinstance(part, range):
-        return {"range": [part.start, part.stop, part.step]}
-    if isinstance(part, Tree):
-        return {"newick": part.to_newick()}
-    if isinstance(part, np.random.SeedSequence):
-        return {"seed": encode_seed(part)}
-    if isinstance(part, tuple) and not hasattr(part, "_fields"):
-        return {"tuple": [encode_object(v, arrays) for v in part]}
-    if isinstance(part, dict):
+    if isinstance(stored_object, np.ndarray):
+        return _encode_array(stored_object, arrays)
+    if isinstance(stored_object, np.generic):
+        return stored_object.item()
+    if stored_object is None or isinstance(stored_object, str | int | float | bool):
+        return stored_object
+    if isinstance(stored_object, range):
+        return {"range": [stored_object.start, stored_object.stop, stored_object.step]}
+    if isinstance(stored_object, Tree):
+        return {"newick": stored_object.to_newick()}
+    if isinstance(stored_object, np.random.SeedSequence):
+        return {"seed": encode_seed(stored_object)}
+    if isinstance(stored_object, tuple) and not hasattr(stored_object, "_fields"):
+        return {"tuple": [encode_object(v, arrays) for v in stored_object]}
+    if isinstance(stored_object, dict):
         return {
             "mapping": [
-                [encode_object(k, arrays), encode_object(v, arrays)] for k, v in part.items()
+                [encode_object(k, arrays), encode_object(v, arrays)]
+                for k, v in stored_object.items()
             ]
         }
-    if isinstance(part, set | frozenset):
-        return [encode_object(v, arrays) for v in sorted(part, key=str)]
-    if isinstance(part, list):
-        return [encode_object(v, arrays) for v in part]
-    if type(part).__module__.startswith(_LIBRARY) and not _is_table(part):
-        fields = _object_fields(part).items()
+    if isinstance(stored_object, set | frozenset):
+        return [encode_object(v, arrays) for v in sorted(stored_object, key=str)]
+    if isinstance(stored_object, list):
+        return [encode_object(v, arrays) for v in stored_object]
+    if type(stored_object).__module__.startswith(_LIBRARY) and not _is_table(stored_object):
+        fields = _list_object_fields(stored_object).items()
         return {
-            "object": class_name_in_file(type(part)),
+            "object": class_name_in_file(type(stored_object)),
             "fields": {name: encode_object(field_object, arrays) for name, field_object in fields},
         }
-    if callable(part):
+    if callable(stored_object):
         from thali._compile.jit import code_digest
 
-        return {"function": getattr(part, "__name__", repr(part)), "code": code_digest(part)}
-    return _encode_foreign(part, arrays)
+        return {
+            "function": getattr(stored_object, "__name__", repr(stored_object)),
+            "code": code_digest(stored_object),
+        }
+    return _encode_foreign(stored_object, arrays)
 
 
-def _is_table(value: Any) -> bool:
+def _is_table(stored_object: Any) -> bool:
     """Return whether the object is a results table, stored like a data frame."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
-    return isinstance(value, Table)
+    return isinstance(stored_object, Table)
 
 
 def _encode_array(array: np.ndarray, arrays: dict[str, np.ndarray] | None) -> Any:
@@ -268,76 +282,90 @@ def _encode_array(array: np.ndarray, arrays: dict[str, np.ndarray] | None) -> An
     return {"list": array.tolist(), "dtype": dtype}
 
 
-def _encode_foreign(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
+def _encode_foreign(stored_object: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     """Encode an object of pandas or scipy as JSON; others become their repr."""
     import pandas as pd
     from scipy import sparse
 
-    if isinstance(part, pd.DataFrame):
-        index = encode_object(part.index, arrays)
-        columns = encode_object(part.columns, arrays)
+    if isinstance(stored_object, pd.DataFrame):
+        index = encode_object(stored_object.index, arrays)
+        columns = encode_object(stored_object.columns, arrays)
         return {
-            "frame": [encode_object(part[name].to_numpy(), arrays) for name in part],
+            "frame": [
+                encode_object(stored_object[name].to_numpy(), arrays) for name in stored_object
+            ],
             "index": index,
             "columns": columns,
         }
-    if isinstance(part, pd.Series):
-        parts = {
-            "values": encode_object(part.to_numpy(), arrays),
-            "index": encode_object(part.index, arrays),
+    if isinstance(stored_object, pd.Series):
+        encoded_parts = {
+            "values": encode_object(stored_object.to_numpy(), arrays),
+            "index": encode_object(stored_object.index, arrays),
         }
-        return {"series": encode_object(part.name, arrays), **parts}
-    if isinstance(part, pd.Index):
-        return {"labels": encode_object(part.to_numpy(), arrays), "name": part.name}
-    if sparse.issparse(part):
-        rows: Any = sparse.csr_array(part)
-        parts = [encode_object(array, arrays) for array in (rows.data, rows.indices, rows.indptr)]
-        return {"sparse": parts, "shape": list(map(int, rows.shape))}
-    if isinstance(part, tuple):  # data of the user
-        return {"unknown": repr(part), "fields": [encode_object(v, arrays) for v in part]}
-    return {"unknown": repr(part)}
+        return {"series": encode_object(stored_object.name, arrays), **encoded_parts}
+    if isinstance(stored_object, pd.Index):
+        return {
+            "labels": encode_object(stored_object.to_numpy(), arrays),
+            "name": stored_object.name,
+        }
+    if sparse.issparse(stored_object):
+        csr_matrix: Any = sparse.csr_array(stored_object)
+        encoded_parts = [
+            encode_object(array, arrays)
+            for array in (csr_matrix.data, csr_matrix.indices, csr_matrix.indptr)
+        ]
+        return {"sparse": encoded_parts, "shape": list(map(int, csr_matrix.shape))}
+    if isinstance(stored_object, tuple):  # data of the user
+        return {
+            "unknown": repr(stored_object),
+            "fields": [encode_object(v, arrays) for v in stored_object],
+        }
+    return {"unknown": repr(stored_object)}
 
 
-def encode_arrays(part: Any) -> dict[str, np.ndarray]:
-    """Encode an object as numeric arrays by name; `unpack` decodes them."""
+def encode_arrays(stored_object: Any) -> dict[str, np.ndarray]:
+    """Encode an object as numeric arrays by name; `decode_arrays` decodes them."""
     arrays: dict[str, np.ndarray] = {}
-    text = json.dumps(encode_object(part, arrays))
-    return arrays | {_JSON_VARIABLE: np.frombuffer(text.encode(), np.uint8)}
+    object_json = json.dumps(encode_object(stored_object, arrays))
+    return arrays | {_JSON_VARIABLE: np.frombuffer(object_json.encode(), np.uint8)}
 
 
 def decode_arrays(arrays: dict[str, np.ndarray]) -> Any:
-    """Decode the object that `pack` encoded as arrays."""
+    """Decode the object that `encode_arrays` encoded."""
     return decode_object(json.loads(arrays[_JSON_VARIABLE].tobytes().decode()), arrays)
 
 
-def can_store(part: Any) -> bool:
+def can_store(stored_object: Any) -> bool:
     """Return whether `save` and `load` reproduce the object exactly."""
-    return _is_storable(encode_object(part, {}))
+    return _is_storable(encode_object(stored_object, {}))
 
 
-def _is_storable(encoded_part: Any) -> bool:
+def _is_storable(encoded: Any) -> bool:
     """Return whether encoded JSON is free of functions and unknown objects."""
-    if isinstance(encoded_part, list):
-        return all(map(_is_storable, encoded_part))
-    if not isinstance(encoded_part, dict):
+    if isinstance(encoded, list):
+        return all(map(_is_storable, encoded))
+    if not isinstance(encoded, dict):
         return True
-    return not {"unknown", "function"} & {next(iter(encoded_part), "")} and all(
-        map(_is_storable, encoded_part.values())
+    return not {"unknown", "function"} & {next(iter(encoded), "")} and all(
+        map(_is_storable, encoded.values())
     )
 
 
-def _object_fields(value: Any) -> dict[str, Any]:
+def _list_object_fields(stored_object: Any) -> dict[str, Any]:
     """Return the fields of a dataclass, NamedTuple or other thali object, by name."""
-    if isinstance(value, Observed):
-        return {"data": value.original}
-    if isinstance(value, tuple):
-        return value._asdict()  # type: ignore[attr-defined]
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return vars(value)
+    if isinstance(stored_object, Observed):
+        return {"data": stored_object.original}
+    if isinstance(stored_object, tuple):
+        return stored_object._asdict()  # type: ignore[attr-defined]
+    if dataclasses.is_dataclass(stored_object):
+        return {
+            field.name: getattr(stored_object, field.name)
+            for field in dataclasses.fields(stored_object)
+        }
+    return vars(stored_object)
 
 
-def decode_object(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
+def decode_object(encoded: Any, arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild the object that `encode` turned into JSON and arrays.
 
     Raises
@@ -345,24 +373,24 @@ def decode_object(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
     ArgumentError
         If it contains an object that files do not support.
     """
-    if isinstance(encoded_part, list):
-        return [decode_object(v, arrays) for v in encoded_part]
-    if not isinstance(encoded_part, dict):
-        return encoded_part
-    encoding = next(iter(encoded_part))
+    if isinstance(encoded, list):
+        return [decode_object(v, arrays) for v in encoded]
+    if not isinstance(encoded, dict):
+        return encoded
+    encoding = next(iter(encoded))
     if encoding not in _DECODERS:
         raise ArgumentError(
-            f"The file was written by a model with {encoded_part.get('unknown')}, which is not part"
+            f"The file was written by a model with {encoded.get('unknown')}, which is not part"
             " of thali; open its draws with xarray.open_datatree."
         )
-    return _DECODERS[encoding](encoded_part, arrays)
+    return _DECODERS[encoding](encoded, arrays)
 
 
-def _decode_object(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _decode_object(encoded: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild an object of a thali class from its encoded fields."""
-    cls: Any = load_class(str(encoded_part["object"]))
+    cls: Any = load_class(str(encoded["object"]))
     fields = {
-        key: decode_object(field_json, arrays) for key, field_json in encoded_part["fields"].items()
+        key: decode_object(field_json, arrays) for key, field_json in encoded["fields"].items()
     }
     if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields") or cls is Observed:
         return cls(**fields)
@@ -371,69 +399,69 @@ def _decode_object(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) 
     return decoded_object
 
 
-def _decode_frame(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _decode_frame(encoded: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild a data frame from its stored columns, index and cells."""
     import pandas as pd
 
-    columns = decode_object(encoded_part["columns"], arrays)
-    index = decode_object(encoded_part["index"], arrays)
+    columns = decode_object(encoded["columns"], arrays)
+    index = decode_object(encoded["index"], arrays)
     columns_by_position = {
         position: decode_object(column_json, arrays)
-        for position, column_json in enumerate(encoded_part["frame"])
+        for position, column_json in enumerate(encoded["frame"])
     }
     return pd.DataFrame(columns_by_position, index=index).set_axis(columns, axis=1)
 
 
-def _decode_series(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _decode_series(encoded: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild a pandas series from its encoded values and index."""
     import pandas as pd
 
-    parts = (
-        decode_object(encoded_part["values"], arrays),
-        decode_object(encoded_part["index"], arrays),
+    values_and_index = (
+        decode_object(encoded["values"], arrays),
+        decode_object(encoded["index"], arrays),
     )
-    return pd.Series(*parts, name=decode_object(encoded_part["series"], arrays))
+    return pd.Series(*values_and_index, name=decode_object(encoded["series"], arrays))
 
 
-def _decode_labels(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _decode_labels(encoded: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild a pandas index from its encoded labels."""
     import pandas as pd
 
-    return pd.Index(decode_object(encoded_part["labels"], arrays), name=encoded_part["name"])
+    return pd.Index(decode_object(encoded["labels"], arrays), name=encoded["name"])
 
 
-def _decode_sparse(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _decode_sparse(encoded: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild a scipy sparse matrix from its encoded arrays."""
     from scipy import sparse
 
     return sparse.csr_array(
-        tuple(decode_object(array_json, arrays) for array_json in encoded_part["sparse"]),
-        shape=tuple(encoded_part["shape"]),
+        tuple(decode_object(array_json, arrays) for array_json in encoded["sparse"]),
+        shape=tuple(encoded["shape"]),
     )
 
 
-def _decode_dtype(encoded_part: dict[Any, Any]) -> np.dtype:
+def _decode_dtype(encoded: dict[Any, Any]) -> np.dtype:
     """Return the numpy dtype of an encoded array."""
     # Text gets the width of its longest cell.
-    dtype = np.dtype(encoded_part["dtype"])
+    dtype = np.dtype(encoded["dtype"])
     if dtype.kind not in "USV":
         return dtype
     return np.dtype(dtype.kind)
 
 
-def _decode_list(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _decode_list(encoded: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild an array that was stored as a JSON list."""
     # All texts take the width of the longest.
-    dtype = _decode_dtype(encoded_part)
+    dtype = _decode_dtype(encoded)
     lengths = []
     if dtype.kind == "U":
-        lengths = [len(text) for text in np.array(encoded_part["list"], dtype=object).flat]
+        lengths = [len(text) for text in np.array(encoded["list"], dtype=object).flat]
     if len(lengths) * max(lengths, default=0) > max(_MAX_TEXT, 100 * sum(lengths)):
         raise DataError(
             "The file contains a string that is too long to load into memory; the file may be"
             " damaged."
         )
-    return np.array(encoded_part["list"], dtype=dtype)
+    return np.array(encoded["list"], dtype=dtype)
 
 
 _DECODERS = {

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import is_list
-from thali._inference.indexing import (
+from thali._argument_checks import is_list
+from thali._inference.index_arithmetic import (
     argsort_descending,
     iterate_slices,
     part_bounds,
     part_slice,
     space_evenly,
 )
-from thali._inference.numerics.shares import compute_shares, divide_positive
+from thali._inference.numerics.weight_shares import compute_shares, divide_positive
 from thali._labels import format_label, suggest
 from thali.errors import ArgumentError
 
@@ -56,21 +56,21 @@ class QuestionOutcomes(NamedTuple):
 
     def select_questions(self, questions: np.ndarray) -> "QuestionOutcomes":
         """Return the outcomes of the questions with these indices."""
-        sizes = np.diff(self.start)[questions]
+        outcome_counts = np.diff(self.start)[questions]
         outcome_indices = np.repeat(
-            self.start[questions] - np.cumsum(sizes) + sizes, sizes
-        ) + np.arange(sizes.sum())
-        return QuestionOutcomes(self.probabilities[:, outcome_indices], part_bounds(sizes))
+            self.start[questions] - np.cumsum(outcome_counts) + outcome_counts, outcome_counts
+        ) + np.arange(outcome_counts.sum())
+        return QuestionOutcomes(self.probabilities[:, outcome_indices], part_bounds(outcome_counts))
 
     def compute_entropies(self) -> np.ndarray:
         """Return the entropy of each question's outcome in nats, (draws, questions)."""
         p = self.probabilities
-        terms = -p * np.log(p, out=np.zeros_like(p), where=p > 0.0)
-        return np.add.reduceat(terms, self.start[:-1], axis=1)
+        entropy_terms = -p * np.log(p, out=np.zeros_like(p), where=p > 0.0)
+        return np.add.reduceat(entropy_terms, self.start[:-1], axis=1)
 
 
 class LearningTarget(NamedTuple):
-    """What questions should teach: the whole draw, or variables computed from it."""
+    """Target of questions: the complete draw, or variables computed from it."""
 
     # (rows, draws) bool: whether a draw has a value; the values of a variable partition the draws
     values: np.ndarray | None = None
@@ -97,63 +97,75 @@ def choose_questions(
     outcomes: QuestionOutcomes, target: LearningTarget, n: int, rng: np.random.Generator
 ) -> ChosenQuestions:
     """Choose n questions greedily, each the most informative after those chosen before."""
-    draws = len(outcomes.probabilities)
-    weights = np.full((1, draws), 1.0 / draws)
+    n_draws = len(outcomes.probabilities)
+    weights = np.full((1, n_draws), 1.0 / n_draws)
     p_answers = np.ones(1)
-    alone = expected_information(outcomes, target, weights, p_answers)
-    best_alone = argsort_descending(alone)[: max(CANDIDATES, n)]
-    candidates = outcomes.select_questions(best_alone)
-    gain, order, chosen_gains = alone[best_alone], [], []
-    for n_chosen in range(min(n, len(best_alone))):
+    information_alone = compute_expected_information(outcomes, target, weights, p_answers)
+    candidate_indices = argsort_descending(information_alone)[: max(CANDIDATES, n)]
+    candidates = outcomes.select_questions(candidate_indices)
+    gains, chosen_candidates, chosen_gains = information_alone[candidate_indices], [], []
+    for n_chosen in range(min(n, len(candidate_indices))):
         if n_chosen:
             weights, p_answers = _extend_answers(
-                candidates, order[-1], weights, p_answers, target.rows, rng
+                candidates, chosen_candidates[-1], weights, p_answers, target.rows, rng
             )
-            gain = expected_information(candidates, target, weights, p_answers)
-            gain[order] = -np.inf
-        order.append(int(gain.argmax()))
-        chosen_gains.append(max(float(gain[order[-1]]), 0.0))
-    question_indices = best_alone[order]
+            gains = compute_expected_information(candidates, target, weights, p_answers)
+            gains[chosen_candidates] = -np.inf
+        chosen_candidates.append(int(gains.argmax()))
+        chosen_gains.append(max(float(gains[chosen_candidates[-1]]), 0.0))
+    question_indices = candidate_indices[chosen_candidates]
     return ChosenQuestions(
-        question_indices, np.array(chosen_gains), np.maximum(alone[question_indices], 0.0)
+        question_indices,
+        np.array(chosen_gains),
+        np.maximum(information_alone[question_indices], 0.0),
     )
 
 
-def expected_information(
+def compute_expected_information(
     outcomes: QuestionOutcomes, target: LearningTarget, weights: np.ndarray, p_answers: np.ndarray
 ) -> np.ndarray:
     """Return the expected information of each question in nats, after earlier answers.
 
     `weights` (answers, draws) and `p_answers` (answers,) describe combinations of earlier answers.
     """
-    prior = p_answers @ _mixture_entropies(outcomes, weights)
+    predictive_entropies = p_answers @ _compute_mixture_entropies(outcomes, weights)
     if target.values is None:
-        return prior - (p_answers @ weights) @ outcomes.compute_entropies()
-    within = np.zeros(len(outcomes.start) - 1)
+        return predictive_entropies - (p_answers @ weights) @ outcomes.compute_entropies()
+    entropies_within = np.zeros(len(outcomes.start) - 1)
     row_size = sum(outcomes.probabilities.shape)
-    for answer, p_answer in zip(weights, p_answers, strict=True):
+    for draw_weights, p_answer in zip(weights, p_answers, strict=True):
         for rows in iterate_slices(target.rows, row_size, BLOCK):
-            joint = answer * target.values[rows]
-            share = joint.sum(axis=1)
-            has_share = share > 0.0
-            within += (
+            joint_weights = draw_weights * target.values[rows]
+            p_values = joint_weights.sum(axis=1)
+            is_possible = p_values > 0.0
+            entropies_within += (
                 p_answer
-                * share[has_share]
-                @ _mixture_entropies(outcomes, joint[has_share] / share[has_share, None])
+                * p_values[is_possible]
+                @ _compute_mixture_entropies(
+                    outcomes, joint_weights[is_possible] / p_values[is_possible, None]
+                )
             )
-    return (target.variables * prior - within) * target.n_represented / target.variables
+    return (
+        (target.variables * predictive_entropies - entropies_within)
+        * target.n_represented
+        / target.variables
+    )
 
 
-def _mixture_entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.ndarray:
+def _compute_mixture_entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.ndarray:
     """Return entropies of outcomes averaged over weighted draws, (rows, questions)."""
     # They are corrected for bias.
     p = outcomes.probabilities
-    mean = weights @ p
-    squared = weights**2
-    variance = squared @ p**2 - 2.0 * mean * (squared @ p) + mean**2 * squared.sum(axis=1)[:, None]
-    log = np.log(mean, out=np.zeros_like(mean), where=mean > 0.0)
-    correction = divide_positive(0.5 * variance, mean)
-    return np.add.reduceat(correction - mean * log, outcomes.start[:-1], axis=1)
+    mean_p = weights @ p
+    squared_weights = weights**2
+    variance = (
+        squared_weights @ p**2
+        - 2.0 * mean_p * (squared_weights @ p)
+        + mean_p**2 * squared_weights.sum(axis=1)[:, None]
+    )
+    log_mean = np.log(mean_p, out=np.zeros_like(mean_p), where=mean_p > 0.0)
+    correction = divide_positive(0.5 * variance, mean_p)
+    return np.add.reduceat(correction - mean_p * log_mean, outcomes.start[:-1], axis=1)
 
 
 def _extend_answers(
@@ -161,26 +173,26 @@ def _extend_answers(
     question: int,
     weights: np.ndarray,
     p_answers: np.ndarray,
-    rows: int,
+    n_values: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Combine earlier answers with each outcome of one more question."""
     # Combinations are sampled if there are more than `rows`.
     p = outcomes.probabilities[:, part_slice(outcomes.start, question)]
-    joint = (weights[:, None, :] * p.T).reshape(-1, len(p)) * np.repeat(p_answers, p.shape[1])[
-        :, None
-    ]
-    total = joint.sum(axis=1)
-    joint = joint[total > 0.0]
-    total = total[total > 0.0]
-    max_answers = min(max(MIN_ANSWERS, ROWS // rows), MAX_ANSWERS)
-    if len(total) > max_answers:
-        sampled_rows = rng.choice(len(total), max_answers, p=compute_shares(total))
-        joint = joint[sampled_rows]
-        share = np.full(max_answers, 1.0 / max_answers)
+    joint_weights = (weights[:, None, :] * p.T).reshape(-1, len(p)) * np.repeat(
+        p_answers, p.shape[1]
+    )[:, None]
+    p_joint = joint_weights.sum(axis=1)
+    joint_weights = joint_weights[p_joint > 0.0]
+    p_joint = p_joint[p_joint > 0.0]
+    max_answers = min(max(MIN_ANSWERS, ROWS // n_values), MAX_ANSWERS)
+    if len(p_joint) > max_answers:
+        sampled_rows = rng.choice(len(p_joint), max_answers, p=compute_shares(p_joint))
+        joint_weights = joint_weights[sampled_rows]
+        p_kept = np.full(max_answers, 1.0 / max_answers)
     else:
-        share = compute_shares(total)
-    return joint / joint.sum(axis=1)[:, None], share
+        p_kept = compute_shares(p_joint)
+    return joint_weights / joint_weights.sum(axis=1)[:, None], p_kept
 
 
 EVERYTHING, RANKS, BEST = "everything", "ranks", "best"
@@ -201,27 +213,31 @@ QUESTIONS = 5_000  # maximum of sets or triplets that are evaluated; more are sa
 VARIABLES = 1_000  # maximum of pairs whose order is evaluated; more are sampled at random
 
 
-def tabulate_questions(questions: dict[str, Any], chosen: ChosenQuestions) -> "pandas.DataFrame":
+def tabulate_questions(
+    question_columns: dict[str, Any], choice: ChosenQuestions
+) -> "pandas.DataFrame":
     """Tabulate chosen questions with their joint and single information."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
-    return Table(questions | {"information": chosen.gains, "alone": chosen.alone})
+    return Table(question_columns | {"information": choice.gains, "alone": choice.alone})
 
 
-def allowed_options(among: Any, labels: list[str], min_options: int) -> list[int]:
+def allowed_options(allowed_labels: Any, labels: list[str], min_options: int) -> list[int]:
     """Return sorted indices of the options that may be asked about; None: all."""
-    if among is None:
-        indices = list(range(len(labels)))
-    elif not is_list(among):
-        raise ArgumentError(f"`among` must be a list of labels; got {among!r}.")
+    if allowed_labels is None:
+        option_indices = list(range(len(labels)))
+    elif not is_list(allowed_labels):
+        raise ArgumentError(f"`among` must be a list of labels; got {allowed_labels!r}.")
     else:
-        indices = sorted({label_index(format_label(label), labels, "among") for label in among})
-    if len(indices) < min_options:
-        raise ArgumentError(
-            f"A question needs at least {min_options} different options; available: {len(indices)}."
-            " Add options."
+        option_indices = sorted(
+            {label_index(format_label(label), labels, "among") for label in allowed_labels}
         )
-    return indices
+    if len(option_indices) < min_options:
+        raise ArgumentError(
+            f"A question needs at least {min_options} different options; available:"
+            f" {len(option_indices)}. Add options."
+        )
+    return option_indices
 
 
 def label_index(label: str, labels: list[str], argument: str) -> int:
@@ -252,9 +268,9 @@ def list_subsets(option_indices: list[int], size: int, rng: np.random.Generator)
     return np.unique(subsets, axis=0)
 
 
-def list_pairs(among: Any, labels: list[str], rng: np.random.Generator) -> np.ndarray:
+def list_pairs(allowed_labels: Any, labels: list[str], rng: np.random.Generator) -> np.ndarray:
     """Return all pairs of the given options, or a random sample, shape (pairs, 2)."""
-    pairs = np.array(list(combinations(allowed_options(among, labels, 2), 2)), np.int64)
+    pairs = np.array(list(combinations(allowed_options(allowed_labels, labels, 2), 2)), np.int64)
     return sample_rows(pairs, NUMBERS // (3 * MIN_DRAWS), rng)
 
 
@@ -275,13 +291,13 @@ def tabulate_pairs(
     """Tabulate the n most informative pairs; p (draws, pairs, outcomes)."""
     n_outcomes = p.shape[-1]
     outcomes = QuestionOutcomes(p.reshape(len(p), -1), np.arange(len(pairs) + 1) * n_outcomes)
-    chosen = choose_questions(outcomes, target, n, rng)
-    mean = p.mean(axis=0)[chosen.questions]
-    a, b = ([labels[k] for k in column] for column in pairs[chosen.questions].T)
-    probabilities = {"p_a": mean[:, 0]}
+    choice = choose_questions(outcomes, target, n, rng)
+    mean_p = p.mean(axis=0)[choice.questions]
+    a, b = ([labels[k] for k in column] for column in pairs[choice.questions].T)
+    probabilities = {"p_a": mean_p[:, 0]}
     if n_outcomes == 3:
-        probabilities["p_tie"] = mean[:, 1]
-    return tabulate_questions({"a": a, "b": b} | probabilities, chosen)
+        probabilities["p_tie"] = mean_p[:, 1]
+    return tabulate_questions({"a": a, "b": b} | probabilities, choice)
 
 
 def tabulate_sets(
@@ -293,17 +309,19 @@ def tabulate_sets(
     rng: np.random.Generator,
 ) -> "pandas.DataFrame":
     """Tabulate the n most informative sets; p (draws, members of all sets)."""
-    chosen = choose_questions(
+    choice = choose_questions(
         QuestionOutcomes(p, np.arange(len(sets) + 1) * sets.shape[1]), target, n, rng
     )
-    members = [tuple(labels[k] for k in sets[q]) for q in chosen.questions]
-    return tabulate_questions({"members": members}, chosen)
+    label_sets = [tuple(labels[k] for k in sets[q]) for q in choice.questions]
+    return tabulate_questions({"members": label_sets}, choice)
 
 
-def check_goal(goal: Any, words: Any = WORDS, more: str = "") -> None:
+def check_goal(goal: Any, allowed_goals: Any = WORDS, further_text: str = "") -> None:
     """Raise ArgumentError if the learning goal is unknown."""
-    if goal not in words:
-        raise ArgumentError(f"`goal` must be {', '.join(map(repr, words))}{more}; got {goal!r}.")
+    if goal not in allowed_goals:
+        raise ArgumentError(
+            f"`goal` must be {', '.join(map(repr, allowed_goals))}{further_text}; got {goal!r}."
+        )
 
 
 def build_worth_target(goal: str, utility: np.ndarray, rng: np.random.Generator) -> LearningTarget:
@@ -311,9 +329,11 @@ def build_worth_target(goal: str, utility: np.ndarray, rng: np.random.Generator)
     if goal == EVERYTHING:
         return LearningTarget()
     if goal == BEST:
-        best = utility.argmax(axis=1)
-        return LearningTarget(best == np.unique(best)[:, None])
+        best_option = utility.argmax(axis=1)
+        return LearningTarget(best_option == np.unique(best_option)[:, None])
     pairs = np.array(list(combinations(range(utility.shape[1]), 2)), np.int64)
-    first, second = sample_rows(pairs, VARIABLES, rng).T
-    above = (utility[:, first] > utility[:, second]).T
-    return LearningTarget(np.concatenate([above, ~above]), len(first), len(pairs))
+    first_options, second_options = sample_rows(pairs, VARIABLES, rng).T
+    is_first_better = (utility[:, first_options] > utility[:, second_options]).T
+    return LearningTarget(
+        np.concatenate([is_first_better, ~is_first_better]), len(first_options), len(pairs)
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import format_label, shorten, suggest
-from thali._posterior.interval import compute_interval
+from thali._posterior.posterior_interval import compute_interval
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ class ScoreScale(NamedTuple):
     def compute_scores(self, worth: np.ndarray) -> np.ndarray:
         """Compute option scores from 0 to 100 from log worths (..., options)."""
         if self.none is None:
-            return sum_scaled_scores(worth, self.size)
-        return anchored_scores(worth, self.size, self.none)
+            return compute_sum_scaled_scores(worth, self.size)
+        return compute_anchored_scores(worth, self.size, self.none)
 
     def is_above_anchor(self, worth: np.ndarray) -> np.ndarray:
         """Return whether each option beats the anchor, per draw; NaN without anchor."""
@@ -46,7 +46,7 @@ class ScoreDraws(NamedTuple):
     above: np.ndarray
 
 
-def sum_scaled_scores(worth: np.ndarray, size: float) -> np.ndarray:
+def compute_sum_scaled_scores(worth: np.ndarray, size: float) -> np.ndarray:
     r"""Return scores that sum to 100 over options, from worths (..., options).
 
     Sets have a = `size` options.
@@ -55,20 +55,24 @@ def sum_scaled_scores(worth: np.ndarray, size: float) -> np.ndarray:
 
     with centred log worths z.
     """
-    logs = np.log(np.maximum(worth, _MIN_WORTH))
-    p = _probability_in_set(logs - logs.mean(axis=-1, keepdims=True), size)
+    log_worths = np.log(np.maximum(worth, _MIN_WORTH))
+    p = _compute_probability_in_set(log_worths - log_worths.mean(axis=-1, keepdims=True), size)
     return 100.0 * p / p.sum(axis=-1, keepdims=True)
 
 
-def anchored_scores(worth: np.ndarray, size: float, anchor_index: int) -> np.ndarray:
+def compute_anchored_scores(worth: np.ndarray, size: float, anchor_index: int) -> np.ndarray:
     """Return scores on which the anchor option has 100, from worths (..., options)."""
-    logs = np.log(np.maximum(worth, _MIN_WORTH))
-    return 100.0 * size * _probability_in_set(logs - logs[..., [anchor_index]], size)
+    log_worths = np.log(np.maximum(worth, _MIN_WORTH))
+    return (
+        100.0
+        * size
+        * _compute_probability_in_set(log_worths - log_worths[..., [anchor_index]], size)
+    )
 
 
-def _probability_in_set(logs: np.ndarray, size: float) -> np.ndarray:
+def _compute_probability_in_set(log_worths: np.ndarray, size: float) -> np.ndarray:
     """Return P(choice) from a set of `size` whose other options have log worth 0."""
-    odds = np.exp(np.minimum(logs, _LARGEST))
+    odds = np.exp(np.minimum(log_worths, _LARGEST))
     return odds / (odds + size - 1.0)
 
 
@@ -88,7 +92,7 @@ def tabulate_scores(
     """Tabulate mean scores and intervals, one row per group and option."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     index = pd.Index(labels, name="option")
     if level_name is not None:

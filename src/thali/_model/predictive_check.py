@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import ANSWER, MEMBER, MOST_SIMILAR, PAIR, TIED
-from thali._posterior.interval import compute_discrete_interval, format_level
+from thali._posterior.posterior_interval import compute_discrete_interval, format_level
 from thali.errors import ArgumentError
 
 from .common_findings import MISFIT
@@ -122,21 +122,23 @@ def build_check_table(
 
     `row_blocks` contain its columns in blocks of rows.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
-    table = {name: np.concatenate([block[name] for block in row_blocks]) for name in row_blocks[0]}
-    frame = Table(labels.assign(**table))
+    columns_by_name = {
+        name: np.concatenate([block[name] for block in row_blocks]) for name in row_blocks[0]
+    }
+    frame = Table(labels.assign(**columns_by_name))
     frame["missed"] = (frame["observed"] < frame["low"]) | (frame["observed"] > frame["high"])
-    expected = float(frame.pop("outside").sum())
+    expected_missed = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
     if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT:
-        p_value = _tail_probability(*discrepancy)
+        p_value = _compute_tail_probability(*discrepancy)
     else:
         p_value = math.nan
     frame.attrs |= {
         "p_value": p_value,
         "interval": ci,
-        "expected_missed": expected,
+        "expected_missed": expected_missed,
         "draws": discrepancy.shape[1],
         ROWS: row_kind,
     }
@@ -152,43 +154,47 @@ def describe_check(table: "pandas.DataFrame") -> str:
         )
     words = get_check_words(table)
     if math.isnan(table.attrs["p_value"]):
-        by_each = ""
+        group_text = ""
         if EACH in table.attrs:
-            by_each = f" by each {table.attrs[EACH]}"
+            group_text = f" by each {table.attrs[EACH]}"
         return (
-            f"This check is uninformative: {words.observed_text}{by_each} fewer than"
+            f"This check is uninformative: {words.observed_text}{group_text} fewer than"
             f" {MIN_MEAN_COUNT:g} times"
             " on average, so almost every interval covers all proportions that could be observed."
             " Collect more choices per question, or test predictions of held-out choices (thali"
             " compare)."
         )
-    missed: Any = table[table["missed"]]
+    missed_rows: Any = table[table["missed"]]
     expected = table.attrs["expected_missed"]
-    by_chance = "fewer than 1"
+    chance_text = "fewer than 1"
     if expected >= 0.95:
-        by_chance = f"about {expected:,.0f}"
+        chance_text = f"about {expected:,.0f}"
     p_value = table.attrs["p_value"]
     resolution = 1 / table.attrs["draws"]
     verdict = "No misfit found"
     if max(p_value, resolution) < MISFIT:
         verdict = "Misfit"
     level = format_level(table.attrs["interval"])
-    outside_text = f"{len(missed):,} of {len(table):,} {words.row_text} fell outside the {level}"
-    intervals = f"predictive intervals ({by_chance} on average in simulated data)"
+    outside_text = (
+        f"{len(missed_rows):,} of {len(table):,} {words.row_text} fell outside the {level}"
+    )
+    intervals = f"predictive intervals ({chance_text} on average in simulated data)"
     sentence = f"{verdict} ({_format_p_value(p_value, resolution)}): {outside_text} {intervals}"
-    if len(missed):
-        names = {label: label for label in list_checked_options(table)}
-        rows: Any = missed.head(MAX_NAMED).itertuples()
-        texts = [_describe_missed_row(row, words.describe_row(row, names)) for row in rows]
-        if "group" in missed:
+    if len(missed_rows):
+        name_of_option = {label: label for label in list_checked_options(table)}
+        worst_rows: Any = missed_rows.head(MAX_NAMED).itertuples()
+        texts = [
+            _describe_missed_row(row, words.describe_row(row, name_of_option)) for row in worst_rows
+        ]
+        if "group" in missed_rows:
             texts = [
-                f"{group}, {text}" for group, text in zip(missed["group"], texts, strict=False)
+                f"{group}, {text}" for group, text in zip(missed_rows["group"], texts, strict=False)
             ]
-        worst = "; ".join(texts)
-        if len(missed) <= MAX_NAMED:
-            sentence += f". Outside: {worst}"
+        worst_text = "; ".join(texts)
+        if len(missed_rows) <= MAX_NAMED:
+            sentence += f". Outside: {worst_text}"
         else:
-            sentence += f". Worst: {worst}"
+            sentence += f". Worst: {worst_text}"
     return f"{sentence}."
 
 
@@ -233,17 +239,17 @@ def compute_check_rows(
     # quantiles are possible counts: values between counts cannot be observed
     low, high = compute_discrete_interval(replicates, ci, axis=1)
     twice_rank = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
-    outside = (replicates < low[:, None]) | (replicates > high[:, None])
+    is_outside = (replicates < low[:, None]) | (replicates > high[:, None])
     n = n[:, 0]
-    draws = replicates.shape[1]
+    n_draws = replicates.shape[1]
     return {
         "n": n,
         "observed": x[:, 0] / n,
         "predicted": p.mean(axis=1),
         "low": low / n,
         "high": high / n,
-        "p_value": np.minimum(twice_rank, 2 * draws - twice_rank) / draws,
-        "outside": outside.mean(axis=1),
+        "p_value": np.minimum(twice_rank, 2 * n_draws - twice_rank) / n_draws,
+        "outside": is_outside.mean(axis=1),
     }
 
 
@@ -251,14 +257,14 @@ def compute_discrepancy(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Return Pearson's chi-square Σ (x - E x)² / E x of each draw, shape (draws,)."""
     residual = x - expected
     # where the model is certain, equal data add 0 and other data infinity
-    certain = np.where(residual == 0, 0.0, np.inf)
-    return np.divide(residual**2, expected, out=certain, where=expected > 0).sum(axis=0)
+    certain_terms = np.where(residual == 0, 0.0, np.inf)
+    return np.divide(residual**2, expected, out=certain_terms, where=expected > 0).sum(axis=0)
 
 
-def _tail_probability(observed: np.ndarray, replicated: np.ndarray) -> float:
+def _compute_tail_probability(observed: np.ndarray, replicated: np.ndarray) -> float:
     """Return P(replicated discrepancy > observed); ties count half."""
-    tied = np.isclose(replicated, observed, rtol=TIE, atol=0.0)
-    return float(np.mean(np.where(tied, 0.5, replicated > observed)))
+    is_tied = np.isclose(replicated, observed, rtol=TIE, atol=0.0)
+    return float(np.mean(np.where(is_tied, 0.5, replicated > observed)))
 
 
 # Checks of several groups -------------------------------------------------------------------------
@@ -268,17 +274,17 @@ def merge_group_checks(tables: Mapping[str, Any], group_word: str) -> "pandas.Da
     """Join the check tables of groups; the p-value is Bonferroni-corrected."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
-    joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
-    joined.insert(0, "group", joined.pop("group"))
-    merged = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
+    joined_tables = pd.concat([table.assign(group=name) for name, table in tables.items()])
+    joined_tables.insert(0, "group", joined_tables.pop("group"))
+    merged = Table(joined_tables.sort_values("p_value", kind="stable", ignore_index=True))
     first_attrs = next(iter(tables.values())).attrs
     p_values = {name: float(table.attrs["p_value"]) for name, table in tables.items()}
     finite_p_values = [p for p in p_values.values() if not math.isnan(p)]
-    smallest = min(finite_p_values, default=math.nan)
+    smallest_p_value = min(finite_p_values, default=math.nan)
     merged.attrs = first_attrs | {
-        "p_value": min(len(finite_p_values) * smallest, 1.0),
+        "p_value": min(len(finite_p_values) * smallest_p_value, 1.0),
         "p_values": p_values,
         EACH: group_word,
         "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),

@@ -276,8 +276,8 @@ class Cite(Fact):
 
 def list_references(sentences: Iterable[str | Message]) -> tuple[str, ...]:
     """Return bibliography entries of all works that the sentences cite, sorted by author."""
-    cited = {key for sentence in sentences for key in _iterate_keys(sentence)}
-    return tuple(work.text for key, work in REFERENCES.items() if key in cited)
+    cited_keys = {key for sentence in sentences for key in _iterate_keys(sentence)}
+    return tuple(work.text for key, work in REFERENCES.items() if key in cited_keys)
 
 
 def _iterate_keys(part: object) -> Iterable[str]:

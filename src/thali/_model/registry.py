@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali._lazy_imports import MODELS, load_object
 
 from .aliases import normalise_name
-from .spec import ModelSpec
+from .model_spec import ModelSpec
 
 if TYPE_CHECKING:
     import pandas
@@ -44,7 +44,7 @@ def models() -> "pandas.DataFrame":
 
 
 def get_features_argument(data_kind: str) -> str:
-    """Return the name of the features argument of models for this data kind, or ""."""
+    """Return the name of the features argument for this data kind; "" if none."""
     return next((spec.features for spec in SPECS if data_kind in spec.data and spec.options), "")
 
 

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import format_number, format_percent
 from thali._labels import list_names
+from thali._number_format import format_number, format_percent
 from thali._people.respondent_columns import RespondentCovariates
 
 from .finding import Brief, Finding, Picture
@@ -26,14 +26,14 @@ def build_individuals_finding(
     table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str
 ) -> Finding:
     """Build the finding of preferences per respondent and option, with population means."""
-    preferred: Any = table["mean"].unstack("option").idxmax(axis=1)
-    n_by_option = preferred.value_counts(sort=True)
-    shares = [
+    preferred_options: Any = table["mean"].unstack("option").idxmax(axis=1)
+    n_by_option = preferred_options.value_counts(sort=True)
+    share_texts = [
         f"{option} ({format_percent(count / n_by_option.sum())})"
         for option, count in n_by_option.head(NAMED).items()
     ]
     sentence = SENTENCES["individuals"].format(
-        number=f"{n_by_option.sum():,}", options=list_names(shares)
+        number=f"{n_by_option.sum():,}", options=list_names(share_texts)
     )
     picture = Picture("individuals", caption, table, {"population": population})
     return Finding(sentence, title=title, table=table, picture=picture)
@@ -67,11 +67,11 @@ def _describe_effect(
     covariates: RespondentCovariates, name: str, parameter: str, odds_ratio: float
 ) -> str:
     """Describe the effect of one respondent covariate on one parameter in a sentence."""
-    ratio = format_number(odds_ratio)
+    ratio_text = format_number(odds_ratio)
     column_and_labels = covariates.describe_label(name)
     if column_and_labels is None:
-        return SENTENCES["effects.number"].format(of=parameter, column=name, ratio=ratio)
-    column, label, first = column_and_labels
+        return SENTENCES["effects.number"].format(of=parameter, column=name, ratio=ratio_text)
+    column, label, reference_label = column_and_labels
     return SENTENCES["effects.label"].format(
-        of=parameter, ratio=ratio, column=column, label=label, first=first
+        of=parameter, ratio=ratio_text, column=column, label=label, first=reference_label
     )

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from thali._digits import format_number, format_percent
 from thali._labels import format_plural, list_names
-from thali._people.segments import Segments
+from thali._number_format import format_number, format_percent
+from thali._people.respondent_segments import Segments
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, FindingMaker, Picture, Text
-from .phrases import phrase
+from .finding_settings import AnswerSettings
 from .references import Cite
-from .settings import AnswerSettings
+from .sentence_templates import phrase
 
 _MIN_PEOPLE = 3  # minimum number of respondents
 _CLEAR = 0.5  # stability from which on segments are clear
@@ -42,20 +42,22 @@ ExtraFinding = tuple[str, str, Callable[[Any, Segments], Finding]]
 SegmentFunction = Callable[[Any], Segments | None]  # (model) -> segments
 
 
-def make_segment_function(settings: AnswerSettings, default_number: Any = None) -> SegmentFunction:
-    """Return a cached function (model) -> segments; `default_number`: number of segments."""
+def make_segment_function(
+    settings: AnswerSettings, default_n_segments: Any = None
+) -> SegmentFunction:
+    """Return a cached function (model) -> segments; `default_n_segments`: number of segments."""
     cache: list[Segments | None] = []
 
     def segments(model: Any) -> Segments | None:
         """Cluster the model's respondents; None if there are too few."""
         if not cache:
             cache.append(None)  # stays None after an error, so that it is reported once
-            number = settings.segments
-            if number is None:
-                number = default_number
-            computed = model.respondents.segments(number, settings.random_seed, settings.ci)
-            if len(computed.assignment) >= _MIN_PEOPLE:
-                cache[0] = computed
+            n_segments = settings.segments
+            if n_segments is None:
+                n_segments = default_n_segments
+            new_segments = model.respondents.segments(n_segments, settings.random_seed, settings.ci)
+            if len(new_segments.assignment) >= _MIN_PEOPLE:
+                cache[0] = new_segments
         return cache[0]
 
     return segments
@@ -63,7 +65,7 @@ def make_segment_function(settings: AnswerSettings, default_number: Any = None) 
 
 def make_segment_makers(
     settings: AnswerSettings,
-    segments: SegmentFunction,
+    get_segments: SegmentFunction,
     extra_findings: tuple[ExtraFinding, ...] = (),
     text_if_unclear: Text = "",
 ) -> tuple[FindingMaker, ...]:
@@ -73,14 +75,14 @@ def make_segment_makers(
     the model; `text_if_unclear` suggests alternatives if segments are not clear.
     """
     is_requested = settings.segments is not None
-    first_place = table_place = list_place = SHOWN
+    sizes_place = table_place = list_place = SHOWN
     if is_requested:
-        first_place, table_place, list_place = ON_SCREEN, BRIEF, FULL
+        sizes_place, table_place, list_place = ON_SCREEN, BRIEF, FULL
     makers = (
         (
             "segment_sizes",
             "Respondent segments",
-            first_place,
+            sizes_place,
             partial(_report_sizes, is_requested, text_if_unclear),
         ),
         ("segment_profiles", "Segment profiles", table_place, _report_profiles),
@@ -89,7 +91,7 @@ def make_segment_makers(
     )
     extra_makers = ((key, question, table_place, make) for key, question, make in extra_findings)
     return tuple(
-        FindingMaker(key, question, surfaces, partial(_report_segments, segments, make))
+        FindingMaker(key, question, surfaces, partial(_report_segments, get_segments, make))
         for key, question, surfaces, make in (*makers, *extra_makers)
     )
 
@@ -100,16 +102,16 @@ def describe_segmentation(clustered_quantity: str) -> Text:
 
 
 def _report_segments(
-    segments: SegmentFunction,
+    get_segments: SegmentFunction,
     report: Callable[[Any, Segments], Finding | None],
     model: Any,
     settings: AnswerSettings,
 ) -> Finding | None:
     """Return `report(model, segments)`; None if there are no segments."""
-    segments_of_model = segments(model)
-    if segments_of_model is None:
+    segments = get_segments(model)
+    if segments is None:
         return None
-    return report(model, segments_of_model)
+    return report(model, segments)
 
 
 def _report_sizes(
@@ -120,10 +122,10 @@ def _report_sizes(
     picture = None
     if is_clear or is_picture_requested:
         picture = Picture("segments", SENTENCES["sizes.title"], segments)
-    key = "sizes"
+    sentence_key = "sizes"
     if not is_clear:
-        key = "sizes.low"
-    shares = list_names(
+        sentence_key = "sizes.low"
+    share_text = list_names(
         [
             f"{format_percent(row['share'])} ({row['name']})"
             for row in segments.sizes.to_dict("records")
@@ -131,9 +133,9 @@ def _report_sizes(
     )
     sentence = phrase(
         SENTENCES,
-        key,
+        sentence_key,
         number=format_plural(len(segments), "segment"),
-        shares=shares,
+        shares=share_text,
         how=SENTENCES["sizes.how"],
         stability=format_number(segments.stability),
         instead=text_if_unclear,

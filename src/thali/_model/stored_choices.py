@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
 
-from .covariates import store_covariates
+from .covariate_effects import store_covariates
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -17,21 +17,24 @@ if TYPE_CHECKING:
 MAX_PAIRS = 2_000
 
 
-def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
-    """Return the number of each pair first < second in the list of all pairs.
+def pair_index(first_option: np.ndarray, second_option: np.ndarray, n_options: int) -> np.ndarray:
+    """Return the number of each pair of options in the list of all pairs.
 
     The list is row-major.
     """
-    first = np.asarray(first)
-    second = np.asarray(second)
-    return first * (2 * n_options - first - 1) // 2 + second - first - 1
+    first_option = np.asarray(first_option)
+    second_option = np.asarray(second_option)
+    return first_option * (2 * n_options - first_option - 1) // 2 + second_option - first_option - 1
 
 
 def pair_coordinates(
-    dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray
+    dimension: str, labels: np.ndarray, first_options: np.ndarray, second_options: np.ndarray
 ) -> dict[Any, Any]:
-    """Return xarray coordinates with both option labels of each pair along `dim`."""
-    return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
+    """Return xarray coordinates with both option labels of each pair along `dimension`."""
+    return {
+        "option_a": (dimension, labels[first_options]),
+        "option_b": (dimension, labels[second_options]),
+    }
 
 
 def all_pair_coordinates(labels: np.ndarray) -> dict[Any, Any]:
@@ -41,11 +44,15 @@ def all_pair_coordinates(labels: np.ndarray) -> dict[Any, Any]:
     """
     # ArviZ labels rows by `pair` and fails for other coordinates along dimensions of a variable, so
     # the options have a separate dimension of the same length and order.
-    first, second = np.triu_indices(len(labels), k=1)
-    names = np.array(
-        [f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str
+    first_options, second_options = np.triu_indices(len(labels), k=1)
+    pair_names = np.array(
+        [f"{labels[i]}, {labels[j]}" for i, j in zip(first_options, second_options, strict=True)],
+        dtype=str,
     )
-    return {"pair": names, **pair_coordinates("pair_number", labels, first, second)}
+    return {
+        "pair": pair_names,
+        **pair_coordinates("pair_number", labels, first_options, second_options),
+    }
 
 
 def convert_counts(counts: np.ndarray) -> np.ndarray:
@@ -91,25 +98,29 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
         observed["ties"] = ("compared_pair", convert_counts(data.tied))
     coordinates = pair_coordinates("compared_pair", labels, data.first, data.second)
     if data.covariates is not None:
-        variables, names = store_covariates(data.covariates)
-        constants |= variables
-        coordinates |= names
+        covariate_variables, covariate_names = store_covariates(data.covariates)
+        constants |= covariate_variables
+        coordinates |= covariate_names
     return StoredData(
         PAIRS, log_coefficients, observed, constants, coordinates, ("compared_pair", "cell")
     )
 
 
 def store_sets(data: "Choices", lapse: float) -> StoredData:
-    """Return choices from sets, or best and worst, as data to store in a posterior."""
+    """Return choices from sets, or best-worst choices, as data to store in a posterior."""
     labels = np.asarray(data.labels, dtype=str)
     questions = data.questions()
     coefficients = questions.log_coefficients()
-    names = join_set_members(data)
-    data_kind, coordinates, rows = BEST_WORST, {"set": names}, ("set", "place", "answer")
+    set_names = join_set_members(data)
+    data_kind, coordinates, row_dimensions = (
+        BEST_WORST,
+        {"set": set_names},
+        ("set", "place", "answer"),
+    )
     if data.worst is None:
-        data_kind, rows = CHOICES, ("set", "place")
+        data_kind, row_dimensions = CHOICES, ("set", "place")
         coordinates |= {
-            "offered": ("place", names[data.set_of]),
+            "offered": ("place", set_names[data.set_of]),
             "alternative": ("place", labels[data.members]),
         }
     constants = {
@@ -118,8 +129,8 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
         "log_multinomial_coefficient": ("set", coefficients),
         "lapse": float(lapse),
     }
-    observed = {"chosen": (rows[-1], convert_counts(questions.counts))}
-    return StoredData(data_kind, coefficients, observed, constants, coordinates, rows)
+    observed = {"chosen": (row_dimensions[-1], convert_counts(questions.counts))}
+    return StoredData(data_kind, coefficients, observed, constants, coordinates, row_dimensions)
 
 
 def join_set_members(data: "Choices") -> np.ndarray:

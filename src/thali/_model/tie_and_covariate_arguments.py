@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from thali._arguments import check_allowed, is_list
+from thali._argument_checks import check_allowed, is_list
+from thali._data.base_classes import Judged
 from thali._data.choices.choices import build_ties_error
-from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
 
 CONVERSIONS = ("half", "drop")  # treatments after which no ties remain

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_allowed
-from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
+from thali._argument_checks import check_allowed
+from thali._aspects.maximum_likelihood.goodness_of_fit import chi_square_tail
 from thali._data.pairs import PairedComparisons
-from thali._described import Description
-from thali._digits import format_number, format_percent
 from thali._labels import format_plural, shorten
-from thali._printed import PrintedResult, printed_dataclass
+from thali._number_format import format_number, format_percent
+from thali._object_descriptions import Description
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import ArgumentError, DataError
 
 from .vote_counts import check_complete, list_group_names, prepare_groups

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from thali._designs.sets import schedule_rounds
+from thali._designs.set_designs import schedule_rounds
 from thali._labels import check_design_labels, format_plural
-from thali._printed import PrintedResult, printed_dataclass
+from thali._printed_result import PrintedResult, printed_dataclass
 
 
 @printed_dataclass

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._digits import format_percent, format_probability
 from thali._labels import choose_number, format_plural, simplify_number
 from thali._labels import list_names as in_words
 from thali._model.common_findings import build_check_finding, passes_check
@@ -23,7 +22,8 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.predictive_check import describe_check
-from thali._posterior.certain_signs import CERTAIN, select_certain_signs
+from thali._number_format import format_percent, format_probability
+from thali._posterior.effects_with_certain_sign import CERTAIN, select_certain_signs
 from thali.errors import Message, Setting
 
 from . import leaderboard_report

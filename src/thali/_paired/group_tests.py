@@ -7,20 +7,20 @@ import numpy as np
 
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate, warn_unbounded
-from thali._aspects.maximum_likelihood.fit_tests import (
+from thali._aspects.maximum_likelihood.goodness_of_fit import (
     FitTest,
     choose_n_samples,
     run_equal_means_test,
     run_fit_test,
 )
-from thali._aspects.maximum_likelihood.maximum import estimate_maximum
+from thali._aspects.maximum_likelihood.maximisation import estimate_maximum
 from thali._data.pairs import PairedComparisons
-from thali._digits import format_p_value
 from thali._inference.numerics.log_densities import log_binomial
-from thali._inference.seeds import build_generator
-from thali._inference.warn import warn
+from thali._inference.random_seeds import build_generator
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, shorten
-from thali._printed import PrintedResult, printed_dataclass
+from thali._number_format import format_p_value
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .likelihood_ratio_tests import describe_caveats, equal_means_row, tabulate_tests

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_allowed
-from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
+from thali._argument_checks import check_allowed
+from thali._aspects.maximum_likelihood.goodness_of_fit import chi_square_tail
 from thali._data.pairs import PairedComparisons
-from thali._inference.indexing import count_pairs
-from thali._printed import PrintedResult, printed_dataclass
+from thali._inference.index_arithmetic import count_pairs
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .vote_counts import check_integer_counts, prepare_pairs

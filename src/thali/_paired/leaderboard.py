@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_positive
+from thali._argument_checks import check_allowed, check_positive
 from thali._data.choices import Choices
 from thali._data.connectivity import describe_disconnected
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
-from thali._inference.warn import is_quiet, silence_warnings, warn
+from thali._inference.user_warnings import is_quiet, silence_warnings, warn
 from thali._labels import choose_number, format_plural, shorten
-from thali._people.populations import Individuals, check_people
-from thali._posterior.interval import INTERVAL
-from thali._posterior.repeated_answers import POWER
+from thali._people.people_argument import Individuals, check_people
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.respondent_dependence import POWER
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .leaderboard_check import check_votes

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choices.subsets import drop_tied_sets
+from thali._data.choices.data_subsets import drop_tied_sets
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
-from thali._data.pairs.subsets import build_questions
+from thali._data.pairs.data_subsets import build_questions
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._inference.numerics.shares import mix_with_guess, stack_outcomes
-from thali._model.answer_checks import EqualRespondents, check_answers, check_unweighted
+from thali._inference.numerics.weight_shares import mix_with_guess, stack_outcomes
+from thali._model.predicted_answers import EqualRespondents, check_answers, check_unweighted
 from thali.errors import DataError
 
 from .worth_estimates import WorthEstimates
@@ -75,7 +75,7 @@ def _check_pairs(
 
 def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerProbabilities:
     """Return a function from a slice of pairs to outcome probabilities by draw."""
-    from thali._inference.numerics.davidson import compute_win_tie_loss
+    from thali._inference.numerics.davidson_ties import compute_win_tie_loss
 
     lapse = density.rows.lapse
     has_ties = density.rows.has_ties

@@ -4,7 +4,6 @@ import inspect
 from typing import Any
 
 from thali._data.choices import Choices
-from thali._described import Facts
 from thali._labels import list_names, shorten
 from thali._model.common_findings import SENTENCES as COMMON
 from thali._model.common_findings import (
@@ -25,11 +24,12 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
 from thali._model.references import Cite
-from thali._model.versions import describe_program
-from thali._posterior.interval import INTERVAL, describe_interval
-from thali._posterior.repeated_answers import SCORES
+from thali._model.sentence_templates import phrase
+from thali._model.software_versions import describe_program
+from thali._object_descriptions import Facts
+from thali._posterior.posterior_interval import INTERVAL, describe_interval
+from thali._posterior.respondent_dependence import SCORES
 
 from .leaderboard_result import Leaderboard
 from .leaderboard_worths import WorthsRequest
@@ -122,7 +122,7 @@ def _describe_rule(
     board: Leaderboard, settings_used: dict[str, Any], is_estimate: bool
 ) -> tuple[Text, ...]:
     """Return methods sentences about the choice rule and the priors."""
-    from thali._model.best_worst import RANKING
+    from thali._model.best_worst_probabilities import RANKING
     from thali._model.choice_findings import SENTENCES, describe_best_worst, describe_ties
 
     assert board.made is not None

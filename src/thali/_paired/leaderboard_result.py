@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.choices.choices import list_row_members
-from thali._described import Description
+from thali._data.number_checks import convert_whole_counts
 from thali._inference.checksummed_files import atomic_write
-from thali._posterior.certain_signs import select_certain_signs
-from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.interval import INTERVAL
-from thali._posterior.repeated_answers import Dependence
-from thali._printed import PrintedResult, printed_dataclass
+from thali._object_descriptions import Description
+from thali._posterior.convergence_check import ConvergenceCheck
+from thali._posterior.effects_with_certain_sign import select_certain_signs
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.respondent_dependence import Dependence
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError, Message
 
 from .vote_counts import Judgements

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.choices.choices import list_row_members
-from thali._digits import format_probability
+from thali._data.number_checks import convert_whole_counts
 from thali._inference.numerics.ranks import sort_descending
-from thali._inference.numerics.shares import softmax
+from thali._inference.numerics.weight_shares import softmax
 from thali._labels import choose_number, format_plural, list_names
-from thali._posterior.certain_signs import CERTAIN
-from thali._posterior.interval import (
+from thali._number_format import format_probability
+from thali._posterior.effects_with_certain_sign import CERTAIN
+from thali._posterior.posterior_interval import (
     compute_discrete_interval,
     compute_interval,
     describe_interval,

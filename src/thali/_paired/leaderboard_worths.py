@@ -5,24 +5,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_positive
-from thali._data.checks import convert_whole_counts
+from thali._argument_checks import check_positive
 from thali._data.choices import Choices
+from thali._data.number_checks import convert_whole_counts
 from thali._data.pairs import PairedComparisons
+from thali._data.pairs.data_subsets import list_finest_rows
 from thali._data.pairs.dates import DAY, PERIODS, DatedComparisons, group_equal_rows
-from thali._data.pairs.subsets import list_finest_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
-from thali._inference.numerics.shares import mix_with_guess
+from thali._inference.numerics.weight_shares import mix_with_guess
 from thali._labels import choose_number, format_plural, shorten
-from thali._people.populations import Individuals, chains_required_error
-from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
-from thali._posterior.interval import (
+from thali._people.people_argument import Individuals, chains_required_error
+from thali._posterior.convergence_check import Advice, ConvergenceCheck, check_convergence
+from thali._posterior.posterior_interval import (
     INTERVAL,
     compute_discrete_interval,
     compute_interval,
     interval_tails,
 )
-from thali._posterior.summary import build_summary
+from thali._posterior.summary_table import build_summary
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
 from .rating_scale import WorthScale

@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.fit_tests import FitTest, chi_square_tail, describe_roughness
+from thali._aspects.maximum_likelihood.goodness_of_fit import (
+    FitTest,
+    chi_square_tail,
+    describe_roughness,
+)
 
 if TYPE_CHECKING:
     import pandas

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.aspects import check_identified
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import (
     MAX_LOG_ODDS,
@@ -13,14 +12,15 @@ from thali._aspects.maximum_likelihood.fit import (
     fit_checked_aspects,
     warn_unbounded,
 )
-from thali._aspects.maximum_likelihood.fit_tests import run_equal_means_test
+from thali._aspects.maximum_likelihood.given_aspects import check_identified
+from thali._aspects.maximum_likelihood.goodness_of_fit import run_equal_means_test
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
-from thali._data.pairs.subsets import build_ties_error
-from thali._digits import format_p_value
+from thali._data.pairs.data_subsets import build_ties_error
 from thali._inference.numerics.log_densities import log_binomial
-from thali._inference.warn import warn
-from thali._printed import PrintedResult, printed_dataclass
+from thali._inference.user_warnings import warn
+from thali._number_format import format_p_value
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError, InPython
 
 from .likelihood_ratio_tests import describe_caveats, equal_means_row, tabulate_tests

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import build_generator
+from thali._inference.random_seeds import build_generator
 from thali._labels import shorten
-from thali._posterior.interval import compute_interval
+from thali._posterior.posterior_interval import compute_interval
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .leaderboard_worths import WorthsRequest, check_worth_chains

@@ -4,15 +4,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer
-from thali._aspects.maximum_likelihood.engine import require_choice_estimates
+from thali._argument_checks import check_integer
+from thali._aspects.maximum_likelihood.elimination_engine import require_choice_estimates
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
-from thali._data.checks import are_integers
-from thali._inference.seeds import build_generator
+from thali._data.number_checks import are_integers
+from thali._inference.random_seeds import build_generator
 from thali._labels import format_plural
-from thali._posterior.interval import INTERVAL, check_interval, compute_interval, format_level
-from thali._printed import PrintedResult, printed_dataclass
+from thali._posterior.posterior_interval import (
+    INTERVAL,
+    check_interval,
+    compute_interval,
+    format_level,
+)
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .vote_counts import find_pair_indices, pool_groups, prepare_groups

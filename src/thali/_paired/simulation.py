@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_integer
-from thali._aspects.maximum_likelihood.engine import (
+from thali._argument_checks import check_integer
+from thali._aspects.maximum_likelihood.elimination_engine import (
     is_by_maximum_likelihood,
     require_choice_estimates,
 )
-from thali._data.checks import are_integers
+from thali._data.number_checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import build_generator
+from thali._inference.random_seeds import build_generator
 from thali.errors import ArgumentError, DataError
 
 

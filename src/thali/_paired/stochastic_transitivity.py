@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._printed import PrintedResult, printed_dataclass
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .vote_counts import choice_proportions, prepare_pairs

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.maximum_likelihood.estimates import saturated_log_likelihood
-from thali._aspects.maximum_likelihood.fit_tests import run_fit_test
-from thali._data.checks import are_integers
+from thali._aspects.maximum_likelihood.goodness_of_fit import run_fit_test
 from thali._data.connectivity import check_finite
+from thali._data.number_checks import are_integers
+from thali._inference.maximisation import Concave, maximise_concave
 from thali._inference.numerics.log_densities import LOG_2PI, log_binomial_coefficient
-from thali._inference.optimise import Concave, maximise_concave
-from thali._printed import PrintedResult, printed_dataclass
+from thali._printed_result import PrintedResult, printed_dataclass
 
 from .vote_counts import prepare_pairs
 

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.aspects import build_known_aspects
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import fit_checked_aspects
-from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
+from thali._aspects.maximum_likelihood.given_aspects import build_known_aspects
+from thali._aspects.maximum_likelihood.goodness_of_fit import chi_square_tail
 from thali._data.connectivity import check_finite
 from thali._data.pairs import PairedComparisons
-from thali._digits import format_p_value
 from thali._labels import format_plural
-from thali._printed import PrintedResult, printed_dataclass
+from thali._number_format import format_p_value
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import ArgumentError, DataError, InPython
 
 from .order_effects import estimate_advantage

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.aspects import build_known_aspects
-from thali._digits import format_percent
-from thali._printed import PrintedResult, printed_dataclass
+from thali._aspects.maximum_likelihood.given_aspects import build_known_aspects
+from thali._number_format import format_percent
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .vote_counts import choice_proportions, prepare_pairs

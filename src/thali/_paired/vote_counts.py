@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.checks import are_integers
+from thali._data.base_classes import Judged, explain_unpaired_data
 from thali._data.choices import Choices
-from thali._data.judged import Judged, explain_unpaired_data
 from thali._data.kinds import CHOICES, PAIRS
+from thali._data.number_checks import are_integers
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
-from thali._data.pairs.tables import build_fields
+from thali._data.pairs.table_constructors import build_fields
 from thali._data.suspicious_data import find_similar_labels
-from thali._inference.indexing import count_pairs
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 
@@ -285,7 +285,7 @@ def count_votes(
     known_ids: np.ndarray | None = None,
 ) -> CountedComparisons:
     """Count the votes of any source, skipping rows counted before."""
-    from thali._reading.recognise import check_names
+    from thali._reading.layout_recognition import check_names
 
     columns = {
         name: value

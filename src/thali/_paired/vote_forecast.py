@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.shares import mix_with_guess
-from thali._posterior.certain_signs import CERTAIN
+from thali._inference.numerics.weight_shares import mix_with_guess
+from thali._posterior.effects_with_certain_sign import CERTAIN
 
 if TYPE_CHECKING:
     import pandas

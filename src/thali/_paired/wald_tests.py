@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_allowed
-from thali._aspects.maximum_likelihood.engine import require_estimates
-from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
-from thali._digits import format_p_value
+from thali._argument_checks import check_allowed
+from thali._aspects.maximum_likelihood.elimination_engine import require_estimates
+from thali._aspects.maximum_likelihood.goodness_of_fit import chi_square_tail
 from thali._labels import shorten, suggest
 from thali._model.answers_by_respondent import compute_orthonormal_basis
-from thali._printed import PrintedResult, printed_dataclass
+from thali._number_format import format_p_value
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import ArgumentError
 
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
-from thali._inference.progress import Progress
-from thali._inference.seeds import build_generator
-from thali._inference.warn import silence_warnings
-from thali._people.populations import ADJUSTED, INDEPENDENT
-from thali._posterior.certain_signs import CERTAIN
-from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.repeated_answers import Dependence
+from thali._inference.progress_display import Progress
+from thali._inference.random_seeds import build_generator
+from thali._inference.user_warnings import silence_warnings
+from thali._people.people_argument import ADJUSTED, INDEPENDENT
+from thali._posterior.convergence_check import ConvergenceCheck
+from thali._posterior.effects_with_certain_sign import CERTAIN
+from thali._posterior.respondent_dependence import Dependence
 
 from .leaderboard_worths import (
     BoardProblem,

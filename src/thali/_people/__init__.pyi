@@ -1,3 +1,3 @@
-from .populations import Groups as Groups
-from .populations import Individuals as Individuals
-from .populations import LatentClasses as LatentClasses
+from .people_argument import Groups as Groups
+from .people_argument import Individuals as Individuals
+from .people_argument import LatentClasses as LatentClasses

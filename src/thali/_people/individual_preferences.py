@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.indexing import iterate_slices
-from thali._posterior.interval import interval_tails
+from thali._inference.index_arithmetic import iterate_slices
+from thali._posterior.posterior_interval import interval_tails
 
 if TYPE_CHECKING:
     import pandas
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def tabulate_individuals(
     read_draws: Callable[[slice], np.ndarray],
-    draws: int,
+    n_draws: int,
     respondents: Sequence[str],
     options: Sequence[str],
     option_name: str,
@@ -27,13 +27,18 @@ def tabulate_individuals(
     """
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
-    tails, (mean, low, high) = interval_tails(ci), np.empty((3, len(respondents), len(options)))
-    for block in iterate_slices(len(respondents), draws * len(options)):
-        block_draws = read_draws(block)
-        mean[block] = np.nanmean(block_draws, axis=0)
-        low[block], high[block] = np.nanquantile(block_draws, tails, axis=0)
+    tail_probabilities, (mean, low, high) = (
+        interval_tails(ci),
+        np.empty((3, len(respondents), len(options))),
+    )
+    for respondent_slice in iterate_slices(len(respondents), n_draws * len(options)):
+        block_draws = read_draws(respondent_slice)
+        mean[respondent_slice] = np.nanmean(block_draws, axis=0)
+        low[respondent_slice], high[respondent_slice] = np.nanquantile(
+            block_draws, tail_probabilities, axis=0
+        )
     index = pd.MultiIndex.from_product([respondents, options], names=["respondent", option_name])
     table = Table({"mean": mean.ravel(), "low": low.ravel(), "high": high.ravel()}, index)
     table.attrs["interval"] = ci

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.people_table import list_differing_columns
-from thali._inference.array_encoding import encode_base64
-from thali._inference.warn import warn
+from thali._data.respondent_table import list_differing_columns
+from thali._inference.array_dict_encoding import encode_base64
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
@@ -60,13 +60,13 @@ def describe_respondents(
     if table is not None:
         cells_by_name = {str(name): cells for name, cells in table.items()}
     for name in list_differing_columns(table):
-        column = _encode_column(name, cells_by_name[name])
-        weight = _read_weights(cells_by_name[name])
-        if column is not None:
-            columns.append(column)
-        if weight is not None:
-            weights.append((name, weight))
-        if column is None and weight is None:
+        encoded_column = _encode_column(name, cells_by_name[name])
+        column_weights = _read_weights(cells_by_name[name])
+        if encoded_column is not None:
+            columns.append(encoded_column)
+        if column_weights is not None:
+            weights.append((name, column_weights))
+        if encoded_column is None and column_weights is None:
             other_columns.append(name)
     if not (columns or weights or classes):
         return None
@@ -84,15 +84,15 @@ def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None
         return None
     has_order = cells.dtype != object or cells.dropna().map(type).eq(str).all()
     codes, labels_in_order = pd.factorize(cells, sort=bool(has_order))
-    labels = []
+    value_labels = []
     for label in labels_in_order:
         if not isinstance(label, str):
             label = format_label(label)
-        labels.append(label)
+        value_labels.append(label)
     if (codes < 0).any():
-        codes[codes < 0] = len(labels)
-        labels.append(MISSING)
-    return RespondentColumn(name, tuple(labels), codes.astype(np.uint8))
+        codes[codes < 0] = len(value_labels)
+        value_labels.append(MISSING)
+    return RespondentColumn(name, tuple(value_labels), codes.astype(np.uint8))
 
 
 def _read_weights(cells: "pandas.Series") -> np.ndarray | None:
@@ -140,11 +140,11 @@ class RespondentCovariates(NamedTuple):
 
         None for a numeric one.
         """
-        index = self.names.index(name)
-        column = self.columns[index]
+        covariate_index = self.names.index(name)
+        column = self.columns[covariate_index]
         if name == column:
             return None
-        return (column, _extract_label(name, column), self.first[index])
+        return (column, _extract_label(name, column), self.first[covariate_index])
 
     @property
     def sources(self) -> list[str]:
@@ -161,10 +161,10 @@ class RespondentCovariates(NamedTuple):
             "known_column": ("known", list(self.columns)),
         }
 
-    def encode_respondent(self, given: Any) -> np.ndarray:
+    def encode_respondent(self, respondent_cells: Any) -> np.ndarray:
         """Return the standardised covariates of a new respondent, (q - 1,).
 
-        `given` maps column names to numbers and labels.
+        `respondent_cells` maps column names to numbers and labels.
 
         Raises
         ------
@@ -174,32 +174,35 @@ class RespondentCovariates(NamedTuple):
         import pandas as pd
 
         sources = self.sources
-        name = Argument("respondent")
+        argument_name = Argument("respondent")
         cells = {}
-        if isinstance(given, Mapping):
-            cells = {str(column): value for column, value in given.items()}
+        if isinstance(respondent_cells, Mapping):
+            cells = {str(column): value for column, value in respondent_cells.items()}
         for column in sources:
             if column not in cells:
                 raise ArgumentError(
-                    name, f" must be a dictionary with the key {column!r}; got {given!r}."
+                    argument_name,
+                    f" must be a dictionary with the key {column!r}; got {respondent_cells!r}.",
                 )
         for column in cells:
             if column not in sources:
                 raise ArgumentError(
-                    name,
+                    argument_name,
                     f" contains {column!r}, but the model depends only on"
                     f" {shorten(sources)}.{suggest(column, sources)}",
                 )
-        person = pd.DataFrame({column: [cells[column]] for column in sources}, dtype=object)
-        for column in self.find_unknown_labels(person):
+        respondent_table = pd.DataFrame(
+            {column: [cells[column]] for column in sources}, dtype=object
+        )
+        for column in self.find_unknown_labels(respondent_table):
             label = str(cells[column])
             labels = self.list_labels()[column]
             raise ArgumentError(
-                name,
+                argument_name,
                 f" has {label!r} for {column!r}, but the fitted respondents have only"
                 f" {shorten(labels)}.{suggest(label, labels)}",
             )
-        return self.standardise_rows(person)[0, 1:]
+        return self.standardise_rows(respondent_table)[0, 1:]
 
     def encode_table(self, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
         """Return the covariates of new respondents as table; NaN if unknown."""
@@ -230,30 +233,32 @@ class RespondentCovariates(NamedTuple):
         """
         covariates = np.ones((len(table), 1 + len(self.names)))
         for name in dict.fromkeys(self.columns):
-            if gaps := int(table.loc[:, name].isna().sum()):
+            if n_missing := int(table.loc[:, name].isna().sum()):
                 raise DataError(
                     f"Column {name!r} of new respondents is missing in"
-                    f" {format_plural(gaps, 'row')}; fill it in."
+                    f" {format_plural(n_missing, 'row')}; fill it in."
                 )
-        for index, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
+        for covariate_index, (name, column) in enumerate(
+            zip(self.names, self.columns, strict=True)
+        ):
             cells = table.loc[:, column]
             if name == column:
-                values = _read_numbers(name, cells)
+                column_values = _read_numbers(name, cells)
             else:
-                values = cells.astype(str) == _extract_label(name, column)
-            deviation = np.asarray(values, float) - self.mean[index]
-            covariates[:, 1 + index] = deviation / self.sd[index]
-        for column, rows in self.find_unknown_labels(table).items():
-            label = str(table.loc[:, column].iloc[int(rows.argmax())])
-            labels = shorten(sorted(self.list_labels()[column]))
+                column_values = cells.astype(str) == _extract_label(name, column)
+            deviation = np.asarray(column_values, float) - self.mean[covariate_index]
+            covariates[:, 1 + covariate_index] = deviation / self.sd[covariate_index]
+        for column, is_unknown in self.find_unknown_labels(table).items():
+            label = str(table.loc[:, column].iloc[int(is_unknown.argmax())])
+            label_list = shorten(sorted(self.list_labels()[column]))
             warn(
                 DataWarning(
                     f"Column {column!r} of the new respondents contains {label!r}, but the fitted"
-                    f" respondents have only {labels}; the value is treated as unknown for these"
-                    " respondents."
+                    f" respondents have only {label_list}; the value is treated as unknown for"
+                    " these respondents."
                 )
             )
-            covariates[rows, 1:] = np.nan
+            covariates[is_unknown, 1:] = np.nan
         return covariates
 
 
@@ -262,16 +267,22 @@ def _extract_label(name: str, column: str) -> str:
     return name[len(column) + 1 : -1]
 
 
-def stored_covariates(fixed: "xarray.Dataset") -> RespondentCovariates | None:
+def read_stored_covariates(constant_data: "xarray.Dataset") -> RespondentCovariates | None:
     """Read respondent covariates from a posterior's dataset; None if there are none."""
-    if "known" not in fixed.coords:
+    if "known" not in constant_data.coords:
         return None
-    names, first, columns = (
-        tuple(map(str, fixed[name].values)) for name in ("known", "known_first", "known_column")
+    covariate_names, reference_labels, source_columns = (
+        tuple(map(str, constant_data[name].values))
+        for name in ("known", "known_first", "known_column")
     )
-    matrix = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
+    matrix = np.insert(constant_data["known_of_people"].values, 0, 1.0, axis=1)
     return RespondentCovariates(
-        names, matrix, fixed["known_sd"].values, fixed["known_mean"].values, first, columns
+        covariate_names,
+        matrix,
+        constant_data["known_sd"].values,
+        constant_data["known_mean"].values,
+        reference_labels,
+        source_columns,
     )
 
 
@@ -284,13 +295,13 @@ def no_covariates_error() -> ArgumentError:
 
 
 def build_covariates(
-    by: Any, table: "pandas.DataFrame | None", people: int, argument: str = "by"
+    by: Any, table: "pandas.DataFrame | None", n_respondents: int, argument: str = "by"
 ) -> RespondentCovariates:
     """Build respondent covariates from the columns named by `by`.
 
     Numeric columns have one covariate; columns of labels have one per label except the first.
     """
-    names, covariate_columns, references, columns = [], [], [], []
+    covariate_names, covariate_columns, references, source_columns = [], [], [], []
     for name in list_column_names(by, argument):
         if table is None:
             raise DataError(
@@ -305,26 +316,34 @@ def build_covariates(
                 f" contains {name!r}, which is not a respondent column; available:"
                 f" {shorten(column_names, 20)}.{suggest(name, column_names)}",
             )
-        for label, numbers in _expand_column(name, table.loc[:, name], argument):
+        for covariate_name, values in _expand_column(name, table.loc[:, name], argument):
             reference = ""
-            if label != name:
+            if covariate_name != name:
                 reference = min(map(str, table.loc[:, name]))
-            names.append(label)
-            covariate_columns.append(numbers)
+            covariate_names.append(covariate_name)
+            covariate_columns.append(values)
             references.append(reference)
-            columns.append(name)
-    matrix = np.array(covariate_columns, float).reshape(len(covariate_columns), people).T
+            source_columns.append(name)
+    matrix = np.array(covariate_columns, float).reshape(len(covariate_columns), n_respondents).T
     sd = matrix.std(axis=0)
-    standard = (matrix - matrix.mean(axis=0)) / sd
-    if np.linalg.matrix_rank(np.column_stack([np.ones(people), standard])) < 1 + len(names):
+    standardised = (matrix - matrix.mean(axis=0)) / sd
+    if np.linalg.matrix_rank(np.column_stack([np.ones(n_respondents), standardised])) < 1 + len(
+        covariate_names
+    ):
         raise DataError(
             Argument(argument),
-            f": {format_plural(len(names), 'covariate')} of {format_plural(people, 'respondent')}"
+            f": {format_plural(len(covariate_names), 'covariate')} of"
+            f" {format_plural(n_respondents, 'respondent')}"
             " are collinear, so their effects cannot be separated; remove one covariate.",
         )
-    standard = np.column_stack([np.ones(people), standard])
+    standardised = np.column_stack([np.ones(n_respondents), standardised])
     return RespondentCovariates(
-        tuple(names), standard, sd, matrix.mean(axis=0), tuple(references), tuple(columns)
+        tuple(covariate_names),
+        standardised,
+        sd,
+        matrix.mean(axis=0),
+        tuple(references),
+        tuple(source_columns),
     )
 
 
@@ -359,12 +378,12 @@ def _expand_column(
     name: str, column: "pandas.Series", argument: str
 ) -> list[tuple[str, np.ndarray]]:
     """Return (name, values) of a column's covariates: numbers or indicators."""
-    gaps = int(column.isna().sum())
-    if gaps:
+    n_missing = int(column.isna().sum())
+    if n_missing:
         raise DataError(
             Argument(argument),
-            f": {name!r} is missing for {gaps} of {format_plural(len(column), 'respondent')}; fill"
-            " it in, or remove the covariate or the respondents without it.",
+            f": {name!r} is missing for {n_missing} of {format_plural(len(column), 'respondent')};"
+            " fill it in, or remove the covariate or the respondents without it.",
         )
     if column.nunique() < 2:
         raise DataError(

@@ -10,5 +10,5 @@ class RespondentResults:
         self._model = model
 
     def __repr__(self) -> str:
-        names = [name for name in dir(self) if not name.startswith("_")]
-        return f"{type(self).__name__}: {', '.join(names)}"
+        result_names = [name for name in dir(self) if not name.startswith("_")]
+        return f"{type(self).__name__}: {', '.join(result_names)}"

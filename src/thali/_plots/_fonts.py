@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import choose_number, list_names
 from thali.errors import ArgumentError, DataWarning
 
@@ -50,14 +50,14 @@ def picture(
                     f" {type(data).__name__}. A fitted model draws the picture with"
                     f" `plot({draw.__name__!r})`."
                 )
-            is_present = {repr(name): name in data.columns for name in columns}
-            is_present |= {f"attrs[{name!r}]": name in data.attrs for name in attrs}
-            missing = [name for name, is_there in is_present.items() if not is_there]
-            verb = choose_number(len(missing), "is", "are")
-            if missing:
+            has_column = {repr(name): name in data.columns for name in columns}
+            has_column |= {f"attrs[{name!r}]": name in data.attrs for name in attrs}
+            missing_columns = [name for name, is_there in has_column.items() if not is_there]
+            verb = choose_number(len(missing_columns), "is", "are")
+            if missing_columns:
                 raise ArgumentError(
-                    f"plots.{draw.__name__} requires {list_names([*is_present])}, as in the table"
-                    f" that {made_by} returns; {list_names(missing)} {verb} missing."
+                    f"plots.{draw.__name__} requires {list_names([*has_column])}, as in the table"
+                    f" that {made_by} returns; {list_names(missing_columns)} {verb} missing."
                 )
             axes = draw(*arguments, **keywords)
             set_fallback_fonts(np.ravel(axes))  # type: ignore[call-overload]
@@ -74,47 +74,49 @@ def set_fallback_fonts(axes: "Iterable[Axes]") -> None:
 
     axes = list(axes)
     texts: list[Text] = [text for ax in axes for text in ax.findobj(Text)]  # type: ignore[assignment]
-    missing_by_text = {
-        text: missing for text in texts if (missing := _find_missing_characters(text))
+    missing_letters_by_text = {
+        text: missing_letters
+        for text in texts
+        if (missing_letters := _find_missing_characters(text))
     }
-    if not missing_by_text:
+    if not missing_letters_by_text:
         return
     font_names, missing_everywhere = _find_fallback_fonts(
-        frozenset().union(*missing_by_text.values())
+        frozenset().union(*missing_letters_by_text.values())
     )
-    for text in missing_by_text:
+    for text in missing_letters_by_text:
         text.set_fontfamily([*text.get_fontfamily(), *font_names])
     if not missing_everywhere:
         return
     for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
-        labels = [text.get_text() for text in axis.get_ticklabels()]
+        tick_labels = [text.get_text() for text in axis.get_ticklabels()]
         # an axis rewrites its labels whenever it is drawn
-        if any(missing_everywhere & set(label) for label in labels):
+        if any(missing_everywhere & set(label) for label in tick_labels):
             axis.set_ticklabels(
-                [_replace_with_boxes(label, missing_everywhere) for label in labels]
+                [_replace_with_boxes(label, missing_everywhere) for label in tick_labels]
             )
-    for text, letters in missing_by_text.items():
+    for text, letters in missing_letters_by_text.items():
         if letters & missing_everywhere:
             text.set_text(_replace_with_boxes(text.get_text(), missing_everywhere))
-    visible = sorted(letter for letter in missing_everywhere if _is_visible(letter))
-    if not _warned.issuperset(visible):
-        _warned.update(visible)
-        character_list = ", ".join(visible[:_MAX_NAMED])
-        if len(visible) > _MAX_NAMED:
+    visible_letters = sorted(letter for letter in missing_everywhere if _is_visible(letter))
+    if not _warned.issuperset(visible_letters):
+        _warned.update(visible_letters)
+        character_list = ", ".join(visible_letters[:_MAX_NAMED])
+        if len(visible_letters) > _MAX_NAMED:
             character_list += ", ..."
-        fonts = " and ".join(dict.fromkeys(map(_suggest_font, visible)))
+        suggested_fonts = " and ".join(dict.fromkeys(map(_suggest_font, visible_letters)))
         warn(
             DataWarning(
                 f"No installed font has some characters of the labels ({character_list}), so"
-                f" pictures show boxes instead; install {fonts}, or another font with these"
-                " characters."
+                f" pictures show boxes instead; install {suggested_fonts}, or another font with"
+                " these characters."
             )
         )
 
 
-def _replace_with_boxes(text: str, missing: frozenset[str]) -> str:
+def _replace_with_boxes(text: str, missing_letters: frozenset[str]) -> str:
     """Return a text with missing characters replaced by boxes."""
-    for letter in missing & set(text):
+    for letter in missing_letters & set(text):
         box = ""
         if _is_visible(letter):
             box = _MISSING_GLYPH
@@ -131,12 +133,14 @@ def _find_missing_characters(text: "Text") -> frozenset[str]:
     """Return the characters that none of a text's fonts has."""
     from matplotlib.font_manager import FontProperties, findfont
 
-    letters = {letter for letter in text.get_text() if not letter.isspace()}
-    if not letters or all(map(str.isascii, letters)):
+    missing_letters = {letter for letter in text.get_text() if not letter.isspace()}
+    if not missing_letters or all(map(str.isascii, missing_letters)):
         return frozenset()
-    for family in text.get_fontfamily():
-        letters -= _read_font_characters(str(findfont(FontProperties(family=[family]))))
-    return frozenset(letters)
+    for font_family in text.get_fontfamily():
+        missing_letters -= _read_font_characters(
+            str(findfont(FontProperties(family=[font_family])))
+        )
+    return frozenset(missing_letters)
 
 
 @cache
@@ -151,7 +155,7 @@ def _find_fallback_fonts(letters: frozenset[str]) -> tuple[list[str], frozenset[
     """Return installed fonts that cover these characters, and characters uncovered."""
     from matplotlib.font_manager import findSystemFonts, fontManager
 
-    names, letters = _choose_fonts(fontManager.ttflist, letters)
+    font_names, letters = _choose_fonts(fontManager.ttflist, letters)
     # matplotlib caches a list of fonts, without fonts that were installed later
     if any(map(_is_visible, letters)):
         listed_paths = {entry.fname for entry in fontManager.ttflist}
@@ -162,8 +166,8 @@ def _find_fallback_fonts(letters: frozenset[str]) -> tuple[list[str], frozenset[
         added_names, letters = _choose_fonts(
             [entry for entry in fontManager.ttflist if entry.fname not in listed_paths], letters
         )
-        names += added_names
-    return names, letters
+        font_names += added_names
+    return font_names, letters
 
 
 def _choose_fonts(
@@ -171,16 +175,16 @@ def _choose_fonts(
 ) -> tuple[list[str], frozenset[str]]:
     """Return few of these fonts that cover the characters, and characters uncovered."""
     # Plain fonts come first.
-    names: list[str] = []
+    font_names: list[str] = []
     for font in sorted(
         (font for font in fonts if not font.name.startswith(_LAST_RESORT_FONT)), key=_font_sort_key
     ):
         if not letters:
             break
-        if covered := letters & _read_font_characters(font.fname):
-            names.append(font.name)
-            letters -= covered
-    return names, letters
+        if covered_letters := letters & _read_font_characters(font.fname):
+            font_names.append(font.name)
+            letters -= covered_letters
+    return font_names, letters
 
 
 def _font_sort_key(font: "FontEntry") -> tuple[bool, bool, bool, str]:

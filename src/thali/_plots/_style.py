@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import display_width, join_lines
-from thali._posterior.interval import INTERVAL, describe_interval, format_level
+from thali._posterior.posterior_interval import INTERVAL, describe_interval, format_level
 
 if TYPE_CHECKING:
     import pandas
@@ -46,7 +46,7 @@ def ensure_axes(ax: "Axes | None", width: float, height: float) -> "Axes":
 
 
 def build_owner_colormap() -> "Colormap":
-    """Return a colour map of feature weights in which only NaN (no owner) is white."""
+    """Return a colour map of feature weights, white only for NaN (no owner)."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
@@ -64,8 +64,8 @@ def label_columns(ax: "Axes", mesh: Any, label: str) -> None:
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
     if mesh is not None:
-        inches = ax.get_window_extent().height / ax.figure.dpi
-        ax.figure.colorbar(mesh, ax=ax, label=label, shrink=min(1.0, 5 / inches))
+        height_inches = ax.get_window_extent().height / ax.figure.dpi
+        ax.figure.colorbar(mesh, ax=ax, label=label, shrink=min(1.0, 5 / height_inches))
 
 
 def draw_thin_grid(ax: "Axes", axis: Any) -> None:
@@ -116,25 +116,25 @@ def shorten_labels(labels: list[str]) -> list[str]:
     If shortened labels would be equal, they are numbered.
     """
     lines = list(map(join_lines, labels))
-    half = MAX_LABEL_LENGTH // 2
-    for cut in (
-        lambda line: f"{line[: half - 1]}…{line[-half:]}",
+    half_length = MAX_LABEL_LENGTH // 2
+    for shorten_line in (
+        lambda line: f"{line[: half_length - 1]}…{line[-half_length:]}",
         lambda line: f"{line[: MAX_LABEL_LENGTH - 1]}…",
         lambda line: f"…{line[1 - MAX_LABEL_LENGTH :]}",
     ):
-        shortened = lines[:]
+        short_labels = lines[:]
         for index, line in enumerate(lines):
             if len(line) > MAX_LABEL_LENGTH:
-                shortened[index] = cut(line)
-        if len(set(shortened)) == len(labels):
-            return shortened
+                short_labels[index] = shorten_line(line)
+        if len(set(short_labels)) == len(labels):
+            return short_labels
     return [f"{index} {line[: MAX_LABEL_LENGTH - 1]}" for index, line in enumerate(lines)]
 
 
 def map_short_labels(labels: list[str]) -> dict[str, str]:
     """Return {label: shortened label}."""
-    distinct = list(dict.fromkeys(labels))
-    return dict(zip(distinct, shorten_labels(distinct), strict=True))
+    distinct_labels = list(dict.fromkeys(labels))
+    return dict(zip(distinct_labels, shorten_labels(distinct_labels), strict=True))
 
 
 def shorten_member_list(members: str) -> str:
@@ -155,10 +155,10 @@ _MARKERS = "osD^v"
 
 
 def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "list[Line2D]":
-    """Mark up to five points by open markers of different shapes, with legend entries."""
-    lines = []
+    """Mark up to five points by different open markers, with legend entries."""
+    point_handles = []
     for index, name in enumerate(names):
-        lines += ax.plot(
+        point_handles += ax.plot(
             x[index],
             y[index],
             _MARKERS[index],
@@ -170,7 +170,7 @@ def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "
             label=name,
             zorder=4,
         )
-    return lines
+    return point_handles
 
 
 def add_legend(ax: "Axes", corner: Any, anchor: tuple[float, float], **style: Any) -> "Legend":
@@ -204,11 +204,15 @@ def place_grouped_rows(groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
     Rows of the group "" have no group name.
     """
-    has_name = np.array(
+    has_heading = np.array(
         [bool(group) and groups[:index][-1:] != [group] for index, group in enumerate(groups)]
     )
-    y = 0.05 + _HEADING_HEIGHT * np.cumsum(has_name) + _ROW_HEIGHT * (np.arange(len(groups)) + 0.5)
-    return y, y[has_name] - (_ROW_HEIGHT + _HEADING_HEIGHT) / 2
+    y = (
+        0.05
+        + _HEADING_HEIGHT * np.cumsum(has_heading)
+        + _ROW_HEIGHT * (np.arange(len(groups)) + 0.5)
+    )
+    return y, y[has_heading] - (_ROW_HEIGHT + _HEADING_HEIGHT) / 2
 
 
 def label_grouped_rows(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import format_percent
+from thali._number_format import format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -50,9 +50,11 @@ def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) ->
     -------
     matplotlib axes
     """
-    names = shorten_labels(table["attribute"].tolist())
-    ax = ensure_axes(ax, 4.2 + measure_label_width(names), 0.9 + 0.32 * len(names))
-    y = np.arange(len(names))
+    attribute_labels = shorten_labels(table["attribute"].tolist())
+    ax = ensure_axes(
+        ax, 4.2 + measure_label_width(attribute_labels), 0.9 + 0.32 * len(attribute_labels)
+    )
+    y = np.arange(len(attribute_labels))
     shares, low, high = (
         table[["range_share", "range_share_low", "range_share_high"]].to_numpy(float).T
     )
@@ -66,8 +68,8 @@ def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) ->
         zorder=3,
         label=f"{format_interval_level(table)} interval",
     )
-    label_rows(ax, y, names)
-    ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="share of the utility range")
+    label_rows(ax, y, attribute_labels)
+    ax.set(ylim=(len(attribute_labels) - 0.3, -0.5), xlabel="share of the utility range")
     ax.set_xlim(left=0)
     ax.text(1.02, 1.0, "choices\ndecided", transform=ax.transAxes, fontsize=8, va="bottom")
     for row_y, importance in zip(y.tolist(), table["importance"], strict=True):

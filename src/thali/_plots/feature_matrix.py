@@ -71,58 +71,67 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     """
     labels = table.attrs["labels"]
     n = len(labels)
-    row_of = index_labels(labels)
+    row_by_option = index_labels(labels)
     expected_weights: Any = table["probability"]
     if "weight" in table:
         expected_weights = expected_weights * table["weight"]
-    sizes = table["members"].map(len)
-    unique = _compute_unique_weights(table, expected_weights.where(sizes == 1, 0.0), row_of)
-    shared = table[(sizes > 1) & (sizes < n) & (table["probability"] >= _MIN_PROBABILITY)].head(
-        max_features
+    n_members = table["members"].map(len)
+    unique_weights = _compute_unique_weights(
+        table, expected_weights.where(n_members == 1, 0.0), row_by_option
     )
-    k = len(shared)
-    weights = _build_weight_matrix(shared["members"], expected_weights[shared.index], row_of)
-    has_unique = bool(unique.any())
-    heaviest = max(float(np.nanmax(weights, initial=1e-12)), float(unique.max()))
+    shared_features = table[
+        (n_members > 1) & (n_members < n) & (table["probability"] >= _MIN_PROBABILITY)
+    ].head(max_features)
+    k = len(shared_features)
+    weights = _build_weight_matrix(
+        shared_features["members"], expected_weights[shared_features.index], row_by_option
+    )
+    has_unique_weights = bool(unique_weights.any())
+    max_weight = max(float(np.nanmax(weights, initial=1e-12)), float(unique_weights.max()))
 
     row_labels = shorten_labels(labels)
-    cell = min(0.24, 24 / n)
+    cell_height = min(0.24, 24 / n)
     ax = ensure_axes(
         ax,
         measure_label_width(row_labels) + max(2.0, 0.36 * (k + _UNIQUE_WIDTH)) + 1.6,
-        max(2.4, cell * n + 0.9),
+        max(2.4, cell_height * n + 0.9),
     )
-    rows = np.arange(n + 1)
-    style = {"cmap": build_owner_colormap(), "vmin": 0, "vmax": heaviest, "edgecolors": GRID}
-    style["linewidth"] = 0.8
+    row_edges = np.arange(n + 1)
+    mesh_style = {"cmap": build_owner_colormap(), "vmin": 0, "vmax": max_weight, "edgecolors": GRID}
+    mesh_style["linewidth"] = 0.8
     if n > _MAX_LABELS:
-        style["linewidth"] = 0.0
-    start, centres, names, mesh = 0.0, [], [], None
-    if has_unique:
-        start, centres, names = _UNIQUE_WIDTH, [0.5], ["alone"]
+        mesh_style["linewidth"] = 0.0
+    first_column_x, column_centres, column_names, mesh = 0.0, [], [], None
+    if has_unique_weights:
+        first_column_x, column_centres, column_names = _UNIQUE_WIDTH, [0.5], ["alone"]
     if k:
-        mesh = ax.pcolormesh(start + np.arange(k + 1), rows, weights, **style)
-    if has_unique:
-        mesh = ax.pcolormesh([0.0, 1.0], rows, unique[:, None], **style)
+        mesh = ax.pcolormesh(first_column_x + np.arange(k + 1), row_edges, weights, **mesh_style)
+    if has_unique_weights:
+        mesh = ax.pcolormesh([0.0, 1.0], row_edges, unique_weights[:, None], **mesh_style)
         ax.axvline((1 + _UNIQUE_WIDTH) / 2, color="0.6", linewidth=0.8)
-    ax.set(xlim=(0, start + max(k, 1)), ylim=(n, 0))
-    step, letter_size = -(-n // _MAX_LABELS), 9
+    ax.set(xlim=(0, first_column_x + max(k, 1)), ylim=(n, 0))
+    label_step, letter_size = -(-n // _MAX_LABELS), 9
     if n > 100:
         letter_size = 5
     ax.set_yticks(
-        np.arange(0, n, step) + 0.5, row_labels[::step], parse_math=False, fontsize=letter_size
+        np.arange(0, n, label_step) + 0.5,
+        row_labels[::label_step],
+        parse_math=False,
+        fontsize=letter_size,
     )
-    centres += [start + column + 0.5 for column in range(k)]
+    column_centres += [first_column_x + column + 0.5 for column in range(k)]
     heading = f"probability of the {table.attrs['word']}"
     if not k:
         heading = f"no probable {table.attrs['word']} is shared"
-    for probability, has_converged in zip(shared["probability"], shared["converged"], strict=True):
-        names.append(f"{probability:.2f}")
+    for probability, has_converged in zip(
+        shared_features["probability"], shared_features["converged"], strict=True
+    ):
+        column_names.append(f"{probability:.2f}")
         if not has_converged:
-            names[-1] += "*"
-    if not all(shared["converged"]):
+            column_names[-1] += "*"
+    if not all(shared_features["converged"]):
         heading += "\n(*: chains disagree)"
-    ax.set_xticks(centres, names, fontsize=8)
+    ax.set_xticks(column_centres, column_names, fontsize=8)
     ax.set_xlabel(heading)
     if "weight" not in table:
         mesh = None
@@ -131,24 +140,26 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
 
 
 def _build_weight_matrix(
-    members_of_features: Any, weights: Any, row_of: dict[str, int]
+    members_of_features: Any, weights: Any, row_by_option: dict[str, int]
 ) -> np.ndarray:
     """Return feature weights by owner, (n_options, n_features), NaN for others."""
-    matrix = np.full((len(row_of), len(weights)), np.nan)
-    for column, (members, weight) in enumerate(zip(members_of_features, weights, strict=True)):
-        matrix[[row_of[member] for member in members], column] = weight
-    return matrix
+    weight_matrix = np.full((len(row_by_option), len(weights)), np.nan)
+    for feature_index, (members, weight) in enumerate(
+        zip(members_of_features, weights, strict=True)
+    ):
+        weight_matrix[[row_by_option[member] for member in members], feature_index] = weight
+    return weight_matrix
 
 
 def _compute_unique_weights(
-    table: "pandas.DataFrame", expected: "pandas.Series", row_of: dict[str, int]
+    table: "pandas.DataFrame", expected_weights: "pandas.Series", row_by_option: dict[str, int]
 ) -> np.ndarray:
-    """Return expected weights of features of one option; 0 if not identified."""
-    weights = np.zeros(len(row_of))
+    """Return the options' expected unique weights; 0 if not identified."""
+    unique_weights = np.zeros(len(row_by_option))
     if not table.attrs["sees_alone"]:
-        return weights
+        return unique_weights
     if table.attrs["unique_weights"] is not None:
-        weights += table.attrs["unique_weights"]
-    for (member, *_), weight in zip(table["members"], expected, strict=True):
-        weights[row_of[member]] += weight
-    return weights
+        unique_weights += table.attrs["unique_weights"]
+    for (member, *_), weight in zip(table["members"], expected_weights, strict=True):
+        unique_weights[row_by_option[member]] += weight
+    return unique_weights

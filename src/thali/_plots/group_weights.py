@@ -57,30 +57,33 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
     >>> [text.get_text() for text in group_weights(model.features()).get_legend().get_texts()]
     ['women', 'men']
     """
-    names, n = table.attrs["groups"], table.attrs["options"]
-    if len(names) > MAX_GROUPS:
+    groups, n = table.attrs["groups"], table.attrs["options"]
+    if len(groups) > MAX_GROUPS:
         raise ArgumentError(
-            f"plots.group_weights draws at most {MAX_GROUPS} groups; got {len(names)}. Select"
+            f"plots.group_weights draws at most {MAX_GROUPS} groups; got {len(groups)}. Select"
             " fewer."
         )
-    size = table["members"].map(len)
-    table = table.loc[(size > 1) & (size < n)].head(most)
+    n_members = table["members"].map(len)
+    table = table.loc[(n_members > 1) & (n_members < n)].head(most)
     labels = [
         f"{', '.join(shorten_labels(list(members)))} (p = {p:.2f})"
         for members, p in zip(table["members"], table["probability"], strict=True)
     ]
     ax = ensure_axes(
-        ax, 3.6 + measure_label_width(labels), 1.2 + compute_rows_height(len(table), len(names))
+        ax, 3.6 + measure_label_width(labels), 1.2 + compute_rows_height(len(table), len(groups))
     )
-    ends = ("weight", "weight_low", "weight_high")
+    interval_columns = ("weight", "weight_low", "weight_high")
     draw_groups(
         ax,
         labels,
-        {name: np.array([table[f"{quantity}[{name}]"] for quantity in ends]) for name in names},
+        {
+            group: np.array([table[f"{column}[{group}]"] for column in interval_columns])
+            for group in groups
+        },
     )
     ax.set_xlim(left=0.0)
-    quantity = "weight"
+    x_label = "weight"
     if table.attrs["shares"]:
-        quantity = "share of the group's weight"
-    ax.set_xlabel(f"{quantity} (mean and {format_interval_level(table)} interval)")
+        x_label = "share of the group's weight"
+    ax.set_xlabel(f"{x_label} (mean and {format_interval_level(table)} interval)")
     return ax

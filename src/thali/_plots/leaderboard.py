@@ -70,46 +70,48 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
         axes = create_axes(
             _PANELS_WIDTH + measure_label_width(labels), 1.2 + max(1.0, 0.24 * n), columns=3
         )
-        row_of: Any = axes[0].get_subplotspec()
-        row_of.get_gridspec().set_width_ratios(_PANEL_RATIOS)
-    ratings, ranks, tiers = axes
+        panel_spec: Any = axes[0].get_subplotspec()
+        panel_spec.get_gridspec().set_width_ratios(_PANEL_RATIOS)
+    rating_axes, rank_axes, tier_axes = axes
     rows = np.arange(n)
-    interval = format_interval_name(table)
-    for panel, name in ((ratings, "rating"), (ranks, "rank")):
-        panel.hlines(rows, table[f"{name}_low"], table[f"{name}_high"], color="0.4", linewidth=1.4)
-        panel.scatter(table[name], rows, s=18, color=COLOURS[0], zorder=3)
-        panel.set_xlabel(f"{name} ({interval})")
+    interval_name = format_interval_name(table)
+    for panel, quantity in ((rating_axes, "rating"), (rank_axes, "rank")):
+        panel.hlines(
+            rows, table[f"{quantity}_low"], table[f"{quantity}_high"], color="0.4", linewidth=1.4
+        )
+        panel.scatter(table[quantity], rows, s=18, color=COLOURS[0], zorder=3)
+        panel.set_xlabel(f"{quantity} ({interval_name})")
         panel.locator_params(axis="x", nbins=4, integer=True)
         draw_background_grid(panel, "x")
-    row_of = index_labels(table.index)
+    row_by_option = index_labels(table.index)
     tier_rows = [
-        [row_of[member] for member in members if member in row_of]
+        [row_by_option[member] for member in members if member in row_by_option]
         for members in table.attrs["tiers"]
     ]
-    for tier_index, (lane, members) in enumerate(
-        _assign_lanes([members for members in tier_rows if len(members) > 1])
+    for tier_index, (lane, member_rows) in enumerate(
+        _assign_lanes([member_rows for member_rows in tier_rows if len(member_rows) > 1])
     ):
         colour = COLOURS[tier_index % len(COLOURS)]
-        tiers.vlines(lane, members[0], members[-1], color=colour, linewidth=1.6)
-        tiers.scatter([lane] * len(members), members, s=14, color=colour, zorder=3)
+        tier_axes.vlines(lane, member_rows[0], member_rows[-1], color=colour, linewidth=1.6)
+        tier_axes.scatter([lane] * len(member_rows), member_rows, s=14, color=colour, zorder=3)
     if len(full_table) > n:
-        ratings.set_title(f"top {n} of {len(full_table):,} options", loc="left", fontsize=10)
-    tiers.set(xlabel="tiers", xticks=[])
-    tiers.margins(x=0.2)
-    tiers.set_xlim(left=-0.8, right=max(tiers.get_xlim()[1], 0.8))
+        rating_axes.set_title(f"top {n} of {len(full_table):,} options", loc="left", fontsize=10)
+    tier_axes.set(xlabel="tiers", xticks=[])
+    tier_axes.margins(x=0.2)
+    tier_axes.set_xlim(left=-0.8, right=max(tier_axes.get_xlim()[1], 0.8))
     for panel in axes:
         label_rows(panel, rows, [""] * n)
         panel.set_ylim(n - 0.4, -0.6)
-    label_rows(ratings, rows, labels)
+    label_rows(rating_axes, rows, labels)
     return list(axes)
 
 
-def _assign_lanes(groups: list[list[int]]) -> list[tuple[int, list[int]]]:
+def _assign_lanes(tier_rows: list[list[int]]) -> list[tuple[int, list[int]]]:
     """Return (lane, tier) of each tier, in the leftmost lane without overlap."""
-    ends: list[int] = []
+    lane_ends: list[int] = []
     lanes = []
-    for members in groups:
-        lane = next((k for k, end in enumerate(ends) if end < members[0]), len(ends))
-        ends[lane : lane + 1] = [members[-1]]
-        lanes.append((lane, members))
+    for member_rows in tier_rows:
+        lane = next((k for k, end in enumerate(lane_ends) if end < member_rows[0]), len(lane_ends))
+        lane_ends[lane : lane + 1] = [member_rows[-1]]
+        lanes.append((lane, member_rows))
     return lanes

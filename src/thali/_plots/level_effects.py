@@ -50,16 +50,16 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     y, heading_y = place_grouped_rows(table["attribute"].tolist())
     labels = _format_labels(table)
     width = measure_label_width([*labels, *(f"{head} " for head in headings)])
-    deepest = y[-1] + 0.16
-    ax = ensure_axes(ax, 4.0 + width, 0.75 + deepest)
+    lowest_row_y = y[-1] + 0.16
+    ax = ensure_axes(ax, 4.0 + width, 0.75 + lowest_row_y)
     mean, interval = table["effect"].to_numpy(), table[["low", "high"]].to_numpy()
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if "respondents_low" in table:
-        respondents = table[["respondents_low", "respondents_high"]].to_numpy()
+        respondent_limits = table[["respondents_low", "respondents_high"]].to_numpy()
         ax.hlines(
             y,
-            respondents[:, 0],
-            respondents[:, 1],
+            respondent_limits[:, 0],
+            respondent_limits[:, 1],
             color="0.55",
             linewidth=1.0,
             zorder=1,
@@ -73,7 +73,7 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
         interval[:, 1],
         f"mean, {format_interval_level(table)} interval",
     )
-    ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")
+    ax.set(xlim=(-0.01, 1.01), ylim=(lowest_row_y, 0), xlabel="probability of being preferred")
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
     label_grouped_rows(ax, y, labels, heading_y, headings)
     draw_row_dividers(ax, heading_y)
@@ -82,21 +82,21 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 
 
 def _select_rows(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Return rows for all pairs of levels, or against the base level if many."""
+    """Return rows for all pairs of levels; for pairs with the base level if many."""
     # The base is the level that is never the better one.
-    selected = []
+    selected_rows = []
     for _, rows in table.groupby("attribute", sort=False):
-        base = [level for level in rows["over"].unique() if level not in set(rows["level"])]
-        is_against_base = np.isin(rows["over"], base)
+        base_levels = [level for level in rows["over"].unique() if level not in set(rows["level"])]
+        is_against_base = np.isin(rows["over"], base_levels)
         # with very many levels, neighbours are compared, and the two ends
         if len(rows) > _MAX_PAIRS and is_against_base.sum() >= 3:
             rows = rows[is_against_base]
-        selected.append(rows)
+        selected_rows.append(rows)
     import pandas as pd
 
-    selection = pd.concat(selected)
-    selection.attrs.update(table.attrs)
-    return selection
+    selected_table = pd.concat(selected_rows)
+    selected_table.attrs.update(table.attrs)
+    return selected_table
 
 
 def _format_labels(table: "pandas.DataFrame") -> list[str]:

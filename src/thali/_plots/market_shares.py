@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_percent
+from thali._number_format import format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -57,23 +57,29 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ['A', 'B']
     """
     has_change = "after" in table
-    names = shorten_labels(list(map(_join_label, table.index)))
-    height, row_height, bars = 0.62, 0.34, [("share", 0.0, COLOURS[0], "now")]
+    product_labels = shorten_labels(list(map(_join_label, table.index)))
+    bar_height, row_height, bar_series = 0.62, 0.34, [("share", 0.0, COLOURS[0], "now")]
     if has_change:
-        height, row_height = 0.36, 0.5
-        bars = [("share", -0.2, COLOURS[5], "now"), ("after", 0.2, COLOURS[0], "after the change")]
-    width = 4.4 + measure_label_width(names) + 1.4 * has_change
-    ax = ensure_axes(ax, width, 0.9 + row_height * len(names))
-    y = np.arange(len(names), dtype=float)
-    for name, shift, colour, label in bars:
-        shares = table[name].to_numpy(float)
-        ends = table[[f"{name}_low", f"{name}_high"]].to_numpy(float)
-        ax.barh(y + shift, shares, height=height, color=colour, zorder=2, label=label)
-        ax.hlines(y + shift, *ends.T, color="0.1", linewidth=1.2, zorder=3)
-    ends = table[[f"{name}_high" for name, *_ in bars]].to_numpy(float)
-    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
+        bar_height, row_height = 0.36, 0.5
+        bar_series = [
+            ("share", -0.2, COLOURS[5], "now"),
+            ("after", 0.2, COLOURS[0], "after the change"),
+        ]
+    width = 4.4 + measure_label_width(product_labels) + 1.4 * has_change
+    ax = ensure_axes(ax, width, 0.9 + row_height * len(product_labels))
+    y = np.arange(len(product_labels), dtype=float)
+    for share_column, y_shift, colour, label in bar_series:
+        shares = table[share_column].to_numpy(float)
+        limits = table[[f"{share_column}_low", f"{share_column}_high"]].to_numpy(float)
+        ax.barh(y + y_shift, shares, height=bar_height, color=colour, zorder=2, label=label)
+        ax.hlines(y + y_shift, *limits.T, color="0.1", linewidth=1.2, zorder=3)
+    upper_limits = table[[f"{column}_high" for column, *_ in bar_series]].to_numpy(float)
+    ax.set(
+        ylim=(len(product_labels) - 0.45, -0.55),
+        xlim=(0, min(1.0, 1.05 * float(upper_limits.max()))),
+    )
     ax.set_xlabel(f"predicted share (line: {format_interval_level(table)} interval)")
-    label_rows(ax, y, names)
+    label_rows(ax, y, product_labels)
     ax.xaxis.set_major_formatter(lambda value, _: format_percent(value))
     draw_thin_grid(ax, "x")
     if has_change:
@@ -95,12 +101,12 @@ def _write_changes(ax: "Axes", y: np.ndarray, table: "pandas.DataFrame") -> None
         )
 
 
-def _format_points(share: float) -> str:
+def _format_points(difference: float) -> str:
     """Return a difference of shares as text in percentage points."""
-    points = f"{100 * share:+.1f}"
-    if float(points) == 0:
+    points_text = f"{100 * difference:+.1f}"
+    if float(points_text) == 0:
         return "0.0"
-    return points.replace("-", "−")
+    return points_text.replace("-", "−")
 
 
 def _join_label(label: Any) -> str:

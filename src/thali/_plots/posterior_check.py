@@ -66,15 +66,17 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     if max_pairs < 1:
         raise ArgumentError(f"`max_pairs` must be >= 1; got {max_pairs}")
     full_table, table = table, table.head(max_pairs)
-    units, options = get_check_words(full_table), list_checked_options(full_table)
+    check_words, options = get_check_words(full_table), list_checked_options(full_table)
     short_labels = dict(zip(options, shorten_labels(options), strict=True))
     if full_table.attrs[ROWS] == MEMBER:
         table = table.assign(offered=table["offered"].map(shorten_member_list))
-    names = [units.describe_row(row, short_labels) for row in table.itertuples()]
+    row_names = [check_words.describe_row(row, short_labels) for row in table.itertuples()]
     if "group" in table:  # of people
-        names = [f"{name} ({group})" for name, group in zip(names, table["group"], strict=True)]
+        row_names = [
+            f"{name} ({group})" for name, group in zip(row_names, table["group"], strict=True)
+        ]
     rows = table.index.to_numpy()
-    ax = ensure_axes(ax, 4.2 + measure_label_width(names), 1.5 + 0.2 * len(rows))
+    ax = ensure_axes(ax, 4.2 + measure_label_width(row_names), 1.5 + 0.2 * len(rows))
 
     # If all replicates are equal, only the edge of the bar is visible.
     bars = ax.barh(
@@ -87,16 +89,16 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
         label=f"{format_interval_level(full_table)} predictive interval",
         zorder=1,
     )
-    means = ax.plot(
+    mean_marks = ax.plot(
         table["predicted"], rows, "|", color="black", markersize=11, label="predicted", zorder=2
     )
-    handles = [bars, *means]
-    for is_missed, label, marker, colour in MISSED_STYLES:
-        is_chosen = table["missed"].to_numpy() == is_missed
-        if is_chosen.any():
-            handles += ax.plot(
-                table["observed"].to_numpy()[is_chosen],
-                rows[is_chosen],
+    legend_handles = [bars, *mean_marks]
+    for is_outside_interval, label, marker, colour in MISSED_STYLES:
+        has_style = table["missed"].to_numpy() == is_outside_interval
+        if has_style.any():
+            legend_handles += ax.plot(
+                table["observed"].to_numpy()[has_style],
+                rows[has_style],
                 marker,
                 color=colour,
                 markersize=5,
@@ -106,10 +108,12 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     if full_table.attrs[ROWS] != SIMILARITY:
         ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    label_rows(ax, rows, names, fontsize=9)
-    heading = units.quantity
+    label_rows(ax, rows, row_names, fontsize=9)
+    x_label = check_words.quantity
     if len(table) < len(full_table):
-        heading += f"\n{len(table):,} of {len(full_table):,} {units.picture_text}, worst first"
-    ax.set_xlabel(heading)
-    add_legend(ax, "lower left", (0, 1), handles=handles, ncols=2)
+        x_label += (
+            f"\n{len(table):,} of {len(full_table):,} {check_words.picture_text}, worst first"
+        )
+    ax.set_xlabel(x_label)
+    add_legend(ax, "lower left", (0, 1), handles=legend_handles, ncols=2)
     return ax

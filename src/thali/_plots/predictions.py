@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import format_number, format_percent
+from thali._number_format import format_number, format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -73,17 +73,22 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         point_note = f"mean and {format_interval_level(table)} interval"
     if is_share:
         error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / table["n"].to_numpy(float))
-        limits, write = np.array([-0.02, 1.02]), "{:.2f}".format
-        quantities = ("proportion", "probability")
+        limits, format_value = np.array([-0.02, 1.02]), "{:.2f}".format
+        axis_nouns = ("proportion", "probability")
     else:
-        error, write, quantities = np.ones(len(table)), format_number, ("similarity", "similarity")
+        error, format_value, axis_nouns = (
+            np.ones(len(table)),
+            format_number,
+            ("similarity", "similarity"),
+        )
         limits = np.array([min(observed.min(), low.min()), max(observed.max(), high.max())])
         limits += np.array([-0.03, 0.03]) * max(float(np.ptp(limits)), 1e-9)
-    worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_MAX_NAMED]
-    names, row_type = _name_points(table)
+    worst_rows = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_MAX_NAMED]
+    point_names, row_noun = _name_points(table)
     labels = [
-        f"{names[k]}\nobserved {write(float(observed[k]))}, predicted {write(float(predicted[k]))}"
-        for k in worst.tolist()
+        f"{point_names[k]}\nobserved {format_value(float(observed[k]))},"
+        f" predicted {format_value(float(predicted[k]))}"
+        for k in worst_rows.tolist()
     ]
     ax = ensure_axes(ax, 4.8 + measure_label_width(labels), 4.7)
     ax.plot(limits, limits, color="0.6", linewidth=0.8, zorder=1)
@@ -99,12 +104,12 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         zorder=2,
     )
     ax.scatter(predicted, observed, s=9, color="0.3", linewidth=0, zorder=3)
-    mark_points(ax, predicted[worst], observed[worst], labels)
-    ax.set(xlim=limits, ylim=limits, aspect="equal", anchor="W", ylabel=f"observed {quantities[0]}")
-    total = table.attrs.get("of", len(table))
-    if len(table) < total:
-        point_note += f", {len(table):,} of {total:,} {row_type}"
-    ax.set_xlabel(f"predicted {quantities[1]} ({point_note})")
+    mark_points(ax, predicted[worst_rows], observed[worst_rows], labels)
+    ax.set(xlim=limits, ylim=limits, aspect="equal", anchor="W", ylabel=f"observed {axis_nouns[0]}")
+    n_total = table.attrs.get("of", len(table))
+    if len(table) < n_total:
+        point_note += f", {len(table):,} of {n_total:,} {row_noun}"
+    ax.set_xlabel(f"predicted {axis_nouns[1]} ({point_note})")
     if "explained" in table.attrs:
         ax.set_title(_format_title(table.attrs["explained"]), fontsize=10, loc="left")
     hide_spines(ax)
@@ -129,18 +134,21 @@ def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:
         ], "options"
     if "offered" in table:
         short_labels = map_short_labels(table["alternative"].tolist())
-        names = [short_labels[label] for label in table["alternative"]]
+        point_names = [short_labels[label] for label in table["alternative"]]
         if len(set(table["offered"])) > 1:
-            sets = map(shorten_member_list, table["offered"])
-            names = [f"{name}\nout of {members}" for name, members in zip(names, sets, strict=True)]
-        return names, "members of sets"
+            set_labels = map(shorten_member_list, table["offered"])
+            point_names = [
+                f"{name}\nout of {members}"
+                for name, members in zip(point_names, set_labels, strict=True)
+            ]
+        return point_names, "members of sets"
     short_labels = map_short_labels([*table["a"], *table["b"]])
     a, b = ([short_labels[label] for label in table[column]] for column in ("a", "b"))
-    between = "and"
+    conjunction = "and"
     if "n" in table:
-        between = "over"
+        conjunction = "over"
     if "outcome" not in table:
-        return [_format_pair(*pair, between) for pair in zip(a, b, strict=True)], "pairs"
+        return [_format_pair(*pair, conjunction) for pair in zip(a, b, strict=True)], "pairs"
     format_by_outcome = {
         "a": _format_pair,
         "b": lambda x, y: _format_pair(y, x),
@@ -152,9 +160,9 @@ def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:
     ], "outcomes"
 
 
-def _format_pair(a: str, b: str, between: str = "over") -> str:
+def _format_pair(a: str, b: str, conjunction: str = "over") -> str:
     """Return "a over b", on two lines if long."""
     separator = " "
     if len(a) + len(b) > 20:
         separator = "\n"
-    return f"{a}{separator}{between} {b}"
+    return f"{a}{separator}{conjunction} {b}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._fonts import picture
-from .tree import draw_branches
+from .option_tree import draw_branches
 
 if TYPE_CHECKING:
     import pandas
@@ -76,10 +76,12 @@ def preference_tree(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axe
     parents, lengths = table["parent"].to_numpy(int), table["length"].to_numpy(float)
     branches = _Branches(table["name"].tolist(), parents, lengths, table.attrs["leaves"])
     depths = branches.compute_depths()
-    ax, heights = draw_branches(branches, depths, ax)
+    ax, node_heights = draw_branches(branches, depths, ax)
     n = branches.n_leaves
-    deepest = float(depths.max())
+    max_depth = float(depths.max())
     # leaves end at different depths: a dotted line leads to the label
-    ax.hlines(heights[:n], depths[:n], 1.005 * deepest, colors="0.7", linestyles=":", linewidth=0.8)
+    ax.hlines(
+        node_heights[:n], depths[:n], 1.005 * max_depth, colors="0.7", linestyles=":", linewidth=0.8
+    )
     ax.set_xlabel("sum of weights")
     return ax

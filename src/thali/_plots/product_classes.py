@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -67,38 +67,47 @@ def classes(
     table = table.head(check_integer("max_classes", max_classes, 1))
     if not len(table):
         raise ArgumentError("The table contains no product classes, so there is nothing to draw.")
-    names = [_wrap_name(name) for name in table["product_class"]]
-    lines = [name.count("\n") + 1 for name in names]
+    class_labels = [_wrap_name(name) for name in table["product_class"]]
+    n_lines = [name.count("\n") + 1 for name in class_labels]
     axes = ax
     if axes is None:
-        width = 5.2 + measure_label_width(names)
-        axes = create_axes(width, 0.9 + 0.15 * sum(lines) + 0.14 * len(names), columns=2)
-    shares, importance = axes
+        width = 5.2 + measure_label_width(class_labels)
+        axes = create_axes(width, 0.9 + 0.15 * sum(n_lines) + 0.14 * len(class_labels), columns=2)
+    share_axes, importance_axes = axes
     # names on several lines need more room
-    height = np.array(lines) + 0.9
+    height = np.array(n_lines) + 0.9
     y = np.cumsum(height) - height / 2
     liked_share = table["liked"].to_numpy(float)
     colours = np.select(
         [liked_share > 0.8, liked_share < 0.2], [_LIKED, _DISLIKED], _EITHER
     ).tolist()
-    panels = ((shares, "share", "share of respondents"), (importance, "importance", "importance"))
+    panels = (
+        (share_axes, "share", "share of respondents"),
+        (importance_axes, "importance", "importance"),
+    )
     for panel, column, label in panels:
         estimates = table[column].to_numpy(float)
-        errors = np.nan_to_num(table[f"{column}_se"].to_numpy(float))
-        low = np.minimum(errors, estimates)  # a share is not negative
+        standard_errors = np.nan_to_num(table[f"{column}_se"].to_numpy(float))
+        lower_errors = np.minimum(standard_errors, estimates)  # a share is not negative
         panel.barh(y, estimates, height=1.2, color=colours, zorder=2)
         panel.errorbar(
-            estimates, y, xerr=[low, errors], fmt="none", ecolor="0.15", elinewidth=1.1, zorder=3
+            estimates,
+            y,
+            xerr=[lower_errors, standard_errors],
+            fmt="none",
+            ecolor="0.15",
+            elinewidth=1.1,
+            zorder=3,
         )
         panel.set(ylim=(y[-1] + height[-1] / 2, 0), xlabel=label)
         panel.set_xlim(left=0)
         draw_thin_grid(panel, "x")
         label_rows(panel, y, [""] * len(y))
-    shares.set_yticks(y, names, fontsize=9, parse_math=False, linespacing=1.1)
-    importance_shown = 100 * float(table["importance"].to_numpy(float).sum())
-    importance.set_xlabel(f"importance ({importance_shown:.0f} % shown)")
-    _add_colour_legend(shares, colours)
-    return [shares, importance]
+    share_axes.set_yticks(y, class_labels, fontsize=9, parse_math=False, linespacing=1.1)
+    shown_percent = 100 * float(table["importance"].to_numpy(float).sum())
+    importance_axes.set_xlabel(f"importance ({shown_percent:.0f} % shown)")
+    _add_colour_legend(share_axes, colours)
+    return [share_axes, importance_axes]
 
 
 def _wrap_name(name: str) -> str:
@@ -113,11 +122,15 @@ def _add_colour_legend(ax: "Axes", colours: list[str]) -> None:
     """Add a legend of the bars' colours, if there are several."""
     from matplotlib.patches import Patch
 
-    meaning = {_LIKED: "liked", _DISLIKED: "disliked", _EITHER: "liked by some, disliked by others"}
-    colours_present = [colour for colour in meaning if colour in colours]
+    meaning_by_colour = {
+        _LIKED: "liked",
+        _DISLIKED: "disliked",
+        _EITHER: "liked by some, disliked by others",
+    }
+    colours_present = [colour for colour in meaning_by_colour if colour in colours]
     if colours_present == [_LIKED]:
         return
-    patches = [Patch(color=colour, label=meaning[colour]) for colour in colours_present]
+    patches = [Patch(color=colour, label=meaning_by_colour[colour]) for colour in colours_present]
     add_legend(
         ax,
         "lower left",

@@ -59,19 +59,23 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         raise ArgumentError(
             "plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`."
         )
-    cell, size = 0.34, 10
+    cell_size, font_size = 0.34, 10
     if n > 12:
-        cell = max(0.13, 4.4 / n)
+        cell_size = max(0.13, 4.4 / n)
     if n > 24:
-        size = 6
-    ax = ensure_axes(ax, 1.6 + measure_label_width(labels) * (size / 10) + cell * n, 1.0 + cell * n)
-    probability = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
-    cells = np.ma.masked_less(probability, MIN_DRAWN)
+        font_size = 6
+    ax = ensure_axes(
+        ax,
+        1.6 + measure_label_width(labels) * (font_size / 10) + cell_size * n,
+        1.0 + cell_size * n,
+    )
+    probabilities = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
+    drawn_probabilities = np.ma.masked_less(probabilities, MIN_DRAWN)
     image = ax.imshow(
-        cells,
+        drawn_probabilities,
         cmap=SHADES,
         vmin=0.0,
-        vmax=max(float(probability.max()), 1e-9),
+        vmax=max(float(probabilities.max()), 1e-9),
         extent=(0.5, n + 0.5, n - 0.5, -0.5),
     )
     rows = np.arange(n)
@@ -80,11 +84,11 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.hlines(rows, low, high, color="white", linewidth=2.6, zorder=2)
     ax.hlines(rows, low, high, color="black", linewidth=1.0, zorder=3)
     ax.scatter(mean, rows, s=16, color="black", edgecolor="white", linewidth=0.8, zorder=4)
-    ax.set_yticks(rows, labels, fontsize=size)
+    ax.set_yticks(rows, labels, fontsize=font_size)
     for text in ax.get_yticklabels():
         text.set_parse_math(False)
     ax.set_xticks(compute_integer_ticks(n))
-    ax.tick_params(axis="x", labelsize=size)
+    ax.tick_params(axis="x", labelsize=font_size)
     ax.set_xlabel(f"rank (mean and {format_interval_name(table)})")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import format_percent
+from thali._number_format import format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -53,38 +53,50 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         profiles = profiles.rename(columns={"option": "level"}).assign(attribute="")
     attributes, levels = _select_levels(profiles)
     y, heading_y = place_grouped_rows(attributes)
-    headings, row_type = [], "option"
+    headings, row_noun = [], "option"
     if not is_of_options:
-        headings, row_type = shorten_labels(list(dict.fromkeys(attributes))), "level"
-    labels = _shorten_levels(attributes, levels)
+        headings, row_noun = shorten_labels(list(dict.fromkeys(attributes))), "level"
+    level_labels = _shorten_levels(attributes, levels)
     height = max(y[-1] + 0.16, 1.0)
-    labels_width = measure_label_width([*labels, *(f"{name} " for name in headings)])
+    labels_width = measure_label_width([*level_labels, *(f"{name} " for name in headings)])
     wrapped_names = list(map(_wrap_segment_name, found.sizes["name"]))
-    lines = 1 + max(name.count("\n") for name in wrapped_names)
+    n_title_lines = 1 + max(name.count("\n") for name in wrapped_names)
     if ax is None:
         ax = create_axes(
-            labels_width + _SEGMENT_WIDTH * len(found), 1.0 + 0.16 * lines + height, 1, len(found)
+            labels_width + _SEGMENT_WIDTH * len(found),
+            1.0 + 0.16 * n_title_lines + height,
+            1,
+            len(found),
         )
     panels = list(ax)
-    rows = list(zip(attributes, levels, strict=True))
-    for index, (panel, (segment, row)) in enumerate(
+    level_keys = list(zip(attributes, levels, strict=True))
+    for panel_index, (panel, (segment, segment_row)) in enumerate(
         zip(panels, found.sizes.to_dict("index").items(), strict=True)
     ):
         profile = (
-            profiles.loc[profiles["segment"] == segment].set_index(["attribute", "level"]).loc[rows]
+            profiles.loc[profiles["segment"] == segment]
+            .set_index(["attribute", "level"])
+            .loc[level_keys]
         )
-        colour = COLOURS[index % len(COLOURS)]
+        colour = COLOURS[panel_index % len(COLOURS)]
         _draw_profile(panel, profile, y, colour)
         draw_row_dividers(panel, heading_y)
-        interval = f"{100 * row['share_low']:.0f} to {format_percent(row['share_high'])}"
-        title = f"Segment {segment}\n{format_percent(row['share'])} ({interval})"
+        interval = (
+            f"{100 * segment_row['share_low']:.0f} to {format_percent(segment_row['share_high'])}"
+        )
+        title = f"Segment {segment}\n{format_percent(segment_row['share'])} ({interval})"
         panel.set_title(
-            title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines
+            title,
+            fontsize=10,
+            fontweight="bold",
+            color=colour,
+            loc="left",
+            pad=6 + 12 * n_title_lines,
         )
         panel.text(
             0.0,
             1.0,
-            wrapped_names[index],
+            wrapped_names[panel_index],
             transform=panel.transAxes,
             fontsize=8,
             va="bottom",
@@ -94,11 +106,11 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         label_rows(panel, [*y, *heading_y], [""] * (len(y) + len(heading_y)))
     left_panel = panels[0]
-    label_grouped_rows(left_panel, y, labels, heading_y, headings)
+    label_grouped_rows(left_panel, y, level_labels, heading_y, headings)
     figure = left_panel.figure
     interval = format_interval_name(found.profiles)
     figure.supxlabel(
-        f"probability that the {row_type} is preferred to another\n(grey: all respondents; line:"
+        f"probability that the {row_noun} is preferred to another\n(grey: all respondents; line:"
         f" {interval}; percentages: shares of respondents)",
         fontsize=9,
     )
@@ -129,33 +141,37 @@ def _select_levels(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
     """Return attributes and levels to draw: all, or where segments differ most."""
     distances = (profiles["preferred"] - profiles["all_respondents"]).abs()
     if not profiles["attribute"].iloc[0]:
-        differences: Any = distances.groupby(profiles["level"], sort=False).max()
-        selected = differences.nlargest(_MAX_LEVELS).index
-        options = [option for option in profiles["level"].unique() if option in selected]
+        max_differences: Any = distances.groupby(profiles["level"], sort=False).max()
+        selected_levels = max_differences.nlargest(_MAX_LEVELS).index
+        options = [option for option in profiles["level"].unique() if option in selected_levels]
         return [""] * len(options), options
     levels: dict[str, list[str]] = {}
-    differs: dict[str, float] = {}
+    max_difference_by_attribute: dict[str, float] = {}
     for attribute, level, difference in zip(
         profiles["attribute"], profiles["level"], distances.tolist(), strict=True
     ):
         attribute_levels = levels.setdefault(attribute, [])
         if level not in attribute_levels:
             attribute_levels.append(level)
-        differs[attribute] = max(differs.get(attribute, 0.0), difference)
-    attributes: set[str] = set()
-    for attribute in sorted(differs, key=lambda name: -differs[name]):
+        max_difference_by_attribute[attribute] = max(
+            max_difference_by_attribute.get(attribute, 0.0), difference
+        )
+    selected_attributes: set[str] = set()
+    for attribute in sorted(
+        max_difference_by_attribute, key=lambda name: -max_difference_by_attribute[name]
+    ):
         if (
-            not attributes
-            or sum(len(levels[name]) for name in (*attributes, attribute)) <= _MAX_LEVELS
+            not selected_attributes
+            or sum(len(levels[name]) for name in (*selected_attributes, attribute)) <= _MAX_LEVELS
         ):
-            attributes.add(attribute)
-    pairs = [
+            selected_attributes.add(attribute)
+    level_keys = [
         (attribute, level)
-        for attribute, difference in levels.items()
-        if attribute in attributes
-        for level in difference
+        for attribute, attribute_levels in levels.items()
+        if attribute in selected_attributes
+        for level in attribute_levels
     ]
-    return [attribute for attribute, _ in pairs], [level for _, level in pairs]
+    return [attribute for attribute, _ in level_keys], [level for _, level in level_keys]
 
 
 def _shorten_levels(attributes: list[str], levels: list[str]) -> list[str]:

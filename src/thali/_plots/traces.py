@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.summary import compute_ess_and_r_hat
+from thali._posterior.summary_table import compute_ess_and_r_hat
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -62,13 +62,14 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     >>> trace({"log_likelihood": drawn})[0].get_title("left")[:31]
     'log-likelihood of the full data'
     """
-    varying = [name for name, draws in quantities.items() if np.ptp(draws.astype(float)) > 0]
-    r_hat = {}
-    if varying:
-        _, r_hats = compute_ess_and_r_hat(np.stack([quantities[name] for name in varying]))
-        r_hat = dict(zip(varying, np.nan_to_num(r_hats).tolist(), strict=True))
+    varying_names = [name for name, draws in quantities.items() if np.ptp(draws.astype(float)) > 0]
+    r_hat_by_name = {}
+    if varying_names:
+        _, r_hats = compute_ess_and_r_hat(np.stack([quantities[name] for name in varying_names]))
+        r_hat_by_name = dict(zip(varying_names, np.nan_to_num(r_hats).tolist(), strict=True))
     sorted_names = sorted(
-        (name for name in varying if name != _LOG_LIKELIHOOD), key=lambda name: -r_hat[name]
+        (name for name in varying_names if name != _LOG_LIKELIHOOD),
+        key=lambda name: -r_hat_by_name[name],
     )
     names = [name for name in (_LOG_LIKELIHOOD, *sorted_names) if name in quantities][
         :_MAX_QUANTITIES
@@ -87,8 +88,8 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
             colour = COLOURS[chain_index % len(COLOURS)]
             panel.plot(draws, color=colour, linewidth=0.6, alpha=0.8, label=f"chain {chain_index}")
         heading = title
-        if r_hat.get(name):
-            heading += f" (R-hat {r_hat[name]:.2f})"
+        if r_hat_by_name.get(name):
+            heading += f" (R-hat {r_hat_by_name[name]:.2f})"
         panel.set_title(heading, loc="left", fontsize=9, parse_math=False)
         panel.set_xlim(0, quantities[name].shape[1])
         panel.ticklabel_format(useOffset=False)

@@ -59,20 +59,22 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     """
     if sort:
         table = table.iloc[sort_descending(table["utility"].to_numpy())]
-    utility, lows, highs = (table[name].to_numpy(float) for name in ("utility", "low", "high"))
+    utilities, lower_limits, upper_limits = (
+        table[name].to_numpy(float) for name in ("utility", "low", "high")
+    )
     labels = shorten_labels([str(label) for label in table.index])
     n = len(labels)
     ax = ensure_axes(ax, 4.2 + measure_label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
-    interval = format_interval_name(table)
+    interval_name = format_interval_name(table)
     if table.attrs.get("errors") == "quasi-variances":
-        interval += " from quasi-variances"
+        interval_name += " from quasi-variances"
     rows = np.arange(n)
-    is_positive = utility > 0.0
-    low, high = lows[is_positive], highs[is_positive]
+    is_positive = utilities > 0.0
+    low, high = lower_limits[is_positive], upper_limits[is_positive]
     ax.errorbar(
-        utility[is_positive],
+        utilities[is_positive],
         rows[is_positive],
-        xerr=[utility[is_positive] - low, high - utility[is_positive]],
+        xerr=[utilities[is_positive] - low, high - utilities[is_positive]],
         fmt="o",
         markersize=5,
         color=COLOURS[0],
@@ -89,11 +91,11 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
         linestyle="none",
         transform=ax.get_yaxis_transform(),
     )
-    room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
-    step = int(np.ceil(6.0 / room))
-    size = float(np.clip(room / 1.2, 5, 9))
-    label_rows(ax, rows[::step], labels[::step], fontsize=size)
-    ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval})")
+    points_per_row = ax.get_window_extent().height / ax.figure.dpi * 72 / n
+    label_step = int(np.ceil(6.0 / points_per_row))
+    font_size = float(np.clip(points_per_row / 1.2, 5, 9))
+    label_rows(ax, rows[::label_step], labels[::label_step], fontsize=font_size)
+    ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval_name})")
     draw_background_grid(ax, "x")
     return ax
 
@@ -103,8 +105,8 @@ def _scale_logarithmically(ax: "Axes", low: float, high: float) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     ax.set_xscale("log")
-    room = max(high / low, 1.1) ** 0.05
-    ax.set_xlim(low / room, high * room)
+    margin_factor = max(high / low, 1.1) ** 0.05
+    ax.set_xlim(low / margin_factor, high * margin_factor)
     ratio = high / low
     if ratio < 8:
         ax.xaxis.set_major_locator(MaxNLocator(5))

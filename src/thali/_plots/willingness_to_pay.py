@@ -57,18 +57,20 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     >>> [text.get_text() for text in willingness_to_pay(pd.DataFrame([row])).get_yticklabels()]
     ['zoom: yes over no']
     """
-    names = shorten_labels([_format_comparison(row) for row in table.to_dict("records")])
-    ax = ensure_axes(ax, 4.2 + measure_label_width(names), 1.1 + 0.3 * len(names))
-    y, level = np.arange(len(names), dtype=float), format_interval_level(table)
-    ends = table[["wtp_low", "wtp_high"]].to_numpy(float)
-    label, respondents = f"{level} interval", ends
+    level_labels = shorten_labels([_format_comparison(row) for row in table.to_dict("records")])
+    ax = ensure_axes(ax, 4.2 + measure_label_width(level_labels), 1.1 + 0.3 * len(level_labels))
+    y, interval_level = np.arange(len(level_labels), dtype=float), format_interval_level(table)
+    interval_ends = table[["wtp_low", "wtp_high"]].to_numpy(float)
+    interval_label, respondent_limits = f"{interval_level} interval", interval_ends
     if has_respondents := "respondents_low" in table:
-        label = f"median respondent, {label}"
-        respondents = table[["respondents_low", "respondents_high"]].to_numpy(float)
-    low, high = _compute_limits(np.hstack([ends, table[["wtp"]].to_numpy(float)]), respondents)
+        interval_label = f"median respondent, {interval_label}"
+        respondent_limits = table[["respondents_low", "respondents_high"]].to_numpy(float)
+    low, high = _compute_limits(
+        np.hstack([interval_ends, table[["wtp"]].to_numpy(float)]), respondent_limits
+    )
     ax.axvline(0.0, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if has_respondents:
-        respondent_range = respondents.clip(low, high)
+        respondent_range = respondent_limits.clip(low, high)
         ax.hlines(
             y,
             respondent_range[:, 0],
@@ -76,20 +78,25 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
             color="0.55",
             linewidth=1.0,
             zorder=1,
-            label=f"{level} of respondents",
+            label=f"{interval_level} of respondents",
         )
-    _draw_arrows(ax, y, respondents, low, high)
-    interval_shown = ends.clip(low, high)
+    _draw_arrows(ax, y, respondent_limits, low, high)
+    interval_shown = interval_ends.clip(low, high)
     draw_intervals(
-        ax, y, table["wtp"].clip(low, high), interval_shown[:, 0], interval_shown[:, 1], label
+        ax,
+        y,
+        table["wtp"].clip(low, high),
+        interval_shown[:, 0],
+        interval_shown[:, 1],
+        interval_label,
     )
-    price = table.attrs.get("price")
-    ax.set(xlim=(low, high), ylim=(len(names) - 0.4, -0.6))
-    quantity = "willingness to pay"
-    if price is not None:
-        quantity += f", in units of {price}"
-    ax.set_xlabel(quantity, parse_math=False)
-    label_rows(ax, y, names)
+    price_attribute = table.attrs.get("price")
+    ax.set(xlim=(low, high), ylim=(len(level_labels) - 0.4, -0.6))
+    x_label = "willingness to pay"
+    if price_attribute is not None:
+        x_label += f", in units of {price_attribute}"
+    ax.set_xlabel(x_label, parse_math=False)
+    label_rows(ax, y, level_labels)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
     add_legend(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax
@@ -103,22 +110,25 @@ def _format_comparison(row: dict[Any, Any]) -> str:
     return comparison
 
 
-def _compute_limits(intervals: np.ndarray, respondents: np.ndarray) -> tuple[float, float]:
+def _compute_limits(intervals: np.ndarray, respondent_limits: np.ndarray) -> tuple[float, float]:
     """Return axis limits that contain finite intervals and most respondents."""
-    finite = intervals[np.isfinite(intervals)]
-    maximum = float(np.abs(finite).max(initial=0.0)) or 1.0
-    finite_respondents = respondents[np.isfinite(respondents)]
-    ends = np.append(finite, finite_respondents.clip(-3 * maximum, 3 * maximum))
-    low, high = ends.min(initial=0.0), ends.max(initial=0.0)
-    room = 0.06 * (high - low) or 1.0  # where nothing is finite
-    return float(low - room), float(high + room)
+    finite_ends = intervals[np.isfinite(intervals)]
+    max_end = float(np.abs(finite_ends).max(initial=0.0)) or 1.0
+    finite_respondent_limits = respondent_limits[np.isfinite(respondent_limits)]
+    all_ends = np.append(finite_ends, finite_respondent_limits.clip(-3 * max_end, 3 * max_end))
+    low, high = all_ends.min(initial=0.0), all_ends.max(initial=0.0)
+    margin = 0.06 * (high - low) or 1.0  # where nothing is finite
+    return float(low - margin), float(high + margin)
 
 
-def _draw_arrows(ax: "Axes", y: np.ndarray, lines: np.ndarray, low: float, high: float) -> None:
+def _draw_arrows(ax: "Axes", y: np.ndarray, intervals: np.ndarray, low: float, high: float) -> None:
     """Draw arrows where an interval continues beyond the axis limits."""
-    for is_beyond, edge, marker in ((lines[:, 0] < low, low, "<"), (lines[:, 1] > high, high, ">")):
+    for is_beyond, axis_limit, marker in (
+        (intervals[:, 0] < low, low, "<"),
+        (intervals[:, 1] > high, high, ">"),
+    ):
         ax.plot(
-            np.full(int(is_beyond.sum()), edge),
+            np.full(int(is_beyond.sum()), axis_limit),
             y[is_beyond],
             marker,
             color="0.55",

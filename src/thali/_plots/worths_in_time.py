@@ -71,13 +71,14 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     periods = list(dict.fromkeys(table["period"]))
     period_index = index_labels(periods)
     last_period = table.loc[table["period"] == periods[-1]].sort_values("rank", kind="stable")
-    order = list(dict.fromkeys([*last_period["option"], *table["option"]]))
-    changed = {*table.attrs["better"], *table.attrs["worse"]}
+    options = list(dict.fromkeys([*last_period["option"], *table["option"]]))
+    changed_options = {*table.attrs["better"], *table.attrs["worse"]}
     named_options = sorted(
-        sorted(order, key=lambda option: option not in changed)[: len(COLOURS)], key=order.index
+        sorted(options, key=lambda option: option not in changed_options)[: len(COLOURS)],
+        key=options.index,
     )
     labels = shorten_labels(named_options)
-    grey_options = [option for option in order if option not in named_options]
+    grey_options = [option for option in options if option not in named_options]
     ax = ensure_axes(ax, min(9.0, 3.5 + 0.5 * len(periods)) + measure_label_width(labels), 4.2)
     rows_by_option = {str(option): rows for option, rows in table.groupby("option", sort=False)}
     for option in grey_options:
@@ -138,8 +139,8 @@ def _label_line_ends(ax: "Axes", end: int, ratings: list[float], labels: list[st
 
 def _label_periods(ax: "Axes", periods: list[str]) -> None:
     """Label at most twelve periods on the x axis, rotated if long."""
-    step = -(-len(periods) // _MAX_TICKS)
-    ticks = list(range(len(periods) - 1, -1, -step))[::-1]
+    tick_step = -(-len(periods) // _MAX_TICKS)
+    ticks = list(range(len(periods) - 1, -1, -tick_step))[::-1]
     ax.set_xticks(ticks, [periods[k] for k in ticks], parse_math=False)
     if max(map(len, periods)) * len(ticks) > 60:
         ax.tick_params(axis="x", rotation=40)
@@ -150,15 +151,15 @@ def _label_periods(ax: "Axes", periods: list[str]) -> None:
 
 def _separate_heights(heights: list[float], min_gap: float) -> list[float]:
     """Return label heights moved apart to at least `min_gap`."""
-    order = np.argsort(heights)
-    separated = np.array(heights, float)[order]
+    height_order = np.argsort(heights)
+    separated_heights = np.array(heights, float)[height_order]
     for _ in range(200):
-        gaps = min_gap - np.diff(separated)
+        gaps = min_gap - np.diff(separated_heights)
         if not (gaps > 1e-9).any():
             break
         push = np.maximum(gaps, 0.0) / 2.0
-        separated[:-1] -= push
-        separated[1:] += push
-    heights_in_order = np.empty(len(separated))
-    heights_in_order[order] = separated
+        separated_heights[:-1] -= push
+        separated_heights[1:] += push
+    heights_in_order = np.empty(len(separated_heights))
+    heights_in_order[height_order] = separated_heights
     return heights_in_order.tolist()

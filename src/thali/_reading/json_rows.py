@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from thali._input_files import JSON_SUFFIXES
 from thali._labels import format_plural, normalise_spelling, shorten
-from thali._source import JSON_SUFFIXES
 from thali.errors import DataError
 
 from . import text_cells
@@ -43,57 +43,59 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
     iterate_records = _iterate_lines
     if text.lstrip().startswith("["):
         iterate_records = _parse_array
-    columns: dict[str, list[Any]] = {}
-    lines: list[int] = []
-    gaps = 0
-    for line, record in iterate_records(text):
+    values_by_key: dict[str, list[Any]] = {}
+    line_numbers: list[int] = []
+    n_gaps = 0
+    for line_number, record in iterate_records(text):
         for key, json_value in record.items():
             try:
-                columns[key].append(json_value)
+                values_by_key[key].append(json_value)
             except KeyError:
-                columns[key] = [*[None] * len(lines), json_value]
-                gaps += len(lines)
-        lines.append(line)
-        if gaps > max(text_cells.MAX_CELLS, len(text)):
+                values_by_key[key] = [*[None] * len(line_numbers), json_value]
+                n_gaps += len(line_numbers)
+        line_numbers.append(line_number)
+        if n_gaps > max(text_cells.MAX_CELLS, len(text)):
             raise DataError(
-                f"The keys up to line {line} would make {format_plural(len(columns), 'column')},"
+                f"The keys up to line {line_number} would make"
+                f" {format_plural(len(values_by_key), 'column')},"
                 " almost all of them empty; use the same keys in every object."
             )
-        if len(record) < len(columns):
-            gaps += len(columns) - len(record)
-            for column in columns.values():
-                if len(column) < len(lines):
-                    column.append(None)
-    types_of_key = {key: set(map(type, column)) for key, column in columns.items()}
-    nested_keys = [key for key in columns if types_of_key[key] & {list, dict}]
-    flat_keys = [key for key in columns if key not in nested_keys]
+        if len(record) < len(values_by_key):
+            n_gaps += len(values_by_key) - len(record)
+            for key_values in values_by_key.values():
+                if len(key_values) < len(line_numbers):
+                    key_values.append(None)
+    types_by_key = {key: set(map(type, key_values)) for key, key_values in values_by_key.items()}
+    nested_keys = [key for key in values_by_key if types_by_key[key] & {list, dict}]
+    flat_keys = [key for key in values_by_key if key not in nested_keys]
     if not flat_keys:
         raise DataError(
-            f"None of the keys of its {format_plural(len(lines), 'object')} contains single values;"
-            f" {_EXPECTED}."
+            f"None of the keys of its {format_plural(len(line_numbers), 'object')} contains single"
+            f" values; {_EXPECTED}."
         )
-    header, texts, is_text = [normalise_spelling(key) for key in flat_keys], [], {}
+    header, text_columns, is_text = [normalise_spelling(key) for key in flat_keys], [], {}
     for name, key in zip(header, flat_keys, strict=True):
-        column = columns.pop(key)  # releases the values of one column at a time
-        if str in types_of_key[key] and any(
+        key_values = values_by_key.pop(key)  # releases the values of one column at a time
+        if str in types_by_key[key] and any(
             isinstance(json_value, str) and json_value.strip() not in MISSING
-            for json_value in set(column)
+            for json_value in set(key_values)
         ):
             is_text[name] = True
-        texts.append(_format_column(column, types_of_key[key]))
+        text_columns.append(_format_column(key_values, types_by_key[key]))
     note = ""
     if nested_keys:
         note = f"dropped {shorten(nested_keys)} (lists or objects)"
-    return TextTable(header, texts, lines, note=note), is_text
+    return TextTable(header, text_columns, line_numbers, note=note), is_text
 
 
 def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line number, object) of each non-empty line of JSON Lines."""
     decode = json.JSONDecoder().decode
-    start, line_number = 0, 0
-    while start < len(text):
-        end = text.find("\n", start) % (len(text) + 1)  # `find` returns -1 in the last line
-        line, line_number, start = text[start:end], line_number + 1, end + 1
+    line_start, line_number = 0, 0
+    while line_start < len(text):
+        # `find` returns -1 in the last line
+        line_end = text.find("\n", line_start) % (len(text) + 1)
+        line, line_number, line_start = text[line_start:line_end], line_number + 1, line_end + 1
         if not line or line.isspace():
             continue
         try:
@@ -116,9 +118,9 @@ def _parse_array(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
         raise DataError(
             f"The array is not complete JSON{_describe_position(error)}; {_EXPECTED}."
         ) from None
-    for number, record in enumerate(records, start=1):
+    for position, record in enumerate(records, start=1):
         if not isinstance(record, dict):
-            raise DataError(f"Element {number} of the array is not a JSON object; {_EXPECTED}.")
+            raise DataError(f"Element {position} of the array is not a JSON object; {_EXPECTED}.")
     return enumerate(records, start=1)
 
 
@@ -127,17 +129,17 @@ def _describe_position(error: Exception) -> str:
     # an integer with thousands of digits, or thousands of nested brackets
     if not isinstance(error, json.JSONDecodeError):
         return f" ({error})"
-    line = ""
+    line_text = ""
     if error.lineno > 1:
-        line = f"line {error.lineno}, "
-    return f" ({error.msg} at {line}character {error.colno})"
+        line_text = f"line {error.lineno}, "
+    return f" ({error.msg} at {line_text}character {error.colno})"
 
 
 def _format_column(column: list[Any], types: set[type]) -> list[str]:
     """Convert the JSON values of a column to text cells."""
     if types <= {str, type(None)}:
-        cell_of_value = {json_value: _format_cell(json_value) for json_value in set(column)}
-        return list(map(cell_of_value.__getitem__, column))
+        cell_by_value = {json_value: _format_cell(json_value) for json_value in set(column)}
+        return list(map(cell_by_value.__getitem__, column))
     return list(map(_format_cell, column))
 
 

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.columns import check_columns, get_column
+from thali._data.column_readers import check_columns, get_column
 from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, read_dates
-from thali._inference.progress import Progress
-from thali._inference.warn import warn
+from thali._inference.progress_display import Progress
+from thali._inference.user_warnings import warn
+from thali._input_files import Source
 from thali._labels import format_label, has_repeats, shorten
-from thali._source import Source
 from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
 
 from .json_rows import is_json
+from .layout_recognition import list_named_columns, recognise
 from .practice_rows import PracticeRows, find_practice_rows, is_practice_label
-from .recognise import list_named_columns, recognise
 from .row_filter import RowFilter
-from .shape import Reading
 from .table_files import RawTable, build_raw_table, is_text_column, load_table, prefix_errors
+from .table_layout import Reading
 from .text_cells import TextTable, find_separator, join_notes
 
 if TYPE_CHECKING:
@@ -66,21 +66,27 @@ class _FilteredFile(NamedTuple):
         import pyarrow as pa
 
         filter_columns = list(self.where.columns)
-        start = 0
+        first_row = 0
         for batch in self.batches.read_batches(list(dict.fromkeys([*columns, *filter_columns]))):
-            table = pa.Table.from_batches([batch])
-            numbers, end = np.arange(start, start + len(table)), start + len(table)
+            batch_table = pa.Table.from_batches([batch])
+            row_numbers, end_row = (
+                np.arange(first_row, first_row + len(batch_table)),
+                first_row + len(batch_table),
+            )
             if filter_columns:
                 frame = self.batches.as_frame(
-                    table.select(filter_columns),
-                    list(range(len(table))),
+                    batch_table.select(filter_columns),
+                    list(range(len(batch_table))),
                     self.batches.head.file,
                     self.texts,
                 )
                 is_kept = self.where.select(frame)
-                table, numbers = table.filter(pa.array(is_kept)), numbers[is_kept]
-            yield table.select(columns), numbers, end
-            start = end
+                batch_table, row_numbers = (
+                    batch_table.filter(pa.array(is_kept)),
+                    row_numbers[is_kept],
+                )
+            yield batch_table.select(columns), row_numbers, end_row
+            first_row = end_row
 
     def read_head(self) -> RawTable:
         """Read the first selected rows, from which the layout is recognised."""
@@ -88,18 +94,20 @@ class _FilteredFile(NamedTuple):
 
         if not self.where.conditions:
             return self.batches.head
-        slices, lines, end = [], [], 0
-        for table, numbers, end in self.iterate_batches(self.batches.head.names):  # noqa: B007
-            slices.append(table.slice(0, HEAD - len(lines)))
-            lines += [int(number) + 1 for number in numbers[: HEAD - len(lines)]]
-            if len(lines) == HEAD:
+        head_slices, line_numbers, n_read = [], [], 0
+        for table, row_numbers, n_read in self.iterate_batches(self.batches.head.names):  # noqa: B007
+            head_slices.append(table.slice(0, HEAD - len(line_numbers)))
+            line_numbers += [
+                int(row_number) + 1 for row_number in row_numbers[: HEAD - len(line_numbers)]
+            ]
+            if len(line_numbers) == HEAD:
                 break
-        if not lines:
-            raise self.where.empty_error(end)
-        table_of_head = pa.concat_tables(slices, promote_options="permissive")
+        if not line_numbers:
+            raise self.where.empty_error(n_read)
+        head_table = pa.concat_tables(head_slices, promote_options="permissive")
         file = self.batches.head.file
         return RawTable(
-            self.batches.as_frame(table_of_head, lines, file, {}),
+            self.batches.as_frame(head_table, line_numbers, file, {}),
             file,
             filter_columns=self.where.columns,
         )
@@ -143,9 +151,9 @@ class ComparisonTable(NamedTuple):
     def split_by(self, name: str) -> dict[str, Any]:
         """Return the comparisons for each value of a column, without empty cells."""
         with prefix_errors(self.table.file):
-            cells = get_column(self.table.frame, name)
+            column = get_column(self.table.frame, name)
         distinct_values, value_index = np.unique(
-            cells.map(format_label, na_action="ignore").fillna("").to_numpy(str),
+            column.map(format_label, na_action="ignore").fillna("").to_numpy(str),
             return_inverse=True,
         )
         if distinct_values.size - ("" in distinct_values) > MAX_PARTS:
@@ -162,7 +170,7 @@ class ComparisonTable(NamedTuple):
     def drop_known_answers(
         self, name: str, known_hashes: np.ndarray
     ) -> "tuple[ComparisonTable, np.ndarray, int]":
-        """Drop answers whose identifier, in column `name`, was read before or repeats.
+        """Return the table without known answers, all known hashes, and the number dropped.
 
         Return the remaining table, all known identifiers (hashes of 8 bytes) and the number of
         dropped answers.
@@ -171,33 +179,48 @@ class ComparisonTable(NamedTuple):
 
         frame = self.table.frame
         with prefix_errors(self.table.file):
-            cells = get_column(frame, name)
-            if (empty_rows := np.flatnonzero(cells.isna())).size:
+            identifiers = get_column(frame, name)
+            if (empty_rows := np.flatnonzero(identifiers.isna())).size:
                 raise DataError(
                     f"Column {name!r} identifies answers but is empty in row"
                     f" {frame.index[empty_rows[0]]}; fill it in."
                 )
         compute_hashes: Any = hash_array  # pandas declares it as an object
-        row_hashes = compute_hashes(cells.map(format_label).to_numpy(object), categorize=False)
-        answer, is_repeated, times = self._group_answers()
+        row_hashes = compute_hashes(
+            identifiers.map(format_label).to_numpy(object), categorize=False
+        )
+        answer_index, is_repeated, answer_counts = self._group_answers()
         _, first_rows, hash_index = np.unique(row_hashes, return_index=True, return_inverse=True)
-        is_known = np.isin(row_hashes, known_hashes) | (answer[first_rows][hash_index] != answer)
-        n_rows, n_known_rows = np.bincount(answer), np.bincount(answer, is_known)
-        if (partly_known := np.flatnonzero((n_known_rows > 0) & (n_known_rows < n_rows))).size:
-            in_answer = answer == partly_known[0]
-            known_row = frame.index[in_answer & is_known][0]
-            new_row = frame.index[in_answer & ~is_known][0]
+        is_known = np.isin(row_hashes, known_hashes) | (
+            answer_index[first_rows][hash_index] != answer_index
+        )
+        n_rows_by_answer, n_known_by_answer = (
+            np.bincount(answer_index),
+            np.bincount(answer_index, is_known),
+        )
+        if (
+            partly_known_answers := np.flatnonzero(
+                (n_known_by_answer > 0) & (n_known_by_answer < n_rows_by_answer)
+            )
+        ).size:
+            is_in_answer = answer_index == partly_known_answers[0]
+            known_row = frame.index[is_in_answer & is_known][0]
+            new_row = frame.index[is_in_answer & ~is_known][0]
             raise DataError(
                 f"{self.table.file}: rows {known_row} and {new_row} belong to one answer, but their"
                 f" identifiers in {name!r} differ, so only row {known_row} was counted when the"
                 " file was first read; give all rows of an answer the same identifier."
             )
         is_kept = ~is_known & ~is_repeated
-        remaining = self._replace(table=replace(self.table, frame=frame.loc[is_kept]))
+        remaining_table = self._replace(table=replace(self.table, frame=frame.loc[is_kept]))
         if self.times is not None:
-            remaining = remaining._replace(times=np.ones(is_kept.sum(), np.int64))
-        n_kept = np.unique(answer[is_kept]).size
-        return remaining, np.union1d(known_hashes, row_hashes), int(times.sum()) - n_kept
+            remaining_table = remaining_table._replace(times=np.ones(is_kept.sum(), np.int64))
+        n_kept = np.unique(answer_index[is_kept]).size
+        return (
+            remaining_table,
+            np.union1d(known_hashes, row_hashes),
+            int(answer_counts.sum()) - n_kept,
+        )
 
     def drop_column(self, name: str) -> "ComparisonTable":
         """Drop a column that the reading does not use."""
@@ -219,26 +242,28 @@ class ComparisonTable(NamedTuple):
         roles = self.recognise_reading().roles
         if roles is None or roles.answer is None:
             return row_indices, row_indices < 0, np.ones(len(frame))
-        answer = 0 * row_indices
+        answer_index = 0 * row_indices
         if roles.answer:
-            answer = frame.groupby(list(roles.answer), sort=False, dropna=False).ngroup().to_numpy()
+            answer_index = (
+                frame.groupby(list(roles.answer), sort=False, dropna=False).ngroup().to_numpy()
+            )
         equal_rows = frame.groupby(list(frame.columns), sort=False, dropna=False)
-        repetition = equal_rows.cumcount().to_numpy()
-        times = np.zeros(answer.max() + 1)
-        np.maximum.at(times, answer, repetition + 1.0)
-        return answer, repetition > 0, times
+        repetition_number = equal_rows.cumcount().to_numpy()
+        answer_counts = np.zeros(answer_index.max() + 1)
+        np.maximum.at(answer_counts, answer_index, repetition_number + 1.0)
+        return answer_index, repetition_number > 0, answer_counts
 
-    def _convert_rows(self, rows: np.ndarray, name: str, label: str) -> Any:
+    def _convert_rows(self, is_selected: np.ndarray, name: str, label: str) -> Any:
         """Convert these rows to comparisons; errors name the column's value."""
         table = self.table
         file = f"{table.file}, {name} {label!r}"
-        table = replace(table, frame=table.frame.loc[rows], file=file, note="")
+        table = replace(table, frame=table.frame.loc[is_selected], file=file, note="")
         times = self.times
         if times is not None:
-            times = times[rows]
-        part = self._replace(table=table, times=times)
+            times = times[is_selected]
+        selected_table = self._replace(table=table, times=times)
         with prefix_errors(table.file):
-            return part.recognise_reading().convert()[0]
+            return selected_table.recognise_reading().convert()[0]
 
 
 def read_rows(
@@ -254,7 +279,7 @@ def read_rows(
     `extra_columns`: columns that also distinguish rows, in addition to the columns of comparisons.
     `other_kinds`: other possible kinds of data.
     """
-    conditions, without = RowFilter.parse(where), options.pop("without", None) or ()
+    conditions, dropped_columns = RowFilter.parse(where), options.pop("without", None) or ()
     named_columns = [*extra_columns, *list_named_columns(options)]
     batched_file = None
     if not isinstance(path, Source):
@@ -267,14 +292,14 @@ def read_rows(
                 conditions,
                 _find_batched_text_columns(batched_file, conditions.columns),
             )
-            head = filtered_file.read_head().drop_columns(without, named_columns)
+            head = filtered_file.read_head().drop_columns(dropped_columns, named_columns)
             check_columns(head.frame, extra_columns)
         reading = ComparisonTable(head, options, others=other_kinds).recognise_reading()
         if reading.countable is not None:
-            columns, counts = reading.countable
+            columns, count_columns = reading.countable
             distinct_columns = tuple(dict.fromkeys([*columns, *extra_columns]))
             table, times = _count_distinct_rows(
-                filtered_file, distinct_columns, counts, options.get("date"), progressbar
+                filtered_file, distinct_columns, options.get("date"), progressbar
             )
             unread_respondent = None
             if reading.roles is not None and reading.roles.who not in distinct_columns:
@@ -292,13 +317,13 @@ def read_rows(
                 table,
                 options,
                 times,
-                counts,
+                count_columns,
                 partial(_warn_about_practice_rows, filtered_file, head),
                 unread_respondent,
             )
     table = load_table(path)
     with prefix_errors(table.file):
-        table = table.filter_rows(conditions).drop_columns(without, named_columns)
+        table = table.filter_rows(conditions).drop_columns(dropped_columns, named_columns)
         return ComparisonTable(table, options, others=other_kinds)
 
 
@@ -308,25 +333,26 @@ def is_large(path: str) -> bool:
 
 
 def _recognise_counts(
-    table: RawTable, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]
+    table: RawTable, times: np.ndarray, count_columns: tuple[str, ...], options: dict[str, Any]
 ) -> Reading:
     """Recognise the layout of distinct rows that occur `times` times."""
     import pandas as pd
 
-    if not counts:
+    if not count_columns:
         counted_table = replace(table, frame=table.frame.assign(**{_TIMES: times}))
         named_options: dict[str, Any] = {**options, "count": _TIMES}
         return recognise(counted_table, PAIRS, **named_options)
     # raises for invalid counts, whose multiples might be valid
     recognise(table, PAIRS, **options).build()
-    multiples = {name: pd.to_numeric(table.frame[name]) * times for name in counts}
-    return recognise(replace(table, frame=table.frame.assign(**multiples)), PAIRS, **options)
+    multiplied_counts = {name: pd.to_numeric(table.frame[name]) * times for name in count_columns}
+    return recognise(
+        replace(table, frame=table.frame.assign(**multiplied_counts)), PAIRS, **options
+    )
 
 
 def _count_distinct_rows(
     filtered_file: _FilteredFile,
     columns: tuple[str, ...],
-    counts: tuple[str, ...],
     date: str | None,
     progressbar: bool,
 ) -> tuple[RawTable, np.ndarray]:
@@ -334,41 +360,50 @@ def _count_distinct_rows(
     # dates with times are reduced to days
     import pyarrow as pa
 
-    names, batches, file = list(columns), filtered_file.batches, filtered_file.batches.head.file
-    groups, n_groups, n_kept, n_read, max_groups = [], 0, 0, 0, 2 * BATCH
-    codes: dict[str, _TextCodes] = {name: _TextCodes() for name in names}
+    column_names, batches, file = (
+        list(columns),
+        filtered_file.batches,
+        filtered_file.batches.head.file,
+    )
+    group_tables, n_groups, n_kept, n_read, max_groups = [], 0, 0, 0, 2 * BATCH
+    codes_by_column: dict[str, _TextCodes] = {name: _TextCodes() for name in column_names}
     with (
         Progress(progressbar, f"reading {file}", batches.n_rows, "rows") as progress,
         prefix_errors(file),
     ):
-        for batch, numbers, n_read in filtered_file.iterate_batches(names):
+        for batch, row_numbers, n_read in filtered_file.iterate_batches(column_names):
             if date is not None:
-                days = _convert_batch_days(filtered_file, batch[date], date, numbers)
+                days = _convert_batch_days(filtered_file, batch[date], date, row_numbers)
                 batch = batch.set_column(batch.column_names.index(date), date, days)
-            coded_columns = [codes[name].encode(batch[name]) for name in names]
-            table = pa.table([*coded_columns, pa.array(numbers)], names=[*names, _ROW])
-            groups.append(_group_rows(table, names, None))
-            n_groups, n_kept = n_groups + len(groups[-1]), n_kept + len(numbers)
+            coded_columns = [codes_by_column[name].encode(batch[name]) for name in column_names]
+            coded_table = pa.table(
+                [*coded_columns, pa.array(row_numbers)], names=[*column_names, _ROW]
+            )
+            group_tables.append(_group_rows(coded_table, column_names, None))
+            n_groups, n_kept = n_groups + len(group_tables[-1]), n_kept + len(row_numbers)
             progress.update(min(n_read, batches.n_rows))
             if n_groups > max_groups:
-                groups = [_group_rows(pa.concat_tables(groups), names, _HOW_OFTEN)]
-                n_groups = len(groups[0])
+                group_tables = [
+                    _group_rows(pa.concat_tables(group_tables), column_names, _HOW_OFTEN)
+                ]
+                n_groups = len(group_tables[0])
                 # otherwise, tables of mostly distinct rows would be grouped with every batch
                 max_groups = 2 * max(BATCH, n_groups)
     distinct_rows = _group_rows(
-        pa.concat_tables(groups, promote_options="permissive"), names, _HOW_OFTEN
+        pa.concat_tables(group_tables, promote_options="permissive"), column_names, _HOW_OFTEN
     ).sort_by(_ROW)
-    lines = (distinct_rows[_ROW].to_numpy() + 1).tolist()
-    times = distinct_rows[_HOW_OFTEN].to_numpy()
+    line_numbers = (distinct_rows[_ROW].to_numpy() + 1).tolist()
+    row_counts = distinct_rows[_HOW_OFTEN].to_numpy()
     distinct_rows = pa.table(
-        [codes[name].decode(distinct_rows[name]) for name in names], names=names
+        [codes_by_column[name].decode(distinct_rows[name]) for name in column_names],
+        names=column_names,
     )
     with prefix_errors(file):
-        frame = batches.as_frame(distinct_rows, lines, file, {})
+        frame = batches.as_frame(distinct_rows, line_numbers, file, {})
     note = ""
     if filtered_file.where.conditions:
         note = filtered_file.where.describe_selection(n_read, n_kept)
-    return RawTable(frame, file, note=note, filter_columns=filtered_file.where.columns), times
+    return RawTable(frame, file, note=note, filter_columns=filtered_file.where.columns), row_counts
 
 
 def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) -> dict[str, bool]:
@@ -377,28 +412,30 @@ def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) 
     if batches.decimal_comma is None or not columns:
         return is_text
     for batch in batches.read_batches(list(columns)):
-        for name in columns:
-            texts = {text.strip() for text in batch[name].unique().to_pylist()}
-            if (text := is_text_column(texts, batches.decimal_comma)) is not None:
-                is_text[name] = is_text.get(name, False) or text
+        for column in columns:
+            batch_texts = {text.strip() for text in batch[column].unique().to_pylist()}
+            if (is_batch_text := is_text_column(batch_texts, batches.decimal_comma)) is not None:
+                is_text[column] = is_text.get(column, False) or is_batch_text
     return is_text
 
 
 def _warn_about_practice_rows(filtered_file: _FilteredFile, head: RawTable, data: Any) -> None:
     """Warn that a large file contains rows labelled as practice."""
-    names = [practice_column.column for practice_column in find_practice_rows(head, data)]
-    if not names:
+    practice_columns = [
+        practice_column.column for practice_column in find_practice_rows(head, data)
+    ]
+    if not practice_columns:
         return
-    rows = {name: Counter[str]() for name in names}
-    for batch, _, _ in filtered_file.iterate_batches(names):
-        for name in names:
-            cells = _remove_dictionary(batch[name]).combine_chunks()
-            for cell in cells.value_counts().to_pylist():
-                rows[name][format_label(cell["values"])] += cell["counts"]
-    for name, counts in rows.items():
-        words = tuple(text for text in counts if is_practice_label(text))
-        if (practice := sum(counts[word] for word in words)) < counts.total():
-            warn(DataWarning(PracticeRows(name, words, practice).message()))
+    counts_by_column = {column: Counter[str]() for column in practice_columns}
+    for batch, _, _ in filtered_file.iterate_batches(practice_columns):
+        for column in practice_columns:
+            batch_cells = _remove_dictionary(batch[column]).combine_chunks()
+            for cell in batch_cells.value_counts().to_pylist():
+                counts_by_column[column][format_label(cell["values"])] += cell["counts"]
+    for column, counts in counts_by_column.items():
+        practice_words = tuple(text for text in counts if is_practice_label(text))
+        if (n_practice_rows := sum(counts[word] for word in practice_words)) < counts.total():
+            warn(DataWarning(PracticeRows(column, practice_words, n_practice_rows).message()))
 
 
 class _TextCodes:
@@ -421,20 +458,24 @@ class _TextCodes:
             return _remove_dictionary(column)
         if self._code_of_text is None:
             self._code_of_text = {}
-        code_of_text, chunks = self._code_of_text, []
+        code_by_text, code_chunks = self._code_of_text, []
         for chunk in column.chunks:
-            encoded = chunk
+            encoded_chunk = chunk
             if not pa.types.is_dictionary(chunk.type):
-                encoded = chunk.dictionary_encode()
-            codes = []
-            for text in encoded.dictionary.to_pylist():
+                encoded_chunk = chunk.dictionary_encode()
+            dictionary_codes = []
+            for text in encoded_chunk.dictionary.to_pylist():
                 code = -1
                 if text is not None:
-                    code = code_of_text.setdefault(text, len(code_of_text))
-                codes.append(code)
-            chunk_codes = encoded.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
-            chunks.append(pa.array(np.append(np.array(codes, np.int32), np.int32(-1))[chunk_codes]))
-        return pa.chunked_array(chunks, pa.int32())
+                    code = code_by_text.setdefault(text, len(code_by_text))
+                dictionary_codes.append(code)
+            chunk_codes = encoded_chunk.indices.fill_null(len(dictionary_codes)).to_numpy(
+                zero_copy_only=False
+            )
+            code_chunks.append(
+                pa.array(np.append(np.array(dictionary_codes, np.int32), np.int32(-1))[chunk_codes])
+            )
+        return pa.chunked_array(code_chunks, pa.int32())
 
     def decode(self, column: Any) -> Any:
         """Replace the codes of a column by their texts."""
@@ -443,9 +484,9 @@ class _TextCodes:
         if self._code_of_text is None:
             return column
         codes = column.to_numpy()
-        texts = pa.array(list(self._code_of_text), pa.string())
+        text_array = pa.array(list(self._code_of_text), pa.string())
         return pa.chunked_array(
-            [pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)]
+            [pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), text_array)]
         )
 
 
@@ -453,9 +494,9 @@ def _list_stripped_texts(column: Any) -> list[str]:
     """Return a column's texts without blanks at their ends."""
     stripped_texts: list[str] = []
     for chunk in column.chunks:
-        encoded = chunk.dictionary_encode()
-        texts = [text.strip() for text in encoded.dictionary.to_pylist()]
-        stripped_texts += [texts[text_index] for text_index in encoded.indices.to_pylist()]
+        encoded_chunk = chunk.dictionary_encode()
+        texts = [text.strip() for text in encoded_chunk.dictionary.to_pylist()]
+        stripped_texts += [texts[text_index] for text_index in encoded_chunk.indices.to_pylist()]
     return stripped_texts
 
 
@@ -469,41 +510,41 @@ def _remove_dictionary(column: Any) -> Any:
 
 
 def _convert_batch_days(
-    filtered_file: _FilteredFile, column: Any, name: str, numbers: np.ndarray
+    filtered_file: _FilteredFile, column: Any, name: str, row_numbers: np.ndarray
 ) -> Any:
     """Convert the dates of a batch to days since 1970; errors name rows of the file."""
     try:
-        return _convert_days(column, name, numbers)
+        return _convert_days(column, name, row_numbers)
     except MissingDateError as first_error:
         n_empty = 0
-        for batch, numbers, _ in filtered_file.iterate_batches([name]):
+        for batch, row_numbers, _ in filtered_file.iterate_batches([name]):
             try:
-                _convert_days(batch[name], name, numbers)
+                _convert_days(batch[name], name, row_numbers)
             except MissingDateError as error:
                 n_empty += error.count
         raise MissingDateError(name, first_error.row, n_empty) from None
 
 
-def _convert_days(column: Any, name: str, numbers: np.ndarray) -> Any:
+def _convert_days(column: Any, name: str, row_numbers: np.ndarray) -> Any:
     """Convert dates and times to days since 1970; integers are unchanged."""
     import pandas as pd
     import pyarrow as pa
 
     dates = read_dates(
-        pd.DataFrame({name: column.to_pandas().to_numpy()}, index=pd.Index(numbers + 1)), name
+        pd.DataFrame({name: column.to_pandas().to_numpy()}, index=pd.Index(row_numbers + 1)), name
     )
     if dates.unit != DAY:
         return _remove_dictionary(column)
     return pa.array(dates.number.astype("datetime64[D]").astype(str))
 
 
-def _group_rows(table: Any, names: list[str], times: str | None) -> Any:
+def _group_rows(table: Any, names: list[str], count_column: str | None) -> Any:
     """Group equal rows; return their first row number and count."""
     aggregation = (_ROW, "count")
-    if times is not None:
-        aggregation = (times, "sum")
-    groups = table.group_by(names).aggregate([(_ROW, "min"), aggregation])
-    return groups.select([*names, f"{_ROW}_min", "_".join(aggregation)]).rename_columns(
+    if count_column is not None:
+        aggregation = (count_column, "sum")
+    group_table = table.group_by(names).aggregate([(_ROW, "min"), aggregation])
+    return group_table.select([*names, f"{_ROW}_min", "_".join(aggregation)]).rename_columns(
         [*names, _ROW, _HOW_OFTEN]
     )
 
@@ -517,14 +558,14 @@ def _open_batched(path: Path) -> _BatchedFile | None:
         import pyarrow.parquet  # noqa: F401
 
         with open(path, "rb") as file:
-            head = file.read(HEAD_BYTES)
+            first_bytes = file.read(HEAD_BYTES)
     except (OSError, ImportError):  # the ordinary reader reports the error or works without pyarrow
         return None
-    if head.startswith(b"PAR1"):
+    if first_bytes.startswith(b"PAR1"):
         return _open_batched_parquet(path)
-    if b"\x00" in head or head.startswith(b"PK") or is_json(path.name, head):
+    if b"\x00" in first_bytes or first_bytes.startswith(b"PK") or is_json(path.name, first_bytes):
         return None
-    return _open_batched_text(path, head)
+    return _open_batched_text(path, first_bytes)
 
 
 def _open_batched_parquet(path: Path) -> _BatchedFile | None:
@@ -535,29 +576,29 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
 
     try:
         file = parquet.ParquetFile(path)
-        names = file.schema_arrow.names
-        fields = list(file.schema_arrow)
-        flat_names = [field.name for field in fields if not pa.types.is_nested(field.type)]
+        all_columns = file.schema_arrow.names
+        schema_fields = list(file.schema_arrow)
+        flat_names = [field.name for field in schema_fields if not pa.types.is_nested(field.type)]
         first_batch = next(file.iter_batches(HEAD, columns=flat_names), None)
     except (pa.ArrowException, OSError):
         return None
-    if first_batch is None or has_repeats(names):
+    if first_batch is None or has_repeats(all_columns):
         return None
 
     def as_frame(
-        table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
+        table: Any, line_numbers: list[int], name: str, texts: Mapping[str, bool]
     ) -> "pd.DataFrame":
         """Convert a batch to a data frame whose index has line numbers."""
-        plain = pa.table(
+        plain_table = pa.table(
             [_remove_dictionary(column) for column in table.columns], names=table.column_names
         )
-        return plain.to_pandas().set_axis(pd.Index(lines), axis=0)
+        return plain_table.to_pandas().set_axis(pd.Index(line_numbers), axis=0)
 
-    head = as_frame(
+    first_rows = as_frame(
         pa.Table.from_batches([first_batch]), list(range(1, len(first_batch) + 1)), path.name, {}
     )
     return _BatchedFile(
-        RawTable(head, path.name),
+        RawTable(first_rows, path.name),
         file.metadata.num_rows,
         lambda columns: file.iter_batches(BATCH, columns=columns),
         as_frame,
@@ -565,12 +606,12 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
     )
 
 
-def _open_batched_text(path: Path, head: bytes) -> _BatchedFile | None:
+def _open_batched_text(path: Path, first_bytes: bytes) -> _BatchedFile | None:
     """Open a UTF-8 CSV-like file for reading in batches; None for other texts."""
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    first_lines = head[: head.rfind(b"\n") + 1]
+    first_lines = first_bytes[: first_bytes.rfind(b"\n") + 1]
     try:
         first_lines.decode("utf-8-sig")
         separator = find_separator(first_lines)
@@ -579,30 +620,30 @@ def _open_batched_text(path: Path, head: bytes) -> _BatchedFile | None:
         return None
     if separator is None or not first_table.named:
         return None
-    names, decimal_comma = first_table.names, separator != ","
+    all_columns, decimal_comma = first_table.names, separator != ","
 
-    def batches(columns: list[str]) -> Iterator["pyarrow.RecordBatch"]:
+    def read_batches(columns: list[str]) -> Iterator["pyarrow.RecordBatch"]:
         """Yield batches of these columns as text."""
-        read = csv.ReadOptions(column_names=names, skip_rows=1, block_size=BLOCK)
-        parse = csv.ParseOptions(delimiter=separator, newlines_in_values=True)
-        types = dict.fromkeys(columns, pa.string())
-        convert = csv.ConvertOptions(
-            include_columns=columns, column_types=types, strings_can_be_null=False
+        read_options = csv.ReadOptions(column_names=all_columns, skip_rows=1, block_size=BLOCK)
+        parse_options = csv.ParseOptions(delimiter=separator, newlines_in_values=True)
+        column_types = dict.fromkeys(columns, pa.string())
+        convert_options = csv.ConvertOptions(
+            include_columns=columns, column_types=column_types, strings_can_be_null=False
         )
         try:
-            yield from csv.open_csv(path, read, parse, convert)
+            yield from csv.open_csv(path, read_options, parse_options, convert_options)
         except pa.ArrowException as error:
             raise DataError(str(error)) from None
 
     def as_frame(
-        table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
+        table: Any, line_numbers: list[int], name: str, texts: Mapping[str, bool]
     ) -> "pd.DataFrame":
         """Convert a batch to a data frame whose index has line numbers."""
-        cells = [_list_stripped_texts(column) for column in table.columns]
-        lines = [line + 1 for line in lines]
+        text_columns = [_list_stripped_texts(column) for column in table.columns]
+        line_numbers = [line_number + 1 for line_number in line_numbers]
         return build_raw_table(
-            TextTable(table.column_names, cells, lines, decimal_comma), name, texts
+            TextTable(table.column_names, text_columns, line_numbers, decimal_comma), name, texts
         ).frame
 
-    rows = int(path.stat().st_size / len(first_lines) * len(first_table.frame))
-    return _BatchedFile(first_table, rows, batches, as_frame, decimal_comma)
+    n_rows = int(path.stat().st_size / len(first_lines) * len(first_table.frame))
+    return _BatchedFile(first_table, n_rows, read_batches, as_frame, decimal_comma)

@@ -34,17 +34,21 @@ def read_codes(path: Path) -> Codes:
                 f" price; this table has {frame.shape[1]}."
             )
         codes: Codes = {}
-        for row, cells in enumerate(frame.itertuples(index=False), start=1):
+        for row_number, cells in enumerate(frame.itertuples(index=False), start=1):
             attribute, code, label = map(format_label, cells)
             if not (attribute and code and label):
-                raise DataError(f"Row {row} of the table of codes has an empty cell; fill it in.")
-            label_of_code = codes.setdefault(attribute, {})
-            if code in label_of_code or label in label_of_code.values():
-                entry = f"label {label!r}"
-                if code in label_of_code:
-                    entry = f"code {code!r}"
-                raise DataError(f"Attribute {attribute!r} lists the {entry} twice; remove one.")
-            label_of_code[code] = label
+                raise DataError(
+                    f"Row {row_number} of the table of codes has an empty cell; fill it in."
+                )
+            label_by_code = codes.setdefault(attribute, {})
+            if code in label_by_code or label in label_by_code.values():
+                entry_text = f"label {label!r}"
+                if code in label_by_code:
+                    entry_text = f"code {code!r}"
+                raise DataError(
+                    f"Attribute {attribute!r} lists the {entry_text} twice; remove one."
+                )
+            label_by_code[code] = label
     return codes
 
 
@@ -57,30 +61,32 @@ def replace_codes(
     """
     frame = _name_numbered_columns(table.frame, codes)
     note = f"labels of {shorten(list(codes))} read from codes"
-    names = column_names(frame)
-    order = {}
+    all_columns = column_names(frame)
+    level_order = {}
     for attribute, labels in codes.items():
-        columns = [name for name in names if simplify_name(name) == simplify_name(attribute)]
-        columns = columns or [
+        matching_columns = [
+            name for name in all_columns if simplify_name(name) == simplify_name(attribute)
+        ]
+        matching_columns = matching_columns or [
             name
-            for name in names
+            for name in all_columns
             if simplify_name(attribute) in map(simplify_name, list_attribute_names(name))
         ]
-        if not columns:
+        if not matching_columns:
             raise DataError(
                 Argument("codes"),
                 f" contains labels of {attribute!r}, but there is no such"
-                f" column.{suggest(attribute, names)}",
+                f" column.{suggest(attribute, all_columns)}",
             )
-        for name in columns:
+        for name in matching_columns:
             frame = frame.assign(**{name: _replace_column_codes(frame[name], labels, name)})
         if _is_all_numeric(labels.values()):
             continue
-        if len(columns) > 1:
-            order[attribute] = list(labels.values())
+        if len(matching_columns) > 1:
+            level_order[attribute] = list(labels.values())
         # an ordered column may describe an attribute or respondents, so it is not listed
         else:
-            (name,) = columns
+            (name,) = matching_columns
             missing_codes = [
                 text
                 for text in LACKING
@@ -95,7 +101,7 @@ def replace_codes(
             )
     selected_order = {
         name: label_order
-        for name, label_order in order.items()
+        for name, label_order in level_order.items()
         if attributes is None or name in attributes
     }
     return replace(table, frame=frame, note=join_notes(table.note, note)), selected_order
@@ -103,25 +109,26 @@ def replace_codes(
 
 def _name_numbered_columns(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
     """Rename columns att1, att2, ... to the attributes, if there are equally many."""
-    numbered = [str(name) for name in frame.columns if _NUMBERED.fullmatch(str(name))]
-    if len(numbered) != len(codes):
+    numbered_columns = [str(name) for name in frame.columns if _NUMBERED.fullmatch(str(name))]
+    if len(numbered_columns) != len(codes):
         return frame
-    return frame.rename(columns=dict(zip(numbered, codes, strict=True)))
+    return frame.rename(columns=dict(zip(numbered_columns, codes, strict=True)))
 
 
 def _replace_column_codes(cells: Any, labels: Mapping[str, str], name: str) -> Any:
     """Return a column with codes replaced by labels, as numbers if all are numeric."""
-    texts = cells.map(format_label)
-    label_of_code = dict(labels) | {text: text for text in LACKING if text not in labels}
-    if (is_unknown := ~texts.isin(list(label_of_code))).any():
-        row = int(np.flatnonzero(is_unknown)[0])
+    cell_texts = cells.map(format_label)
+    label_by_code = dict(labels) | {text: text for text in LACKING if text not in labels}
+    if (is_unknown := ~cell_texts.isin(list(label_by_code))).any():
+        wrong_row = int(np.flatnonzero(is_unknown)[0])
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[row]!r} in row {cells.index[row]}, which ",
+            f"Column {name!r} contains {cell_texts.iloc[wrong_row]!r} in row"
+            f" {cells.index[wrong_row]}, which ",
             Argument("codes"),
             f" does not list; the listed codes are {shorten(list(labels), 12)}.",
         )
-    column_labels = texts.map(label_of_code)
-    if _is_all_numeric(label_of_code[text] for text in texts.unique() if text):
+    column_labels = cell_texts.map(label_by_code)
+    if _is_all_numeric(label_by_code[text] for text in cell_texts.unique() if text):
         return pd.to_numeric(column_labels.where(column_labels != "", None))
     return column_labels.where(column_labels != "", None)
 

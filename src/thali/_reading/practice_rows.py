@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.column_roles import simplify_name
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural
 from thali.errors import DataWarning, Message, Setting
 
@@ -59,9 +59,12 @@ def is_practice_label(text: str) -> bool:
     ... ]
     [True, True, True, False, False, False]
     """
-    word = simplify_name(text).rstrip("0123456789")
-    ends = [word, *(word.removesuffix(part) for part in _PLAIN_PARTS)]
-    return any(end in _PLAIN_WORDS or end.removesuffix("s") in _PLAIN_WORDS for end in ends)
+    plain_word = simplify_name(text).rstrip("0123456789")
+    possible_words = [plain_word, *(plain_word.removesuffix(part) for part in _PLAIN_PARTS)]
+    return any(
+        possible_word in _PLAIN_WORDS or possible_word.removesuffix("s") in _PLAIN_WORDS
+        for possible_word in possible_words
+    )
 
 
 def find_practice_rows(table: "RawTable", data: Any) -> list[PracticeRows]:
@@ -69,12 +72,12 @@ def find_practice_rows(table: "RawTable", data: Any) -> list[PracticeRows]:
 
     Columns in conditions, and labels that are names of the data, are ignored.
     """
-    names = _list_data_names(data)
+    data_labels = _list_data_names(data)
     practice_columns = []
-    for name, cells in table.frame.items():
+    for column, cells in table.frame.items():
         dtype = cells.dtype
         if (
-            str(name) in table.filter_columns
+            str(column) in table.filter_columns
             or pd.api.types.is_numeric_dtype(dtype)
             or dtype.kind in "mM"
         ):
@@ -85,12 +88,12 @@ def find_practice_rows(table: "RawTable", data: Any) -> list[PracticeRows]:
             continue
         if len(distinct_cells) > _MAX_DISTINCT:
             continue
-        texts = [format_label(cell) for cell in distinct_cells]
-        label_indices = [k for k, text in enumerate(texts) if is_practice_label(text)]
-        words = tuple(dict.fromkeys(texts[k] for k in label_indices))
-        if words and not names & set(words):
+        cell_texts = [format_label(cell) for cell in distinct_cells]
+        label_indices = [k for k, text in enumerate(cell_texts) if is_practice_label(text)]
+        practice_words = tuple(dict.fromkeys(cell_texts[k] for k in label_indices))
+        if practice_words and not data_labels & set(practice_words):
             practice_columns.append(
-                PracticeRows(str(name), words, int(np.isin(codes, label_indices).sum()))
+                PracticeRows(str(column), practice_words, int(np.isin(codes, label_indices).sum()))
             )
     return practice_columns
 
@@ -104,10 +107,10 @@ def warn_about_practice(table: "RawTable", data: Any) -> None:
 
 def _list_data_names(data: Any) -> frozenset[str]:
     """Return all labels in the data; they do not denote practice rows."""
-    names: set[str] = set()
+    data_labels: set[str] = set()
     for field in ("labels", "respondents", "alternative_labels"):
-        names |= set(map(format_label, getattr(data, field, ())))
+        data_labels |= set(map(format_label, getattr(data, field, ())))
     if (scheme := getattr(data, "scheme", None)) is not None:
         for attribute in scheme.attributes:
-            names |= set(map(format_label, attribute.levels))
-    return frozenset(names)
+            data_labels |= set(map(format_label, attribute.levels))
+    return frozenset(data_labels)

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thali._data.column_readers import convert_frame, rename_as_text
 from thali._data.column_roles import column_names
-from thali._data.columns import convert_frame, rename_as_text
 from thali._data.kinds import EXPERIMENTS, SPECS
-from thali._source import Source
+from thali._input_files import Source
 from thali.errors import DataError
 
-from .recognise import RecognitionError, check_names, list_reasons, recognise
-from .shapes import SHAPES
+from .layout_recognition import RecognitionError, check_names, list_reasons, recognise
+from .layouts import SHAPES
 from .table_files import RawTable, load_table
 
 if TYPE_CHECKING:

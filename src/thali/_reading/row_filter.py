@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from thali._data.column_readers import get_column, read_row_texts, rename_as_text
 from thali._data.column_roles import has_numbers
-from thali._data.columns import get_column, read_row_texts, rename_as_text
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
@@ -68,10 +68,10 @@ class Condition:
     argument: str = field(default="where", compare=False, repr=False)
 
     def __str__(self) -> str:
-        values = list(map(_quote_operand, self.values))
+        quoted_values = list(map(_quote_operand, self.values))
         if self.operator == IN:
-            return f"{_quote_column(self.column)} in ({', '.join(values)})"
-        return " ".join([_quote_column(self.column), self.operator, *values])
+            return f"{_quote_column(self.column)} in ({', '.join(quoted_values)})"
+        return " ".join([_quote_column(self.column), self.operator, *quoted_values])
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ class RowFilter:
                 Argument(argument),
                 f' must be a condition such as "{EXAMPLE}", or a list of them; got {conditions!r}.',
             )
-        parsed = [_parse_conditions(_FilterText(text, argument)) for text in texts]
-        return cls(tuple(chain.from_iterable(parsed)))
+        conditions_by_text = [_parse_conditions(_FilterText(text, argument)) for text in texts]
+        return cls(tuple(chain.from_iterable(conditions_by_text)))
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.conditions))
@@ -158,8 +158,8 @@ class RowFilter:
         if empty_conditions:
             condition = empty_conditions[0]
             reason = f"; {condition.column!r} is empty"
-            if texts := _list_texts(_find_column(condition, frame)):
-                reason = f"; column {condition.column!r} contains {shorten(texts, 6)}"
+            if column_texts := _list_texts(_find_column(condition, frame)):
+                reason = f"; column {condition.column!r} contains {shorten(column_texts, 6)}"
         raise self.empty_error(len(frame), reason)
 
     def empty_error(self, n_rows: int, reason: str = "") -> DataError:
@@ -179,9 +179,9 @@ class RowFilter:
                 or _has_dates(cells)
             ):
                 continue
-            texts = _list_texts(cells)
+            column_texts = _list_texts(cells)
             for text in condition.values:
-                if text not in texts and (suggestion := suggest(text, texts)):
+                if text not in column_texts and (suggestion := suggest(text, column_texts)):
                     warn(
                         DataWarning(
                             f"No row contains {text!r} in column {condition.column!r}.{suggestion}"
@@ -231,42 +231,46 @@ def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
     # An empty cell fulfils only "is missing" and "!=".
     if condition.operator in (MISSING, NOT_MISSING):
         return (read_row_texts(cells) == "") == (condition.operator == MISSING)
-    sign = condition.operator
-    if sign == IN:
-        sign = "=="
+    comparison_sign = condition.operator
+    if comparison_sign == IN:
+        comparison_sign = "=="
     is_fulfilled = np.zeros(len(cells), bool)
     for operand in condition.values:
         is_fulfilled |= _compare_cells(
-            condition, cells, _COMPARISONS[sign], operand, sign in ("==", "!=")
+            condition,
+            cells,
+            _COMPARISONS[comparison_sign],
+            operand,
+            comparison_sign in ("==", "!="),
         )
     return is_fulfilled
 
 
 def _compare_cells(
-    condition: Condition, cells: "pd.Series", sign: Any, operand: str, is_equality: bool
+    condition: Condition, cells: "pd.Series", compare: Any, operand: str, is_equality: bool
 ) -> np.ndarray:
     """Compare each cell with an operand as numbers, dates or texts."""
     if _has_dates(cells):
-        return np.asarray(sign(cells, _parse_date(condition, cells, operand)))
+        return np.asarray(compare(cells, _parse_date(condition, cells, operand)))
     numbers = _convert_numbers(cells)
     if numbers is not None:
-        return sign(numbers, _parse_operand(condition, operand))
-    texts = read_row_texts(cells)
-    is_empty = texts == ""
+        return compare(numbers, _parse_operand(condition, operand))
+    cell_texts = read_row_texts(cells)
+    is_empty = cell_texts == ""
     if is_equality or not NUMBER.fullmatch(operand):
-        is_true = np.asarray(sign(texts, operand), bool)
-        is_true[is_empty] = sign is operator.ne
-        return is_true
-    distinct_texts = np.unique(texts[~is_empty].astype(str))
+        is_fulfilled = np.asarray(compare(cell_texts, operand), bool)
+        is_fulfilled[is_empty] = compare is operator.ne
+        return is_fulfilled
+    distinct_texts = np.unique(cell_texts[~is_empty].astype(str))
     if text_cells := [text for text in distinct_texts.tolist() if not NUMBER.fullmatch(text)]:
         raise DataError(
             Argument(condition.argument),
             f" ({condition}): column {condition.column!r} contains text such as {text_cells[0]!r},"
             f" which cannot be ordered relative to {operand}; use == or !=.",
         )
-    is_true = np.zeros(len(texts), bool)
-    is_true[~is_empty] = sign(texts[~is_empty].astype(float), _convert_number(operand))
-    return is_true
+    is_fulfilled = np.zeros(len(cell_texts), bool)
+    is_fulfilled[~is_empty] = compare(cell_texts[~is_empty].astype(float), _convert_number(operand))
+    return is_fulfilled
 
 
 def _list_texts(cells: "pd.Series") -> list[str]:
@@ -326,9 +330,9 @@ def _parse_date(condition: Condition, cells: "pd.Series", operand: str) -> Any:
             f" ({condition}): column {condition.column!r} contains dates, but {operand!r} is not"
             " one; write a date such as 2026-05-31.",
         ) from None
-    zone = getattr(cells.dtype, "tz", None)
-    if zone is None or date.tz is None:
-        return date.tz_localize(zone)
+    time_zone = getattr(cells.dtype, "tz", None)
+    if time_zone is None or date.tz is None:
+        return date.tz_localize(time_zone)
     return date
 
 
@@ -352,19 +356,21 @@ class _Token(NamedTuple):
 
 def _split_tokens(source: _FilterText) -> list[_Token]:
     """Split a filter text into tokens; the last marks the end."""
-    text, tokens, position = source.text, [], 0
-    while position < len(text):
-        if text[position].isspace():
-            position += 1
+    text, tokens, character_index = source.text, [], 0
+    while character_index < len(text):
+        if text[character_index].isspace():
+            character_index += 1
             continue
-        match = _TOKEN.match(text, position)
-        if match is None:  # only an open quote matches no token
-            raise _unreadable_error(source, f"the quote at character {position + 1} is not closed")
-        piece = match[0]
-        if match.lastgroup == "quoted":
-            piece = piece[1:-1].replace(2 * piece[0], piece[0])
-        tokens.append(_Token(str(match.lastgroup), piece, position + 1))
-        position = match.end()
+        token_match = _TOKEN.match(text, character_index)
+        if token_match is None:  # only an open quote matches no token
+            raise _unreadable_error(
+                source, f"the quote at character {character_index + 1} is not closed"
+            )
+        token_text = token_match[0]
+        if token_match.lastgroup == "quoted":
+            token_text = token_text[1:-1].replace(2 * token_text[0], token_text[0])
+        tokens.append(_Token(str(token_match.lastgroup), token_text, character_index + 1))
+        character_index = token_match.end()
     return [*tokens, _Token("", "", len(text) + 1)]
 
 
@@ -393,52 +399,54 @@ def _parse_conditions(source: _FilterText) -> list[Condition]:
 
 def _parse_condition(source: _FilterText, tokens: Any) -> tuple[Condition, _Token]:
     """Parse one condition; also return the token after it."""
-    name = _read_operand(source, next(tokens), "a column name")
-    sign = next(tokens)
-    if sign.kind == "sign" and sign.text in _COMPARISONS:
+    column_name = _read_operand(source, next(tokens), "a column name")
+    operator_token = next(tokens)
+    if operator_token.kind == "sign" and operator_token.text in _COMPARISONS:
         operands = (_parse_value(source, next(tokens)),)
-        return Condition(name, sign.text, operands, source.argument), next(tokens)
-    if _is_keyword(sign, "in"):
-        return Condition(name, IN, _parse_list(source, tokens), source.argument), next(tokens)
-    if _is_keyword(sign, "is"):
-        word = next(tokens)
-        sign_text, expected = MISSING, "'missing' or 'not missing'"
-        if _is_keyword(word, "not"):
-            sign_text, expected = NOT_MISSING, "'missing'"
-            word = next(tokens)
-        if not _is_keyword(word, "missing"):
-            raise _unexpected_error(source, word, expected)
-        return Condition(name, sign_text, (), source.argument), next(tokens)
-    expected = _EXPECTED
-    if sign.kind == "sign" and sign.text == "=":
-        expected = "'=='"
-    elif sign.kind == "word":
-        expected += " (quote names that contain spaces)"
-    raise _unexpected_error(source, sign, expected)
+        return Condition(column_name, operator_token.text, operands, source.argument), next(tokens)
+    if _is_keyword(operator_token, "in"):
+        return Condition(column_name, IN, _parse_list(source, tokens), source.argument), next(
+            tokens
+        )
+    if _is_keyword(operator_token, "is"):
+        keyword_token = next(tokens)
+        sign_text, expected_text = MISSING, "'missing' or 'not missing'"
+        if _is_keyword(keyword_token, "not"):
+            sign_text, expected_text = NOT_MISSING, "'missing'"
+            keyword_token = next(tokens)
+        if not _is_keyword(keyword_token, "missing"):
+            raise _unexpected_error(source, keyword_token, expected_text)
+        return Condition(column_name, sign_text, (), source.argument), next(tokens)
+    expected_text = _EXPECTED
+    if operator_token.kind == "sign" and operator_token.text == "=":
+        expected_text = "'=='"
+    elif operator_token.kind == "word":
+        expected_text += " (quote names that contain spaces)"
+    raise _unexpected_error(source, operator_token, expected_text)
 
 
 def _parse_list(source: _FilterText, tokens: Any) -> tuple[str, ...]:
     """Parse values in parentheses, such as (a, b)."""
-    if (opening := next(tokens)) != _Token("sign", "(", opening.at):
-        raise _unexpected_error(source, opening, "'(' before the values of 'in'")
-    values = []
+    if (opening_token := next(tokens)) != _Token("sign", "(", opening_token.at):
+        raise _unexpected_error(source, opening_token, "'(' before the values of 'in'")
+    operands = []
     while True:
-        values.append(_parse_value(source, next(tokens)))
-        sign = next(tokens)
-        if sign == _Token("sign", ")", sign.at):
-            return tuple(values)
-        if sign != _Token("sign", ",", sign.at):
-            raise _unexpected_error(source, sign, "',' or ')'")
+        operands.append(_parse_value(source, next(tokens)))
+        separator_token = next(tokens)
+        if separator_token == _Token("sign", ")", separator_token.at):
+            return tuple(operands)
+        if separator_token != _Token("sign", ",", separator_token.at):
+            raise _unexpected_error(source, separator_token, "',' or ')'")
 
 
 def _parse_value(source: _FilterText, token: _Token) -> str:
     """Return a value's text; raise ArgumentError if it is empty."""
-    text = _read_operand(source, token, "a number or text")
-    if not text.strip():
+    value_text = _read_operand(source, token, "a number or text")
+    if not value_text.strip():
         raise _unexpected_error(
             source, token, f"a number or text (use {MISSING!r} and {NOT_MISSING!r} for empty cells)"
         )
-    return text.strip()
+    return value_text.strip()
 
 
 def _read_operand(source: _FilterText, token: _Token, expected: str) -> str:

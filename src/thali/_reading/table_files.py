@@ -16,6 +16,14 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.rankings import TIED
+from thali._data.column_guesses import find_side_columns
+from thali._data.column_readers import (
+    check_columns,
+    get_column,
+    is_row_number,
+    note_thousands,
+    refuse_nested,
+)
 from thali._data.column_roles import (
     BEST,
     CHOSEN_OF_TWO,
@@ -29,21 +37,13 @@ from thali._data.column_roles import (
     map_plain_names,
     simplify_name,
 )
-from thali._data.columns import (
-    check_columns,
-    get_column,
-    is_row_number,
-    note_thousands,
-    refuse_nested,
-)
-from thali._data.described_columns import find_side_columns
+from thali._input_files import PREFLIB_SUFFIXES, Source, read_source
 from thali._labels import format_label, format_plural, index_labels, shorten
-from thali._source import PREFLIB_SUFFIXES, Source, read_source
 from thali.errors import Argument, DataError
 
 from .json_rows import is_json, parse_json_cells
 from .row_filter import RowFilter
-from .square import Square, find_square
+from .square_table import Square, find_square
 from .text_cells import (
     CODE,
     DECIMAL_COMMA,
@@ -90,16 +90,17 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
         ) from None
     _check_unpacked_size(archive, len(file_bytes))
     try:
-        book: Any = load_workbook(io.BytesIO(file_bytes), read_only=True, data_only=True)
-        sheets = {sheet.title: _read_sheet_rows(sheet) for sheet in book.worksheets}
-        filled_titles = [title for title, rows in sheets.items() if rows]
+        workbook: Any = load_workbook(io.BytesIO(file_bytes), read_only=True, data_only=True)
+        rows_by_title = {sheet.title: _read_sheet_rows(sheet) for sheet in workbook.worksheets}
+        filled_titles = [title for title, rows in rows_by_title.items() if rows]
         matching_titles = [
             title
             for title in filled_titles
-            if _list_header_names(sheets[title]) == _list_header_names(sheets[filled_titles[0]])
+            if _list_header_names(rows_by_title[title])
+            == _list_header_names(rows_by_title[filled_titles[0]])
         ]
         for title in matching_titles:
-            _check_formulas(title, archive.read(book[title]._worksheet_path))
+            _check_formulas(title, archive.read(workbook[title]._worksheet_path))
     except DataError:
         raise
     except Exception as error:  # openpyxl may raise any error for a damaged archive
@@ -119,13 +120,15 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
         note = f"{n_sheets} sheets, {first_title!r} to {last_title!r}"
     if ignored_sheets:
         note = f"{note or f'sheet {first_title!r}'} (ignored: {', '.join(ignored_sheets)})"
-    cells_of_sheet = {
-        title: assemble_columns(iter(sheets[title]), decimal_comma=True, note=note, ragged=False)
+    cells_by_title = {
+        title: assemble_columns(
+            iter(rows_by_title[title]), decimal_comma=True, note=note, ragged=False
+        )
         for title in matching_titles
     }
-    for cells in cells_of_sheet.values():
+    for cells in cells_by_title.values():
         check_repeated_header(cells)
-    return cells_of_sheet
+    return cells_by_title
 
 
 def _list_header_names(rows: list[tuple[int, list[str]]]) -> set[str]:
@@ -173,15 +176,15 @@ def _format_sheet_cell(cell_value: Any) -> str:
     return str(cell_value)
 
 
-def _check_formulas(title: str, sheet: bytes) -> None:
+def _check_formulas(title: str, sheet_xml: bytes) -> None:
     """Raise DataError if a formula has no stored value."""
-    if not _FORMULA.search(sheet):
+    if not _FORMULA.search(sheet_xml):
         return
-    for cell in _NEVER_CALCULATED.finditer(sheet):
-        attributes = cell["attributes"].decode("utf-8", "replace")
+    for cell_match in _NEVER_CALCULATED.finditer(sheet_xml):
+        attributes = cell_match["attributes"].decode("utf-8", "replace")
         if not re.search(r"""\bt\s*=\s*["']str["']""", attributes):
             cell_name = re.search(r"""\br\s*=\s*["'](\w+)["']""", attributes)
-            formula = unescape((cell["formula"] or b"").decode("utf-8", "replace"))
+            formula = unescape((cell_match["formula"] or b"").decode("utf-8", "replace"))
             cell_label = "?"
             if cell_name:
                 cell_label = cell_name[1]
@@ -224,13 +227,13 @@ def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
             f"This is not a readable Parquet file ({error}); save it again, or as CSV."
         ) from None
     if not isinstance(frame.index, pd.RangeIndex):
-        names = [*(name or "" for name in frame.index.names), *frame.columns]
+        column_labels = [*(name or "" for name in frame.index.names), *frame.columns]
         frame = frame.set_axis(
             range(frame.shape[1]), axis=1
         )  # a column may have the name of the index
         frame = frame.reset_index(
             names=[f"index {k}" for k in range(frame.index.nlevels)]
-        ).set_axis(names, axis=1)
+        ).set_axis(column_labels, axis=1)
     if not len(frame):
         raise DataError("The file has a header but no rows of data.")
     return frame.set_axis([format_label(name) for name in frame.columns], axis=1)
@@ -242,10 +245,10 @@ def _check_parquet_size(file_bytes: bytes) -> None:
 
     packed_bytes = len(file_bytes)
     metadata = pyarrow.parquet.ParquetFile(io.BytesIO(file_bytes)).metadata
-    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    row_groups = [metadata.row_group(group_index) for group_index in range(metadata.num_row_groups)]
     column_parts = [
-        (group, row_group.column(k))
-        for group, row_group in enumerate(groups)
+        (group_index, row_group.column(k))
+        for group_index, row_group in enumerate(row_groups)
         for k in range(row_group.num_columns)
     ]
     n_cells = sum(column_part.num_values for _, column_part in column_parts)
@@ -258,12 +261,12 @@ def _check_parquet_size(file_bytes: bytes) -> None:
     unpacked_bytes = sum(column_part.total_uncompressed_size for _, column_part in column_parts)
     if unpacked_bytes > max_bytes:
         column_parts = []  # no need to measure texts
-    for group, column_part in column_parts:
+    for group_index, column_part in column_parts:
         if (
             column_part.physical_type == "BYTE_ARRAY"
             and column_part.num_values * column_part.total_uncompressed_size > max_bytes
         ):
-            unpacked_bytes += _measure_text(file_bytes, group, column_part.path_in_schema)
+            unpacked_bytes += _measure_text(file_bytes, group_index, column_part.path_in_schema)
     if unpacked_bytes > max_bytes:
         raise DataError(
             f"The file of {packed_bytes:,} bytes would unpack to at least {unpacked_bytes:,}, too"
@@ -271,7 +274,7 @@ def _check_parquet_size(file_bytes: bytes) -> None:
         )
 
 
-def _measure_text(file_bytes: bytes, group: int, column: str) -> int:
+def _measure_text(file_bytes: bytes, group_index: int, column: str) -> int:
     """Return the total bytes of a Parquet column's texts; 0 for other types."""
     import pyarrow
     import pyarrow.compute
@@ -280,12 +283,12 @@ def _measure_text(file_bytes: bytes, group: int, column: str) -> int:
     if "." in column:
         return 0
     file = pyarrow.parquet.ParquetFile(io.BytesIO(file_bytes), read_dictionary=[column])
-    compute: Any = pyarrow.compute  # pyarrow creates the functions at import
+    arrow_compute: Any = pyarrow.compute  # pyarrow creates the functions at import
     n_bytes = 0
-    for part in file.read_row_group(group, columns=[column])[0].chunks:
-        if pyarrow.types.is_dictionary(part.type):
-            lengths = compute.binary_length(part.dictionary)
-            n_bytes += compute.sum(lengths.take(part.indices)).as_py() or 0
+    for chunk in file.read_row_group(group_index, columns=[column])[0].chunks:
+        if pyarrow.types.is_dictionary(chunk.type):
+            lengths = arrow_compute.binary_length(chunk.dictionary)
+            n_bytes += arrow_compute.sum(lengths.take(chunk.indices)).as_py() or 0
     return n_bytes
 
 
@@ -302,53 +305,61 @@ NUMBERED = "attribute{}"  # columns of files that number attributes
 
 def parse_preflib_cells(file_bytes: bytes) -> TextTable:
     """Parse a PrefLib file into one row per ranking: count, and alternatives by rank."""
-    lines = file_bytes.decode("utf-8-sig", "replace").splitlines()
-    names = {
+    file_lines = file_bytes.decode("utf-8-sig", "replace").splitlines()
+    name_by_code = {
         name_line[1]: name_line[2].strip()
-        for line in lines
+        for line in file_lines
         if (name_line := _PREFLIB_NAME.match(line))
     }
-    body = [
+    order_lines = [
         (k, line.strip())
-        for k, line in enumerate(lines, start=1)
+        for k, line in enumerate(file_lines, start=1)
         if line.strip() and not line.startswith("#")
     ]
-    if not names:
-        names, body = _parse_old_preflib(body)
-    rows, numbers, ranked_names = [], [], set()
-    for line_number, line in body:
-        count, colon, order = line.partition(":")
-        if not colon or not count.strip().isdigit():
+    if not name_by_code:
+        name_by_code, order_lines = _parse_old_preflib(order_lines)
+    table_rows, line_numbers, ranked_names = [], [], set()
+    for line_number, line in order_lines:
+        count_text, colon, order_text = line.partition(":")
+        if not colon or not count_text.strip().isdigit():
             raise DataError(
                 f"Line {line_number} is {line!r}, but PrefLib files contain orders such as '3:"
                 " 2,1,4'."
             )
-        groups = [(tied or single).split(",") for tied, single in _PREFLIB_RANK.findall(order)]
-        groups = [[code.strip() for code in group if code.strip()] for group in groups]
-        if unknown := [code for group in groups for code in group if code not in names]:
-            raise DataError(
-                f"Line {line_number} contains alternative {unknown[0]!r}, which the file header"
-                " does not list."
-            )
-        ranked_names |= {names[code] for group in groups for code in group}
-        cells = [
-            TIED.join(names[code].replace(TIED, "=") for code in group) for group in groups if group
+        tied_groups = [
+            (tied or single).split(",") for tied, single in _PREFLIB_RANK.findall(order_text)
         ]
-        rows.append([count.strip(), *cells])
-        numbers.append(line_number)
-    if not rows:
+        tied_groups = [[code.strip() for code in group if code.strip()] for group in tied_groups]
+        if unknown_codes := [
+            code for group in tied_groups for code in group if code not in name_by_code
+        ]:
+            raise DataError(
+                f"Line {line_number} contains alternative {unknown_codes[0]!r}, which the file"
+                " header does not list."
+            )
+        ranked_names |= {name_by_code[code] for group in tied_groups for code in group}
+        rank_cells = [
+            TIED.join(name_by_code[code].replace(TIED, "=") for code in group)
+            for group in tied_groups
+            if group
+        ]
+        table_rows.append([count_text.strip(), *rank_cells])
+        line_numbers.append(line_number)
+    if not table_rows:
         raise DataError("The file has a header but no orders.")
-    if unranked_names := [name for name in names.values() if name not in ranked_names]:
-        rows.append(["0", *unranked_names])
-        numbers.append(numbers[-1])
-    if (width := max(3, *map(len, rows))) * max(len(rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
+    if unranked_names := [name for name in name_by_code.values() if name not in ranked_names]:
+        table_rows.append(["0", *unranked_names])
+        line_numbers.append(line_numbers[-1])
+    if (n_columns := max(3, *map(len, table_rows))) * max(
+        len(table_rows), MAX_CELLS // MAX_COLUMNS
+    ) > MAX_CELLS:
         raise DataError(
-            f"The longest order contains {width - 1:,} alternatives, which makes too large a table;"
-            " truncate the orders."
+            f"The longest order contains {n_columns - 1:,} alternatives, which makes too large a"
+            " table; truncate the orders."
         )
-    header = ["count", *(f"rank{k}" for k in range(1, width))]
-    columns = list(map(list, zip_longest(header, *rows, fillvalue="")))
-    return TextTable(header, [cells for _, *cells in columns], numbers, note="a PrefLib file")
+    header = ["count", *(f"rank{k}" for k in range(1, n_columns))]
+    columns = list(map(list, zip_longest(header, *table_rows, fillvalue="")))
+    return TextTable(header, [cells for _, *cells in columns], line_numbers, note="a PrefLib file")
 
 
 def _parse_old_preflib(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, str]]]:
@@ -357,14 +368,14 @@ def _parse_old_preflib(body: list[tuple[int, str]]) -> tuple[dict[str, str], lis
     try:
         n_names = int(body[0][1])
         name_fields = [line.split(",", 1) for _, line in body[1 : n_names + 1]]
-        names = {code.strip(): name.strip().strip('"') for code, name in name_fields}
-        orders = [(k, ": ".join(line.split(",", 1))) for k, line in body[n_names + 2 :]]
+        name_by_code = {code.strip(): name.strip().strip('"') for code, name in name_fields}
+        order_lines = [(k, ": ".join(line.split(",", 1))) for k, line in body[n_names + 2 :]]
     except (ValueError, IndexError):
         raise DataError(
             "This is not a PrefLib file: it starts neither with '# ALTERNATIVE NAME 1: ...' nor"
             " with the number of alternatives."
         ) from None
-    return names, orders
+    return name_by_code, order_lines
 
 
 # Sawtooth Software's .cho, as its help describes it ("CHO file format"): integers without names
@@ -385,58 +396,75 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
     of each concept, the chosen concept, and the response time. "None" is the last concept, with
     codes 0; tasks with choice 0 were not answered.
     """
-    numbers = iter(_parse_integers(file_bytes))
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    width, n_unanswered = None, 0
+    integer_tokens = iter(_parse_integers(file_bytes))
+    table_rows: list[list[str]] = []
+    line_numbers: list[int] = []
+    expected_numbers, n_unanswered = None, 0
     try:
-        for line, respondent in numbers:
-            n_variables, n_attributes, n_tasks, has_none = [int(next(numbers)[1]) for _ in range(4)]
-            if width not in (None, (n_variables, n_attributes)):
+        for line_number, respondent_text in integer_tokens:
+            n_variables, n_attributes, n_tasks, has_none = [
+                int(next(integer_tokens)[1]) for _ in range(4)
+            ]
+            if expected_numbers not in (None, (n_variables, n_attributes)):
                 raise DataError(
-                    f"Line {line} starts a respondent whose numbers of variables and attributes"
-                    " differ from earlier respondents."
+                    f"Line {line_number} starts a respondent whose numbers of variables and"
+                    " attributes differ from earlier respondents."
                 )
             if has_none == _DUAL_RESPONSE:
                 raise DataError(
                     "The choices contain a dual-response none option, which is not supported;"
                     " export them without it."
                 )
-            width = n_variables, n_attributes
-            variables = [next(numbers)[1] for _ in range(n_variables)]
-            for task in range(1, n_tasks + 1):
-                concepts = _read_cho_concepts(numbers, n_attributes)
-                chosen, _ = int(next(numbers)[1]), next(numbers)
+            expected_numbers = n_variables, n_attributes
+            variable_texts = [next(integer_tokens)[1] for _ in range(n_variables)]
+            for task_number in range(1, n_tasks + 1):
+                concepts = _read_cho_concepts(integer_tokens, n_attributes)
+                chosen_concept, _ = int(next(integer_tokens)[1]), next(integer_tokens)
                 _check_cho_task(
-                    concepts, chosen, has_none, f"Task {task} of respondent {respondent}"
+                    concepts,
+                    chosen_concept,
+                    has_none,
+                    f"Task {task_number} of respondent {respondent_text}",
                 )
-                if not chosen:
+                if not chosen_concept:
                     n_unanswered += 1
                     continue
                 if has_none:
-                    concepts.append([(line, "0")] * n_attributes)
+                    concepts.append([(line_number, "0")] * n_attributes)
                 for concept, tokens in enumerate(concepts, start=1):
-                    codes, is_chosen = [code for _, code in tokens], str(int(concept == chosen))
-                    rows.append(
-                        [respondent, str(task), str(concept), *codes, is_chosen, *variables]
+                    codes, is_chosen = (
+                        [code for _, code in tokens],
+                        str(int(concept == chosen_concept)),
                     )
-                    lines.append(tokens[0][0])
+                    table_rows.append(
+                        [
+                            respondent_text,
+                            str(task_number),
+                            str(concept),
+                            *codes,
+                            is_chosen,
+                            *variable_texts,
+                        ]
+                    )
+                    line_numbers.append(tokens[0][0])
     except StopIteration:
         raise DataError("The file ends within a task; it is not a complete .cho file.") from None
-    if width is None or not rows:
+    if expected_numbers is None or not table_rows:
         raise DataError("The file contains no choices.")
     header = [
         "respondent",
         "task",
         "concept",
-        *(NUMBERED.format(k) for k in range(1, width[1] + 1)),
+        *(NUMBERED.format(k) for k in range(1, expected_numbers[1] + 1)),
         "choice",
-        *(f"variable{k}" for k in range(1, width[0] + 1)),
+        *(f"variable{k}" for k in range(1, expected_numbers[0] + 1)),
     ]
     note = "a .cho file"
     if n_unanswered:
         note += f"; {format_plural(n_unanswered, 'task')} without an answer dropped"
-    return TextTable(header, list(map(list, zip(*rows, strict=True))), lines, note=note)
+    return TextTable(
+        header, list(map(list, zip(*table_rows, strict=True))), line_numbers, note=note
+    )
 
 
 Token = tuple[int, str]  # line and text of an integer
@@ -448,31 +476,35 @@ def _read_cho_concepts(tokens: Iterator[Token], n_attributes: int) -> list[list[
     return [[next(tokens) for _ in range(n_attributes)] for _ in range(n_concepts)]
 
 
-def _check_cho_task(concepts: list[list[Token]], chosen: int, has_none: int, task: str) -> None:
+def _check_cho_task(
+    concepts: list[list[Token]], chosen_concept: int, has_none: int, task_text: str
+) -> None:
     """Raise DataError if a .cho task's choice or concepts are invalid."""
-    if not 0 <= chosen <= len(concepts) + (has_none != 0):
-        raise DataError(f"{task} has {len(concepts)} concepts, but concept {chosen} was chosen.")
+    if not 0 <= chosen_concept <= len(concepts) + (has_none != 0):
+        raise DataError(
+            f"{task_text} has {len(concepts)} concepts, but concept {chosen_concept} was chosen."
+        )
     if any(code == "0" for tokens in concepts for _, code in tokens):
         raise DataError(
-            f"{task} has a concept without some attributes, which is not supported; export one row"
-            " per concept instead."
+            f"{task_text} has a concept without some attributes, which is not supported; export"
+            " one row per concept instead."
         )
 
 
 def _parse_integers(file_bytes: bytes) -> list[Token]:
     """Return (line number, text) of each integer in a file."""
-    numbers = []
+    tokens = []
     for line_number, line_text in enumerate(
         file_bytes.decode("utf-8-sig", "replace").splitlines(), start=1
     ):
-        for word in line_text.split():
-            if not word.lstrip("-").isdigit():
+        for integer_text in line_text.split():
+            if not integer_text.lstrip("-").isdigit():
                 raise DataError(
-                    f"Line {line_number} contains {word!r}, but .cho files contain only integers;"
-                    " check the file format."
+                    f"Line {line_number} contains {integer_text!r}, but .cho files contain only"
+                    " integers; check the file format."
                 )
-            numbers.append((line_number, word))
-    return numbers
+            tokens.append((line_number, integer_text))
+    return tokens
 
 
 # Tables from files: CSV, TSV, Excel, Parquet and JSON ---------------------------------------------
@@ -577,13 +609,13 @@ class RawTable:
             return self
         is_holdout = where.select(self.frame)
         if is_holdout.all() or not is_holdout.any():
-            selection = "no rows"
+            selection_text = "no rows"
             if is_holdout.all():
-                selection = "all rows"
+                selection_text = "all rows"
             raise DataError(
                 Argument("holdouts"),
-                f" ({where}) selects {selection} of {len(self.frame):,}; change it to select some"
-                " of them.",
+                f" ({where}) selects {selection_text} of {len(self.frame):,}; change it to select"
+                " some of them.",
             )
         is_kept = is_holdout == held_out
         note = join_notes(
@@ -600,10 +632,10 @@ class RawTable:
 
 def _is_row_number(name: str, cells: "pd.Series") -> bool:
     """Return whether a column's name and cells just number the rows."""
-    short = simplify_name(name)
-    is_named = short in ROW_NUMBERS or bool(_UNNAMED.fullmatch(name))
+    plain_name = simplify_name(name)
+    is_named = plain_name in ROW_NUMBERS or bool(_UNNAMED.fullmatch(name))
     return is_named and (
-        is_row_number(cells) or (short != "x" and cells.dtype.kind in "iu" and cells.is_unique)
+        is_row_number(cells) or (plain_name != "x" and cells.dtype.kind in "iu" and cells.is_unique)
     )
 
 
@@ -711,9 +743,9 @@ def _merge_sheets(sheets: dict[str, RawTable]) -> RawTable:
         return first_table
     if all(table.square is not None for table in tables):
         return replace(first_table, sheets=tuple(sheets.items()))
-    names = map_plain_names(first_table.names)
+    name_by_simplified = map_plain_names(first_table.names)
     frames = [table.frame for table in tables]
-    if RESPONDENT.find_column(names) is None:
+    if RESPONDENT.find_column(name_by_simplified) is None:
         frames = [table.frame.assign(respondent=title) for title, table in sheets.items()]
     return replace(first_table, frame=pd.concat(frames))
 
@@ -731,12 +763,12 @@ def _load_parquet(content: bytes, file: str) -> RawTable:
 
 def _name_columns(header: list[str]) -> list[str]:
     """Return the header with unique names; unnamed columns become "column N"."""
-    names = [name or f"column {k}" for k, name in enumerate(header, start=1)]
-    number_of_name: dict[str, int] = {}
-    for k, name in enumerate(names, start=1):
-        if (first_number := number_of_name.setdefault(name, k)) != k:
+    column_labels = [name or f"column {k}" for k, name in enumerate(header, start=1)]
+    first_number_by_name: dict[str, int] = {}
+    for k, name in enumerate(column_labels, start=1):
+        if (first_number := first_number_by_name.setdefault(name, k)) != k:
             raise DataError(f"Columns {first_number} and {k} are both called {name!r}; rename one.")
-    return names
+    return column_labels
 
 
 def build_raw_table(
@@ -758,22 +790,26 @@ def build_raw_table(
         columns = [[name, *column] for name, column in zip(header, columns, strict=True)]
         lines = [1, *lines]
         header = [str(k) for k in range(len(header))]
-    distinct = [dict.fromkeys(column) for column in columns]
+    distinct_by_column = [dict.fromkeys(column) for column in columns]
     if has_names:
-        _refuse_numeric_header(header, distinct)
-    text_columns = {**_find_text_columns(header, distinct), **(texts or {})}
+        _refuse_numeric_header(header, distinct_by_column)
+    text_columns = {**_find_text_columns(header, distinct_by_column), **(texts or {})}
     typed_columns = {
         name: _convert_column(column, distinct_cells, cells.decimal_comma, text_columns.get(name))
         for name, column, distinct_cells in zip(
-            _name_columns(header), columns, distinct, strict=True
+            _name_columns(header), columns, distinct_by_column, strict=True
         )
     }
     frame = pd.DataFrame(typed_columns, index=lines)
     if cells.decimal_comma:
-        columns_of = dict(zip(typed_columns, columns, strict=True))
+        texts_by_column = dict(zip(typed_columns, columns, strict=True))
         note_thousands(
             frame,
-            {name: columns_of[name] for name in typed_columns if frame[name].dtype.kind == "f"},
+            {
+                name: texts_by_column[name]
+                for name in typed_columns
+                if frame[name].dtype.kind == "f"
+            },
         )
     return RawTable(
         frame, file, has_names, cells.note, cells.is_triangle, decimal_comma=cells.decimal_comma
@@ -782,13 +818,13 @@ def build_raw_table(
 
 def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) -> None:
     """Raise DataError if the header looks like a row of integers."""
-    cells = [cell for column in columns for cell in column]
-    is_like_rows = all(map(INTEGER.fullmatch, (*header, *cells)))
+    all_cells = [cell for column in columns for cell in column]
+    is_like_rows = all(map(INTEGER.fullmatch, (*header, *all_cells)))
     # options called 1, 2, 3, ..., or years
     if not is_like_rows or header == [str(k + int(header[0])) for k in range(len(header))]:
         return
-    numbers = list(map(int, cells))
-    if min(numbers) <= min(map(int, header)) and max(map(int, header)) <= max(numbers):
+    cell_numbers = list(map(int, all_cells))
+    if min(cell_numbers) <= min(map(int, header)) and max(map(int, header)) <= max(cell_numbers):
         raise DataError(
             f"The first line ({' '.join(header)}) contains integers, like the other lines, but"
             " column names are expected. Add a line of names above it, such as 'object1',"
@@ -798,25 +834,25 @@ def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) ->
 
 
 def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
-    """Return {name: True} for columns to keep as text, such as labels 1e2 and 100, or NA."""
+    """Return {name: True} for columns to keep as text: NA is an option, or 1e2 is not 100."""
     is_text = {}
-    answer_names = {name for name in header if simplify_name(name) in _ANSWER_NAMES}
+    answer_names = {column for column in header if simplify_name(column) in _ANSWER_NAMES}
     side_names = [
         pair.columns for pair in find_side_columns(header) if answer_names and pair.stem in STEMS
     ]
-    for name, cells in zip(header, columns, strict=True):
+    for column, cells in zip(header, columns, strict=True):
         missing_words = MISSING.intersection(cells) - {""}
         if missing_words and (
-            name in answer_names.union(*side_names)
-            or missing_words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", name)}
+            column in answer_names.union(*side_names)
+            or missing_words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", column)}
         ):
-            is_text[name] = True
-        if simplify_name(name) in RESPONDENT.sure:
-            texts = set(cells) - MISSING
-            if all(map(NUMBER.fullmatch, texts)) and len(set(map(_parse_float, texts))) < len(
-                texts
-            ):
-                is_text[name] = True
+            is_text[column] = True
+        if simplify_name(column) in RESPONDENT.sure:
+            label_texts = set(cells) - MISSING
+            if all(map(NUMBER.fullmatch, label_texts)) and len(
+                set(map(_parse_float, label_texts))
+            ) < len(label_texts):
+                is_text[column] = True
     return is_text
 
 
@@ -859,20 +895,23 @@ def reread_label(label: str) -> str:
 
 
 def _convert_column(
-    column: list[str], distinct: dict[str, None], decimal_comma: bool, text: bool | None = None
+    column: list[str],
+    distinct_cells: dict[str, None],
+    decimal_comma: bool,
+    is_text: bool | None = None,
 ) -> "np.ndarray | pd.api.extensions.ExtensionArray":
     """Convert a column of text cells to numbers if all are; else to texts."""
-    # `text` decides where it is not None.
-    texts = distinct.keys()
-    if text is None:
-        text = is_text_column(set(texts), decimal_comma) is not False
-    if text:
-        return _build_text_array(column, distinct)
+    # `is_text` decides where it is not None.
+    texts = distinct_cells.keys()
+    if is_text is None:
+        is_text = is_text_column(set(texts), decimal_comma) is not False
+    if is_text:
+        return _build_text_array(column, distinct_cells)
     if all(map(INTEGER.fullmatch, texts)) and max(map(len, texts), default=0) <= _EXACT:
-        integers = {text: int(text) for text in texts}
-        return np.fromiter(map(integers.__getitem__, column), np.int64, len(column))
-    numbers = {text: _parse_float(text) for text in texts}
-    return np.fromiter(map(numbers.__getitem__, column), np.float64, len(column))
+        integer_by_text = {text: int(text) for text in texts}
+        return np.fromiter(map(integer_by_text.__getitem__, column), np.int64, len(column))
+    number_by_text = {text: _parse_float(text) for text in texts}
+    return np.fromiter(map(number_by_text.__getitem__, column), np.float64, len(column))
 
 
 def _parse_float(text: str) -> float:
@@ -887,22 +926,22 @@ def _parse_float(text: str) -> float:
 def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
     """Convert text columns to numbers if all cells left after filtering are."""
     numeric_columns = {}
-    for name, cells in frame.items():
+    for column, cells in frame.items():
         if not has_numbers(cells):
-            column = cells.astype(object).where(cells.notna(), "").tolist()
-            distinct = dict.fromkeys(column)
+            cell_texts = cells.astype(object).where(cells.notna(), "").tolist()
+            distinct_texts = dict.fromkeys(cell_texts)
             if (
-                all(isinstance(text, str) for text in distinct)
-                and is_text_column(set(distinct), decimal_comma) is False
+                all(isinstance(text, str) for text in distinct_texts)
+                and is_text_column(set(distinct_texts), decimal_comma) is False
             ):
-                numeric_columns[name] = _convert_column(column, distinct, decimal_comma)
+                numeric_columns[column] = _convert_column(cell_texts, distinct_texts, decimal_comma)
     return frame.assign(**numeric_columns)
 
 
 def _build_text_array(
-    column: list[str], distinct: dict[str, None]
+    column: list[str], distinct_texts: dict[str, None]
 ) -> "np.ndarray | pd.api.extensions.ExtensionArray":
     """Build a pandas array of texts; empty cells become missing."""
-    text_index = index_labels(distinct)
-    codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
-    return pd.Series([text or None for text in text_index]).array.take(codes)
+    index_by_text = index_labels(distinct_texts)
+    codes = np.fromiter(map(index_by_text.__getitem__, column), np.int64, len(column))
+    return pd.Series([text or None for text in index_by_text]).array.take(codes)

@@ -65,9 +65,9 @@ def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
     cells = split_even_text(text, separator)
     if cells is None:
         rows = _split_rows(text, separator)
-        head = list(islice(rows, 4))
-        rows, completed_rows = chain(head, rows), None
-        if len({len(row) for _, row in head}) > 1:
+        first_rows = list(islice(rows, 4))
+        rows, completed_rows = chain(first_rows, rows), None
+        if len({len(row) for _, row in first_rows}) > 1:
             all_rows = list(rows)
             completed_rows = complete_triangle(all_rows)
             rows = iter(completed_rows or all_rows)
@@ -101,33 +101,35 @@ def decode_text(file_bytes: bytes) -> str:
 def _guess_separator(text: str) -> str:
     """Guess the separator: that which splits most first lines into equally many cells."""
     # A separator that also splits the header is preferred.
-    head = text
+    head_text = text
     if text.count("\n", 0, _HEAD_CHARACTERS) >= 50:
-        head = text[:_HEAD_CHARACTERS]
-    lines = [line for line in islice(io.StringIO(head, newline=""), 50) if line.strip()]
-    if not lines:
+        head_text = text[:_HEAD_CHARACTERS]
+    first_lines = [line for line in islice(io.StringIO(head_text, newline=""), 50) if line.strip()]
+    if not first_lines:
         raise DataError("The file is empty.")
-    best_separator, best_agreement, fault = "", (0, False, 0), None
+    best_separator, best_agreement, last_error = "", (0, False, 0), None
     for separator in (*SEPARATORS, BLANKS):
         try:
-            widths = [len(cells) for _, cells in _split_rows("".join(lines), separator)]
+            n_cells_by_line = [
+                len(cells) for _, cells in _split_rows("".join(first_lines), separator)
+            ]
         # perhaps a line without this separator, as a cell that is too long
         except DataError as error:
-            fault = error
+            last_error = error
             continue
-        width_counts = Counter(width for width in widths if width > 1)
+        width_counts = Counter(width for width in n_cells_by_line if width > 1)
         if width_counts and (separator != BLANKS or not best_separator):
             width, n_lines = width_counts.most_common(1)[0]
-            if (agreement := (n_lines, widths[0] > 1, width)) > best_agreement:
+            if (agreement := (n_lines, n_cells_by_line[0] > 1, width)) > best_agreement:
                 best_separator, best_agreement = separator, agreement
-    if fault is not None and (
+    if last_error is not None and (
         not best_separator
-        or (best_separator == BLANKS and any(map(lines[0].__contains__, SEPARATORS)))
+        or (best_separator == BLANKS and any(map(first_lines[0].__contains__, SEPARATORS)))
     ):
-        raise fault
+        raise last_error
     if not best_separator:
         raise DataError(
-            f"The columns cannot be separated; the first line is {_shorten_line(lines[0])}."
+            f"The columns cannot be separated; the first line is {_shorten_line(first_lines[0])}."
             " Expected at least two columns, separated by commas, semicolons, tabs or spaces."
         )
     return best_separator
@@ -143,14 +145,14 @@ def _shorten_line(line: str) -> str:
 
 def _split_rows(text: str, separator: str) -> Rows:
     """Yield (line number, cells) of each line that is not empty."""
-    lines = io.StringIO(text, newline="")
+    text_lines = io.StringIO(text, newline="")
     if separator == BLANKS:
-        for number, line in enumerate(lines, start=1):
+        for line_number, line in enumerate(text_lines, start=1):
             cells = [quoted or plain for quoted, plain in re.findall(r'"([^"]*)"|(\S+)', line)]
             if cells:
-                yield number, cells
+                yield line_number, cells
         return
-    reader = csv.reader(lines, delimiter=separator)
+    reader = csv.reader(text_lines, delimiter=separator)
     try:
         for cells in reader:
             if any(map(str.strip, cells)):
@@ -178,21 +180,24 @@ def split_even_text(text: str, separator: str) -> TextTable | None:
         text += "\n"
     text_bytes = np.frombuffer(text.encode(), np.uint8)
     cell_ends = np.flatnonzero((text_bytes == ord(separator)) | (text_bytes == 10))
-    width = text.count(separator, 0, text.index("\n")) + 1
+    n_columns = text.count(separator, 0, text.index("\n")) + 1
     if (
-        width < 2
-        or len(cell_ends) % width
-        or len(cell_ends) < 2 * width
+        n_columns < 2
+        or len(cell_ends) % n_columns
+        or len(cell_ends) < 2 * n_columns
         or np.diff(cell_ends).max() > csv.field_size_limit()
     ):
         return None
-    if ((text_bytes[cell_ends].reshape(-1, width) == 10) != (np.arange(width) == width - 1)).any():
+    if (
+        (text_bytes[cell_ends].reshape(-1, n_columns) == 10)
+        != (np.arange(n_columns) == n_columns - 1)
+    ).any():
         return None
     cells = text[:-1].replace("\n", separator).split(separator)
-    header = [normalise_spelling(name) for name in cells[:width]]
+    header = [normalise_spelling(name) for name in cells[:n_columns]]
     if not header[-1]:
         return None
-    columns = [_strip_cells(cells[k::width]) for k in range(width, 2 * width)]
+    columns = [_strip_cells(cells[k::n_columns]) for k in range(n_columns, 2 * n_columns)]
     if all("" in column for column in columns):  # perhaps a row without text, which is skipped
         return None
     return _drop_empty_columns(header, columns, range(2, len(columns[0]) + 2), separator != ",")
@@ -200,10 +205,10 @@ def split_even_text(text: str, separator: str) -> TextTable | None:
 
 def _strip_cells(column: list[str]) -> list[str]:
     """Return the cells without blanks at their ends."""
-    bare_cells = {cell: normalise_spelling(cell) for cell in set(column)}
-    if all(cell is bare_cell for cell, bare_cell in bare_cells.items()):
+    stripped_cells = {cell: normalise_spelling(cell) for cell in set(column)}
+    if all(cell is stripped_cell for cell, stripped_cell in stripped_cells.items()):
         return column
-    return list(map(bare_cells.__getitem__, column))
+    return list(map(stripped_cells.__getitem__, column))
 
 
 def assemble_columns(
@@ -214,7 +219,7 @@ def assemble_columns(
     `ragged`: a short row is an error; otherwise empty cells fill it.
     """
     _, header = next(rows, (0, []))
-    header = [normalise_spelling(name) for name in header]
+    header = [normalise_spelling(column_name) for column_name in header]
     while header and not header[-1]:
         header.pop()
     first_rows = list(islice(rows, 2))
@@ -230,25 +235,25 @@ def assemble_columns(
         first_rows += rows
         if _has_row_names(header, [cells for _, cells in first_rows], decimal_comma):
             header = ["", *header]
-    width = len(header)
+    n_columns = len(header)
     columns: list[list[str]] = [[] for _ in header]
-    lines: list[int] = []
-    gaps = 0
+    line_numbers: list[int] = []
+    n_gaps = 0
     for line_number, cells in chain(first_rows, rows):
-        if len(cells) != width:
+        if len(cells) != n_columns:
             check_paircomp(header, cells)
-            gaps += width - len(cells)
-            is_short = ragged and len(cells) < width
-            if is_short or any(map(str.strip, cells[width:])) or gaps > MAX_CELLS:
-                raise DataError(_describe_uneven_row(cells, width, line_number))
-            cells = cells[:width] + [""] * (width - len(cells))
+            n_gaps += n_columns - len(cells)
+            is_short = ragged and len(cells) < n_columns
+            if is_short or any(map(str.strip, cells[n_columns:])) or n_gaps > MAX_CELLS:
+                raise DataError(_describe_uneven_row(cells, n_columns, line_number))
+            cells = cells[:n_columns] + [""] * (n_columns - len(cells))
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell)
-        lines.append(line_number)
-    for name, column in zip(header, columns, strict=True):
-        check_paircomp([name], column[:1])
+        line_numbers.append(line_number)
+    for column_name, column in zip(header, columns, strict=True):
+        check_paircomp([column_name], column[:1])
     return _drop_empty_columns(
-        header, [_strip_cells(column) for column in columns], lines, decimal_comma, note
+        header, [_strip_cells(column) for column in columns], line_numbers, decimal_comma, note
     )
 
 
@@ -259,9 +264,9 @@ def _has_row_names(header: list[str], rows: list[list[str]], is_plain: bool) -> 
         row[-1].strip() for row in rows
     ):
         return False
-    names = [cells[0].strip() for cells in rows]
-    is_name = is_plain or {*names} <= {*header} or all(map(INTEGER.fullmatch, names))
-    return is_name and len(rows) == len({*names})
+    row_names = [cells[0].strip() for cells in rows]
+    are_names = is_plain or {*row_names} <= {*header} or all(map(INTEGER.fullmatch, row_names))
+    return are_names and len(rows) == len({*row_names})
 
 
 # Lower triangles, whose rows end at the diagonal --------------------------------------------------
@@ -273,28 +278,31 @@ def complete_triangle(rows: NumberedRows) -> NumberedRows | None:
     The diagonal, the first row, the header and the labels may be absent. The first line may contain
     the number of objects.
     """
-    lines = [(line, list(map(normalise_spelling, cells))) for line, cells in rows]
-    for _, cells in lines:
+    numbered_rows = [(line, list(map(normalise_spelling, cells))) for line, cells in rows]
+    for _, cells in numbered_rows:
         while cells and not cells[-1]:
             cells.pop()
-    if lines[0][1] == [str(len(lines) - 1)]:
-        lines = lines[1:]
-    header, labels = lines[0][1], [cells[0] for _, cells in lines]
-    numbers = [str(k) for k in range(1, len(lines) + 2)]
+    if numbered_rows[0][1] == [str(len(numbered_rows) - 1)]:
+        numbered_rows = numbered_rows[1:]
+    header, first_cells = numbered_rows[0][1], [cells[0] for _, cells in numbered_rows]
+    number_labels = [str(k) for k in range(1, len(numbered_rows) + 2)]
     # with a header and labels, with labels only, and with numbers only
     layouts = [
-        (_find_objects(header, labels), lines[1:], 1),
-        (labels, lines, 1),
-        (numbers, lines, 0),
+        (_find_objects(header, first_cells), numbered_rows[1:], 1),
+        (first_cells, numbered_rows, 1),
+        (number_labels, numbered_rows, 0),
     ]
-    if _is_numeric(labels) and labels != numbers[:-1]:
+    if _is_numeric(first_cells) and first_cells != number_labels[:-1]:
         layouts.pop(1)  # the first column contains numbers of the triangle
     for names, body, n_labels in layouts:
         triangle = [(line, cells[n_labels:]) for line, cells in body]
         if not n_labels and len({cells[-1] for _, cells in triangle}) == 1:
             names = names[:-1]  # the diagonal, all the same
-        if names and (square_rows := _complete_rows(names, triangle, lines[0][0])) is not None:
-            return [(lines[0][0], ["", *names]), *square_rows]
+        if (
+            names
+            and (square_rows := _complete_rows(names, triangle, numbered_rows[0][0])) is not None
+        ):
+            return [(numbered_rows[0][0], ["", *names]), *square_rows]
     return None
 
 
@@ -302,13 +310,13 @@ def _find_objects(header: list[str], labels: list[str]) -> list[str]:
     """Return the object labels of a triangle with header and row labels; [] otherwise."""
     if header[0] == "" or header[1:] == labels[1:]:  # the corner
         header = header[1:]
-    objects = [*header[:1], *labels[1:]]  # the first row, which has no numbers, is absent
+    object_labels = [*header[:1], *labels[1:]]  # the first row, which has no numbers, is absent
     if labels[1:2] == header[:1]:
-        objects = labels[1:]
+        object_labels = labels[1:]
     are_names = not _is_numeric(header) or all(map(INTEGER.fullmatch, header))
-    if not are_names or header not in (objects, objects[:-1]):
+    if not are_names or header not in (object_labels, object_labels[:-1]):
         return []
-    return objects
+    return object_labels
 
 
 def _complete_rows(
@@ -318,14 +326,17 @@ def _complete_rows(
     # The cells must be numbers, and all rows must end at the diagonal or just before it.
     if not all(_is_numeric(cells) for _, cells in triangle):
         return None
-    n_absent, widths = len(names) - len(triangle), [len(cells) for _, cells in triangle]
-    without_diagonal = [*range(n_absent, len(names))]
-    if widths not in (without_diagonal, [width + 1 for width in without_diagonal]):
+    n_absent_rows, row_lengths = len(names) - len(triangle), [len(cells) for _, cells in triangle]
+    lengths_without_diagonal = [*range(n_absent_rows, len(names))]
+    if row_lengths not in (
+        lengths_without_diagonal,
+        [width + 1 for width in lengths_without_diagonal],
+    ):
         return None
-    rows: NumberedRows = [*[(first_line, [])] * n_absent, *triangle]
+    numbered_rows: NumberedRows = [*[(first_line, [])] * n_absent_rows, *triangle]
     return [
         (line, [name, *cells, *[""] * (len(names) - len(cells))])
-        for name, (line, cells) in zip(names, rows, strict=True)
+        for name, (line, cells) in zip(names, numbered_rows, strict=True)
     ]
 
 
@@ -380,9 +391,10 @@ def check_paircomp(header: list[str], cells: list[str]) -> None:
             )
 
 
-def _describe_uneven_row(cells: list[str], width: int, line: int) -> str:
+def _describe_uneven_row(cells: list[str], n_columns: int, line_number: int) -> str:
     """Return the error message for a row with more or fewer cells than the header."""
     return (
-        f"Line {line} has {format_plural(len(cells), 'cell')}, but the header has {width} columns;"
+        f"Line {line_number} has {format_plural(len(cells), 'cell')}, but the header has"
+        f" {n_columns} columns;"
         " give every row the same number of cells (quote labels that contain the separator)."
     )

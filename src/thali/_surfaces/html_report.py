@@ -10,9 +10,8 @@ from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from thali._described import Facts
-from thali._digits import PAGE_MARKS
-from thali._inference.warn import warn_of_loss
+from thali._html_page import build_policy, mark_as_html
+from thali._inference.user_warnings import warn_of_failed_part
 from thali._labels import escape_unprintable
 from thali._model.aliases import normalise_name
 from thali._model.common_findings import has_draws
@@ -30,11 +29,12 @@ from thali._model.finding import (
 )
 from thali._model.references import list_references
 from thali._model.registry import find_spec
-from thali._model.versions import describe_versions, format_report_footer
-from thali._page import build_policy, mark_as_html
+from thali._model.software_versions import describe_versions, format_report_footer
+from thali._number_format import PAGE_MARKS
+from thali._object_descriptions import Facts
 from thali.errors import Words
 
-from .figures import Figures
+from .figure_files import Figures
 from .text_tables import format_table
 
 if TYPE_CHECKING:
@@ -144,13 +144,13 @@ def build_document(
     if not cover.title and asked_question.endswith("?"):
         shown_question, run_facts = "", (*run_facts, ("Question", asked_question))
     shown_findings = [finding for finding in shown_findings if finding.key != "asked"]
-    lead = _choose_lead(shown_findings)
+    lead_finding = _choose_lead(shown_findings)
     lights = tuple(
         Light(finding.good, finding.headline, finding.question)
         for finding in shown_findings
         if finding.good is not None
     )
-    cited = list_references(
+    references = list_references(
         text for finding in shown_findings for text in (finding.sentence, *finding.notes)
     )
     chapters = [
@@ -158,18 +158,24 @@ def build_document(
         for name in CHAPTERS
         if (
             sections := _build_sections(
-                [finding for finding in shown_findings if finding.chapter == name], lead, words
+                [finding for finding in shown_findings if finding.chapter == name],
+                lead_finding,
+                words,
             )
         )
     ]
     chapters.append(Chapter(SETTINGS, (Section("", facts=run_facts, code=command),)))
-    if cited:
-        chapters.append(Chapter(REFERENCES, (Section("", entries=cited),)))
+    if references:
+        chapters.append(Chapter(REFERENCES, (Section("", entries=references),)))
     return Document(
-        title=cover.title or lead.question,
+        title=cover.title or lead_finding.question,
         question=cover.question or shown_question,
         facts=(cover.data, date or cover.date, description, cover.author),
-        lead=Section(lead.question, tuple(lead.format_sentences(words)[:1]), _list_pictures(lead)),
+        lead=Section(
+            lead_finding.question,
+            tuple(lead_finding.format_sentences(words)[:1]),
+            _list_pictures(lead_finding),
+        ),
         lights=lights,
         chapters=tuple(chapters),
         made=format_report_footer(date),
@@ -179,11 +185,11 @@ def build_document(
 def _choose_lead(shown_findings: list[Finding]) -> Finding:
     """Return the finding that answers the main question, shown first."""
     # It is a finding that is marked as such, or else the first with a sentence and a picture.
-    candidates = [
+    lead_candidates = [
         finding for finding in shown_findings if finding.chapter == ANSWERS and finding.good is None
     ] or shown_findings
     return min(
-        candidates,
+        lead_candidates,
         key=lambda finding: (_ORDER[finding.leads], not (finding.sentence and finding.picture)),
     )
 
@@ -196,13 +202,13 @@ def _list_pictures(finding: Finding) -> tuple[Picture, ...]:
 
 
 def _build_sections(
-    shown_findings: list[Finding], lead: Finding, words: Words
+    shown_findings: list[Finding], lead_finding: Finding, words: Words
 ) -> tuple[Section, ...]:
-    """Build a section for each finding; the lead's omits what the head shows."""
+    """Build a section for each finding; the lead finding's omits what the cover shows."""
     sections = []
     for finding in shown_findings:
         section = build_section(finding, words)
-        if finding is lead:
+        if finding is lead_finding:
             section = section._replace(sentences=section.sentences[1:], pictures=())
         if any(section[1:]):
             sections.append(section)
@@ -214,11 +220,11 @@ def build_section(finding: Finding, words: Words) -> Section:
     sentences = finding.format_sentences(words)
     if finding.key == "methods":
         sentences = [" ".join(sentences)]
-    table, tables = finding.main_table, ()
-    if table is not None and len(table):
-        tables = (PageTable(finding.title, table, finding.picture is not None),)
+    main_table, page_tables = finding.main_table, ()
+    if main_table is not None and len(main_table):
+        page_tables = (PageTable(finding.title, main_table, finding.picture is not None),)
     return Section(
-        finding.question, tuple(sentences), _list_pictures(finding), tables, finding.widget
+        finding.question, tuple(sentences), _list_pictures(finding), page_tables, finding.widget
     )
 
 
@@ -273,15 +279,15 @@ _FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
 Drawing = TypeVar("Drawing")
 
 
-def make_or_warn(name: str, make: Callable[[], Drawing]) -> Drawing | None:
+def make_or_warn(part_name: str, make: Callable[[], Drawing]) -> Drawing | None:
     """Return `make()`; if it raises, warn and return None.
 
-    `name`: the name of the result in the warning.
+    `part_name`: the name of the result in the warning.
     """
     try:
         return make()
     except Exception as error:  # any error: the rest of the report is still useful
-        warn_of_loss(f"{name} could not be made", error)
+        warn_of_failed_part(f"{part_name} could not be made", error)
         return None
 
 
@@ -311,35 +317,35 @@ def _reduce_colours(png: bytes) -> bytes:
     from PIL import Image
 
     buffer = io.BytesIO()
-    picture = (
+    reduced_image = (
         Image.open(io.BytesIO(png))
         .convert("RGB")
         .quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     )
-    picture.save(buffer, format="png", optimize=True)
+    reduced_image.save(buffer, format="png", optimize=True)
     return buffer.getvalue()
 
 
-def _inline_svg(svg: str, caption: str, prefix: str) -> str:
-    """Return an SVG as HTML element whose ids start with `prefix`."""
+def _inline_svg(svg: str, caption: str, id_prefix: str) -> str:
+    """Return an SVG as HTML element whose ids start with `id_prefix`."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(
         r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL
     )
-    svg = re.sub(r'\bid="', f'id="{prefix}', svg)
-    svg = svg.replace("url(#", f"url(#{prefix}").replace('href="#', f'href="#{prefix}')
+    svg = re.sub(r'\bid="', f'id="{id_prefix}', svg)
+    svg = svg.replace("url(#", f"url(#{id_prefix}").replace('href="#', f'href="#{id_prefix}')
     svg = svg.replace("font-family: 'DejaVu Sans'", f"font-family: {_FONTS}")
     svg = svg.replace("'DejaVu Sans'; ", f"{_FONTS}; ").replace("'DejaVu Sans'\"", f'{_FONTS}"')
-    head, body = svg.split(">", 1)
-    width = float(re.search(r'width="([\d.]+)pt"', head)[1]) * 96 / 72  # type: ignore[index]
-    height = float(re.search(r'height="([\d.]+)pt"', head)[1]) * 96 / 72  # type: ignore[index]
-    view = re.search(r'viewBox="[^"]*"', head)[0]  # type: ignore[index]
-    head = (
-        f'<svg {view} width="{width:.0f}" height="{height:.0f}" role="img"'
-        f' aria-labelledby="{prefix}title" xmlns="http://www.w3.org/2000/svg"'
+    svg_head, svg_body = svg.split(">", 1)
+    width = float(re.search(r'width="([\d.]+)pt"', svg_head)[1]) * 96 / 72  # type: ignore[index]
+    height = float(re.search(r'height="([\d.]+)pt"', svg_head)[1]) * 96 / 72  # type: ignore[index]
+    view_box = re.search(r'viewBox="[^"]*"', svg_head)[0]  # type: ignore[index]
+    svg_head = (
+        f'<svg {view_box} width="{width:.0f}" height="{height:.0f}" role="img"'
+        f' aria-labelledby="{id_prefix}title" xmlns="http://www.w3.org/2000/svg"'
         ' xmlns:xlink="http://www.w3.org/1999/xlink"'
     )
-    return f'{head}><title id="{prefix}title">{html.escape(caption)}</title>{body}'
+    return f'{svg_head}><title id="{id_prefix}title">{html.escape(caption)}</title>{svg_body}'
 
 
 _LONG = 15  # rows; longer tables are folded
@@ -372,30 +378,31 @@ def _render_template(document: Document, figures: Figures) -> str:
     """Fill the report template with the document and its pictures."""
     picture_numbers = itertools.count(1)
     sections = [section for chapter in document.chapters for section in chapter.sections]
-    scripts, lead = [], None
+    scripts, lead_context = [], None
     if any(section.simulator for section in sections):
         scripts = [_read_file("market.js") + _read_file("simulator.js")]
     if document.lead is not None:
-        lead = _build_section_context(document.lead, "answer", picture_numbers, figures)
-    chapters = [
+        lead_context = _build_section_context(document.lead, "answer", picture_numbers, figures)
+    chapter_contexts = [
         _build_chapter_context(chapter, picture_numbers, figures) for chapter in document.chapters
     ]
-    anchor_of = {
+    anchor_by_title = {
         section["title"]: section["anchor"]
-        for chapter in chapters
+        for chapter in chapter_contexts
         for section in chapter["sections"]
     }
-    lights = [
-        light._asdict() | {"anchor": anchor_of.get(light.where, "")} for light in document.lights
+    light_contexts = [
+        light._asdict() | {"anchor": anchor_by_title.get(light.where, "")}
+        for light in document.lights
     ]
     return escape_unprintable(
         _load_template().render(
             title=" ".join(document.title.split()),
             question=document.question,
             facts=document.facts,
-            lead=lead,
-            lights=lights,
-            chapters=chapters,
+            lead=lead_context,
+            lights=light_contexts,
+            chapters=chapter_contexts,
             made=document.made,
             style=mark_as_html(_read_file("style.css")),
             script=mark_as_html("".join(scripts)),
@@ -409,11 +416,11 @@ def _build_chapter_context(
 ) -> dict[str, Any]:
     """Return the template variables of a chapter."""
     anchor = re.sub(r"\W+", "-", chapter.title.lower()).strip("-")
-    sections = [
+    section_contexts = [
         _build_section_context(section, f"{anchor}-{index}", picture_numbers, figures)
         for index, section in enumerate(chapter.sections)
     ]
-    return {"title": chapter.title, "anchor": anchor, "sections": sections}
+    return {"title": chapter.title, "anchor": anchor, "sections": section_contexts}
 
 
 def _build_section_context(
@@ -424,12 +431,14 @@ def _build_section_context(
     context["anchor"] = anchor
     context["pictures"] = []
     for picture in section.pictures:
-        drawing = make_or_warn(
+        picture_html = make_or_warn(
             f"the picture of the report with the caption '{picture.caption}'",
             partial(draw_page_picture, figures, picture, next(picture_numbers)),
         )
-        if drawing is not None:
-            context["pictures"].append(drawing._replace(content=mark_as_html(drawing.content)))
+        if picture_html is not None:
+            context["pictures"].append(
+                picture_html._replace(content=mark_as_html(picture_html.content))
+            )
     context["tables"] = [_build_page_rows(table) for table in section.tables]
     if section.simulator is not None:
         context["simulator"] = section.simulator._replace(data=mark_as_html(section.simulator.data))
@@ -440,14 +449,14 @@ def _build_page_rows(table: PageTable) -> _PageRows:
     """Return a table as texts for the report template."""
     frame = table.frame
     text_table = format_table(frame, PAGE_MARKS, MAX_ROWS)
-    size = f"{len(frame):,} rows"
+    size_text = f"{len(frame):,} rows"
     if len(frame) > MAX_ROWS:
-        size = f"first {MAX_ROWS:,} of {len(frame):,} rows"
+        size_text = f"first {MAX_ROWS:,} of {len(frame):,} rows"
     header = list(zip(text_table.head, text_table.is_text, strict=True))
     rows = [list(zip(row, text_table.is_text, strict=True)) for row in text_table.rows]
     return _PageRows(
         table.title,
-        size,
+        size_text,
         header,
         rows,
         text_table.sides > 0,
@@ -455,9 +464,9 @@ def _build_page_rows(table: PageTable) -> _PageRows:
     )
 
 
-def _read_file(name: str) -> str:
+def _read_file(file_name: str) -> str:
     """Return the text of a file in the folder page/."""
-    return (files("thali._surfaces") / "page" / name).read_text("utf-8")
+    return (files("thali._surfaces") / "page" / file_name).read_text("utf-8")
 
 
 def _load_template() -> "jinja2.Template":

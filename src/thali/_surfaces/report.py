@@ -9,17 +9,17 @@ import pandas
 from thali._comparison import findings as of_comparison
 from thali._inference.checksummed_files import atomic_write, describe_write_error, write_together
 from thali._labels import shorten
-from thali._model import printed_findings
+from thali._model import printed_table_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
-from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
+from thali._model.finding_settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._paired import findings as of_leaderboard
 from thali._paired import leaderboard_report
 from thali._paired.leaderboard_result import Leaderboard
-from thali._printed import PrintedResult
+from thali._printed_result import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
-from .figures import Figures
+from .figure_files import Figures
 from .html_report import (
     Cover,
     build_document,
@@ -68,7 +68,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
     if isinstance(answer, Leaderboard):
         return of_leaderboard.build_board_findings(answer)
     if isinstance(answer, PrintedResult):
-        return printed_findings.build_printed_findings(answer)
+        return printed_table_findings.build_printed_findings(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
         return of_comparison.find_comparison_findings(answer)
     raise ArgumentError(
@@ -181,14 +181,16 @@ def slides(model: Any, folder: Any, **settings: Any) -> list[str]:
     ...     slides(model, folder)[:2]
     ['01_attribute_importance.png', '01_attribute_importance.svg']
     """
-    files = draw_slides(slides_of(findings(model, **settings), PYTHON, describe_subject(model)))
-    target = Path(folder)
+    slide_files = draw_slides(
+        slides_of(findings(model, **settings), PYTHON, describe_subject(model))
+    )
+    target_folder = Path(folder)
     try:
-        target.mkdir(parents=True, exist_ok=True)
-        write_together(target, files)
+        target_folder.mkdir(parents=True, exist_ok=True)
+        write_together(target_folder, slide_files)
     except OSError as error:
-        raise DataError(describe_write_error(target, error)) from error
-    return list(files)
+        raise DataError(describe_write_error(target_folder, error)) from error
+    return list(slide_files)
 
 
 def render_report(

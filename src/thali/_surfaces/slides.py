@@ -10,7 +10,7 @@ import numpy as np
 from thali._model.finding import ANSWERS, PAGE, Findings, Picture
 from thali.errors import Words
 
-from .figures import Figures
+from .figure_files import Figures
 
 _WIDE, _HIGH = 8.0, 4.5  # inches; letters of pictures then have the size that a slide needs
 _PIXELS = 1920  # across
@@ -36,35 +36,35 @@ class Slide:
         """Draw the slide as a matplotlib figure; return its axes."""
         axes = self.picture.draw()
         figure = np.ravel(axes)[0].figure
-        lines = textwrap.wrap(
+        sentence_lines = textwrap.wrap(
             self.sentence.replace(" %", "\N{NO-BREAK SPACE}%"),
             _LETTERS,
             max_lines=_LINES,
             placeholder=" …",
         )
-        texts = filter(None, (self.picture.caption, self.about))
-        small_texts = [textwrap.shorten(text, _SMALL_LETTERS, placeholder=" …") for text in texts]
-        head = _EDGE + _LINE * len(lines) + _SMALL_LINE * (len(small_texts) + 1)
+        notes = filter(None, (self.picture.caption, self.about))
+        note_lines = [textwrap.shorten(text, _SMALL_LETTERS, placeholder=" …") for text in notes]
+        text_height = _EDGE + _LINE * len(sentence_lines) + _SMALL_LINE * (len(note_lines) + 1)
         width, height = figure.get_size_inches()
-        scale = max(1.0, width / _WIDE, _DENSER * height / (_HIGH - head))
+        scale = max(1.0, width / _WIDE, _DENSER * height / (_HIGH - text_height))
         figure.set_size_inches(_WIDE * scale, _HIGH * scale)
-        top = _EDGE
-        for text, size, weight, line, colour in (
-            *((text, _SENTENCE, "bold", _LINE, "black") for text in lines),
-            *((text, _SMALL, "normal", _SMALL_LINE, "0.4") for text in small_texts),
+        line_top = _EDGE
+        for text, font_size, font_weight, line_height, colour in (
+            *((text, _SENTENCE, "bold", _LINE, "black") for text in sentence_lines),
+            *((text, _SMALL, "normal", _SMALL_LINE, "0.4") for text in note_lines),
         ):
             figure.text(
                 _EDGE / _WIDE,
-                1.0 - top / _HIGH,
+                1.0 - line_top / _HIGH,
                 text,
                 va="top",
-                fontsize=size * scale,
-                fontweight=weight,
+                fontsize=font_size * scale,
+                fontweight=font_weight,
                 color=colour,
                 parse_math=False,
             )
-            top += line
-        figure.set_layout_engine("constrained", rect=(0.01, 0.01, 0.98, 0.99 - head / _HIGH))
+            line_top += line_height
+        figure.set_layout_engine("constrained", rect=(0.01, 0.01, 0.98, 0.99 - text_height / _HIGH))
         return axes
 
 
@@ -82,9 +82,9 @@ def build_slides(findings: Findings, words: Words, subtitle: str) -> dict[str, S
     return slide_by_name
 
 
-def is_slide(name: str) -> bool:
+def is_slide(file_name: str) -> bool:
     """Return whether a file name is that of a slide."""
-    return _FILE.fullmatch(name) is not None
+    return _FILE.fullmatch(file_name) is not None
 
 
 def draw_slides(slides: dict[str, Slide]) -> dict[str, bytes]:

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._described import is_numbered
-from thali._digits import (
+from thali._labels import display_width
+from thali._model.column_headings import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
+from thali._number_format import (
     DECIMALS,
     TERMINAL_MARKS,
     Marks,
@@ -18,9 +19,8 @@ from thali._digits import (
     count_two_digit_decimals,
     format_cell,
 )
-from thali._labels import display_width
-from thali._model.table_columns import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
-from thali._posterior.interval import INTERVAL, describe_interval, format_level
+from thali._object_descriptions import is_numbered
+from thali._posterior.posterior_interval import INTERVAL, describe_interval, format_level
 
 if TYPE_CHECKING:
     import pandas
@@ -72,14 +72,14 @@ class _TextColumn(NamedTuple):
 
 def _format_index(frame: "pandas.DataFrame", marks: Marks) -> list[_TextColumn]:
     """Format the index levels of a data frame as text columns."""
-    index, columns = frame.index.to_frame(index=False), []
-    for position, index_name in enumerate(frame.index.names):
-        name = ""
+    index, index_columns = frame.index.to_frame(index=False), []
+    for level_index, index_name in enumerate(frame.index.names):
+        level_name = ""
         if index_name is not None:
-            name = str(index_name)
-        cells = _format_row_names(marks, name, index.iloc[:, position].tolist())
-        columns.append(_TextColumn(format_heading(name), cells, True))
-    return columns
+            level_name = str(index_name)
+        cells = _format_row_names(marks, level_name, index.iloc[:, level_index].tolist())
+        index_columns.append(_TextColumn(format_heading(level_name), cells, True))
+    return index_columns
 
 
 class _TableCells(NamedTuple):
@@ -90,22 +90,24 @@ class _TableCells(NamedTuple):
     decimals: list[list[int]]
     marks: Marks
 
-    def format_column(self, column: int, format_name: str) -> list[str]:
+    def format_column(self, column_index: int, format_name: str) -> list[str]:
         """Format a column's cells as texts."""
-        return format_cells(format_name, self.cells[column], self.decimals[column], self.marks)
+        return format_cells(
+            format_name, self.cells[column_index], self.decimals[column_index], self.marks
+        )
 
-    def format_interval(self, low_column: int, high_column: int) -> list[str]:
+    def format_interval(self, low_index: int, high_index: int) -> list[str]:
         """Format two columns of interval ends as one column "low to high"."""
         # ends have the decimals of their column, such as a rating without decimals
-        base_name = self.names[low_column]
-        if base_name == "low" and low_column:
-            base_name = self.names[low_column - 1]
+        base_name = self.names[low_index]
+        if base_name == "low" and low_index:
+            base_name = self.names[low_index - 1]
         end_columns = []
-        for column in (low_column, high_column):
-            format_name = self.names[column]
+        for column_index in (low_index, high_index):
+            format_name = self.names[column_index]
             if _find_fixed_decimals(base_name) is not None:
                 format_name = base_name
-            end_columns.append(self.format_column(column, format_name))
+            end_columns.append(self.format_column(column_index, format_name))
         intervals = []
         for low, high in zip(*end_columns, strict=True):
             if low == high == self.marks.missing:
@@ -119,34 +121,44 @@ def _format_columns(
     frame: "pandas.DataFrame", attrs: dict[Any, Any], marks: Marks
 ) -> Iterator[_TextColumn]:
     """Yield the columns of a data frame as text columns."""
-    level = attrs.get("interval", INTERVAL)
+    interval_level = attrs.get("interval", INTERVAL)
     is_monte_carlo, headings = attrs.get(MONTE_CARLO, False), attrs.get(HEADINGS, {})
-    names = [str(name) for name in frame.columns]
-    cells = [_convert_integers(frame.iloc[:, column].tolist()) for column in range(len(names))]
+    column_names = [str(column_name) for column_name in frame.columns]
+    cells_by_column = [
+        _convert_integers(frame.iloc[:, column_index].tolist())
+        for column_index in range(len(column_names))
+    ]
     table_cells = _TableCells(
-        names, cells, _count_row_decimals(names, cells, is_monte_carlo), marks
+        column_names,
+        cells_by_column,
+        _count_row_decimals(column_names, cells_by_column, is_monte_carlo),
+        marks,
     )
-    for column, name in enumerate(names):
-        high_name = _swap_interval_end(name, "low", "high")
-        if high_name in names:  # the lower end writes both ends
-            heading = _format_interval_heading(name, names, column, level)
-            intervals = table_cells.format_interval(column, names.index(high_name))
+    for column_index, column_name in enumerate(column_names):
+        high_name = _swap_interval_end(column_name, "low", "high")
+        if high_name in column_names:  # the lower end writes both ends
+            heading = _format_interval_heading(
+                column_name, column_names, column_index, interval_level
+            )
+            intervals = table_cells.format_interval(column_index, column_names.index(high_name))
             yield _TextColumn(heading, intervals, False)
-        elif _swap_interval_end(name, "high", "low") not in names:
-            heading = headings.get(name) or format_heading(name, is_monte_carlo)
-            is_text = frame.dtypes.iloc[column].kind not in "iufb"
-            yield _TextColumn(heading, table_cells.format_column(column, name), is_text)
+        elif _swap_interval_end(column_name, "high", "low") not in column_names:
+            heading = headings.get(column_name) or format_heading(column_name, is_monte_carlo)
+            is_text = frame.dtypes.iloc[column_index].kind not in "iufb"
+            yield _TextColumn(
+                heading, table_cells.format_column(column_index, column_name), is_text
+            )
 
 
-def _find_fixed_decimals(name: str) -> int | None:
+def _find_fixed_decimals(column_name: str) -> int | None:
     """Return the fixed number of decimals of a known column; None if variable."""
-    if name in COLUMNS:
-        return COLUMNS[name].decimals
+    if column_name in COLUMNS:
+        return COLUMNS[column_name].decimals
     return None
 
 
 def format_cells(
-    column: str,
+    column_name: str,
     column_cells: list[Any],
     row_decimals: Sequence[int] = (),
     marks: Marks = TERMINAL_MARKS,
@@ -155,13 +167,13 @@ def format_cells(
 
     `row_decimals`: minimum decimals of each row.
     """
-    fixed_decimals = _find_fixed_decimals(column)
+    fixed_decimals = _find_fixed_decimals(column_name)
     if fixed_decimals is not None:
-        return [format_cell(column, number, fixed_decimals, marks) for number in column_cells]
-    decimals = _count_cell_decimals(column, column_cells, row_decimals)
+        return [format_cell(column_name, number, fixed_decimals, marks) for number in column_cells]
+    decimals_by_cell = _count_cell_decimals(column_name, column_cells, row_decimals)
     return [
-        format_cell(column, number, n_decimals, marks)
-        for number, n_decimals in zip(column_cells, decimals, strict=True)
+        format_cell(column_name, number, n_decimals, marks)
+        for number, n_decimals in zip(column_cells, decimals_by_cell, strict=True)
     ]
 
 
@@ -181,35 +193,44 @@ class _NumberColumns(NamedTuple):
 
 
 def _count_row_decimals(
-    names: list[str], columns: list[list[Any]], monte_carlo: bool
+    column_names: list[str], cells_by_column: list[list[Any]], monte_carlo: bool
 ) -> list[list[int]]:
     """Return the number of decimals of each cell, from its row's interval width."""
     # The result has one list per column.
-    decimals_by_column = [[DECIMALS] * len(column_cells) for column_cells in columns]
-    for figure in _group_columns(names):
-        data_errors = [
-            column for column in figure.errors if not (monte_carlo or "mcse" in names[column])
+    decimals_by_column = [[DECIMALS] * len(column_cells) for column_cells in cells_by_column]
+    for group in _group_columns(column_names):
+        data_error_indices = [
+            column_index
+            for column_index in group.errors
+            if not (monte_carlo or "mcse" in column_names[column_index])
         ]
         has_fixed_decimals = any(
-            _find_fixed_decimals(names[column]) is not None for column in figure.numbers
+            _find_fixed_decimals(column_names[column_index]) is not None
+            for column_index in group.numbers
         )
-        if has_fixed_decimals or not (figure.ends or data_errors):
+        if has_fixed_decimals or not (group.ends or data_error_indices):
             continue
-        for row in range(len(columns[0])):
-            row_numbers, row_ends, row_errors = (
-                [_convert_to_float(columns[column][row]) for column in places] for places in figure
+        for row_index in range(len(cells_by_column[0])):
+            numbers, ends, errors = (
+                [
+                    _convert_to_float(cells_by_column[column_index][row_index])
+                    for column_index in places
+                ]
+                for places in group
             )
-            if row_ends:
-                width = row_ends[1] - row_ends[0]
+            if ends:
+                interval_width = ends[1] - ends[0]
             else:
-                width = _WIDTH * _convert_to_float(columns[data_errors[0]][row])
-            decimals = _count_interval_decimals([*row_numbers, *row_ends], width)
-            for column in (*figure.numbers, *figure.ends, *figure.errors):
-                decimals_by_column[column][row] = decimals
-            for column, error in zip(figure.errors, row_errors, strict=True):
-                if decimals > DECIMALS and 0.0 < error < 1.0:
-                    error_decimals = max(decimals, count_two_digit_decimals(error))
-                    decimals_by_column[column][row] = error_decimals
+                interval_width = _WIDTH * _convert_to_float(
+                    cells_by_column[data_error_indices[0]][row_index]
+                )
+            n_decimals = _count_interval_decimals([*numbers, *ends], interval_width)
+            for column_index in (*group.numbers, *group.ends, *group.errors):
+                decimals_by_column[column_index][row_index] = n_decimals
+            for column_index, error in zip(group.errors, errors, strict=True):
+                if n_decimals > DECIMALS and 0.0 < error < 1.0:
+                    error_decimals = max(n_decimals, count_two_digit_decimals(error))
+                    decimals_by_column[column_index][row_index] = error_decimals
     return decimals_by_column
 
 
@@ -220,93 +241,95 @@ def _convert_to_float(cell: Any) -> float:
     return math.nan
 
 
-def _group_columns(names: list[str]) -> list[_NumberColumns]:
+def _group_columns(column_names: list[str]) -> list[_NumberColumns]:
     """Group the columns of each number with its interval and error columns."""
     # An interval or error belongs to the column that it names, or to the column before it.
     group_by_column: dict[str, _NumberColumns] = defaultdict(lambda: _NumberColumns([], [], []))
     last_column = ""
-    for column, name in enumerate(names):
+    for column_index, column_name in enumerate(column_names):
         other_ends = {
-            _swap_interval_end(name, "low", "high"),
-            _swap_interval_end(name, "high", "low"),
+            _swap_interval_end(column_name, "low", "high"),
+            _swap_interval_end(column_name, "high", "low"),
         }
-        if other_ends & set(names):
-            base_column = name.replace("_low", "", 1).replace("_high", "", 1)
-            if name in ("low", "high"):
+        if other_ends & set(column_names):
+            base_column = column_name.replace("_low", "", 1).replace("_high", "", 1)
+            if column_name in ("low", "high"):
                 base_column = last_column
-            group_by_column[base_column].ends.append(column)
-        elif name in _ERRORS or name.endswith(("_se", "_mcse")):
-            base_column = name.removesuffix("_mcse").removesuffix("_se")
-            if base_column == name or base_column not in names:
+            group_by_column[base_column].ends.append(column_index)
+        elif column_name in _ERRORS or column_name.endswith(("_se", "_mcse")):
+            base_column = column_name.removesuffix("_mcse").removesuffix("_se")
+            if base_column == column_name or base_column not in column_names:
                 base_column = last_column
-            group_by_column[base_column].errors.append(column)
+            group_by_column[base_column].errors.append(column_index)
         else:
-            group_by_column[name].numbers.append(column)
-            last_column = name
+            group_by_column[column_name].numbers.append(column_index)
+            last_column = column_name
     return list(group_by_column.values())
 
 
-def _format_row_names(marks: Marks, name: str, names: list[Any]) -> list[str]:
+def _format_row_names(marks: Marks, level_name: str, row_names: list[Any]) -> list[str]:
     """Format the cells of an index level as texts."""
-    if name not in COLUMNS and all(isinstance(row_name, str | int) for row_name in names):
-        return list(map(str, names))
-    return format_cells(name, names, marks=marks)
+    if level_name not in COLUMNS and all(isinstance(row_name, str | int) for row_name in row_names):
+        return list(map(str, row_names))
+    return format_cells(level_name, row_names, marks=marks)
 
 
-def _swap_interval_end(name: str, end: str, other_end: str) -> str | None:
+def _swap_interval_end(column_name: str, end: str, other_end: str) -> str | None:
     """Return the column name of the other interval end; None for other columns."""
-    if name == end or name.endswith(f"_{end}"):
-        return f"{name.removesuffix(end)}{other_end}"
-    stem, bracket, suffix = name.partition("[")
+    if column_name == end or column_name.endswith(f"_{end}"):
+        return f"{column_name.removesuffix(end)}{other_end}"
+    stem, bracket, suffix = column_name.partition("[")
     if bracket and stem.endswith(f"_{end}"):
         return f"{stem.removesuffix(end)}{other_end}{bracket}{suffix}"
     return None
 
 
-def _format_interval_heading(name: str, columns: list[str], column: int, level: float) -> str:
+def _format_interval_heading(
+    column_name: str, column_names: list[str], column_index: int, interval_level: float
+) -> str:
     """Return the heading of an interval column, such as "89 % interval"."""
     column_before = ""
-    if column:
-        column_before = columns[column - 1]
+    if column_index:
+        column_before = column_names[column_index - 1]
     base_column = column_before
-    if name != "low":
-        base_column = name.replace("_low", "", 1)
+    if column_name != "low":
+        base_column = column_name.replace("_low", "", 1)
     if base_column == "respondents":
-        return f"{format_level(level)} of respondents"
-    if column and column_before in (base_column, "sd"):
-        return describe_interval(level)
-    return f"{format_heading(base_column)}, {describe_interval(level)}"
+        return f"{format_level(interval_level)} of respondents"
+    if column_index and column_before in (base_column, "sd"):
+        return describe_interval(interval_level)
+    return f"{format_heading(base_column)}, {describe_interval(interval_level)}"
 
 
 # Numbers of decimals ------------------------------------------------------------------------------
 
 
-def _count_small_decimals(column: str, column_cells: Sequence[object]) -> int | None:
+def _count_small_decimals(column_name: str, column_cells: Sequence[object]) -> int | None:
     """Return the decimals that small numbers of a column need; None: default."""
-    numbers = [
+    magnitudes = [
         abs(number)
         for number in column_cells
         if isinstance(number, float) and math.isfinite(number)
     ]
-    if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
-        return count_decimals(column, numbers)
+    if magnitudes and 0.0 < max(magnitudes) < _SMALL and not column_name.startswith("mcse"):
+        return count_decimals(column_name, magnitudes)
     return None
 
 
 def _count_cell_decimals(
-    column: str, column_cells: Sequence[object], row_decimals: Sequence[int]
+    column_name: str, column_cells: Sequence[object], row_decimals: Sequence[int]
 ) -> list[int | None]:
     """Return the number of decimals of each cell; None: default."""
     # `row_decimals`: minimum decimals of each row.
-    small_decimals = _count_small_decimals(column, column_cells)
+    small_decimals = _count_small_decimals(column_name, column_cells)
     minimum_decimals = row_decimals or [DECIMALS] * len(column_cells)
-    decimals = []
-    for minimum in minimum_decimals:
-        if minimum > DECIMALS:
-            decimals.append(max(small_decimals or 0, minimum))
+    decimals_by_cell = []
+    for min_decimals in minimum_decimals:
+        if min_decimals > DECIMALS:
+            decimals_by_cell.append(max(small_decimals or 0, min_decimals))
         else:
-            decimals.append(small_decimals)
-    return decimals
+            decimals_by_cell.append(small_decimals)
+    return decimals_by_cell
 
 
 def _count_interval_decimals(numbers: Sequence[float], width: float) -> int:
@@ -321,15 +344,15 @@ def _count_interval_decimals(numbers: Sequence[float], width: float) -> int:
 # Tables as plain text -----------------------------------------------------------------------------
 
 
-def align(rows: list[tuple[str, ...]], left: set[int]) -> str:
+def align(rows: list[tuple[str, ...]], left_columns: set[int]) -> str:
     """Join rows of texts into lines with aligned columns.
 
-    Columns in `left` are aligned on the left, others on the right. A cell is one line, as wide as a
-    terminal shows it.
+    Columns in `left_columns` are aligned on the left, others on the right. A cell is one line, as
+    wide as a terminal shows it.
     """
     rows = [tuple(" ".join(cell.splitlines()) for cell in row) for row in rows]
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-    is_left = [number in left for number in range(len(widths))]
+    is_left = [number in left_columns for number in range(len(widths))]
     return "\n".join("  ".join(map(_pad_cell, row, widths, is_left)).rstrip() for row in rows)
 
 

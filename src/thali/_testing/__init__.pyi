@@ -1,3 +1,3 @@
 from . import exact as exact
-from .calibration import calibrate as calibrate
 from .likelihood_check import check as check
+from .simulation_based_calibration import calibrate as calibrate

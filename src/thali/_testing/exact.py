@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from thali._aspects.chain_state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state
 from thali._aspects.kernel_operations import open_members, rate_by_size_range, rebuild_cache
-from thali._aspects.likelihoods.delta_checks import build_state
-from thali._aspects.moves import births, flips
-from thali._aspects.priors.ibp import IndianBuffet
-from thali._aspects.samplers.sweep_rounds import prepare_state
-from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state
-from thali._inference.numerics.decisions import draw_index
-from thali._inference.numerics.shares import softmax
+from thali._aspects.likelihoods.custom_term_checks import build_state
+from thali._aspects.moves import births_and_splits, owner_flips
+from thali._aspects.priors.indian_buffet import IndianBuffet
+from thali._aspects.samplers.sweep_bookkeeping import prepare_state
+from thali._inference.numerics.discrete_draws import draw_index
+from thali._inference.numerics.weight_shares import softmax
 
 __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
 
@@ -78,18 +78,18 @@ class Draw:
 
     def __lt__(self, x: Any) -> bool:
         """Return whether the number is below x, following both possible outcomes."""
-        cut = (x - self.a) / self.b
+        cut_value = (x - self.a) / self.b
         low, high = self.interval
-        if math.isnan(cut):
+        if math.isnan(cut_value):
             return False
-        inside = min(max(cut, low), high)
-        mass = self.cdf(high) - self.cdf(low)
-        share = (self.cdf(inside) - self.cdf(low)) / mass
-        is_under = self.source.follow([share, 1.0 - share]) == 0
+        clipped_cut = min(max(cut_value, low), high)
+        interval_mass = self.cdf(high) - self.cdf(low)
+        share_below = (self.cdf(clipped_cut) - self.cdf(low)) / interval_mass
+        is_under = self.source.follow([share_below, 1.0 - share_below]) == 0
         if is_under:
-            self.interval[1] = inside
+            self.interval[1] = clipped_cut
         else:
-            self.interval[0] = inside
+            self.interval[0] = clipped_cut
         return is_under == (self.b > 0)
 
     __le__ = __lt__
@@ -140,16 +140,16 @@ class BranchingRandom:
 
     def follow(self, probabilities: Any) -> int:
         """Return the next outcome of the script, else the first possible outcome."""
-        possible = [k for k, p in enumerate(probabilities) if p > 0.0]
-        if len(possible) == 1:
-            return possible[0]
+        possible_outcomes = [k for k, p in enumerate(probabilities) if p > 0.0]
+        if len(possible_outcomes) == 1:
+            return possible_outcomes[0]
         if self.position == len(self.script):
-            self.others += [(*self.script, option) for option in possible[1:]]
-            self.script = (*self.script, possible[0])
-        chosen = self.script[self.position]
+            self.others += [(*self.script, option) for option in possible_outcomes[1:]]
+            self.script = (*self.script, possible_outcomes[0])
+        outcome = self.script[self.position]
         self.position += 1
-        self.probability *= probabilities[chosen]
-        return chosen
+        self.probability *= probabilities[outcome]
+        return outcome
 
     def random(self) -> Any:
         """Return a uniform draw that later comparisons branch on."""
@@ -180,9 +180,9 @@ def outcomes(
     scripts: list[tuple[int, ...]] = [()]
     while scripts:
         rng = BranchingRandom(scripts.pop(), number)
-        after = copy.deepcopy(state)
-        step(rng, after)
-        outcome_list.append((rng.probability, after))
+        state_after = copy.deepcopy(state)
+        step(rng, state_after)
+        outcome_list.append((rng.probability, state_after))
         scripts += rng.others
     return outcome_list
 
@@ -214,19 +214,19 @@ def transition_matrix(
     matrix : ndarray, shape (states, states)
         Rows sum to one.
     """
-    states, numbers, rows = [start], {key(start): 0}, []
+    states, state_indices, rows = [start], {key(start): 0}, []
     while len(rows) < len(states):
         row: dict[int, float] = {}
-        for probability, after in outcomes(step, states[len(rows)], number):
-            name = key(after)
-            if name not in numbers:
+        for probability, next_state in outcomes(step, states[len(rows)], number):
+            state_key = key(next_state)
+            if state_key not in state_indices:
                 if len(states) == limit:
                     raise RuntimeError(
                         f"More than {limit} states are reachable; choose a smaller problem."
                     )
-                numbers[name] = len(states)
-                states.append(after)
-            row[numbers[name]] = row.get(numbers[name], 0.0) + probability
+                state_indices[state_key] = len(states)
+                states.append(next_state)
+            row[state_indices[state_key]] = row.get(state_indices[state_key], 0.0) + probability
         rows.append(row)
     matrix = np.zeros((len(states), len(states)))
     for i, row in enumerate(rows):
@@ -276,9 +276,9 @@ def invariance_error(
         raise ValueError(
             "The step never left its first state; start from a state that it can change."
         )
-    logs = np.array([log_target(state) for state in states])
-    target = softmax(logs)
-    return float(np.abs(target @ matrix - target).max())
+    log_targets = np.array([log_target(state) for state in states])
+    target_weights = softmax(log_targets)
+    return float(np.abs(target_weights @ matrix - target_weights).max())
 
 
 # Transition matrices of the sampler's moves on a few feature entries, for custom likelihoods
@@ -326,9 +326,9 @@ class MoveProblem:
             features[self.chosen[owners], k] = 1.0
         return self._complete(build_state(features, np.asarray(column_weights, float)))
 
-    def start_empty(self, rows: int) -> Any:
-        """Return (state, cache) without features, with room for `rows`."""
-        return self._complete(make_empty_state(self.n, rows))
+    def start_empty(self, n_rows: int) -> Any:
+        """Return (state, cache) without features, with room for `n_rows`."""
+        return self._complete(make_empty_state(self.n, n_rows))
 
     def _complete(self, state: Any) -> Any:
         """Return (state, cache) for a state, with parameters filled."""
@@ -340,8 +340,8 @@ class MoveProblem:
 
     def read_features(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return features (options, features) and weights of (state, cache)."""
-        columns = int(pair[0].whole[COLUMNS])
-        return pair[0].Z[:columns, : self.n].T.copy(), pair[0].w[:columns].copy()
+        n_columns = int(pair[0].whole[COLUMNS])
+        return pair[0].Z[:n_columns, : self.n].T.copy(), pair[0].w[:n_columns].copy()
 
     def key(self, pair: Any) -> tuple[Any, ...]:
         """Return a hashable key of features and weights, in their order."""
@@ -368,26 +368,28 @@ class MoveProblem:
 
         Births draw weights from their prior, so its density is excluded.
         """
-        copies = Counter(self.key_of_sets(pair)).values()
+        copy_counts = Counter(self.key_of_sets(pair)).values()
         return (
             self.log_target(pair)
             - self.weights.log_density(self.read_features(pair)[1]).sum()
-            - sum(math.lgamma(c + 1) for c in copies)
+            - sum(math.lgamma(c + 1) for c in copy_counts)
         )
 
     def flip(self, random: Any, pair: Any) -> None:
         """Apply the sampler's flip move to one entry of two features."""
-        entry = draw_index(random, 2 * len(self.chosen))
-        open_members(self.likelihood, pair[1], pair[0], entry % 2)
-        flips.propose_flip(random, self.model, pair[1], pair[0], entry % 2, self.chosen[entry // 2])
+        entry_index = draw_index(random, 2 * len(self.chosen))
+        open_members(self.likelihood, pair[1], pair[0], entry_index % 2)
+        owner_flips.propose_flip(
+            random, self.model, pair[1], pair[0], entry_index % 2, self.chosen[entry_index // 2]
+        )
 
     def move(self, random: Any, pair: Any) -> None:
         """Apply the sampler's move that transfers options between features."""
-        births.propose_split_or_join(random, self.model, pair[1], pair[0])
+        births_and_splits.propose_split_or_join(random, self.model, pair[1], pair[0])
 
     def birth(self, random: Any, pair: Any) -> None:
         """Propose the birth or death of a feature, by the sampler's move."""
-        births.propose_birth_or_death(random, self.model, pair[1], pair[0], self.rate)
+        births_and_splits.propose_birth_or_death(random, self.model, pair[1], pair[0], self.rate)
 
 
 def compute_move_errors(
@@ -401,17 +403,17 @@ def compute_move_errors(
 ) -> dict[str, float]:
     """Return max |pi P - pi| of each move; 0 if it leaves the exact posterior pi invariant."""
     problem = MoveProblem(likelihood, make_cache, log_likelihood, states, n, weights, rng)
-    every_option = list(range(len(problem.chosen)))
+    option_indices = list(range(len(problem.chosen)))
     errors = {
         "toggles": invariance_error(
             problem.flip,
-            problem.start([[0], every_option], [0.7, 1.3]),
+            problem.start([[0], option_indices], [0.7, 1.3]),
             problem.key,
             problem.log_target,
         ),
         "transfers": invariance_error(
             problem.move,
-            problem.start([every_option, [0]], [0.4, 0.9]),
+            problem.start([option_indices, [0]], [0.4, 0.9]),
             problem.key,
             problem.log_target,
         ),
@@ -419,7 +421,7 @@ def compute_move_errors(
     if n <= MAX_BORN:
         errors["births and deaths"] = invariance_error(
             problem.birth,
-            problem.start_empty(rows=2),
+            problem.start_empty(n_rows=2),
             problem.key_of_sets,
             problem.log_target_of_sets,
             number=1.0,

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from thali._aspects.chain_state import ALPHA, COLUMNS, MIN_FREE_ROWS, make_empty_state, stack_states
 from thali._aspects.likelihoods.custom import Custom
-from thali._aspects.likelihoods.delta_checks import (
+from thali._aspects.likelihoods.custom_term_checks import (
     WorstDifference,
     arrange_like_samplers,
     bound_rounding,
@@ -14,13 +15,12 @@ from thali._aspects.likelihoods.delta_checks import (
     sample_states,
 )
 from thali._aspects.likelihoods.parameter_priors import PRIOR_NAMES
-from thali._aspects.likelihoods.validation import call_checked, check_functions
-from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.likelihoods.user_function_checks import call_checked, check_functions
+from thali._aspects.priors.indian_buffet import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task, build_weight_prior
-from thali._aspects.state import ALPHA, COLUMNS, MIN_FREE_ROWS, make_empty_state, stack_states
+from thali._aspects.samplers.sampling_task import build_task, build_weight_prior
 from thali._compile.jit import compile_separately
-from thali._described import DescribedObject, Description
+from thali._object_descriptions import DescribedObject, Description
 from thali.errors import ArgumentError
 
 from .exact import compute_move_errors
@@ -64,17 +64,17 @@ def compute_restart_scores(
     rng = np.random.default_rng(random_seed)
     chain = FeatureChain(task, rng)
     weights = task.model.weights
-    empty = np.zeros((observed.n_options, 0)), np.zeros(0)
-    start = {name: getattr(observed.fields, name) for name in likelihood.parameters}
+    empty_features = np.zeros((observed.n_options, 0)), np.zeros(0)
+    start_parameters = {name: getattr(observed.fields, name) for name in likelihood.parameters}
     log_likelihood, _ = compile_separately(
         likelihood.log_likelihood,
         (
-            likelihood.set_parameters(observed.fields, start),
-            arrange_like_samplers(empty[0]),
-            empty[1],
+            likelihood.set_parameters(observed.fields, start_parameters),
+            arrange_like_samplers(empty_features[0]),
+            empty_features[1],
         ),
     )
-    rows_before, rows_after = [], []
+    quantities_before, quantities_after = [], []
 
     def compute_state_quantities() -> list[float]:
         """Return the compared quantities of the current state."""
@@ -86,49 +86,51 @@ def compute_restart_scores(
         chain.states = stack_states([_draw_state(rng, prior, task.model, observed.n_options)])
         parameters = likelihood.sample_prior_parameters(observed, weights, rng)
         chain.caches.parameters[0] = list(parameters.values())
-        simulated = likelihood.simulate(
+        simulated_data = likelihood.simulate(
             likelihood.set_parameters(observed.original, parameters),
             *_copy_features(chain.state),
             rng,
         )
         observed.replace(
             likelihood.set_parameters(
-                simulated, {name: getattr(observed.original, name) for name in parameters}
+                simulated_data, {name: getattr(observed.original, name) for name in parameters}
             )
         )
-        rows_before.append(compute_state_quantities())
+        quantities_before.append(compute_state_quantities())
         chain.run_until(N_SWEEPS)
-        rows_after.append(compute_state_quantities())
-    names = (*NAMES, *(f"the parameter {name}" for name in likelihood.parameters))
-    return _compare_means(names, np.array(rows_before), np.array(rows_after))
+        quantities_after.append(compute_state_quantities())
+    quantity_names = (*NAMES, *(f"the parameter {name}" for name in likelihood.parameters))
+    return _compare_means(quantity_names, np.array(quantities_before), np.array(quantities_after))
 
 
 def _compare_means(
-    names: tuple[str, ...], values_before: np.ndarray, values_after: np.ndarray
+    quantity_names: tuple[str, ...], values_before: np.ndarray, values_after: np.ndarray
 ) -> dict[Any, Any]:
     """Return (mean before, mean after, z-score of the change) by quantity, values (rounds, q)."""
-    change = values_after - values_before
-    std_error = change.std(0) / np.sqrt(len(change))
-    z = np.divide(change.mean(0), std_error, out=np.zeros(std_error.size), where=std_error != 0.0)
+    changes = values_after - values_before
+    std_error = changes.std(0) / np.sqrt(len(changes))
+    z = np.divide(changes.mean(0), std_error, out=np.zeros(std_error.size), where=std_error != 0.0)
     return {
         name: tuple(map(float, row))
-        for name, *row in zip(names, values_before.mean(0), values_after.mean(0), z, strict=True)
+        for name, *row in zip(
+            quantity_names, values_before.mean(0), values_after.mean(0), z, strict=True
+        )
     }
 
 
-def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any:
+def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n_options: int) -> Any:
     """Draw a sampler state from the prior, with alpha ~ Gamma(1, 1)."""
     # Features that the likelihood ignores are only counted.
     alpha = rng.standard_exponential()
-    columns = prior.sample(n, alpha, rng).T
-    sizes = columns.sum(1)
-    counted_columns = columns[sizes >= model.lo]
+    columns = prior.sample(n_options, alpha, rng).T
+    n_owners = columns.sum(1)
+    counted_columns = columns[n_owners >= model.lo]
     n_columns = len(counted_columns)
-    state = make_empty_state(n, 2 * len(columns) + MIN_FREE_ROWS)
-    state.Z[:n_columns, :n] = counted_columns
+    state = make_empty_state(n_options, 2 * len(columns) + MIN_FREE_ROWS)
+    state.Z[:n_columns, :n_options] = counted_columns
     state.w[:n_columns] = model.weights.random(rng, n_columns)
     state.m[:n_columns] = counted_columns.sum(1)
-    state.singles[:] = columns[sizes < model.lo].sum(0)
+    state.singles[:] = columns[n_owners < model.lo].sum(0)
     state.whole[COLUMNS] = n_columns
     state.real[ALPHA] = alpha
     return state
@@ -136,8 +138,8 @@ def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any
 
 def _copy_features(state: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return copies of features (n_options, n_features) and weights of a state."""
-    columns = int(state.whole[COLUMNS])
-    return state.Z[:columns, :-1].T.copy(), state.w[:columns].copy()
+    n_columns = int(state.whole[COLUMNS])
+    return state.Z[:n_columns, :-1].T.copy(), state.w[:n_columns].copy()
 
 
 def _compute_quantities(
@@ -149,17 +151,17 @@ def _compute_quantities(
         fields, dict(zip(likelihood.parameters, parameter_values, strict=True))
     )
     features, weights = _copy_features(state)
-    sizes = features.sum(0)
-    shared = weights[sizes > 1]
+    n_owners = features.sum(0)
+    shared_weights = weights[n_owners > 1]
     return [
         float(log_likelihood(fields, arrange_like_samplers(features), weights)),
         float(state.real[ALPHA]),
-        sizes.size + state.singles.sum(),
-        (sizes == 1).sum() + state.singles.sum(),
-        (sizes == 2).sum(),
+        n_owners.size + state.singles.sum(),
+        (n_owners == 1).sum() + state.singles.sum(),
+        (n_owners == 2).sum(),
         features[0].sum() + state.singles[0],
-        shared.sum(),
-        (shared > mean_weight).sum(),
+        shared_weights.sum(),
+        (shared_weights > mean_weight).sum(),
         *parameter_values,
     ]
 
@@ -208,8 +210,8 @@ class LikelihoodCheck(DescribedObject):
 
     def __str__(self) -> str:
         """Format all checks as a table of text."""
-        head = ("check", "comparison", "largest error", "result")
-        rows = [head, *((c.check, c.compared, c.error, c.result) for c in self.checks)]
+        header = ("check", "comparison", "largest error", "result")
+        rows = [header, *((c.check, c.compared, c.error, c.result) for c in self.checks)]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
         lines = [
             "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
@@ -293,15 +295,15 @@ def check(
             "check requires a custom likelihood, thali.likelihoods.Custom; got"
             f" {type(likelihood).__name__}."
         )
-    observed = likelihood.wrap_data(data)
-    if observed.n_options < 2:
+    wrapped_data = likelihood.wrap_data(data)
+    if wrapped_data.n_options < 2:
         raise ArgumentError("check requires data with at least two options.")
     rng = np.random.default_rng(random_seed)
     weights = build_weight_prior(weight_prior, likelihood)
-    states = sample_states(IndianBuffet(), observed.n_options, weights, rng, N_STATES)
-    check_functions(likelihood, observed, weights, checks_terms=False)
-    compiled, make_cache = likelihood.build_uncompiled(observed, weights)
-    fields = observed.fields
+    sampled_states = sample_states(IndianBuffet(), wrapped_data.n_options, weights, rng, N_STATES)
+    check_functions(likelihood, wrapped_data, weights, checks_terms=False)
+    compiled_likelihood, make_cache = likelihood.build_uncompiled(wrapped_data, weights)
+    fields = wrapped_data.fields
 
     def log_likelihood(features: Any, feature_weights: Any) -> Any:
         """Return the user's log-likelihood of these features and weights."""
@@ -313,18 +315,32 @@ def check(
             feature_weights,
         )
 
-    lines = [
+    checks = [
         *_check_changes(
-            likelihood.terms, compiled, make_cache, log_likelihood, states, observed.labels, rng
+            likelihood.terms,
+            compiled_likelihood,
+            make_cache,
+            log_likelihood,
+            sampled_states,
+            wrapped_data.labels,
+            rng,
         ),
-        _check_order(log_likelihood, states, rng),
+        _check_order(log_likelihood, sampled_states, rng),
         *_check_moves(
-            compiled, make_cache, log_likelihood, states, observed.n_options, weights, rng
+            compiled_likelihood,
+            make_cache,
+            log_likelihood,
+            sampled_states,
+            wrapped_data.n_options,
+            weights,
+            rng,
         ),
     ]
-    is_right = all(line.result == "right" for line in lines)
-    lines.append(_check_joint(likelihood, observed, weight_prior, rounds, random_seed, is_right))
-    likelihood_check = LikelihoodCheck(tuple(lines))
+    is_right = all(line.result == "right" for line in checks)
+    checks.append(
+        _check_joint(likelihood, wrapped_data, weight_prior, rounds, random_seed, is_right)
+    )
+    likelihood_check = LikelihoodCheck(tuple(checks))
     print(likelihood_check)
     return likelihood_check
 
@@ -345,41 +361,44 @@ def _check_changes(
     labels: Any,
     rng: np.random.Generator,
 ) -> list[Check]:
-    """Return checks of changes by `of_pair` and `of_option` against `log_likelihood`."""
+    """Return a check that `terms` change as `log_likelihood` does; none without terms."""
     if not terms:  # each change is then an evaluation of log_likelihood
         return []
     difference = compare_changes(
         compiled, make_cache, log_likelihood, states, labels, rng, N_CHANGES
     )
-    compared = f"{difference.count} changes by {terms} against differences of log_likelihood"
-    words = ""
+    comparison_text = f"{difference.count} changes by {terms} against differences of log_likelihood"
+    fault_text = ""
     if not difference.is_rounding:
-        words = (
+        fault_text = (
             f"{terms} disagree with log_likelihood by {difference.size:.3g}: {difference.words}."
         )
-    result = _format_result(difference.is_rounding)
-    return [Check("naive", compared, f"{difference.size:.2g}", result, words)]
+    result_word = _format_result(difference.is_rounding)
+    return [Check("naive", comparison_text, f"{difference.size:.2g}", result_word, fault_text)]
 
 
 def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> Check:
     """Return a check that the order of features does not change `log_likelihood`."""
     difference = WorstDifference()
     for features, weights in states:
-        order = rng.permutation(weights.size)
-        ordered = log_likelihood(features, weights)
-        shuffled = log_likelihood(features[:, order], weights[order])
+        feature_order = rng.permutation(weights.size)
+        original_value = log_likelihood(features, weights)
+        shuffled_value = log_likelihood(features[:, feature_order], weights[feature_order])
         difference = difference.worse(
-            ordered, shuffled, bound_rounding(None, ordered), f"{ordered:.6g} became {shuffled:.6g}"
+            original_value,
+            shuffled_value,
+            bound_rounding(None, original_value),
+            f"{original_value:.6g} became {shuffled_value:.6g}",
         )
-    words = ""
+    fault_text = ""
     if not difference.is_rounding:
-        words = (
+        fault_text = (
             f"log_likelihood depends on the order of the features: {difference.words} after"
             " shuffling."
         )
-    compared = f"{difference.count} feature matrices with shuffled features"
-    result = _format_result(difference.is_rounding)
-    return Check("naive", compared, f"{difference.size:.2g}", result, words)
+    comparison_text = f"{difference.count} feature matrices with shuffled features"
+    result_word = _format_result(difference.is_rounding)
+    return Check("naive", comparison_text, f"{difference.size:.2g}", result_word, fault_text)
 
 
 def _check_moves(
@@ -387,62 +406,66 @@ def _check_moves(
     make_cache: Any,
     log_likelihood: Any,
     states: Any,
-    n: int,
+    n_options: int,
     weights: Any,
     rng: np.random.Generator,
 ) -> list[Check]:
     """Return checks that each sampler move leaves the posterior invariant."""
-    lines = []
+    checks = []
     for move, error in compute_move_errors(
-        compiled, make_cache, log_likelihood, states, n, weights, rng
+        compiled, make_cache, log_likelihood, states, n_options, weights, rng
     ).items():
-        allowed = ABSOLUTE + RELATIVE * max(abs(log_likelihood(*state)) for state in states)
-        words = ""
-        if not error <= allowed:
-            words = (
+        allowed_error = ABSOLUTE + RELATIVE * max(abs(log_likelihood(*state)) for state in states)
+        fault_text = ""
+        if not error <= allowed_error:
+            fault_text = (
                 f"{move} do not preserve the posterior: |pi P - pi| is {error:.3g} in"
                 " probability, but should be 0."
             )
-        compared = f"transition matrix of {move} against the posterior"
-        result = _format_result(error <= allowed)
-        lines.append(Check("exact", compared, f"{error:.2g}", result, words))
-    return lines
+        comparison_text = f"transition matrix of {move} against the posterior"
+        result_word = _format_result(error <= allowed_error)
+        checks.append(Check("exact", comparison_text, f"{error:.2g}", result_word, fault_text))
+    return checks
 
 
 def _check_joint(
     likelihood: Any, observed: Any, weight_prior: Any, rounds: int, random_seed: int, is_right: bool
 ) -> Check:
     """Return a check of the joint distribution of features and simulated data."""
-    compared = (
+    comparison_text = (
         f"{len(NAMES) + len(likelihood.parameters)} means before and after {N_SWEEPS}"
         " sweeps on simulated data"
     )
     if likelihood.log_prior is not None:
         return Check(
             "joint",
-            compared,
+            comparison_text,
             "",
             "not run",
             f"log_prior cannot be sampled from; use one of the priors {PRIOR_NAMES}.",
         )
     if likelihood.simulate is None:
         return Check(
-            "joint", compared, "", "not run", "give Custom a function simulate to run this check."
+            "joint",
+            comparison_text,
+            "",
+            "not run",
+            "give Custom a function simulate to run this check.",
         )
     if not is_right:
-        return Check("joint", compared, "", "not run", "correct the errors above first.")
-    scores = compute_restart_scores(
+        return Check("joint", comparison_text, "", "not run", "correct the errors above first.")
+    mean_comparisons = compute_restart_scores(
         IndianBuffet(), likelihood, observed, rounds, weight_prior, random_seed
     )
-    name, (before, after, z) = max(
-        scores.items(), key=lambda item: np.nan_to_num(abs(item[1][2]), nan=np.inf)
+    quantity, (mean_before, mean_after, z) = max(
+        mean_comparisons.items(), key=lambda item: np.nan_to_num(abs(item[1][2]), nan=np.inf)
     )
-    error = f"{abs(z):.1f} standard errors"
+    error_text = f"{abs(z):.1f} standard errors"
     if abs(z) <= LIMIT:
-        return Check("joint", compared, error, "right")
-    words = (
-        f"The mean of {name} was {before:.4g} in simulated data and {after:.4g} after sampling"
-        f" given these data, {abs(z):.1f} standard errors apart: log_likelihood is not the"
-        " density that simulate draws from."
+        return Check("joint", comparison_text, error_text, "right")
+    fault_text = (
+        f"The mean of {quantity} was {mean_before:.4g} in simulated data and {mean_after:.4g}"
+        f" after sampling given these data, {abs(z):.1f} standard errors apart: log_likelihood is"
+        " not the density that simulate draws from."
     )
-    return Check("joint", compared, error, "WRONG", words)
+    return Check("joint", comparison_text, error_text, "WRONG", fault_text)

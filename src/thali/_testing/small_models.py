@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._arguments import check_allowed
-from thali._compile import targets
+from thali._argument_checks import check_allowed
+from thali._compile import processor_types
 from thali.errors import Argument, ArgumentError
 
 
@@ -38,14 +38,14 @@ def simulate_experiment(
         for task in range(n_tasks):
             price, brand, zoom = (rng.integers(n_levels, size=3) for n_levels in (3, 3, 2))
             x = np.column_stack([price, brand == 1, brand == 2, zoom])
-            chosen = np.argmax(x @ tastes[respondent] + rng.gumbel(size=3))
+            chosen_index = np.argmax(x @ tastes[respondent] + rng.gumbel(size=3))
             for j in range(3):
                 rows.append(
                     {
                         "id": f"p{respondent}",
                         "task": task + 1,
                         "alt": j + 1,
-                        "choice": int(j == chosen),
+                        "choice": int(j == chosen_index),
                         "price": 10.0 * price[j] + 5.0,
                         "brand": "ABC"[brand[j]],
                         "zoom": ["no", "yes"][zoom[j]],
@@ -82,31 +82,36 @@ def build_groups():
 
 def build_choice_groups():
     """Return choices from sets of two and three options, which differ by group."""
-    offered = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
-    return ({name: _build_set_choices(chosen) for name, chosen in offered.items()},)
+    choices_by_group = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
+    return ({name: _build_set_choices(chosen) for name, chosen in choices_by_group.items()},)
 
 
 def _build_set_choices(chosen_by_set):
     """Return choices of the options of each set, which are letters."""
-    rows = [
+    choice_rows = [
         (f"{members} {k}", x, int(x == option))
         for members, chosen in chosen_by_set.items()
         for k, option in enumerate(chosen)
         for x in members
     ]
-    return th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"]))
+    return th.Choices(pd.DataFrame(choice_rows, columns=["task", "item", "chosen"]))
 
 
 def build_answered_pairs():
     """Return the small paired comparisons with respondents."""
     frame = build_pairs()[0].to_frame()
     repeated_index = frame.index.repeat(frame["count"].to_numpy().tolist())
-    rows = frame.loc[repeated_index, ["chosen", "rejected"]].astype(str).reset_index(drop=True)
-    rows["person"] = [f"p{k % 4}" for k in range(len(rows))]
-    rows["first"], rows["second"] = rows["chosen"], rows["rejected"]
+    answered_rows = (
+        frame.loc[repeated_index, ["chosen", "rejected"]].astype(str).reset_index(drop=True)
+    )
+    answered_rows["person"] = [f"p{k % 4}" for k in range(len(answered_rows))]
+    answered_rows["first"], answered_rows["second"] = (
+        answered_rows["chosen"],
+        answered_rows["rejected"],
+    )
     return (
         th.PairedComparisons.from_trials(
-            rows, "first", "second", "chosen", respondent="person", labels=list("abc")
+            answered_rows, "first", "second", "chosen", respondent="person", labels=list("abc")
         ),
     )
 
@@ -141,8 +146,14 @@ def _draw_similarities(seed):
 
 def build_triplets():
     """Return triplets of a few objects, as arguments of `fit`."""
-    rows = [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")]
-    return (th.Triplets(rows),)
+    answer_rows = [
+        ("a", "b", "c"),
+        ("a", "b", "d"),
+        ("c", "d", "a"),
+        ("b", "c", "d"),
+        ("a", "b", "c"),
+    ]
+    return (th.Triplets(answer_rows),)
 
 
 def build_rows():
@@ -154,8 +165,8 @@ def build_rows():
 
 def build_tied_pairs():
     """Return paired comparisons of a few options with ties."""
-    ties = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
-    return (th.PairedComparisons(_PAIR_COUNTS, labels=list("abc"), ties=ties),)
+    tie_counts = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
+    return (th.PairedComparisons(_PAIR_COUNTS, labels=list("abc"), ties=tie_counts),)
 
 
 def build_sets():
@@ -165,12 +176,14 @@ def build_sets():
 
 def build_answered_best_worst():
     """Return best-worst choices of four options, by three respondents."""
-    rows = [
+    answer_rows = [
         ("a", "b", "c", "d", best, worst, f"p{k % 3}")
         for k, (best, worst) in enumerate("ac bd ad cb ac ba".split())
     ]
     columns = ["item1", "item2", "item3", "item4", "best", "worst", "person"]
-    return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns), respondent="person"),)
+    return (
+        th.Choices.from_best_worst(pd.DataFrame(answer_rows, columns=columns), respondent="person"),
+    )
 
 
 def build_answered_sets():
@@ -200,16 +213,16 @@ def _build_triplet_groups():
 
 def _build_described_groups():
     """Return comparisons of two groups with the covariate "shown first"."""
-    rows = {
+    mens_columns = {
         "left": list("abcbcb"),
         "right": list("bcaaba"),
         "winner": list("abcbba"),
         "count": [2, 1, 3, 2, 2, 2],
     }
-    men = th.PairedComparisons.from_trials(
-        pd.DataFrame(rows), covariates=["order"], labels=list("abc")
+    mens_comparisons = th.PairedComparisons.from_trials(
+        pd.DataFrame(mens_columns), covariates=["order"], labels=list("abc")
     )
-    return ({"women": build_described_pairs()[0], "men": men},)
+    return ({"women": build_described_pairs()[0], "men": mens_comparisons},)
 
 
 # argument of `fit` -> argument of the constructor of classifiers
@@ -240,15 +253,15 @@ class SmallModelCase:
     predict: Callable[[Any], Any]
     run: dict[str, Any] = field(default_factory=lambda: CHAINS)
 
-    def model(self, **run: Any) -> Any:
+    def model(self, **run_settings: Any) -> Any:
         """Return the model, not fitted, with short run settings."""
-        model, run = self.make(), self.run | run
+        model, run_settings = self.make(), self.run | run_settings
         parameters = model.get_params()
         return model.set_params(
             **{
-                parameter: run[name]
+                parameter: run_settings[name]
                 for name, parameter in _CONSTRUCTOR_ARGUMENTS.items()
-                if name in run and parameter in parameters
+                if name in run_settings and parameter in parameters
             }
         )
 
@@ -321,9 +334,11 @@ def _build_experiments():
 def build_aged_experiments():
     """Return the small choice experiment with each respondent's age."""
     rows = build_experiment().to_frame()
-    age = 20 + 10 * rows["id"].astype("category").cat.codes
+    ages = 20 + 10 * rows["id"].astype("category").cat.codes
     return (
-        th.ChoiceExperiment.from_frame(rows.assign(age=age), attributes=["price", "brand", "zoom"]),
+        th.ChoiceExperiment.from_frame(
+            rows.assign(age=ages), attributes=["price", "brand", "zoom"]
+        ),
     )
 
 
@@ -567,18 +582,18 @@ def list_cases(models: Sequence[str]) -> list[str]:
     return [name for name in SMALL_MODELS if not models or name.partition(",")[0] in models]
 
 
-def fit_case(name: str) -> None:
+def fit_case(case_name: str) -> None:
     """Fit a case, predict and report, so that all its kernels are compiled."""
     warnings.simplefilter("ignore")
-    model = SMALL_MODELS[name].build_fitted()
-    SMALL_MODELS[name].predict(model)
+    model = SMALL_MODELS[case_name].build_fitted()
+    SMALL_MODELS[case_name].predict(model)
     with tempfile.TemporaryDirectory() as folder:
         model.report(Path(folder) / "report.html")
 
 
 def find_processor_level() -> str:
     """Return the processor level (such as x86-64-v3) for which kernels are compiled."""
-    if platform.machine().lower() in targets.X86:
+    if platform.machine().lower() in processor_types.X86:
         return "x86-64-v3"
     if sys.platform == "darwin":
         return "apple-m1"
@@ -593,8 +608,8 @@ def build_environment(level: str, folder: Path) -> dict[str, str]:
     ArgumentError
         If the level is unknown, or this processor cannot run its code.
     """
-    check_allowed("target", level, tuple(targets.LEVELS))
-    reason = targets.explain_incompatibility(level)
+    check_allowed("target", level, tuple(processor_types.LEVELS))
+    reason = processor_types.explain_incompatibility(level)
     if reason:
         raise ArgumentError(Argument("target"), f" {level} cannot be built here, because {reason}.")
     if folder.exists() and not folder.is_dir():
@@ -609,24 +624,24 @@ def build_environment(level: str, folder: Path) -> dict[str, str]:
 
 
 def fit_in_processes(
-    names: Sequence[str], cores: int, environment: dict[str, str] | None
+    case_names: Sequence[str], cores: int, environment: dict[str, str] | None
 ) -> Iterator[CompiledCase]:
     """Fit cases in separate processes, `cores` at a time; yield results as they end."""
     program = f"import sys; from {__name__} import {fit_case.__name__} as fit; fit(sys.argv[1])"
 
-    def run_process(name: str) -> CompiledCase:
+    def run_process(case_name: str) -> CompiledCase:
         """Fit one case in a process of its own; return its result."""
-        command = [sys.executable, "-c", program, name]
-        completed = subprocess.run(
+        command = [sys.executable, "-c", program, case_name]
+        ended_process = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **(environment or {})}
         )
-        if not completed.returncode:
-            return CompiledCase(name, "")
-        lines = completed.stderr.strip().splitlines() or [
-            f"it ended with exit code {completed.returncode}"
+        if not ended_process.returncode:
+            return CompiledCase(case_name, "")
+        error_lines = ended_process.stderr.strip().splitlines() or [
+            f"it ended with exit code {ended_process.returncode}"
         ]
-        return CompiledCase(name, lines[-1])
+        return CompiledCase(case_name, error_lines[-1])
 
     with ThreadPoolExecutor(cores) as pool:
-        for future in as_completed([pool.submit(run_process, name) for name in names]):
+        for future in as_completed([pool.submit(run_process, name) for name in case_names]):
             yield future.result()

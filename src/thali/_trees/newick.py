@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from thali.errors import DataError
 
-from .nodes import TreeNodes, find_children, sort_postorder
+from .tree_nodes import TreeNodes, find_children, sort_postorder
 
 _BLANKS = re.compile(r"(?:\s|\[[^\]]*\])*")  # comments are in square brackets
 _WORD = re.compile(r"[^\s()\[\]:;,]*")
@@ -39,25 +39,25 @@ def parse_newick(text: str) -> TreeNodes:
             node = nodes.add(*reader.read_inner(bool(open_children)), children)
         else:
             break
-    problem = "the tree ends before this"
+    problem_text = "the tree ends before this"
     if reader.take(";"):
-        problem = "expected one tree, but text follows its semicolon"
+        problem_text = "expected one tree, but text follows its semicolon"
     if reader.next_symbol:
-        raise reader.build_error(problem)
+        raise reader.build_error(problem_text)
     return nodes
 
 
 def format_newick(nodes: TreeNodes) -> str:
     """Return a tree as Newick text, with lengths in full precision."""
     children = find_children(nodes.parents)
-    order = sort_postorder(children)
-    first_leaf = list(range(len(order)))  # the leaf that is written first of those below
-    for node in order:
+    postorder = sort_postorder(children)
+    first_leaf = list(range(len(postorder)))  # the leaf that is written first of those below
+    for node in postorder:
         if children[node]:
             first_leaf[node] = first_leaf[children[node][0]]
-    n_opened = Counter(first_leaf[node] for node in order if children[node])
+    n_opened = Counter(first_leaf[node] for node in postorder if children[node])
     pieces = []
-    for node in order:
+    for node in postorder:
         if children[node]:
             pieces.append(")")
         else:
@@ -99,9 +99,9 @@ class _NewickReader:
 
     def read_leaf(self, below_root: bool) -> tuple[str, float]:
         """Return name and length of the leaf at the position."""
-        begin, name = self.position, self._read_name()
+        start, name = self.position, self._read_name()
         if not name.strip():
-            self.position = begin
+            self.position = start
             if not self.text.strip():
                 raise self.build_error("there is no tree")
             raise self.build_error("a leaf has no name")
@@ -146,15 +146,16 @@ class _NewickReader:
                 raise self.build_syntax_error(1)
             raise self.build_error(f"the {node_description} has no length; write it after a colon")
         self.take(":")
-        begin, word, number = self.position, self._read_word(), math.nan
-        if _NUMBER.fullmatch(word):
-            number = float(word)
-        if not 0.0 <= number < math.inf:
-            self.position = begin
+        start, length_text, length = self.position, self._read_word(), math.nan
+        if _NUMBER.fullmatch(length_text):
+            length = float(length_text)
+        if not 0.0 <= length < math.inf:
+            self.position = start
             raise self.build_error(
-                f"the length of the {node_description} must be a finite number >= 0; got {word!r}"
+                f"the length of the {node_description} must be a finite number >= 0; got"
+                f" {length_text!r}"
             )
-        return abs(number)
+        return abs(length)
 
     def _skip_root_length(self) -> float:
         """Skip a length of the root, and return 0."""

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._described import DescribedObject, Description
 from thali._labels import format_plural, index_labels, shorten, suggest
 from thali._lazy_imports import load_method
+from thali._object_descriptions import DescribedObject, Description
 from thali.errors import ArgumentError, DataError
 
 from . import newick
-from .nodes import (
+from .tree_nodes import (
     TreeNodes,
     check_leaf_names,
     compute_depths,
@@ -21,7 +21,7 @@ from .nodes import (
     sort_leaves_first,
     sort_postorder,
 )
-from .tree_inputs import build_group_nodes, build_linkage_nodes, read_newick, read_tree_text
+from .tree_parsing import build_group_nodes, build_linkage_nodes, read_newick, read_tree_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,38 +39,38 @@ def draw_tree_text(tree: TreeNodes) -> str:
     The root is on the left, edges are to scale, and names of inner nodes are shown where they fit.
     """
     children = find_children(tree.parents)
-    order = sort_postorder(children)
+    postorder = sort_postorder(children)
     node_column = np.rint(
         np.array(compute_depths(tree.parents, tree.lengths)) * DRAWING_WIDTH
     ).astype(int)
-    leaves = [node for node in order if not children[node]]
+    leaves = [node for node in postorder if not children[node]]
     node_row = index_labels(leaves)
-    for node in order:
+    for node in postorder:
         if children[node]:
             node_row[node] = node_row[children[node][0]]
 
-    lines = np.full((len(leaves), DRAWING_WIDTH + 1), " ")
-    continues_down = np.zeros(lines.shape, dtype=bool)
-    branches = np.zeros(lines.shape, dtype=bool)
+    characters = np.full((len(leaves), DRAWING_WIDTH + 1), " ")
+    is_continued_down = np.zeros(characters.shape, dtype=bool)
+    is_branch = np.zeros(characters.shape, dtype=bool)
     for node, parent in enumerate(tree.parents[:-1]):
-        edge = lines[
+        edge_characters = characters[
             node_row[node], node_column[parent] + 1 : node_column[node] + (not children[node])
         ]
-        edge[:] = "-"
+        edge_characters[:] = "-"
         name = f" {' '.join(tree.names[node].split())} "
-        if children[node] and len(name) > 2 and len(edge) >= len(name) + 2:
-            edge[1 : len(name) + 1] = list(name)
-        continues_down[node_row[parent] : node_row[node], node_column[parent]] = True
-        branches[node_row[node], node_column[parent]] = True
+        if children[node] and len(name) > 2 and len(edge_characters) >= len(name) + 2:
+            edge_characters[1 : len(name) + 1] = list(name)
+        is_continued_down[node_row[parent] : node_row[node], node_column[parent]] = True
+        is_branch[node_row[node], node_column[parent]] = True
     # A node in the column of its parent looks like one node with it; the drawing is that coarse.
-    joins_from_above = np.roll(continues_down, 1, axis=0)
-    lines[continues_down] = "|"
-    lines[branches] = "-"
-    lines[branches & joins_from_above] = "`"
-    lines[branches & continues_down] = "+"
+    is_joined_from_above = np.roll(is_continued_down, 1, axis=0)
+    characters[is_continued_down] = "|"
+    characters[is_branch] = "-"
+    characters[is_branch & is_joined_from_above] = "`"
+    characters[is_branch & is_continued_down] = "+"
     return "\n".join(
         f"{''.join(line)} {' '.join(tree.names[leaf].split())}"
-        for line, leaf in zip(lines, leaves, strict=True)
+        for line, leaf in zip(characters, leaves, strict=True)
     )
 
 
@@ -343,15 +343,17 @@ class Tree(DescribedObject):
                 f"The leaves of the tree must have the names of the options; {mismatch}."
             )
         leaf_indices = index_labels(self.labels)
-        order = [leaf_indices[label] for label in options] + list(
+        node_order = [leaf_indices[label] for label in options] + list(
             range(self.n_leaves, len(self.parents))
         )
-        names = [self.names[node] for node in order]
+        node_names = [self.names[node] for node in node_order]
         # parents are inner nodes, which have not moved yet
         return build_frozen_tree(
             options,
             sort_leaves_first(
-                TreeNodes(names, self.lengths[order].tolist(), self.parents[order].tolist())
+                TreeNodes(
+                    node_names, self.lengths[node_order].tolist(), self.parents[node_order].tolist()
+                )
             ),
         )
 
@@ -441,19 +443,19 @@ def _describe_mismatch(options: tuple[str, ...], leaves: tuple[str, ...]) -> str
     """Return words on options without a leaf and leaves without an option."""
     # Names that were perhaps meant are suggested.
     leaf_set, option_set = set(leaves), set(options)
-    missing = [option for option in options if option not in leaf_set]
+    options_without_leaf = [option for option in options if option not in leaf_set]
     unused_leaves = [leaf for leaf in leaves if leaf not in option_set]
     mismatches = []
-    if missing:
+    if options_without_leaf:
         quoted_options = []
-        for option in missing[:5]:
+        for option in options_without_leaf[:5]:
             quoted_option = repr(option)
             if suggestion := suggest(option, unused_leaves).strip():
                 quoted_option += f" ({suggestion})"
             quoted_options.append(quoted_option)
         remainder = ""
-        if len(missing) > 5:
-            remainder = f" and {len(missing) - 5:,} more"
+        if len(options_without_leaf) > 5:
+            remainder = f" and {len(options_without_leaf) - 5:,} more"
         mismatches.append(f"options without a leaf: {', '.join(quoted_options)}{remainder}")
     if unused_leaves:
         mismatches.append(f"leaves without an option: {shorten(unused_leaves, 5)}")

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.bordered import BorderedFactor
-from thali._inference.progress import Progress
-from thali._inference.seeds import spawn_generators
-from thali._inference.warn import warn
-from thali._posterior.convergence import ESS_PER_CHAIN, HIGHEST_R_HAT
-from thali._posterior.interval import INTERVAL
-from thali._posterior.summary import compute_ess_and_r_hat, compute_tail_ess
+from thali._inference.numerics.bordered_block_matrix import BorderedFactor
+from thali._inference.progress_display import Progress
+from thali._inference.random_seeds import spawn_generators
+from thali._inference.user_warnings import warn
+from thali._posterior.convergence_check import ESS_PER_CHAIN, HIGHEST_R_HAT
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.summary_table import compute_ess_and_r_hat, compute_tail_ess
 
 from .density import Density, Spreads, add_bordered
 from .laplace import Marginal

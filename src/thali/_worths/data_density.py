@@ -6,10 +6,10 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.choices.choices import list_row_members
-from thali._data.choices.subsets import drop_tied_sets
+from thali._data.choices.data_subsets import drop_tied_sets
 from thali._data.connectivity import check_finite
 from thali._labels import shorten
-from thali._model.best_worst import LARGEST, RANKING, REVERSED
+from thali._model.best_worst_probabilities import LARGEST, RANKING, REVERSED
 from thali.errors import Argument, DataError, Setting
 
 from .density import Density, DistinctComparisons

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.bordered import Bordered
+from thali._inference.numerics.bordered_block_matrix import BorderedBlocks
 from thali._inference.numerics.davidson_likelihood import (
     compute_derivatives,
     compute_log_likelihoods,
@@ -15,7 +15,7 @@ from thali._inference.numerics.davidson_likelihood import (
     split_probabilities,
 )
 from thali._inference.numerics.log_densities import LOG_2PI
-from thali._inference.numerics.shares import compute_shares, mix_with_guess
+from thali._inference.numerics.weight_shares import compute_shares, mix_with_guess
 
 LOG_SPREAD_MEAN, LOG_SPREAD_SD = math.log(1.3), 1.0  # of the log of the spread of worths
 HALF_NORMAL_SCALE = 0.5  # scale of the half-normal priors of all other standard deviations
@@ -81,7 +81,7 @@ class LikelihoodExpansion(NamedTuple):
 
     value: float
     gradient: np.ndarray  # (size, 1)
-    curvature: Bordered  # minus the second derivatives, or their positive semidefinite part
+    curvature: BorderedBlocks  # minus the second derivatives, or their positive semidefinite part
 
 
 class RowBlock(NamedTuple):
@@ -118,7 +118,7 @@ class Density:
         L_{ti} \sim \mathrm{Normal}(L_{t'i}, (t - t') \delta^2)
 
     The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon /
-    2`, ties follow `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
+    2`, ties follow `davidson_ties`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
     `has_bias` judge j has the coefficients :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0,
     v^2)`. The likelihood contains neither the common level of log worths nor that of g, so that
     their priors integrate out; because the mean of log d is 0, both the spread s and
@@ -539,12 +539,12 @@ class Density:
 
     # Its curvature --------------------------------------------------------------------------------
 
-    def prior_curvature(self, spreads: Spreads) -> Bordered:
+    def prior_curvature(self, spreads: Spreads) -> BorderedBlocks:
         """Return the negative Hessian of the log prior, as a bordered matrix."""
         periods, n, n_others = self.n_periods, self.n_options, self.size - self.worths.stop
         border = np.zeros((periods * n, n_others))
         if not self.has_prior:
-            return Bordered(
+            return BorderedBlocks(
                 np.full((1, n, n), 1.0 / n),
                 np.zeros((0, n)),
                 border,
@@ -555,7 +555,7 @@ class Density:
         coupling = np.where(self.present[:-1], 1.0 / (self.steps[:, None] * spreads.drift**2), 0.0)
         diagonal[:-1] += coupling
         diagonal[1:] += coupling
-        return Bordered(
+        return BorderedBlocks(
             diagonal_blocks(diagonal), coupling, border, np.diag(self._prior_precisions(spreads))
         )
 
@@ -565,7 +565,7 @@ class Density:
         precisions.append(np.full(self.n_judges, 1.0 / spreads.judges**2))
         return np.concatenate([*precisions, np.full(self.n_bias, 1.0 / spreads.bias**2)])
 
-    def curvature(self, point: np.ndarray, is_convex: bool = False) -> Bordered:
+    def curvature(self, point: np.ndarray, is_convex: bool = False) -> BorderedBlocks:
         """Return the negative Hessian of the log-likelihood at a point.
 
         `is_convex`: only their positive semidefinite part.
@@ -585,7 +585,9 @@ class Density:
             (corner.T, judges),
         ):
             self._centre_judge_slopes(by_judge, judges_slice)
-        return LikelihoodExpansion(value, gradient, Bordered(blocks, coupling, border, corner))
+        return LikelihoodExpansion(
+            value, gradient, BorderedBlocks(blocks, coupling, border, corner)
+        )
 
     def _differentiate_rows(
         self, block: RowBlock, point: np.ndarray, is_convex: bool = False
@@ -666,7 +668,7 @@ class Density:
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
         corner = np.triu(corner) + np.triu(corner, 1).T
         return LikelihoodExpansion(
-            value, gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, corner)
+            value, gradient, BorderedBlocks(blocks, np.zeros((periods - 1, n)), border, corner)
         )
 
 
@@ -711,9 +713,9 @@ def diagonal_blocks(values: np.ndarray) -> np.ndarray:
     return blocks
 
 
-def add_bordered(matrix: Bordered, addend: Bordered) -> Bordered:
+def add_bordered(matrix: BorderedBlocks, addend: BorderedBlocks) -> BorderedBlocks:
     """Return the sum of two bordered matrices."""
-    return Bordered(*(a + b for a, b in zip(matrix, addend, strict=True)))
+    return BorderedBlocks(*(a + b for a, b in zip(matrix, addend, strict=True)))
 
 
 def _scatter_columns(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
@@ -813,7 +815,7 @@ class GroupDensity(Density):
         gradient[self.worths] -= pull.reshape(-1, points.shape[1])
         gradient[self.common] += pull.sum(axis=0) - points[self.common] / spreads.worths**2
 
-    def prior_curvature(self, spreads: Spreads) -> Bordered:
+    def prior_curvature(self, spreads: Spreads) -> BorderedBlocks:
         """Return the negative Hessian of the log prior, as a bordered matrix."""
         parts, n, precision = self.n_periods, self.n_options, float(spreads.drift) ** -2.0
         border, coordinates = (
@@ -823,7 +825,7 @@ class GroupDensity(Density):
         border[coordinates, self.common.start - self.worths.stop + coordinates % n] = -precision
         common_precisions = np.full(n, parts * precision + float(spreads.worths) ** -2.0)
         corner = np.diag(np.append(self._prior_precisions(spreads), common_precisions))
-        return Bordered(
+        return BorderedBlocks(
             diagonal_blocks(np.full((parts, n), precision)),
             np.zeros((parts - 1, n)),
             border,

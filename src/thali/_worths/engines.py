@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import PAIRS
-from thali._described import Facts
-from thali._inference.chains import Run, build_run, cut_records
-from thali._inference.seeds import spawn_generators
-from thali._inference.warn import is_quiet
+from thali._inference.markov_chains import Run, build_run, cut_records
+from thali._inference.random_seeds import spawn_generators
+from thali._inference.user_warnings import is_quiet
 from thali._model.base import Job
-from thali._model.best_worst import RANKING
-from thali._model.engine import (
+from thali._model.best_worst_probabilities import RANKING
+from thali._model.chain_runs import Sampling
+from thali._model.fitting_methods import (
     Engine,
     PreparedFit,
     RespondentChainEngine,
@@ -21,13 +21,13 @@ from thali._model.engine import (
     refuse_chain_argument,
 )
 from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
-from thali._model.prior_sample import PriorSample
-from thali._model.sampling import Sampling
-from thali._people.populations import INDEPENDENT, individuals_required_error
+from thali._model.simulated_data import PriorSample
+from thali._object_descriptions import Facts
+from thali._people.people_argument import INDEPENDENT, individuals_required_error
 from thali._people.respondent_columns import no_covariates_error
-from thali._posterior.convergence import Advice
-from thali._posterior.interval import INTERVAL, interval_tails
-from thali._posterior.repeated_answers import Dependence
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_interval import INTERVAL, interval_tails
+from thali._posterior.respondent_dependence import Dependence
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
@@ -362,8 +362,8 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     import pandas as pd
     from scipy.special import ndtri, stdtrit
 
-    from thali._model.covariates import coefficient_name
-    from thali._result_table import Table
+    from thali._exportable_table import Table
+    from thali._model.covariate_effects import coefficient_name
 
     problem = estimates.problem
     density, n = problem.density, estimates.data.n_options

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.evidence import LogEvidence
+from thali._posterior.convergence_check import ConvergenceCheck
+from thali._posterior.log_evidence import LogEvidence
 from thali.errors import Message
 
 if TYPE_CHECKING:

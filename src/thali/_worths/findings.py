@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_number
 from thali._labels import list_names
 from thali._model.choice_findings import SENTENCES as COMMON
 from thali._model.choice_findings import (
@@ -37,9 +36,10 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.settings import AnswerSettings
+from thali._model.sentence_templates import phrase
+from thali._number_format import format_number
 
 from .data_density import split_by_respondent
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability

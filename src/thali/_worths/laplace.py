@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.bordered import Bordered, BorderedFactor
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.maximisation import Step, Target, maximise_newton
+from thali._inference.numerics.bordered_block_matrix import BorderedBlocks, BorderedFactor
 from thali._inference.numerics.log_densities import LOG_2PI
-from thali._inference.numerics.shares import compute_shares
-from thali._inference.optimise import Step, Target, maximise_newton
+from thali._inference.numerics.weight_shares import compute_shares
 from thali.errors import DataError
 
 from .density import (
@@ -44,14 +44,14 @@ class DensityPoint(NamedTuple):
     point: np.ndarray
     value: float
     gradient: np.ndarray
-    curvature: Bordered
+    curvature: BorderedBlocks
 
 
 class _ClimbSlope(NamedTuple):
     """Gradient and curvature of the log density at a point."""
 
     gradient: np.ndarray
-    curvature: Bordered
+    curvature: BorderedBlocks
     metric: np.ndarray
 
 
@@ -107,7 +107,7 @@ class Mode(NamedTuple):
     evidence: float  # log integral of the density, by Laplace's approximation
 
 
-def _factorise(curvature: Bordered) -> BorderedFactor | None:
+def _factorise(curvature: BorderedBlocks) -> BorderedFactor | None:
     """Return the factor of a negative Hessian; None unless positive definite."""
     try:
         return BorderedFactor(curvature)
@@ -115,7 +115,7 @@ def _factorise(curvature: Bordered) -> BorderedFactor | None:
         return None
 
 
-def _factorise_damped(curvature: Bordered) -> BorderedFactor:
+def _factorise_damped(curvature: BorderedBlocks) -> BorderedFactor:
     """Return the factor of a negative Hessian, damped if rounding requires it."""
     for damping in _DAMPINGS:
         factor = _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
@@ -299,7 +299,9 @@ class Marginal:
         def compute_precision(n_repetitions: float) -> np.ndarray:
             """Return the contrasts' precision with n times the data."""
             factor = _factorise_damped(
-                add_bordered(prior, Bordered(*(n_repetitions * matrix for matrix in curvature)))
+                add_bordered(
+                    prior, BorderedBlocks(*(n_repetitions * matrix for matrix in curvature))
+                )
             )
             return np.linalg.pinv(contrasts.T @ factor.solve(contrasts), hermitian=True)
 

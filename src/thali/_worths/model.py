@@ -5,34 +5,34 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_positive, check_share
+from thali._argument_checks import check_allowed, check_positive, check_share
+from thali._data.base_classes import Judged, merge_new_data
 from thali._data.choices import Choices
-from thali._data.groups import GroupedData
-from thali._data.judged import Judged, merge_new_data
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import PAIRS
-from thali._inference.seeds import spawn_generators
-from thali._model.best_worst import RULES, default_rule
-from thali._model.chain_model import MarkovChainModel, require_stored_chains
-from thali._model.data_argument import check_data
-from thali._model.engine import Engine, PreparedFit
+from thali._inference.random_seeds import spawn_generators
+from thali._model.best_worst_probabilities import RULES, choose_default_rule
+from thali._model.data_argument_check import check_data
+from thali._model.fitting_methods import Engine, PreparedFit
 from thali._model.group_models import MultiGroupModel
-from thali._model.maximum_likelihood import MaximumLikelihoodResults
-from thali._model.option_scores import ScoreScale, anchor_index
-from thali._model.prior_sample import PriorSample
-from thali._model.requirements import (
+from thali._model.markov_chain_model import MarkovChainModel, require_stored_chains
+from thali._model.maximum_likelihood_results import MaximumLikelihoodResults
+from thali._model.method_requirements import (
     mark_as_setup,
     require_covariates,
     require_draws,
     require_maximum_likelihood,
     requires,
 )
+from thali._model.option_scores import ScoreScale, anchor_index
+from thali._model.simulated_data import PriorSample
 from thali._model.tie_and_covariate_arguments import (
     CONVERSIONS,
     has_ties,
     select_covariates,
     treat_ties,
 )
-from thali._people.populations import (
+from thali._people.people_argument import (
     COMMON,
     Groups,
     Individuals,
@@ -43,10 +43,10 @@ from thali._people.populations import (
     respondents_required_error,
     unexpected_groups_error,
 )
-from thali._people.segments import list_segment_numbers
-from thali._posterior.evidence import LogEvidence
-from thali._posterior.interval import INTERVAL
-from thali._posterior.view import Posterior
+from thali._people.respondent_segments import list_segment_numbers
+from thali._posterior.log_evidence import LogEvidence
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .data_density import keep_single_choices
@@ -57,9 +57,9 @@ from .worth_draws import WorthDraws, tabulate_worths
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.subsets import HeldOutPair
-    from thali._model.settings import AnswerSettings
-    from thali._posterior.convergence import Advice
+    from thali._data.pairs.data_subsets import HeldOutPair
+    from thali._model.finding_settings import AnswerSettings
+    from thali._posterior.convergence_check import Advice
 
     from .classes.respondents import WorthClasses
     from .engines import EstimatedWorths
@@ -392,7 +392,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         ConvergenceWarning
             If the chains do not agree yet.
         """
-        from thali._model.sampling import check_unchanged
+        from thali._model.chain_runs import check_unchanged
 
         check_unchanged(self)
         data = self._convert_data(merge_new_data(self._state_.source, new_data))
@@ -434,7 +434,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         pooled = data
         if isinstance(data, GroupedData):
             pooled = data.pooled()
-        rule = self.best_worst or default_rule(pooled)
+        rule = self.best_worst or choose_default_rule(pooled)
         lapse = check_share("lapse", self.lapse, "the probability of a random choice")
         spread = self.spread
         if spread is not None:
@@ -577,7 +577,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from thali._model.ranks import tabulate_ranks
+        from thali._model.rank_table import tabulate_ranks
 
         draws = self._draws
         return tabulate_ranks(draws.log_worths, draws.labels, every_rank, ci)
@@ -686,7 +686,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from thali._model.covariates import tabulate_effects
+        from thali._model.covariate_effects import tabulate_effects
 
         return tabulate_effects(self._draws.covariates, self._draws.beta, ci)
 
@@ -978,8 +978,8 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         ----------
         Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models.
         """
-        from thali._model.evidence import check_finished
-        from thali._model.sampling import check_unchanged
+        from thali._model.chain_runs import check_unchanged
+        from thali._model.evidence_arguments import check_finished
 
         self._require_posterior()
         if self._part_data is not None:

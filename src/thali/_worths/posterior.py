@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._inference.chains import FixedChain, IndependentDraws
-from thali._inference.indexing import count_pairs
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.markov_chains import FixedChain, IndependentDraws
 from thali._model.stored_choices import (
     MAX_PAIRS,
     StoredData,
@@ -21,9 +21,9 @@ from thali._model.stored_choices import (
     store_pairs,
     store_sets,
 )
-from thali._people.populations import ADJUSTED
-from thali._posterior.store import get_draw_coordinates
-from thali._posterior.view import COVARIATE, LATENT, split_draws
+from thali._people.people_argument import ADJUSTED
+from thali._posterior.datatree_files import get_draw_coordinates
+from thali._posterior.posterior_tree import COVARIATE, LATENT, split_draws
 
 from .chains import Sampler
 from .data_density import build_density, convert_for_likelihood, keep_single_choices
@@ -153,7 +153,7 @@ class WorthProblem:
         """
         import xarray as xr
 
-        from thali._posterior.store import add_log_prior, build_tree, describe_origin
+        from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
 
         shape, density = points.shape[:2], self.density
         flat = points.reshape(-1, points.shape[2]).T
@@ -224,7 +224,7 @@ class WorthProblem:
         """Build the posterior tree from variables of a model with respondents."""
         import xarray as xr
 
-        from thali._posterior.store import build_tree, describe_origin
+        from thali._posterior.datatree_files import build_tree, describe_origin
 
         dims = "chain", "draw"
         sizes = zip(dims, log_tie.shape, strict=True)

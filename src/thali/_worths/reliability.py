@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_probability
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali._model.finding import Finding
-from thali._posterior.interval import compute_interval, describe_interval
+from thali._number_format import format_probability
+from thali._posterior.posterior_interval import compute_interval, describe_interval
 
 from .density import Density, Spreads
 from .laplace import find_mode

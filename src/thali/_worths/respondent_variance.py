@@ -8,15 +8,15 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.respondent_answers import list_possible_answers
 from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
-from thali._model.design_effects import choose_dependence, mean_design_effect
-from thali._model.respondent_scores import (
+from thali._model.cluster_robust_variance import (
     RespondentScores,
     ScoreVariance,
     expect_answers,
     raise_improbable_variance,
 )
-from thali._people.populations import ADJUSTED
-from thali._posterior.repeated_answers import POWER, SCORES, Dependence
+from thali._model.dependent_answers import choose_dependence, mean_design_effect
+from thali._people.people_argument import ADJUSTED
+from thali._posterior.respondent_dependence import POWER, SCORES, Dependence
 
 from .density import Density
 from .set_density import ChoiceSetDensity, iterate_answers_by_size

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.bordered import Bordered
-from thali._model.answer_derivatives import (
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.numerics.bordered_block_matrix import BorderedBlocks
+from thali._model.answer_probability_derivatives import (
     ANSWER_DERIVATIVES,
     CHOICE,
     AnswerDerivatives,
@@ -17,7 +17,11 @@ from thali._model.answer_derivatives import (
     diagonal_matrix,
     outer_product,
 )
-from thali._model.best_worst import RANKING, answer_probabilities, choice_probabilities
+from thali._model.best_worst_probabilities import (
+    RANKING,
+    answer_probabilities,
+    choice_probabilities,
+)
 from thali.errors import DataError, Setting
 
 from .density import Density, JudgePredictions, LikelihoodExpansion, to_column
@@ -149,9 +153,9 @@ class ChoiceSetDensity(Density):
         + \frac{\varepsilon}{|S|}
 
     A ranking consists of such choices in turn, each of the best remaining option (Plackett 1975) or
-    of several that tie (`differentiate_tied_answers`). Best and worst choices follow `best_worst`
-    with the weights :math:`e^{d_j L_i}`. Priors are as in `Density`, without periods, ties of two
-    options, and covariates.
+    of several that tie (`differentiate_tied_answers`). Best and worst choices follow
+    `best_worst_probabilities` with the weights :math:`e^{d_j L_i}`. Priors are as in `Density`,
+    without periods, ties of two options, and covariates.
 
     Parameters
     ----------
@@ -285,7 +289,7 @@ class ChoiceSetDensity(Density):
         curvature = curvature.reshape(size, size)
         blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
         return LikelihoodExpansion(
-            value, gradient, Bordered(blocks, np.zeros((0, n)), border, corner)
+            value, gradient, BorderedBlocks(blocks, np.zeros((0, n)), border, corner)
         )
 
     def _coordinate_curvature(

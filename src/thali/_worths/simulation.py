@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._model.prior_sample import (
+from thali._model.simulated_data import (
     PriorSample,
     add_sample_dimensions,
     build_predictive_dataset,
     select_observed,
 )
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_tree import Posterior
 
 from .density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from .worth_draws import WorthDraws

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from thali._arguments import check_positive
+from thali._argument_checks import check_positive
 from thali._data.kinds import CHOICES, PAIRS
 from thali._model.aliases import ALIASES_OF_WORTHS
-from thali._model.options import (
+from thali._model.command_line_options import (
     ALTERNATIVE,
     BEST_WORST,
     BY,
@@ -30,7 +30,7 @@ from thali._model.options import (
     WHERE,
     WITHOUT,
 )
-from thali._model.spec import ModelSpec, Option
+from thali._model.model_spec import ModelSpec, Option
 
 _CHAINS, _DRAWN = ("mcmc",), ("laplace", "mcmc")
 

@@ -4,31 +4,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, slice_sets
-from thali._inference.indexing import argsort_descending, iterate_slices, part_bounds
-from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._inference.index_arithmetic import argsort_descending, iterate_slices, part_bounds
 from thali._inference.numerics.davidson_likelihood import split_probabilities
+from thali._inference.numerics.davidson_ties import compute_win_tie_loss
 from thali._inference.numerics.ranks import average_ranks
-from thali._inference.numerics.shares import (
+from thali._inference.numerics.weight_shares import (
     compute_shares,
     mix_with_guess,
     scale_to_maximum,
     stack_outcomes,
 )
-from thali._model.answer_checks import (
-    EqualRespondents,
-    check_answers,
-    check_unweighted,
-    predict_answers,
-)
-from thali._model.best_worst import answer_probabilities, choice_probabilities
-from thali._model.covariates import coefficient_name, predictor_matrix
-from thali._model.log_predictive import (
-    count_answers_by_respondent,
-    sum_log_choices,
-    tabulate_by_respondent,
+from thali._model.best_worst_probabilities import answer_probabilities, choice_probabilities
+from thali._model.covariate_effects import coefficient_name, predictor_matrix
+from thali._model.labelled_option_sets import (
+    is_best_worst,
+    pair_indices,
+    set_indices,
+    split_pairs,
+    tabulate_outcomes,
 )
 from thali._model.next_question import (
     allowed_options,
@@ -40,21 +36,25 @@ from thali._model.next_question import (
     tabulate_pairs,
     tabulate_sets,
 )
-from thali._model.option_sets import (
-    is_best_worst,
-    pair_indices,
-    set_indices,
-    split_pairs,
-    tabulate_outcomes,
+from thali._model.predicted_answers import (
+    EqualRespondents,
+    check_answers,
+    check_unweighted,
+    predict_answers,
 )
 from thali._model.predictive_check import select_draws
-from thali._posterior.summary import compute_mean_errors
+from thali._model.respondent_log_predictive import (
+    count_answers_by_respondent,
+    sum_log_choices,
+    tabulate_by_respondent,
+)
+from thali._posterior.summary_table import compute_mean_errors
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.subsets import HeldOutPair
+    from thali._data.pairs.data_subsets import HeldOutPair
 
 
 MAX_LOG_ODDS = 700.0  # log odds are clipped here
@@ -323,8 +323,8 @@ def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
     """Return a table of worths by option, highest first: log_worth, sd, low, high, share."""
     import pandas as pd
 
-    from thali._posterior.interval import compute_interval
-    from thali._result_table import Table
+    from thali._exportable_table import Table
+    from thali._posterior.posterior_interval import compute_interval
 
     low, high = compute_interval(draws.log_worths, ci)
     weights = draws.weights

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import (
+from thali._argument_checks import (
     check_allowed,
     check_integer,
     check_open_interval,
@@ -16,7 +16,7 @@ from thali._arguments import (
 from thali._data.pairs import PairedComparisons
 from thali._data.similarities import Similarities
 from thali._data.triplets import Triplets
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali._labels import shorten, suggest
 from thali.errors import DataError
 
@@ -100,13 +100,13 @@ def triplets(
     )
     check_allowed("link", link, ("exp", "ratio"))
     lapse = check_share("lapse", lapse, "the probability of a random answer")
-    truth, *answers = spawn_generators(random_seed, 3)
+    truth_rng, *answer_rngs = spawn_generators(random_seed, 3)
     features = np.zeros((n, 0), bool)
     while features.shape[1] < K:
-        column = truth.random((n, 1)) < q
-        if 2 <= column.sum() < n:
-            features = np.hstack([features, column])
-    weights = truth.uniform(1.0, 3.0, K)
+        owner_column = truth_rng.random((n, 1)) < q
+        if 2 <= owner_column.sum() < n:
+            features = np.hstack([features, owner_column])
+    weights = truth_rng.uniform(1.0, 3.0, K)
     similarity = (features * weights) @ features.T
     pair_weights = similarity + 0.2
     if link == "exp":
@@ -114,7 +114,7 @@ def triplets(
     labels = tuple(map(str, range(n)))
     data, held_out = (
         Triplets(_simulate_triplets(rng, pair_weights, size, lapse), labels)
-        for rng, size in zip(answers, (n_answers, max(1, n_answers // 10)), strict=True)
+        for rng, size in zip(answer_rngs, (n_answers, max(1, n_answers // 10)), strict=True)
     )
     return MadeTriplets(data, held_out, features, weights)
 
@@ -124,18 +124,27 @@ def _simulate_triplets(
 ) -> np.ndarray:
     """Simulate random triplets, with the odd one last, shape (n_answers, 3)."""
     n = len(pair_weights)
-    members = rng.integers(0, n, (n_answers, 3))
-    while (has_repeats := (np.diff(np.sort(members, axis=1), axis=1) == 0).any(axis=1)).any():
-        members[has_repeats] = rng.integers(0, n, (int(has_repeats.sum()), 3))
-    i, j, k = members.T
-    p = np.stack(
+    triplets = rng.integers(0, n, (n_answers, 3))
+    while (has_repeats := (np.diff(np.sort(triplets, axis=1), axis=1) == 0).any(axis=1)).any():
+        triplets[has_repeats] = rng.integers(0, n, (int(has_repeats.sum()), 3))
+    i, j, k = triplets.T
+    odd_probabilities = np.stack(
         [pair_weights[j, k], pair_weights[i, k], pair_weights[i, j]], axis=1
     )  # weight of each odd one
-    p = (1.0 - lapse) * p / p.sum(axis=1, keepdims=True) + lapse / 3.0
-    odd = (rng.random((n_answers, 1)) > np.cumsum(p, axis=1)[:, :2]).sum(axis=1)
-    rows = np.arange(n_answers)
+    odd_probabilities = (1.0 - lapse) * odd_probabilities / odd_probabilities.sum(
+        axis=1, keepdims=True
+    ) + lapse / 3.0
+    odd_position = (rng.random((n_answers, 1)) > np.cumsum(odd_probabilities, axis=1)[:, :2]).sum(
+        axis=1
+    )
+    row_indices = np.arange(n_answers)
     return np.stack(
-        [members[rows, (odd + 1) % 3], members[rows, (odd + 2) % 3], members[rows, odd]], axis=1
+        [
+            triplets[row_indices, (odd_position + 1) % 3],
+            triplets[row_indices, (odd_position + 2) % 3],
+            triplets[row_indices, odd_position],
+        ],
+        axis=1,
     )
 
 
@@ -199,11 +208,11 @@ def celebrities() -> PairedComparisons:
     >>> celebrities()
     PairedComparisons(9 options, 36 pairs, 8,424 comparisons, 1 component)
     """
-    counts = np.zeros((9, 9))
-    for i, above in enumerate(CELEBRITIES.values()):
-        counts[i, i + 1 :] = above
-        counts[i + 1 :, i] = 234 - np.array(above)
-    return PairedComparisons(counts, CELEBRITIES)
+    choice_counts = np.zeros((9, 9))
+    for i, upper_counts in enumerate(CELEBRITIES.values()):
+        choice_counts[i, i + 1 :] = upper_counts
+        choice_counts[i + 1 :, i] = 234 - np.array(upper_counts)
+    return PairedComparisons(choice_counts, CELEBRITIES)
 
 
 def numbers() -> Similarities:
@@ -278,10 +287,10 @@ def paris_rome(
     aspects = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 1]])  # Paris, Rome, bonus
     advantage = (aspects * (1, 1, 0.01)) @ (1 - aspects).T
     i, j = np.triu_indices(4, k=1)
-    p = advantage[i, j] / (advantage[i, j] + advantage[j, i])
-    wins = np.rint(comparisons * p)
+    probabilities = advantage[i, j] / (advantage[i, j] + advantage[j, i])
+    wins = np.rint(comparisons * probabilities)
     if not expected:
-        wins = spawn_generators(random_seed, 1)[0].binomial(comparisons, p)
+        wins = spawn_generators(random_seed, 1)[0].binomial(comparisons, probabilities)
     counts = np.zeros((4, 4))
     counts[i, j], counts[j, i] = wins, comparisons - wins
     return PairedComparisons(counts, ("P+", "P", "R", "R+"))
@@ -375,24 +384,24 @@ def block_choices(
         name: [f"{name}{i + 1}" for i in range(per_group)] for name in map(_letters, range(groups))
     }
     tree = Tree.from_groups(members, leaf_length)
-    truth, choices = spawn_generators(random_seed, 2)
+    truth_rng, choice_rng = spawn_generators(random_seed, 2)
 
-    features = PhylogeneticBuffet(tree).sample(tree.n_leaves, alpha, truth)
-    unique_weights = truth.standard_exponential(tree.n_leaves)
-    weights = truth.standard_exponential(features.shape[1])
+    features = PhylogeneticBuffet(tree).sample(tree.n_leaves, alpha, truth_rng)
+    unique_weights = truth_rng.standard_exponential(tree.n_leaves)
+    weights = truth_rng.standard_exponential(features.shape[1])
     advantage = unique_weights[:, None] + (features * weights) @ (~features).T
     probabilities = (1.0 - lapse) * advantage / (advantage + advantage.T) + lapse / 2.0
 
     i, j = np.triu_indices(tree.n_leaves, k=1)
     counts = np.zeros(probabilities.shape)
-    counts[i, j] = choices.binomial(comparisons, probabilities[i, j])
+    counts[i, j] = choice_rng.binomial(comparisons, probabilities[i, j])
     counts[j, i] = comparisons - counts[i, j]
     data = PairedComparisons(counts, tree.labels)
     return BlockChoices(data, tree, features, weights, unique_weights, probabilities)
 
 
 def _letters(number: int) -> str:
-    """Return the spreadsheet-like name a, b, ..., z, aa, ... of a number from 0."""
+    """Return a number's letters, as of columns of a spreadsheet: a, b, ..., z, aa."""
     last_letter = chr(ord("a") + number % 26)
     if number < 26:
         return last_letter
@@ -461,24 +470,30 @@ def additive(
     if n_features is None:
         n_features = round(2.0 * math.log2(n))
     K = check_integer("n_features", n_features, 1)
-    truth, *noises = spawn_generators(random_seed, 3)
+    truth_rng, *noise_rngs = spawn_generators(random_seed, 3)
     i, j = np.triu_indices(n, k=1)
     features = weights = np.zeros(0)
-    true = np.zeros(len(i))
-    while np.ptp(true) < 1e-9:  # equal up to rounding
-        features, weights = truth.random((n, K)) < 0.5, truth.uniform(1.0, 3.0, K)
-        true = (features[i] & features[j]) @ weights
-    weights, true = weights / true.std(), true / true.std()
+    true_similarities = np.zeros(len(i))
+    while np.ptp(true_similarities) < 1e-9:  # equal up to rounding
+        features, weights = truth_rng.random((n, K)) < 0.5, truth_rng.uniform(1.0, 3.0, K)
+        true_similarities = (features[i] & features[j]) @ weights
+    weights, true_similarities = (
+        weights / true_similarities.std(),
+        true_similarities / true_similarities.std(),
+    )
 
     def table(values: np.ndarray, own_sigma: float | None) -> Similarities:
-        matrix = np.full((n, n), np.nan)
-        matrix[i, j] = values
-        return Similarities(matrix, sigma=own_sigma)
+        similarity_matrix = np.full((n, n), np.nan)
+        similarity_matrix[i, j] = values
+        return Similarities(similarity_matrix, sigma=own_sigma)
 
-    data, again = (
-        table(true + sigma * noise.standard_normal(len(true)), sigma) for noise in noises
+    data, second_data = (
+        table(true_similarities + sigma * noise.standard_normal(len(true_similarities)), sigma)
+        for noise in noise_rngs
     )
-    return AdditiveSimilarities(data, again, table(true, None), features, weights)
+    return AdditiveSimilarities(
+        data, second_data, table(true_similarities, None), features, weights
+    )
 
 
 _BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons | Similarities]]] = {
@@ -555,9 +570,9 @@ def load(name: str) -> PairedComparisons | Similarities:
     PairedComparisons(4 options, 6 pairs, 600 comparisons, 1 component)
     """
     if name not in _BUNDLED:
-        known = list(_BUNDLED)
+        known_names = list(_BUNDLED)
         raise DataError(
             f"Unknown data set {name!r}; bundled data sets:"
-            f" {shorten(known, 20)}.{suggest(name, known)}"
+            f" {shorten(known_names, 20)}.{suggest(name, known_names)}"
         )
     return _BUNDLED[name][1]()

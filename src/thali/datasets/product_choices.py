@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integer
-from thali._inference.seeds import spawn_generators
+from thali._argument_checks import check_integer
+from thali._inference.random_seeds import spawn_generators
 
 if TYPE_CHECKING:
     import pandas
@@ -127,7 +127,7 @@ def product_choices(
         product_class.share for product_class in SIMULATED_CLASSES.values()
     ]
     respondent_index = frame["respondent"].to_numpy() - 1
-    utility = noise * rng.gumbel(size=len(frame))
+    utilities = noise * rng.gumbel(size=len(frame))
     for k, product_class in enumerate(SIMULATED_CLASSES.values()):
         effect_size = rng.gamma(2.0, size=people)[respondent_index]
         is_member = np.all(
@@ -135,10 +135,10 @@ def product_choices(
         )
         if not product_class.liked:
             effect_size = -effect_size
-        utility += effect_size * owners[respondent_index, k] * is_member
-    by_task = utility.reshape(people * tasks, -1)
-    is_best = by_task == by_task.max(axis=1, keepdims=True)
-    best_index = (is_best * (1.0 + rng.random(by_task.shape))).argmax(
+        utilities += effect_size * owners[respondent_index, k] * is_member
+    utilities_by_task = utilities.reshape(people * tasks, -1)
+    is_best = utilities_by_task == utilities_by_task.max(axis=1, keepdims=True)
+    best_index = (is_best * (1.0 + rng.random(utilities_by_task.shape))).argmax(
         axis=1
     )  # ties are broken randomly
     frame["choice"] = (np.arange(alternatives) == best_index[:, None]).ravel()
@@ -152,7 +152,7 @@ def _simulate_products(
     """Return a table of random products, one row per alternative of each task."""
     import pandas as pd
 
-    rows = people * tasks * alternatives
+    n_rows = people * tasks * alternatives
     frame = pd.DataFrame(
         {
             "respondent": np.repeat(np.arange(people) + 1, tasks * alternatives),
@@ -161,5 +161,5 @@ def _simulate_products(
         }
     )
     for name, levels in LEVELS.items():
-        frame[name] = np.asarray(levels)[rng.integers(len(levels), size=rows)]
+        frame[name] = np.asarray(levels)[rng.integers(len(levels), size=n_rows)]
     return frame

@@ -9,7 +9,7 @@ from helpers.sentences import refused, warned
 from scipy.optimize import minimize
 
 import thali as th
-from thali._model.respondent_scores import ScoreVariance, raise_improbable_variance
+from thali._model.cluster_robust_variance import ScoreVariance, raise_improbable_variance
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 WORTHS = np.array([2.0, 1.2, 0.9, 0.4])

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 
 import thali as th
-import thali._aspects.maximum_likelihood.pair_problem as posing
+import thali._aspects.maximum_likelihood.pair_likelihood as posing
 
 GIVEN = {"0": ["x"], "1": ["x"], "2": ["x", "y"], "3": ["y"], "4": []}
 

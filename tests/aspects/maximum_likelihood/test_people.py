@@ -13,7 +13,7 @@ from scipy.stats import f as fisher
 from scipy.stats import t as student
 
 import thali as th
-from thali._model.respondent_scores import RespondentScores, inverse_root
+from thali._model.cluster_robust_variance import RespondentScores, inverse_root
 from thali.errors import ArgumentError
 
 OPTIONS = list("ABCDE")

@@ -12,14 +12,14 @@ from scipy.special import expit
 
 import thali as th
 from thali._choice.coding import build_coding
-from thali._inference.seeds import spawn_generators
-from thali._people.segments import (
+from thali._inference.random_seeds import spawn_generators
+from thali._people.respondent_segments import (
     Preferences,
-    adjusted_rand_index,
     build_segments,
+    compute_adjusted_rand_index,
+    compute_squared_distances,
     find_centres,
     name_segments,
-    squared_distances,
 )
 from thali.errors import ArgumentError, DataError
 
@@ -52,22 +52,27 @@ def draw_preferences(draws=30, noise=0.05, people=(12, 8, 5)):
 def test_the_adjusted_rand_index_by_pairs():
     """By its definition over all pairs; its mean over all orders of the labels is 0."""
     one, other = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 1, 0, 0, 0, 2])
-    assert adjusted_rand_index(one, one) == 1.0 and adjusted_rand_index(one, one.max() - one) == 1.0
+    assert (
+        compute_adjusted_rand_index(one, one) == 1.0
+        and compute_adjusted_rand_index(one, one.max() - one) == 1.0
+    )
     pairs = [(i, j) for i in range(6) for j in range(i)]
     a, b = (np.array([labels[i] == labels[j] for i, j in pairs]) for labels in (one, other))
     expected = a.sum() * b.sum() / len(pairs)
     wanted = ((a & b).sum() - expected) / ((a.sum() + b.sum()) / 2 - expected)
-    assert adjusted_rand_index(one, other) == pytest.approx(wanted, abs=1e-12)
-    everywhere = [adjusted_rand_index(one, np.array(order)) for order in permutations(other)]
+    assert compute_adjusted_rand_index(one, other) == pytest.approx(wanted, abs=1e-12)
+    everywhere = [
+        compute_adjusted_rand_index(one, np.array(order)) for order in permutations(other)
+    ]
     assert np.mean(everywhere) == pytest.approx(0.0, abs=1e-12)
-    assert adjusted_rand_index(np.zeros(4, int), np.zeros(4, int)) == 1.0
+    assert compute_adjusted_rand_index(np.zeros(4, int), np.zeros(4, int)) == 1.0
 
 
 def test_k_means_finds_the_least_sum_of_squares():
     """Of all partitions of 8 points into two parts."""
     points = np.random.default_rng(5).normal(size=(8, 2))
     found = (
-        squared_distances(points, find_centres(points, 2, spawn_generators(1, 1)[0]))
+        compute_squared_distances(points, find_centres(points, 2, spawn_generators(1, 1)[0]))
         .min(axis=1)
         .sum()
     )
@@ -219,11 +224,11 @@ def test_names_are_distinct_and_say_what_is_liked():
 def test_segments_of_a_model():
     model, truth = fitted(), data()[1]
     found = model.respondents.segments(3)
-    assert adjusted_rand_index(found.assignment["segment"].to_numpy(), truth) >= 0.9
+    assert compute_adjusted_rand_index(found.assignment["segment"].to_numpy(), truth) >= 0.9
     assert list(found.assignment.index) == list(data()[0].respondents)
     assert found.sizes["share"].is_monotonic_decreasing
     of_classes = model.membership_.to_numpy().argmax(axis=1)
-    assert adjusted_rand_index(found.assignment["segment"].to_numpy(), of_classes) >= 0.9
+    assert compute_adjusted_rand_index(found.assignment["segment"].to_numpy(), of_classes) >= 0.9
 
 
 def test_bad_numbers_of_segments_are_refused():
@@ -254,4 +259,4 @@ def test_sampled_models_find_the_segments(make):
     )
     found = model.respondents.segments()
     assert len(found) == 3
-    assert adjusted_rand_index(found.assignment["segment"].to_numpy(), truth) >= 0.9
+    assert compute_adjusted_rand_index(found.assignment["segment"].to_numpy(), truth) >= 0.9

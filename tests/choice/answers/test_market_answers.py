@@ -16,7 +16,7 @@ from thali._choice.answers.market import parse_markets, restore_saved_table
 from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import build_coding
 from thali._choice.logits.hierarchical_draws import compute_monitored_effects
-from thali._data.experiments.design import ExperimentDesign, build_design
+from thali._data.experiments.fitted_design import ExperimentDesign, build_design
 from thali._data.experiments.product_encoding import Attribute, Scheme
 from thali._labels import escape_formula, unescape_formula
 from thali._people.respondent_columns import MarketRespondents, RespondentColumn

@@ -14,7 +14,7 @@ from helpers.sentences import refused, warned
 from scipy.optimize import brentq
 
 import thali as th
-from thali._data.experiments.design import build_design
+from thali._data.experiments.fitted_design import build_design
 from thali.errors import ArgumentError, EstimateWarning
 
 pytestmark = pytest.mark.fit

@@ -22,7 +22,7 @@ from thali._choice.latent_class.fit import (
     expect_and_maximise,
     start_equal_classes,
 )
-from thali._people.segments import adjusted_rand_index
+from thali._people.respondent_segments import compute_adjusted_rand_index
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=(3, 5))
@@ -88,7 +88,7 @@ def test_one_class_is_the_multinomial_logit():
 @pytest.mark.fit
 def test_three_segments_are_found_again():
     model, (_, truth) = fitted(), segments()
-    assert adjusted_rand_index(model.membership_.to_numpy().argmax(axis=1), truth) >= 0.9
+    assert compute_adjusted_rand_index(model.membership_.to_numpy().argmax(axis=1), truth) >= 0.9
     row = model.choice_.loc[3]
     assert row["times_found"] >= 3 and row["starts"] >= 12
     names = ["price[15]", "price[25]", "brand[B]", "brand[C]", "zoom[yes]"]
@@ -278,7 +278,7 @@ def test_bad_arguments_and_data_are_refused(how, kind, facts):
 @pytest.mark.long
 def test_camera_gives_the_known_likelihood():
     """Values of this code; flexmix 2.3-18 of R finds the same of three classes
-    (benchmarks/latent_class.py)."""
+    (benchmarks/latent_class_logit.py)."""
     model = th.LatentClassLogit(3, linear="price").fit(camera(), random_seed=1, progressbar=False)
     assert model.log_likelihood_ == pytest.approx(-5420.091, abs=0.01)
     assert climb(panel(camera()), start_equal_classes(panel(camera()), np.zeros((1, 13)))).converged

@@ -43,8 +43,8 @@ from thali._choice.logits.hierarchical_sweep import (
     initialise_state,
 )
 from thali._data.experiments.product_encoding import add_constants
-from thali._inference.chains import run_chains
-from thali._inference.seeds import spawn_generators
+from thali._inference.markov_chains import run_chains
+from thali._inference.random_seeds import spawn_generators
 from thali._people.respondent_columns import RespondentCovariates
 from thali.errors import ArgumentError, DataError
 from thali.testing import exact
@@ -583,10 +583,10 @@ def test_the_picture_shows_what_was_found(study, pictures):
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_who_ignores_price_and_zoom_is_found_in_a_study(monkeypatch):
-    """150 people; benchmarks/attention.py has 400, and figures: within three standard deviations of
+    """150 people; benchmarks/attribute_attention.py has 400, and figures: within three standard deviations of
     the posterior."""
     monkeypatch.syspath_prepend(str(PROJECT / "benchmarks"))
-    study = import_module("attention")
+    study = import_module("attribute_attention")
     data, tastes, attends = study.simulated(150, 5, study.IGNORED["45 % and 25 %"])
     model, _ = study.fitted(data, 1, 500, linear="price", attention=True)
     found, sample = model.summary(), dict(zip(study.NAMES, attends.mean(axis=0), strict=True))

@@ -91,7 +91,7 @@ def test_false_alarms_are_rare():
 
 
 def test_a_fit_says_it_before_it_begins(data, monkeypatch):
-    import thali._model.sampling as sampling
+    import thali._model.chain_runs as sampling
 
     class Begun(Exception):
         pass

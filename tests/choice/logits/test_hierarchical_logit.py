@@ -31,8 +31,8 @@ from thali._choice.logits.hierarchical_draws import (
     read_taste_names,
 )
 from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, build_problem
-from thali._inference.chains import run_chains
-from thali._inference.seeds import spawn_generators
+from thali._inference.markov_chains import run_chains
+from thali._inference.random_seeds import spawn_generators
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
 

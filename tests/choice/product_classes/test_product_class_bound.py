@@ -10,12 +10,12 @@ from helpers.watched_runs import forecast_of, run_of
 
 import thali
 import thali._choice.product_classes.engines.smc as smc
-import thali._model.sampling as bound
+import thali._model.chain_runs as bound
 from thali._choice.product_classes.particles import MAX_CHAIN_DRAWS, choose_spacing
 from thali._choice.product_classes.state import build_class_problem
-from thali._inference.chains import Run
-from thali._inference.threads import NoProgress
-from thali._model.sampling import BUDGET
+from thali._inference.markov_chains import Run
+from thali._inference.threads_and_processes import NoProgress
+from thali._model.chain_runs import BUDGET
 
 
 def build_sampling(data, **asked):

@@ -14,7 +14,7 @@ from thali._choice.product_classes.engines.mcmc import (
 )
 from thali._choice.product_classes.particles import MAX_CHAIN_DRAWS, choose_spacing
 from thali._choice.product_classes.state import build_class_problem
-from thali._inference.threads import run_in_threads
+from thali._inference.threads_and_processes import run_in_threads
 
 
 def test_chains_keep_evenly_spaced_draws():

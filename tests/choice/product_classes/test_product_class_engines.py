@@ -72,7 +72,7 @@ def test_lapse_zero_satisfies_every_choice(data):
 
 def test_progress_tells_the_lapse_and_the_time(data, monkeypatch, capsys):
     """The minute line says how far the run is."""
-    import thali._inference.progress as progress
+    import thali._inference.progress_display as progress
 
     limits.lower_in(progress, monkeypatch, _PATIENCE=0.0)
     limits.lower_in(progress, monkeypatch, _SILENCE=0.0)

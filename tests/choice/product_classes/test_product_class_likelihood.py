@@ -33,7 +33,7 @@ from thali._choice.product_classes.state import (
     copy_state,
 )
 from thali._choice.product_classes.sweep import draw_state
-from thali._inference.numerics.gamma import (
+from thali._inference.numerics.gamma_distribution import (
     compute_tails,
     draw_log_gamma_within,
     interval_probability,

@@ -12,7 +12,7 @@ from thali._choice.product_classes.state import (
     build_workspace,
 )
 from thali._choice.product_classes.sweep import draw_state, sweep_state
-from thali._inference.array_encoding import pack_generators, unpack_generators
+from thali._inference.array_dict_encoding import pack_generators, unpack_generators
 
 
 def test_states_and_streams_are_kept_to_the_last_bit():

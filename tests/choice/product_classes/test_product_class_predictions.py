@@ -16,7 +16,7 @@ from thali._choice.product_classes.reports.predict import (
     predict_tasks,
     simulate_share_draws,
 )
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali.errors import ArgumentError, DataError
 
 LEVELS, DIRECTIONS = [4, 3, 2, 5], [-1, 0, 1, 0]

@@ -7,7 +7,7 @@ import pytest
 from helpers.plackett_luce_cases import scaled
 from helpers.plackett_luce_runs import fit_gibbs
 
-from thali._classify.plackett_luce.state import (
+from thali._classify.plackett_luce.chain_state import (
     MAX_BLOCK_WIDTH,
     find_opposite_columns,
     sort_rows_by_class,
@@ -67,7 +67,7 @@ def test_narrow_blocks_give_the_posterior_of_wide_ones(monkeypatch):
     W, codes = simulate_exponentials(90)[:, :5], rng.integers(0, 3, 90)
     settings = {"draws": 400, "tune": 100, "chains": 4, "thin": 5, "random_seed": 1, "a": 0.3}
     means = [fit_gibbs(W, codes, 3, **settings).log_likelihood]
-    monkeypatch.setattr("thali._classify.plackett_luce.state.MAX_BLOCK_WIDTH", 1)
+    monkeypatch.setattr("thali._classify.plackett_luce.chain_state.MAX_BLOCK_WIDTH", 1)
     means.append(fit_gibbs(W, codes, 3, **settings).log_likelihood)
     error = np.hypot(*(found.std() / np.sqrt(found.size / 4) for found in means))
     assert abs(means[0].mean() - means[1].mean()) < 4 * error

@@ -9,8 +9,8 @@ from helpers.plackett_luce_data import frame
 from helpers.sentences import refused, said, warned, without_warnings
 
 import thali as th
-import thali._classify.plackett_luce.map_estimate as pl_map
-from thali._classify.plackett_luce.design import PlackettLuceDesign
+import thali._classify.plackett_luce.posterior_mode as pl_map
+from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
 X = np.array([[-1.4, 3.0], [-0.6, 1.0], [-0.1, 2.5], [0.3, 0.5], [0.9, 2.0], [1.7, 0.0]])

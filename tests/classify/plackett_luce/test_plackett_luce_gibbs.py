@@ -22,7 +22,7 @@ from helpers.real_data import needs_data
 from helpers.sentences import warned
 
 import thali as th
-from thali._classify.plackett_luce.design import PlackettLuceDesign
+from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]

@@ -9,7 +9,7 @@ from helpers.plackett_luce_runs import fit_map
 from helpers.real_data import needs_data
 from helpers.sentences import refused
 
-from thali._classify.plackett_luce.map_estimate import (
+from thali._classify.plackett_luce.posterior_mode import (
     LogWeights,
     find_sparse_maximum,
     iterate_fixed_point,

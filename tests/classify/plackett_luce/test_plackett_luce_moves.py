@@ -10,15 +10,7 @@ from helpers.plackett_luce_cases import exponential, scaled, tiny
 from numba import njit
 from scipy import special, stats
 
-from thali._classify.plackett_luce.chain import compute_weight_potential, start_motion
-from thali._classify.plackett_luce.latent_moves import (
-    draw_latent_variables,
-    draw_shape_given_latent,
-    draw_shape_given_weights,
-    propose_mirror_move,
-    redraw_columns,
-)
-from thali._classify.plackett_luce.state import (
+from thali._classify.plackett_luce.chain_state import (
     LOG_A,
     LOG_LIKELIHOOD,
     LOG_MASS,
@@ -29,7 +21,15 @@ from thali._classify.plackett_luce.state import (
     normalise_weights,
     sort_rows_by_class,
 )
-from thali._classify.plackett_luce.trial_moves import (
+from thali._classify.plackett_luce.latent_variable_draws import (
+    draw_latent_variables,
+    draw_shape_given_latent,
+    draw_shape_given_weights,
+    propose_mirror_move,
+    redraw_columns,
+)
+from thali._classify.plackett_luce.markov_chain import compute_weight_potential, start_motion
+from thali._classify.plackett_luce.weight_proposals import (
     GAIN,
     GAIN_OTHER,
     NEW,
@@ -39,7 +39,7 @@ from thali._classify.plackett_luce.trial_moves import (
     find_smallest_score,
     redraw_weight,
 )
-from thali._inference.numerics.gamma import draw_log_gamma
+from thali._inference.numerics.gamma_distribution import draw_log_gamma
 from thali.testing import exact
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.plackett_luce_runs import fit_map
 
-from thali._classify.plackett_luce.design import PlackettLuceDesign
+from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 from thali._classify.plackett_luce.row_sums import BLOCK_ROWS, CovariateRows, merge_equal_rows
 
 

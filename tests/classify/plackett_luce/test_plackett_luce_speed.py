@@ -10,8 +10,8 @@ from helpers.plackett_luce_data import problem
 from helpers.sentences import without_warnings
 
 import thali as th
-from thali._classify.plackett_luce.chain import WeightChain, build_gibbs_settings
-from thali._classify.plackett_luce.state import sort_rows_by_class
+from thali._classify.plackett_luce.chain_state import sort_rows_by_class
+from thali._classify.plackett_luce.markov_chain import WeightChain, build_gibbs_settings
 
 
 def simulate_rows(n, d=13):

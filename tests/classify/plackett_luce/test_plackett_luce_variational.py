@@ -11,14 +11,14 @@ from helpers.sentences import refused, warned
 from scipy import optimize
 
 import thali as th
-from thali._classify.plackett_luce.design import PlackettLuceDesign
+from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 from thali._classify.plackett_luce.row_sums import CovariateRows
-from thali._classify.plackett_luce.variational import (
+from thali._classify.plackett_luce.variational_inference import (
     compute_expected_probabilities,
+    compute_mean_log_weights,
     fit_variational,
     integrate_probabilities,
     maximise_shape,
-    mean_log_weights,
     take_variational_step,
 )
 from thali.errors import ArgumentError, ConvergenceWarning
@@ -28,7 +28,7 @@ def compute_full_bound(W, codes, shapes, rates, a, b, shares, mean_times):
     """F for any q(C), q(Z) and q(λ), term by term."""
     from scipy.special import digamma, gammaln, xlogy
 
-    logs = mean_log_weights(shapes, rates)
+    logs = compute_mean_log_weights(shapes, rates)
     used = shares > 0.0
     log_W = np.log(W, where=W > 0.0, out=np.full(W.shape, -np.inf))
     rows = np.where(
@@ -43,7 +43,7 @@ def compute_full_bound(W, codes, shapes, rates, a, b, shares, mean_times):
 
 def optimise_latent(W, codes, shapes, rates):
     """Compute the optimal q(C) and ⟨Z⟩ given q(λ), for `compute_full_bound`."""
-    logs = mean_log_weights(shapes, rates)[codes]
+    logs = compute_mean_log_weights(shapes, rates)[codes]
     shares = W * np.exp(logs - logs.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     return shares, 1.0 / (W @ (shapes / rates).sum(axis=0))

@@ -12,7 +12,7 @@ from helpers.watched_runs import forecast_of, without_fit
 from scipy import sparse
 
 import thali as th
-import thali._classify.sparse_logit.approximation as approximation
+import thali._classify.sparse_logit.normal_approximation as approximation
 from thali.errors import DataError, DataWarning, LongRunWarning
 
 

@@ -13,7 +13,7 @@ from helpers.sentences import refused, warned, without_warnings
 from helpers.sparse_logit_runs import three_classes
 
 import thali as th
-from thali._inference.progress import Progress
+from thali._inference.progress_display import Progress
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, NotFittedError
 
 X, Y = three_classes(60)
@@ -143,7 +143,7 @@ def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
         def update(self, done, status=""):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("thali._model.sampling.Progress", Impatient)
+    monkeypatch.setattr("thali._model.chain_runs.Progress", Impatient)
     model = fit_model()
     with pytest.raises(KeyboardInterrupt):
         model.set_params(tune=10**7).fit(X, Y)

@@ -8,14 +8,14 @@ from helpers.sparse_logit_runs import three_classes
 from scipy import special, stats
 
 import thali as th
-import thali._classify.sparse_logit.approximation as approximation
-import thali._classify.sparse_logit.approximation as expansion
-import thali._classify.sparse_logit.approximation as normal
-from thali._classify.sparse_logit.approximation import (
+import thali._classify.sparse_logit.normal_approximation as approximation
+import thali._classify.sparse_logit.normal_approximation as expansion
+import thali._classify.sparse_logit.normal_approximation as normal
+from thali._classify.sparse_logit.markov_chain import CoefficientPrior, build_coefficient_problem
+from thali._classify.sparse_logit.normal_approximation import (
     expand_log_likelihood,
     fit_normal_approximation,
 )
-from thali._classify.sparse_logit.chain import CoefficientPrior, build_coefficient_problem
 from thali.errors import DataError, DataWarning
 
 X, Y = three_classes(400)

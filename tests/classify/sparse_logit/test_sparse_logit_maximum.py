@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import thali as th
-import thali._classify.sparse_logit.maximum as maximum
+import thali._classify.sparse_logit.posterior_mode as maximum
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
 
 RNG = np.random.default_rng(7)

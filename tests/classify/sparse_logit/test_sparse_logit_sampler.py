@@ -24,7 +24,7 @@ from scipy.integrate import quad
 
 import thali as th
 from thali._classify.sparse_logit.gibbs_sweep import ETA, record_sweeps
-from thali._classify.sparse_logit.trajectory import update_curvature
+from thali._classify.sparse_logit.hamiltonian_moves import update_curvature
 
 X = np.array([-1.2, -0.7, -0.3, 0.1, 0.4, 0.8, 1.1, 1.5])[:, None]
 Y = np.array([1, 1, 0, 1, 0, 0, 1, 0])

@@ -10,12 +10,12 @@ from helpers.sparse_logit_runs import (
     three_classes,
 )
 
-from thali._classify.sparse_logit.approximation import expand_log_likelihood
-from thali._classify.sparse_logit.trajectory import (
+from thali._classify.sparse_logit.hamiltonian_moves import (
     compute_coefficient_potential,
     run_leapfrog,
     update_curvature,
 )
+from thali._classify.sparse_logit.normal_approximation import expand_log_likelihood
 from thali._compile.jit import compiled
 
 CASES = {"two classes": (2, 0), "reference last": (2, 1), "three classes": (3, 1)}

@@ -14,8 +14,8 @@ from helpers.watched_runs import without_fit
 from scipy.special import gammaln, logsumexp
 
 import thali as th
-import thali._classify.sparse_logit.approximation as variational
-from thali._classify.sparse_logit.approximation import (
+import thali._classify.sparse_logit.normal_approximation as variational
+from thali._classify.sparse_logit.normal_approximation import (
     build_quadrature_rule,
     expand_log_likelihood,
     fit_normal_approximation,

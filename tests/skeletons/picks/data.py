@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.judged import Frozen
+from thali._data.base_classes import Frozen
 from thali._data.questions import Questions, build_report_rows
 from thali._labels import format_label, format_plural
 from thali.errors import DataError

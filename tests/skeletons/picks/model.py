@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._data.questions import AnswerProbabilities
-from thali._inference.seeds import spawn_generators
-from thali._model.answer_checks import EqualRespondents, check_answers, predict_answers
+from thali._inference.random_seeds import spawn_generators
 from thali._model.base import Job, SampledModel
+from thali._model.predicted_answers import EqualRespondents, check_answers, predict_answers
 from thali._model.predictive_check import select_draws
-from thali._posterior.summary import compute_mean_errors
+from thali._posterior.summary_table import compute_mean_errors
 
 from .data import Picks
 
@@ -122,7 +122,7 @@ def _tree(data: Picks, log_worth: np.ndarray) -> Any:
     """The posterior in the ArviZ schema."""
     import xarray
 
-    from thali._posterior.store import build_tree, describe_origin
+    from thali._posterior.datatree_files import build_tree, describe_origin
 
     dims = ("chain", "draw", "option")
     posterior = xarray.Dataset({"log_worth": (dims, log_worth)}, {"option": list(data.labels)})

@@ -1,8 +1,8 @@
 """The shape of table: an answer a row, with the set that was shown and the two options that were
 picked."""
 
-from thali._reading.shape import Reading, Shape
 from thali._reading.table_files import RawTable
+from thali._reading.table_layout import Reading, Shape
 
 from .data import Picks
 from .spec import KIND

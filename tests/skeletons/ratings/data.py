@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.judged import Frozen
+from thali._data.base_classes import Frozen
 from thali._labels import format_label, format_plural
 from thali.errors import DataError
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._comparison.pairs import GaussianScorer
+from thali._comparison.pair_holdouts import GaussianScorer
 from thali._comparison.splitter import Splitter
 
 from .data import Ratings

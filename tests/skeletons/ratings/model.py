@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_integer
-from thali._inference.seeds import spawn_generators
+from thali._argument_checks import check_integer
+from thali._inference.random_seeds import spawn_generators
 from thali._model.base import Job, SampledModel
 from thali.errors import DataError
 
@@ -65,7 +65,7 @@ def _tree(data: Ratings, mean: np.ndarray, sigma: np.ndarray) -> Any:
     """The posterior in the ArviZ schema; the draws say what the data were."""
     import xarray
 
-    from thali._posterior.store import build_tree, describe_origin
+    from thali._posterior.datatree_files import build_tree, describe_origin
 
     coordinates = {"option": list(data.labels)}
     posterior = {"mean": (("chain", "draw", "option"), mean), "sigma": (("chain", "draw"), sigma)}

@@ -1,8 +1,8 @@
 """The shape of table: a rating a row, with the column of what was rated."""
 
 from thali._data.column_roles import ALTERNATIVE, NUMBER, Role, map_plain_names
-from thali._reading.shape import Lack, Reading, Shape
 from thali._reading.table_files import RawTable
+from thali._reading.table_layout import Lack, Reading, Shape
 
 from .data import Ratings
 from .spec import KIND

@@ -1,8 +1,8 @@
 """What is said of the kind of data, and of the model, without loading either."""
 
-from thali._data.spec import DataSpec
-from thali._model.options import NUMBER_OF_DRAWS, SEED
-from thali._model.spec import DATA, ModelSpec, Option
+from thali._data.data_kind_spec import DataSpec
+from thali._model.command_line_options import NUMBER_OF_DRAWS, SEED
+from thali._model.model_spec import DATA, ModelSpec, Option
 
 KIND = "ratings on a scale"
 

@@ -6,9 +6,9 @@ import pytest
 from helpers import app_runs
 from starlette.testclient import TestClient
 
-import thali._surfaces.app.child as child
+import thali._surfaces.app.child_process as child
 from thali._surfaces.app.server import build_app
-from thali._surfaces.app.studies import Studies
+from thali._surfaces.app.study_folders import Studies
 
 SECRET = "a-key-of-the-tests"
 

@@ -14,9 +14,9 @@ from helpers import chromium, watched_runs
 from helpers.patience import PATIENCE
 from test_who_answered import trials
 
-import thali._surfaces.app.child as child
+import thali._surfaces.app.child_process as child
 from thali._surfaces.app.comparison_candidates import build_comparison_request, select_ticked
-from thali._surfaces.app.studies import EVIDENCE, Studies
+from thali._surfaces.app.study_folders import EVIDENCE, Studies
 
 pytestmark = [pytest.mark.fit, pytest.mark.rendered]
 

@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 
 from thali._surfaces.app.request_guard import MAX_CONNECTIONS, Connection
 from thali._surfaces.app.server import build_app
-from thali._surfaces.app.studies import StudyFolder
+from thali._surfaces.app.study_folders import StudyFolder
 
 HOME = "http://127.0.0.1:8000"
 PAGES = ("/api/home", "/api/study/20260101-0000-00000000")

@@ -16,11 +16,11 @@ from helpers import app_runs
 from helpers.patience import PATIENCE
 from helpers.sentences import said, says
 
-import thali._surfaces.app.child as child
-import thali._surfaces.app.runs as runs
+import thali._surfaces.app.background_runs as runs
+import thali._surfaces.app.child_process as child
+from thali._surfaces.app.background_runs import Runs
 from thali._surfaces.app.request_guard import MAX_CONNECTIONS
-from thali._surfaces.app.runs import Runs
-from thali._surfaces.app.studies import FIT, READ, Studies
+from thali._surfaces.app.study_folders import FIT, READ, Studies
 
 pytestmark = pytest.mark.fit
 PAIRS = "winner,loser\n" + "".join(

@@ -7,7 +7,7 @@ from helpers.compiled_code import run_as_python
 from helpers.pages import Page
 from helpers.stories import short_options
 
-from thali._surfaces.app.studies import FIT
+from thali._surfaces.app.study_folders import FIT
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 SPECS = {spec.name: spec for spec in FITTED}

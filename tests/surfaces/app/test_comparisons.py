@@ -12,8 +12,8 @@ from helpers.pages import Page
 from helpers.sentences import said, says
 from test_who_answered import EXPERIMENT, trials
 
+import thali._surfaces.app.background_runs as runs
 import thali._surfaces.app.comparison_candidates as comparisons
-import thali._surfaces.app.runs as runs
 from thali._data.kinds import (
     CHOICES,
     CLASSES,
@@ -23,7 +23,14 @@ from thali._data.kinds import (
     TRIPLETS,
 )
 from thali._surfaces.app.comparison_candidates import select_ticked
-from thali._surfaces.app.studies import COMPARE, COMPARE_TIME, EVIDENCE, FIT, FIT_TIME, Studies
+from thali._surfaces.app.study_folders import (
+    COMPARE,
+    COMPARE_TIME,
+    EVIDENCE,
+    FIT,
+    FIT_TIME,
+    Studies,
+)
 
 DRINKS = (
     b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\n"

@@ -8,9 +8,9 @@ from helpers import app_runs
 from helpers.pages import Page
 from helpers.sentences import says
 
-import thali._surfaces.app.child as child
+import thali._surfaces.app.child_process as child
 from thali._surfaces.app.comparison_candidates import build_comparison_request
-from thali._surfaces.app.studies import COMPARE, FIT
+from thali._surfaces.app.study_folders import COMPARE, FIT
 
 FOODS = "VP;links;rechts;Urteil\n" + "".join(
     f"{person};{a};{b};{side}\n"

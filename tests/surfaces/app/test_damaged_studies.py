@@ -10,9 +10,9 @@ from helpers import app_runs
 from helpers.patience import PATIENCE
 from helpers.sentences import says
 
-import thali._surfaces.app.runs as runs
-from thali._surfaces.app.runs import Runs
-from thali._surfaces.app.studies import FIT, READ, Studies
+import thali._surfaces.app.background_runs as runs
+from thali._surfaces.app.background_runs import Runs
+from thali._surfaces.app.study_folders import FIT, READ, Studies
 
 FOREIGN = "20260101-0000-00000000"
 ABOUT = {"title": "a title", "created": "2026-01-01T00:00:00+00:00", "dataset": "celebrities"}

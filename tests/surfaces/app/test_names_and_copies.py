@@ -10,7 +10,7 @@ from helpers import app_runs, watched_runs
 from helpers.pages import Page
 from helpers.sentences import says
 
-from thali._surfaces.app.studies import COMPARE, FIT, READ, Studies
+from thali._surfaces.app.study_folders import COMPARE, FIT, READ, Studies
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.fit  # for their time

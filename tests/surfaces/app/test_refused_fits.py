@@ -10,10 +10,10 @@ from helpers.pages import Page
 from helpers.sentences import says
 from test_who_answered import EXPERIMENT
 
-import thali._surfaces.app.child as child
-import thali._surfaces.app.runs as runs
-from thali._inference import progress
-from thali._surfaces.app.studies import FIT
+import thali._surfaces.app.background_runs as runs
+import thali._surfaces.app.child_process as child
+from thali._inference import progress_display
+from thali._surfaces.app.study_folders import FIT
 from thali.errors import DataError, Setting
 
 pytestmark = pytest.mark.fit  # for their time
@@ -132,7 +132,7 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
         terminal.use_options(
             next(spec.options for spec in FITTED if spec.name == "elimination-by-aspects")
         )
-        progress.build_duration_warning("This fit", Setting("method", "laplace"))(300.0)
+        progress_display.build_duration_warning("This fit", Setting("method", "laplace"))(300.0)
         quicker = "“Method” = “approximate posterior; takes seconds”"
         sentence = f"This fit takes about 5 minutes. Faster options: {quicker}."
         assert hint() == sentence

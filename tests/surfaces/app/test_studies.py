@@ -13,13 +13,13 @@ from helpers.pages import Page
 from helpers.sentences import said, says
 from starlette.testclient import TestClient
 
+import thali._surfaces.app.background_runs as runs
 import thali._surfaces.app.comparison_candidates as comparisons
-import thali._surfaces.app.runs as runs
 from thali._inference.checksummed_files import lock_file
+from thali._surfaces.app.background_runs import Runs
 from thali._surfaces.app.request_guard import REPORT_POLICY
-from thali._surfaces.app.runs import Runs
 from thali._surfaces.app.server import build_app
-from thali._surfaces.app.studies import EVIDENCE, FIT, READ, Studies
+from thali._surfaces.app.study_folders import EVIDENCE, FIT, READ, Studies
 from thali.errors import DataError
 
 pytestmark = pytest.mark.fit
@@ -315,7 +315,7 @@ def test_a_child_is_a_process_of_its_own(tmp_path):
 
 
 def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
-    from thali._inference.jobs import SCHEMA, encode_index
+    from thali._inference.job_folders import SCHEMA, encode_index
 
     studies = Studies(tmp_path)
     study, children = studies.create("data", dataset="celebrities"), Runs(studies)

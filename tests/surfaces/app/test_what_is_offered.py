@@ -7,7 +7,7 @@ import pytest
 from helpers import app_runs
 from helpers.experiment_data import simulate_experiment
 
-from thali._surfaces.app.studies import FIT
+from thali._surfaces.app.study_folders import FIT
 
 PAIRS = "winner,loser\ntea,milk\nmilk,beer\nbeer,tea\ntea,milk\n"
 MAXDIFF = "respondent,item1,item2,item3,item4,best,worst\n" + "".join(

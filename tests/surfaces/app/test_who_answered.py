@@ -8,7 +8,7 @@ from helpers import app_runs
 from helpers.pages import Page
 from helpers.sentences import says
 
-from thali._surfaces.app.studies import FIT, READ
+from thali._surfaces.app.study_folders import FIT, READ
 
 pytestmark = pytest.mark.fit  # for their time
 PAIRS = [("Deutsch", "Mathe"), ("Mathe", "Sport"), ("Sport", "Deutsch"), ("Deutsch", "Kunst")]

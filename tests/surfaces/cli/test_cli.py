@@ -20,11 +20,11 @@ from helpers.sentences import said, says
 from helpers.stopped_jobs import command_that_stops, wait_until_stopped
 
 import thali
-from thali._compile import store as kernels
+from thali._compile import compiled_code_files as kernels
 from thali._data import kinds
 from thali._labels import format_plural
-from thali._posterior import store
-from thali._reading.recognise import read_data
+from thali._posterior import datatree_files
+from thali._reading.layout_recognition import read_data
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
@@ -172,7 +172,7 @@ def test_out_holds_everything_and_nothing_else(done, fake, folder):
     with open(out / "features.csv", newline="") as file:
         assert "tea; coffee" in [row["members"] for row in csv.DictReader(file)]
     assert list(pd.read_csv(out / "unique_weights.csv")["option"]) == ["tea", "coffee", "milk"]
-    assert store.load(out / "posterior.nc")["posterior"].sizes["draw"] == 50
+    assert datatree_files.load(out / "posterior.nc")["posterior"].sizes["draw"] == 50
     for picture in out.glob("*.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -348,7 +348,7 @@ def test_a_data_set_is_printed(run):
 
 def test_cache_info_and_clear_count_the_files(run, tmp_path, monkeypatch):
     keep_code_in(monkeypatch, tmp_path / "own")
-    folder = kernels.native_folder().path
+    folder = kernels.get_native_folder().path
     folder.mkdir(parents=True, mode=0o700)
     for number in range(12):
         (folder / f"{number}{kernels.SUFFIX}").write_bytes(bytes(100_000))
@@ -416,7 +416,7 @@ def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
 # again.
 _ANSWERING = """
 import os, signal
-from thali._surfaces.cli.terminal import Terminal
+from thali._surfaces.cli.terminal_messages import Terminal
 def endless(terminal, findings, *more):
     os.kill(os.getpid(), signal.SIGSTOP)
     while True:

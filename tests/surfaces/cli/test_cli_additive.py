@@ -12,7 +12,7 @@ from helpers.sentences import said, says
 
 import thali
 from thali._data import kinds
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import ArgumentError
 
 DRINKS = ["tea", "coffee", "milk", "water"]

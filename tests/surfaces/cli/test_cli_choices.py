@@ -10,7 +10,7 @@ from helpers.sentences import said, says
 
 import thali as th
 from thali._data import kinds
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
 PAIRS = (

@@ -13,8 +13,8 @@ from helpers.short_comparisons import folds_of
 
 import thali
 from thali._data import kinds
-from thali._posterior import store
-from thali._reading.recognise import read_data
+from thali._posterior import datatree_files
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
 MAP = ["--target", "kind", "--method", "map"]
@@ -402,7 +402,7 @@ def test_out_holds_everything_and_nothing_else(done, data, words, files):
     what = "the posterior" if "posterior.nc" in files else "the model"
     assert f"wrote {what}" in result.err
     if "posterior.nc" in files:
-        tree = store.load("new/results/posterior.nc")
+        tree = datatree_files.load("new/results/posterior.nc")
         assert tree["posterior"].sizes["draw"] == 40
         summary = pd.read_csv("new/results/summary.csv", index_col="quantity")
         assert summary.loc["log_likelihood", "mean"] == pytest.approx(

@@ -12,7 +12,7 @@ from helpers.patience import PATIENCE
 from helpers.sentences import said, without_folder
 from helpers.watched_runs import run_fits_by, stop_after
 
-from thali._inference import jobs
+from thali._inference import job_folders
 
 pytestmark = pytest.mark.fit
 
@@ -91,13 +91,13 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
 
 
 KILLED = (
-    "from thali._inference import jobs; jobs.MIN_SECONDS = 0.0; from thali._surfaces.cli"
+    "from thali._inference import job_folders; job_folders.MIN_SECONDS = 0.0; from thali._surfaces.cli"
     " import app; app()"
 )
 
 
 def done(job):
-    index = jobs.read_index(job)
+    index = job_folders.read_index(job)
     return 0 if index is None else index["place"]["done"]
 
 

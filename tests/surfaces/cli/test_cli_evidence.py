@@ -8,8 +8,8 @@ import pytest
 from helpers.sentences import said, says
 from helpers.watched_runs import find_evidence_by
 
-from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.evidence import LogEvidence
+from thali._posterior.convergence_check import ConvergenceCheck
+from thali._posterior.log_evidence import LogEvidence
 from thali.errors import Message
 
 TEA = (

@@ -183,6 +183,13 @@ def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
     said(refused("design", "sd.csv", *words), "column 'sd' but no column 'utility'")
 
 
+@pytest.mark.parametrize("cell", ["", "high"])
+def test_a_utility_that_is_no_number_is_refused(folder, refused, cell):
+    (folder / "gap.csv").write_text(f"attribute,level,utility\nbrand,A,0\nbrand,B,{cell}\n")
+    words = ("--tasks", 4, "--alternatives", 2)
+    said(refused("design", "gap.csv", *words), "'utility'", "'brand', 'B' has none")
+
+
 DESIGNS = [
     (
         ["tea", "rum", "milk", "--prohibit", "a=b"],

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from helpers.sentences import said, says
 
-from thali._inference.jobs import read_index
+from thali._inference.job_folders import read_index
 
 FOODS = ("tea", "milk", "juice")
 ML = ("--method", "maximum-likelihood")

@@ -17,9 +17,9 @@ from helpers.patience import PATIENCE
 from helpers.sentences import said, says, without_folder
 from helpers.watched_runs import find_evidence_by, stop_after
 
-from thali._inference import jobs
-from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.evidence import LogEvidence
+from thali._inference import job_folders
+from thali._posterior.convergence_check import ConvergenceCheck
+from thali._posterior.log_evidence import LogEvidence
 from thali.errors import Message
 
 pytestmark = pytest.mark.fit
@@ -157,7 +157,7 @@ def broken(run, folder, kind, monkeypatch, damages):
                 os.chdir(folder)
             same = is_the_same(run("resume", "results"), results, whole)
             os.chdir(folder)
-            assert same or file.name != jobs.LOCK  # whose content says nothing
+            assert same or file.name != job_folders.LOCK  # whose content says nothing
             counts["the same" if same else "refused"] += 1
     return counts
 
@@ -184,7 +184,7 @@ def test_jobs_of_parts_with_every_file_damaged(run, folder, monkeypatch, kind):
 def test_jobs_of_parts_have_one_writer(run, refused, folder):
     commands = [*WORDS["evidence"], "--out", "results"], ["resume", "results"]
     run(*commands[0])
-    with jobs.lock_folder(folder / "results" / "job"):
+    with job_folders.lock_folder(folder / "results" / "job"):
         assert "running" in run("status", "results").out
         for words in commands:
             said(refused(*words), "is running in")
@@ -203,8 +203,8 @@ def test_clocks_and_places_do_not_matter(run, refused, folder, kind, monkeypatch
     whole = run(*WORDS[kind], "--out", "results")
     job = folder / "results" / "job"
     later = datetime.now().astimezone() + timedelta(days=400)
-    (job / jobs.INDEX).write_bytes(
-        jobs.encode_index(jobs.read_index(job) | {"written": later.isoformat()})
+    (job / job_folders.INDEX).write_bytes(
+        job_folders.encode_index(job_folders.read_index(job) | {"written": later.isoformat()})
     )
     for path in folder.rglob("*"):
         os.utime(path, (0, 0))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from helpers.sentences import said, says
 
-from thali._inference import jobs
+from thali._inference import job_folders
 
 pytestmark = pytest.mark.fit
 QUICK = ["--draws", "60", "--tune", "50", "--chains", "2", "--seed", "1"]
@@ -43,14 +43,14 @@ def place(honest, tmp_path, monkeypatch):
 
 
 def index_of(place):
-    index = jobs.read_index(place / "results" / "job")
+    index = job_folders.read_index(place / "results" / "job")
     index["command"]["folder"] = str(place)
     return index
 
 
 def forge(place, index):
     """Write the index with a right seal."""
-    (place / "results" / "job" / "job.json").write_bytes(jobs.encode_index(index))
+    (place / "results" / "job" / "job.json").write_bytes(job_folders.encode_index(index))
 
 
 def outside(place):

@@ -10,8 +10,8 @@ import pytest
 from helpers.combinations import FITTED
 from helpers.sentences import says
 
+from thali._model.model_spec import FIT, MODEL
 from thali._model.registry import SPECS
-from thali._model.spec import FIT, MODEL
 from thali.errors import ArgumentError
 
 OWNED = [(spec, option) for spec in FITTED for option in spec.options]

@@ -11,7 +11,7 @@ from helpers.elimination_fits import FakeModel
 import thali as th
 from thali._data import kinds
 from thali._labels import display_width
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali._reading.table_files import read_table
 
 WORLD = ['香水, "Nº5"', "향수; 파도", "عطر\nورد", "weight", "001", "NA", "a\r\nb\tc", "=1|2"]

@@ -11,7 +11,7 @@ import pytest
 from helpers.combinations import FITTED
 from helpers.sentences import said, says
 
-from thali._model.spec import REPORT
+from thali._model.model_spec import REPORT
 from thali._testing.small_models import simulate_experiment
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

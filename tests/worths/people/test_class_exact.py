@@ -6,7 +6,7 @@ from class_chains import enumerate_classes, run_class_chains
 from people_problems import Study
 from scipy.special import expit
 
-from thali._posterior.summary import compute_mean_mcse
+from thali._posterior.summary_table import compute_mean_mcse
 
 pytestmark = pytest.mark.fit
 

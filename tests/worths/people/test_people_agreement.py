@@ -9,7 +9,7 @@ from helpers.naive.worths_of_people import EFFECT_SD, compute_log_likelihood
 from people_chains import run_chains
 from people_problems import Study, build_study, list_answers, simulate_answers
 
-from thali._posterior.summary import compute_mean_mcse
+from thali._posterior.summary_table import compute_mean_mcse
 
 N_DRAWS = 4000  # of each of four chains
 LIMIT = 5.0  # of 800 scores: a false alarm in 2,000 runs

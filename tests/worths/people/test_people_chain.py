@@ -7,7 +7,7 @@ import pytest
 from people_problems import build_study, build_table, draw_variables, simulate_answers
 
 import thali as th
-from thali._inference.threads import run_in_threads
+from thali._inference.threads_and_processes import run_in_threads
 from thali._worths.people.answer_table import tabulate_answers
 from thali._worths.people.chain import PeopleChain
 

@@ -8,7 +8,7 @@ from people_problems import Study, build_study, list_answers
 from people_quadrature import integrate_two_people
 from scipy.special import expit
 
-from thali._posterior.summary import compute_mean_mcse
+from thali._posterior.summary_table import compute_mean_mcse
 
 pytestmark = pytest.mark.fit
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._model.covariates import coefficient_name
-from thali._posterior.view import Posterior
+from thali._model.covariate_effects import coefficient_name
+from thali._posterior.posterior_tree import Posterior
 
 MAX_OFFSET = 300.0  # bound of x'beta, as in the samplers
 
@@ -32,22 +32,25 @@ def read_parameter_draws(posterior: Posterior, names: Sequence[str]) -> dict[str
     coefficients = dict(
         zip(map(coefficient_name, posterior.covariates), posterior.coefficients.T, strict=True)
     )
-    draws = {}
+    draws_by_name = {}
     for name in names:
         if name in coefficients:
-            draws[name] = coefficients[name]
+            draws_by_name[name] = coefficients[name]
         else:
-            draws[name] = posterior.draws[name].values.ravel()
-    return draws
+            draws_by_name[name] = posterior.draws[name].values.ravel()
+    return draws_by_name
 
 
 def multiply_first_advantage(
-    ij: np.ndarray, ji: np.ndarray, eta: np.ndarray
+    first_advantage: np.ndarray, second_advantage: np.ndarray, eta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Multiply the first option's advantage by exp(eta); ones where both are zero."""
-    are_zero = ij + ji == 0.0
-    ij, ji = np.where(are_zero, 1.0, ij), np.where(are_zero, 1.0, ji)
-    return ij * np.exp(np.clip(eta, -MAX_OFFSET, MAX_OFFSET)), ji
+    are_zero = first_advantage + second_advantage == 0.0
+    first_advantage, second_advantage = (
+        np.where(are_zero, 1.0, first_advantage),
+        np.where(are_zero, 1.0, second_advantage),
+    )
+    return first_advantage * np.exp(np.clip(eta, -MAX_OFFSET, MAX_OFFSET)), second_advantage
 
 
 def read_cells(posterior: Posterior) -> dict[str, np.ndarray]:
@@ -55,21 +58,21 @@ def read_cells(posterior: Posterior) -> dict[str, np.ndarray]:
 
     Without covariates each pair is one cell.
     """
-    constant, observed = posterior.fixed, posterior.observed
+    constant_data, observed_data = posterior.fixed, posterior.observed
     if posterior.covariates:
-        names = {
+        variable_names = {
             "pair": "cell_pair",
             "wins": "cell_wins",
             "losses": "cell_losses",
             "ties": "cell_ties",
         }
-        return {key: constant[name].values for key, name in names.items()} | {
-            "x": constant["covariate_values"].values
+        return {key: constant_data[name].values for key, name in variable_names.items()} | {
+            "x": constant_data["covariate_values"].values
         }
-    wins, losses = observed["wins"].values, constant["losses"].values
+    wins, losses = observed_data["wins"].values, constant_data["losses"].values
     ties = np.zeros(len(wins))
     if posterior.has_ties:
-        ties = observed["ties"].values
+        ties = observed_data["ties"].values
     return {
         "pair": np.arange(len(wins)),
         "wins": wins,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.indexing import part_bounds, repeat_indices
-from thali._posterior.view import Posterior, flatten_chains
+from thali._inference.index_arithmetic import part_bounds, repeat_indices
+from thali._posterior.posterior_tree import Posterior, flatten_chains
 
 if TYPE_CHECKING:
     from ..samplers.draw_record import RecordedDraws
@@ -61,35 +61,39 @@ class FeatureColumns:
 
     def replace_weights(self, weights: np.ndarray, unique_weights: np.ndarray) -> "FeatureColumns":
         """Return the same features with other weights, sharing all other arrays."""
-        columns = replace(self, weights=weights, unique_weights=unique_weights)
-        vars(columns).update(
+        reweighted = replace(self, weights=weights, unique_weights=unique_weights)
+        vars(reweighted).update(
             {name: getattr(self, name) for name in ("column_offsets", "owner_offsets", "draw")}
         )
-        return columns
+        return reweighted
 
     def select_draw(self, draw: int) -> "FeatureColumns":
         """Return the features of one draw."""
-        start, stop = self.column_offsets[draw], self.column_offsets[draw + 1]
-        owners = self.owners[self.owner_offsets[start] : self.owner_offsets[stop]]
-        draws = slice(draw, draw + 1)
+        first_column, stop_column = self.column_offsets[draw], self.column_offsets[draw + 1]
+        owners = self.owners[self.owner_offsets[first_column] : self.owner_offsets[stop_column]]
+        draw_slice = slice(draw, draw + 1)
         return FeatureColumns(
-            self.n_features[draws],
-            self.weights[start:stop],
-            self.sizes[start:stop],
+            self.n_features[draw_slice],
+            self.weights[first_column:stop_column],
+            self.sizes[first_column:stop_column],
             owners,
-            self.unique_weights[draws],
+            self.unique_weights[draw_slice],
         )
 
     def take(self, draws: np.ndarray) -> "FeatureColumns":
         """Return the features of these draws, in any order and with repetitions."""
-        counts = self.n_features[draws]
-        shifts = self.column_offsets[draws] - np.cumsum(counts) + counts
-        column = np.repeat(shifts, counts) + np.arange(counts.sum())
-        sizes = self.sizes[column]
-        shifts = self.owner_offsets[column] - np.cumsum(sizes) + sizes
-        owner = np.repeat(shifts, sizes) + np.arange(sizes.sum())
+        n_taken = self.n_features[draws]
+        column_shifts = self.column_offsets[draws] - np.cumsum(n_taken) + n_taken
+        column_indices = np.repeat(column_shifts, n_taken) + np.arange(n_taken.sum())
+        n_owners = self.sizes[column_indices]
+        column_shifts = self.owner_offsets[column_indices] - np.cumsum(n_owners) + n_owners
+        owner_indices = np.repeat(column_shifts, n_owners) + np.arange(n_owners.sum())
         return FeatureColumns(
-            counts, self.weights[column], sizes, self.owners[owner], self.unique_weights[draws]
+            n_taken,
+            self.weights[column_indices],
+            n_owners,
+            self.owners[owner_indices],
+            self.unique_weights[draws],
         )
 
     def count_by_draw(self, is_counted: np.ndarray) -> np.ndarray:
@@ -104,24 +108,29 @@ class FeatureColumns:
         self, start: int, stop: int, options: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return padded ownership and weight arrays of draws start to stop - 1."""
-        columns = slice(self.column_offsets[start], self.column_offsets[stop])
-        owners = self.owners[self.owner_offsets[columns.start] : self.owner_offsets[columns.stop]]
-        draw = self.draw[columns] - start
-        slot = np.arange(columns.start, columns.stop) - self.column_offsets[start + draw]
+        column_slice = slice(self.column_offsets[start], self.column_offsets[stop])
+        owners = self.owners[
+            self.owner_offsets[column_slice.start] : self.owner_offsets[column_slice.stop]
+        ]
+        draw_index = self.draw[column_slice] - start
+        slot_in_draw = (
+            np.arange(column_slice.start, column_slice.stop)
+            - self.column_offsets[start + draw_index]
+        )
         if options is None:
-            option_position, m = np.arange(self.n_options), self.n_options
+            option_position, n_selected = np.arange(self.n_options), self.n_options
         else:
-            option_position, m = np.full(self.n_options, -1), len(options)
-            option_position[options] = np.arange(m)
-        width = int(self.n_features[start:stop].max(initial=0))
-        weights = np.zeros((stop - start, width))
-        weights[draw, slot] = self.weights[columns]
-        column = repeat_indices(self.sizes[columns])
+            option_position, n_selected = np.full(self.n_options, -1), len(options)
+            option_position[options] = np.arange(n_selected)
+        max_features = int(self.n_features[start:stop].max(initial=0))
+        weights = np.zeros((stop - start, max_features))
+        weights[draw_index, slot_in_draw] = self.weights[column_slice]
+        column_of_owner = repeat_indices(self.sizes[column_slice])
         is_included = option_position[owners] >= 0
-        features = np.zeros((stop - start, width, m), dtype=bool)
+        features = np.zeros((stop - start, max_features, n_selected), dtype=bool)
         features[
-            draw[column[is_included]],
-            slot[column[is_included]],
+            draw_index[column_of_owner[is_included]],
+            slot_in_draw[column_of_owner[is_included]],
             option_position[owners[is_included]],
         ] = True
         return features, weights
@@ -129,11 +138,11 @@ class FeatureColumns:
 
 def concatenate_chain_columns(chains: Sequence["RecordedDraws"], n_draws: int) -> FeatureColumns:
     """Concatenate the first `n_draws` draws of each chain's features."""
-    parts = []
+    arrays_by_chain = []
     for chain in chains:
         n_columns = int(np.sum(chain.n_features[:n_draws]))
         n_owners = int(np.sum(chain.sizes[:n_columns]))
-        parts.append(
+        arrays_by_chain.append(
             (
                 chain.n_features[:n_draws],
                 chain.weights[:n_columns],
@@ -142,7 +151,9 @@ def concatenate_chain_columns(chains: Sequence["RecordedDraws"], n_draws: int) -
                 chain.unique_weights[:n_draws],
             )
         )
-    return FeatureColumns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return FeatureColumns(
+        *(np.concatenate(arrays) for arrays in zip(*arrays_by_chain, strict=True))
+    )
 
 
 def read_columns(posterior: Posterior) -> FeatureColumns:
@@ -154,12 +165,12 @@ def read_columns(posterior: Posterior) -> FeatureColumns:
         unique_weights = flatten_chains(posterior.unique)
     if posterior.features is not None:
         features = flatten_chains(posterior.features)
-        sizes = features.sum(axis=-1, dtype=np.int64)
+        n_owners = features.sum(axis=-1, dtype=np.int64)
         owners = np.nonzero(features)[2]
     else:
-        sizes, owners = flatten_chains(posterior.feature_sizes), posterior.owners
+        n_owners, owners = flatten_chains(posterior.feature_sizes), posterior.owners
         owners = owners[owners >= 0]
-    has_owners = sizes > 0
+    has_owners = n_owners > 0
     return FeatureColumns(
-        has_owners.sum(axis=1), weights[has_owners], sizes[has_owners], owners, unique_weights
+        has_owners.sum(axis=1), weights[has_owners], n_owners[has_owners], owners, unique_weights
     )

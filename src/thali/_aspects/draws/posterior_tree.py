@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import count_pairs
-from thali._inference.threads import choose_longest_chains
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.threads_and_processes import choose_longest_chains
 from thali._model.stored_choices import MAX_PAIRS
-from thali._posterior.store import add_log_prior, build_tree, describe_origin
-from thali._posterior.view import split_draws
+from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
+from thali._posterior.posterior_tree import split_draws
 from thali.errors import DataError
 
 from .feature_columns import FeatureColumns, concatenate_chain_columns
@@ -53,9 +53,11 @@ def simulate_answers(
 ) -> SimulatedData:
     """Simulate answers to the questions of `data`, multinomial with probabilities p."""
     questions = data.questions(ties)
-    counts = questions.simulate_counts(p, rng)
-    log_likelihood = questions.with_counts(counts).log_likelihoods(p).sum()
-    return SimulatedData(data.with_answers(counts), {"chosen": counts}, float(log_likelihood))
+    answer_counts = questions.simulate_counts(p, rng)
+    log_likelihood = questions.with_counts(answer_counts).log_likelihoods(p).sum()
+    return SimulatedData(
+        data.with_answers(answer_counts), {"chosen": answer_counts}, float(log_likelihood)
+    )
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,8 @@ class KeptDraws(NamedTuple):
         import xarray as xr
 
         dataset = xr.Dataset(variables, {**self.build_coordinates(), **coordinates})
-        for name, variable in dataset.data_vars.items():
-            variable.attrs["description"] = (_DESCRIPTIONS | descriptions)[str(name)]
+        for variable_name, variable in dataset.data_vars.items():
+            variable.attrs["description"] = (_DESCRIPTIONS | descriptions)[str(variable_name)]
         stats = _collect_stats([chain.stats for chain in self.chains])
         return split_draws(dataset) | {
             "sample_stats": xr.Dataset(stats, {"chain": dataset["chain"]})
@@ -139,12 +141,12 @@ class KeptDraws(NamedTuple):
 
 def select_kept_draws(chains: Sequence["RecordedDraws"]) -> KeptDraws:
     """Select the chains and length that keep most draws; interrupted chains are short."""
-    chain_indices, draws = choose_longest_chains([len(chain.alpha) for chain in chains])
-    if draws == 0:
+    chain_indices, n_draws = choose_longest_chains([len(chain.alpha) for chain in chains])
+    if n_draws == 0:
         raise DataError(
             "no draws were kept, so there is no posterior; run the fit longer before stopping it"
         )
-    return KeptDraws([chains[number] for number in chain_indices], draws)
+    return KeptDraws([chains[number] for number in chain_indices], n_draws)
 
 
 def build_datatree(
@@ -152,7 +154,7 @@ def build_datatree(
     data: "PairedComparisons | Choices | Similarities",
     likelihood: Any,
     *,
-    learned_alpha: bool,
+    is_alpha_learned: bool,
     attrs: Mapping[str, object] | None = None,
     task: "SamplingTask | None" = None,
 ) -> "xarray.DataTree":
@@ -160,71 +162,80 @@ def build_datatree(
     import xarray as xr
 
     kept_draws = select_kept_draws(chains)
-    columns, shape = concatenate_chain_columns(*kept_draws), kept_draws.shape
+    feature_columns, shape = concatenate_chain_columns(*kept_draws), kept_draws.shape
     labels = np.asarray(data.labels, dtype=str)
-    dense = count_pairs(data.n_options) <= MAX_PAIRS
-    parameters = {name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra}
-    flat_parameters = {name: array.ravel() for name, array in parameters.items()}
-    part = likelihood.build_posterior_part(columns, flat_parameters, data, shape, dense)
+    stores_pairs = count_pairs(data.n_options) <= MAX_PAIRS
+    parameter_draws = {
+        name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra
+    }
+    flat_parameters = {name: array.ravel() for name, array in parameter_draws.items()}
+    data_part = likelihood.build_posterior_part(
+        feature_columns, flat_parameters, data, shape, stores_pairs
+    )
     variables = {
-        **kept_draws.build_variables(part.log_constant),
+        **kept_draws.build_variables(data_part.log_constant),
         # other parameters are in the part
         **{
             name: (("chain", "draw"), array)
-            for name, array in parameters.items()
-            if name in part.descriptions
+            for name, array in parameter_draws.items()
+            if name in data_part.descriptions
         },
-        **encode_features(columns, shape, dense),
-        **part.variables,
+        **encode_features(feature_columns, shape, stores_pairs),
+        **data_part.variables,
     }
-    groups = kept_draws.build_groups(
-        variables, {"option": labels, **part.coordinates}, part.descriptions
+    tree_groups = kept_draws.build_groups(
+        variables, {"option": labels, **data_part.coordinates}, data_part.descriptions
     )
-    if part.pointwise:
+    if data_part.pointwise:
         # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
-        groups["log_likelihood"] = xr.Dataset(
-            part.pointwise, {**kept_draws.build_coordinates(), **part.observed_coordinates}
+        tree_groups["log_likelihood"] = xr.Dataset(
+            data_part.pointwise,
+            {**kept_draws.build_coordinates(), **data_part.observed_coordinates},
         )
-    groups["observed_data"] = xr.Dataset(part.observed, part.observed_coordinates)
-    groups["constant_data"] = xr.Dataset(
-        {"kind": part.kind, **part.constants, "learned_alpha": bool(learned_alpha)},
-        {**part.observed_coordinates, "option": labels},
+    tree_groups["observed_data"] = xr.Dataset(data_part.observed, data_part.observed_coordinates)
+    tree_groups["constant_data"] = xr.Dataset(
+        {"kind": data_part.kind, **data_part.constants, "learned_alpha": bool(is_alpha_learned)},
+        {**data_part.observed_coordinates, "option": labels},
     )
     if task is not None:
         log_priors = compute_log_priors(
-            task, likelihood, data, columns, variables["alpha"][1].ravel(), flat_parameters
+            task, likelihood, data, feature_columns, variables["alpha"][1].ravel(), flat_parameters
         )
-        by_chain = {name: array.reshape(shape) for name, array in log_priors.items()}
-        add_log_prior(groups, by_chain, LOG_PRIOR_NOTES)
-    return build_tree(groups, {**describe_origin(), **(attrs or {})})
+        log_priors_by_chain = {name: array.reshape(shape) for name, array in log_priors.items()}
+        add_log_prior(tree_groups, log_priors_by_chain, LOG_PRIOR_NOTES)
+    return build_tree(tree_groups, {**describe_origin(), **(attrs or {})})
 
 
 def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
     """Stack the statistics of complete chains by name, padded along `level`."""
-    variables = {}
-    for name in stats[0]:
-        arrays = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
-        if arrays[0].ndim == 0:
-            variables[name] = ("chain", arrays)
+    stacked_stats = {}
+    for statistic_name in stats[0]:
+        chain_arrays = [np.asarray(chain.get(statistic_name, np.nan), float) for chain in stats]
+        if chain_arrays[0].ndim == 0:
+            stacked_stats[statistic_name] = ("chain", chain_arrays)
         else:
-            levels = max(chain["temperature"].size for chain in stats)
-            padded = np.full((len(arrays), levels), np.nan)
-            for row, array in zip(padded, arrays, strict=True):
-                row[: array.size] = array
-            variables[name] = (("chain", "level"), padded)
-    return variables
+            max_levels = max(chain["temperature"].size for chain in stats)
+            padded_array = np.full((len(chain_arrays), max_levels), np.nan)
+            for padded_row, chain_array in zip(padded_array, chain_arrays, strict=True):
+                padded_row[: chain_array.size] = chain_array
+            stacked_stats[statistic_name] = (("chain", "level"), padded_array)
+    return stacked_stats
 
 
-def encode_features(columns: FeatureColumns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
+def encode_features(
+    feature_columns: FeatureColumns, shape: tuple[int, int], is_dense: bool
+) -> dict[Any, Any]:
     """Return variables that store the features of all draws, dense or as lists."""
-    if dense:
-        return _encode_dense_features(columns, shape)
-    return _encode_owner_lists(columns, shape)
+    if is_dense:
+        return _encode_dense_features(feature_columns, shape)
+    return _encode_owner_lists(feature_columns, shape)
 
 
-def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+def _encode_dense_features(
+    feature_columns: FeatureColumns, shape: tuple[int, int]
+) -> dict[Any, Any]:
     """Return features of all draws as 0/1 matrices, padded to one size."""
-    features, weights = columns.to_dense(0, columns.n_draws)
+    features, weights = feature_columns.to_dense(0, feature_columns.n_draws)
     return {
         "features": (
             ("chain", "draw", "feature", "option"),
@@ -234,21 +245,27 @@ def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> d
     }
 
 
-def _encode_owner_lists(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+def _encode_owner_lists(feature_columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
     """Return features of all draws as lists of owners, padded to one length."""
-    owners_per_draw = np.diff(columns.owner_offsets[columns.column_offsets])
+    owners_per_draw = np.diff(feature_columns.owner_offsets[feature_columns.column_offsets])
 
     def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
         """Return one row per draw of these values, padded with `fill`."""
-        array = np.full((columns.n_draws, int(counts.max())), fill, dtype=dtype)
-        array[np.arange(array.shape[1]) < counts[:, None]] = values
-        return array.reshape(*shape, -1)
+        padded_rows = np.full((feature_columns.n_draws, int(counts.max())), fill, dtype=dtype)
+        padded_rows[np.arange(padded_rows.shape[1]) < counts[:, None]] = values
+        return padded_rows.reshape(*shape, -1)
 
-    by_feature, by_owner = ("chain", "draw", "feature"), ("chain", "draw", "owner")
+    feature_dims, owner_dims = ("chain", "draw", "feature"), ("chain", "draw", "owner")
     return {
-        "weights": (by_feature, pad_draws(columns.weights, columns.n_features, 0.0, float)),
-        "feature_size": (by_feature, pad_draws(columns.sizes, columns.n_features, 0, np.int32)),
-        "owners": (by_owner, pad_draws(columns.owners, owners_per_draw, -1, np.int32)),
+        "weights": (
+            feature_dims,
+            pad_draws(feature_columns.weights, feature_columns.n_features, 0.0, float),
+        ),
+        "feature_size": (
+            feature_dims,
+            pad_draws(feature_columns.sizes, feature_columns.n_features, 0, np.int32),
+        ),
+        "owners": (owner_dims, pad_draws(feature_columns.owners, owners_per_draw, -1, np.int32)),
     }
 
 
@@ -272,17 +289,21 @@ def compute_log_priors(
     task: "SamplingTask",
     likelihood: Any,
     data: Any,
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     alpha: np.ndarray,
     parameters: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
     """Return log prior densities by variable, each (n_draws,); a fixed alpha has none."""
-    weights = task.model.weights
+    weight_prior = task.model.weights
     log_priors = {}
     if task.model.learn_alpha:
         log_priors["alpha"] = -alpha  # Gamma(1, 1)
-    log_priors["features"] = task.prior.log_prob_of_draws(columns, alpha)
-    log_priors["weights"] = columns.sum_by_draw(weights.log_density(columns.weights))
+    log_priors["features"] = task.prior.log_prob_of_draws(feature_columns, alpha)
+    log_priors["weights"] = feature_columns.sum_by_draw(
+        weight_prior.log_density(feature_columns.weights)
+    )
     if likelihood.unique:
-        log_priors["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
-    return log_priors | likelihood.log_parameter_prior(parameters, data, weights)
+        log_priors["unique_weights"] = weight_prior.log_density(feature_columns.unique_weights).sum(
+            axis=1
+        )
+    return log_priors | likelihood.log_parameter_prior(parameters, data, weight_prior)

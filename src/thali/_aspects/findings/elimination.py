@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
-from thali._digits import format_percent
 from thali._labels import list_names
 from thali._model.choice_findings import (
     MAX_RANKED,
@@ -34,15 +33,16 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.settings import AnswerSettings
-from thali._people.populations import LatentClasses
+from thali._model.sentence_templates import phrase
+from thali._number_format import format_percent
+from thali._people.people_argument import LatentClasses
 from thali._trees.tree import Tree
 
-from ..answers.data_kind_checks import require_choices
-from . import groups, latent_classes, people
-from .english import ENGLISH
+from ..results.data_kind_checks import require_choices
+from . import groups, latent_classes, respondents
+from .english_sentences import ENGLISH
 from .features import (
     build_features_finding,
     build_number_finding,
@@ -50,7 +50,7 @@ from .features import (
     has_only_unique_aspects,
     membership,
 )
-from .people import describe_repeated_answers, independence
+from .respondents import describe_repeated_answers, independence
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
@@ -62,15 +62,15 @@ def list_makers(
     model: "EliminationByAspects", settings: AnswerSettings
 ) -> tuple[FindingMaker, ...]:
     """List the functions that make the findings of a fit, by its population."""
-    individual_findings = (
+    individual_makers = (
         *_FIRST_INDIVIDUAL_FINDINGS,
-        *people.list_segment_findings(settings),
+        *respondents.list_segment_findings(settings),
         *_LAST_INDIVIDUAL_FINDINGS,
     )
     return {
         ONE: ELIMINATION_FINDINGS,
         GROUPS: GROUP_FINDINGS,
-        PEOPLE: individual_findings,
+        PEOPLE: individual_makers,
         KINDS: CLASS_FINDINGS,
     }[model._view.population]
 
@@ -96,18 +96,21 @@ def aspects(model: "EliminationByAspects", settings: AnswerSettings) -> Finding 
     """Report the aspects with probabilities, weights and members."""
     if has_only_unique_aspects(model):
         return None
-    table: Any = model.features(similar=settings.similar, ci=settings.ci)
+    aspects_table: Any = model.features(similar=settings.similar, ci=settings.ci)
     notes: tuple[str, ...] = ()
-    if len(table) and "place" in table:
+    if len(aspects_table) and "place" in aspects_table:
         notes += (describe_tree_positions(model, model.aspects, "aspect", "options"),)
-    if len(table) and table["members"].map(len).isin([1, model._view.n_options]).any():
+    if (
+        len(aspects_table)
+        and aspects_table["members"].map(len).isin([1, model._view.n_options]).any()
+    ):
         notes += (ENGLISH["elimination.silent"],)
-    return build_features_finding(model, table, "aspect", notes)
+    return build_features_finding(model, aspects_table, "aspect", notes)
 
 
 @finding("n_features", "Number of aspects", ON_SCREEN)
 def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """Report the posterior of the number of latent aspects; None if there can be none."""
+    """Report the number of latent aspects; None if the model has only unique aspects."""
     if has_only_unique_aspects(model):
         return None
     counted_noun = "latent aspects"
@@ -135,13 +138,13 @@ def common_ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Fin
 @finding("unique_weights", "Weights of unique aspects", ON_SCREEN)
 def unique_weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the weight of each option's unique aspect."""
-    table = model.unique_weights(settings.ci)
-    sorted_table = table.sort_values("weight", ascending=False, kind="stable")
+    weights_table = model.unique_weights(settings.ci)
+    sorted_table = weights_table.sort_values("weight", ascending=False, kind="stable")
     brief = None
     if has_no_shared_aspects(model):
         brief = Brief("Worths", table=sorted_table)
     return Finding(
-        title=ENGLISH["unique_weights.title"], table=table, shown=sorted_table, brief=brief
+        title=ENGLISH["unique_weights.title"], table=weights_table, shown=sorted_table, brief=brief
     )
 
 
@@ -150,8 +153,10 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     """Report effects of comparison covariates; None without covariates."""
     if not model._covariates:
         return None
-    table = model.covariate_effects(settings.ci)
-    return build_covariate_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
+    effects_table = model.covariate_effects(settings.ci)
+    return build_covariate_finding(
+        effects_table, effects_table["mean"], (ENGLISH["covariates.zero"],)
+    )
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
@@ -163,30 +168,33 @@ def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings
 
 @finding("option_similarity", "Similarity of the options", FULL)
 def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """Report the share of weight that two options have in common; None if none can."""
-    n = model._view.n_options
-    if has_no_shared_aspects(model) or not _MIN_COMPARED_OPTIONS <= n <= MAX_RANKED:
+    """Report the share of weight that options have in common; None without shared aspects."""
+    n_options = model._view.n_options
+    if has_no_shared_aspects(model) or not _MIN_COMPARED_OPTIONS <= n_options <= MAX_RANKED:
         return None
-    table = model.option_similarity()
-    rows, columns = np.triu_indices(n, 1)
-    most_similar = table.to_numpy()[rows, columns].argmax()
-    a, b = (str(table.index[indices[most_similar]]) for indices in (rows, columns))
-    share = format_percent(float(table.loc[a, b]), 1)
+    similarity_table = model.option_similarity()
+    first_options, second_options = np.triu_indices(n_options, 1)
+    closest_pair = similarity_table.to_numpy()[first_options, second_options].argmax()
+    a, b = (
+        str(similarity_table.index[indices[closest_pair]])
+        for indices in (first_options, second_options)
+    )
+    share_text = format_percent(float(similarity_table.loc[a, b]), 1)
     return Finding(
-        phrase(ENGLISH, "option_similarity", a=a, b=b, share=share),
+        phrase(ENGLISH, "option_similarity", a=a, b=b, share=share_text),
         title=ENGLISH["option_similarity.title"],
-        table=table.rename_axis("option"),
+        table=similarity_table.rename_axis("option"),
     )
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report alpha, tie parameter, log-likelihood and lapse rate."""
-    rows = model.summary(settings.ci)
+    summary_rows = model.summary(settings.ci)
     notes = [
-        phrase(ENGLISH, f"parameters.{name}", value=format_row(rows, name))
+        phrase(ENGLISH, f"parameters.{name}", value=format_row(summary_rows, name))
         for name in ("alpha", "tie", "log_likelihood")
-        if name in rows.index
+        if name in summary_rows.index
     ]
     return Finding(
         notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{model._view.lapse:g}"))
@@ -198,16 +206,16 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 
 def describe_elimination_methods(model: "EliminationByAspects") -> tuple[Text, ...]:
     """Return methods sentences about elimination by aspects."""
-    lapse = phrase(ENGLISH, "methods.lapse", lapse=f"{model._view.lapse:g}")
+    lapse_sentence = phrase(ENGLISH, "methods.lapse", lapse=f"{model._view.lapse:g}")
     last_sentences = (
         *_describe_ties(model),
         *_describe_covariates(model),
-        lapse,
+        lapse_sentence,
         *describe_repeated_answers(model),
     )
     if has_no_shared_aspects(model):
-        source = Cite("bradley1952", "luce1959", inside=True)
-        return (phrase(ENGLISH, "methods.luce", source=source), *last_sentences)
+        model_citation = Cite("bradley1952", "luce1959", inside=True)
+        return (phrase(ENGLISH, "methods.luce", source=model_citation), *last_sentences)
     sentences = [phrase(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
     if isinstance(model.aspects, Tree):
         sentences.append(phrase(ENGLISH, "methods.tree", source=Cite("miller2008")))
@@ -238,10 +246,10 @@ def _describe_ties(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 def _describe_covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     """Return methods sentences about comparison covariates; () without them."""
-    names = model._covariates
-    if not names:
+    covariate_names = model._covariates
+    if not covariate_names:
         return ()
-    sentence = phrase(ENGLISH, "methods.covariates", names=list_names(names))
+    sentence = phrase(ENGLISH, "methods.covariates", names=list_names(covariate_names))
     if model._groups:
         return sentence, ENGLISH["groups.methods.covariates"]
     if isinstance(model.people, LatentClasses):
@@ -265,18 +273,18 @@ _FIRST_INDIVIDUAL_FINDINGS = (
     aspects,
     n_features,
     common_ranks,
-    people.respondent_effects,
-    people.individuals,
+    respondents.respondent_effects,
+    respondents.individuals,
 )
 _LAST_INDIVIDUAL_FINDINGS = (
-    people.parameters,
+    respondents.parameters,
     check,
     summary,
     data,
     make_methods_maker(
         lambda model: (
             *describe_elimination_methods(model),
-            *people.describe_individual_methods(model),
+            *respondents.describe_individual_methods(model),
         )
     ),
     independence,

@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_number, format_probability
 from thali._labels import format_plural, list_names
 from thali._model.finding import FULL, Brief, Finding, Picture, finding
-from thali._model.phrases import format_estimate, phrase
-from thali._model.settings import AnswerSettings
-from thali._posterior.interval import compute_interval
+from thali._model.finding_settings import AnswerSettings
+from thali._model.sentence_templates import format_estimate, phrase
+from thali._number_format import format_number, format_probability
+from thali._posterior.posterior_interval import compute_interval
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting
 
-from ..answers.features import features_table, format_chain_column, locate_in_tree
-from ..answers.matched_features import format_members
-from .english import ENGLISH
+from ..results.feature_table import features_table, format_chain_column, locate_in_tree
+from ..results.matched_features import format_members
+from .english_sentences import ENGLISH
 
 if TYPE_CHECKING:
     import pandas
@@ -97,7 +97,7 @@ def build_empty_finding(exported_table: "pandas.DataFrame", word: str) -> Findin
 
 
 def suggest_next_steps(word: str) -> Message:
-    """Return a message with next steps if no feature is probable enough to list."""
+    """Return a message with next steps, if no feature is probable enough to list."""
     comparison: tuple[Any, ...] = ()
     if word == "aspect":
         comparison = (
@@ -120,65 +120,74 @@ def _build_brief(
     features: "pandas.DataFrame", model: Any, word: str, is_given: bool, steps: Any
 ) -> Brief:
     """Build the short feature table for a screen; `steps` are for uncertain features."""
-    shared = select_shared_features(features, len(read_labels(model)), is_given)
+    shared_features = select_shared_features(features, len(read_labels(model)), is_given)
     label = f"{word.capitalize()}s"
-    if not len(shared):
+    if not len(shared_features):
         return Brief(label, next=steps)
-    shown_table = format_for_reading(shared, model, word)
+    shown_table = format_for_reading(shared_features, model, word)
     shown_table = shown_table[[name for name in _BRIEF_COLUMNS if name in shown_table]]
-    key, next_steps = "brief", ""
+    brief_key, next_steps = "brief", ""
     if is_given:
-        key, shown_table = "brief.given", shown_table.drop(columns="probability")
-    elif shared["probability"].iloc[0] < _MIN_PROBABLE:
-        key, next_steps = "brief.unsure", steps
-    text = phrase(ENGLISH, f"features.{key}", word=word)
-    return Brief(label, text, table=shown_table, next=next_steps)
+        brief_key, shown_table = "brief.given", shown_table.drop(columns="probability")
+    elif shared_features["probability"].iloc[0] < _MIN_PROBABLE:
+        brief_key, next_steps = "brief.unsure", steps
+    brief_text = phrase(ENGLISH, f"features.{brief_key}", word=word)
+    return Brief(label, brief_text, table=shown_table, next=next_steps)
 
 
 def has_given_features(model: Any) -> bool:
     """Return whether the features are given rather than inferred."""
-    params = model.get_params()
-    given = params.get("aspects", params.get("features"))
-    return not isinstance(given, str | int | Tree | None)
+    model_params = model.get_params()
+    feature_argument = model_params.get("aspects", model_params.get("features"))
+    return not isinstance(feature_argument, str | int | Tree | None)
 
 
 def describe_probable_features(features: Any, word: str, n_options: int, is_given: bool) -> str:
     """Return a sentence that lists probable shared features; "" if there are none."""
-    shared = select_shared_features(features, n_options, is_given)
-    if not len(shared):
+    shared_features = select_shared_features(features, n_options, is_given)
+    if not len(shared_features):
         return ""
-    n_unnamed = int((shared["probability"].iloc[_MAX_NAMED:] >= _MIN_PROBABLE).sum())
-    remainder: Any = ""
+    n_unnamed = int((shared_features["probability"].iloc[_MAX_NAMED:] >= _MIN_PROBABLE).sum())
+    remainder_note: Any = ""
     if n_unnamed and not is_given:
-        remainder = phrase(ENGLISH, "features.more", more=format_plural(n_unnamed, "other"))
+        remainder_note = phrase(ENGLISH, "features.more", more=format_plural(n_unnamed, "other"))
     descriptions = "; ".join(
-        _describe_feature(row, is_given) for row in shared.head(_MAX_NAMED).to_dict("records")
+        _describe_feature(row, is_given)
+        for row in shared_features.head(_MAX_NAMED).to_dict("records")
     )
     if is_given:
-        key = "features.given"
-    elif shared["probability"].iloc[0] < _MIN_PROBABLE:
-        key = "features.unsure"
+        sentence_key = "features.given"
+    elif shared_features["probability"].iloc[0] < _MIN_PROBABLE:
+        sentence_key = "features.unsure"
     else:
-        key = "features"
-    return str(phrase(ENGLISH, key, word=word, named=f"{descriptions}{remainder}"))
+        sentence_key = "features"
+    return str(phrase(ENGLISH, sentence_key, word=word, named=f"{descriptions}{remainder_note}"))
 
 
 def select_shared_features(features: Any, n_options: int, is_given: bool) -> Any:
     """Select probable features with several, but not all, options as owners."""
-    sizes = features["members"].map(len)
-    shared = features[(sizes > 1) & (sizes < n_options)]
+    n_owners = features["members"].map(len)
+    shared_features = features[(n_owners > 1) & (n_owners < n_options)]
     if is_given:
-        return shared
-    return shared[shared["probability"] >= _MIN_NAMED_PROBABILITY]
+        return shared_features
+    return shared_features[shared_features["probability"] >= _MIN_NAMED_PROBABILITY]
 
 
-def _describe_feature(row: dict[str, Any], is_given: bool) -> str:
+def _describe_feature(feature_row: dict[str, Any], is_given: bool) -> str:
     """Return words on a feature: members, weight, and probability if inferred."""
-    facts = {"members": list_names(row["members"]), "weight": format_number(row["weight"])}
+    feature_facts = {
+        "members": list_names(feature_row["members"]),
+        "weight": format_number(feature_row["weight"]),
+    }
     if is_given:
-        return str(phrase(ENGLISH, "features.given.one", **facts))
+        return str(phrase(ENGLISH, "features.given.one", **feature_facts))
     return str(
-        phrase(ENGLISH, "features.one", probability=format_probability(row["probability"]), **facts)
+        phrase(
+            ENGLISH,
+            "features.one",
+            probability=format_probability(feature_row["probability"]),
+            **feature_facts,
+        )
     )
 
 
@@ -187,20 +196,20 @@ def format_for_reading(features: "pandas.DataFrame", model: Any, word: str) -> "
     chain_columns = [
         name for name in map(format_chain_column, range(model._view.shape[0])) if name in features
     ]
-    columns = _SHOWN_COLUMNS
+    shown_columns = _SHOWN_COLUMNS
     if chain_columns:
-        columns = ("probability", *chain_columns, "place")
-    names = [name for name in (word, *columns) if name in features]
-    reading_table = append_members(features, names, read_labels(model))
+        shown_columns = ("probability", *chain_columns, "place")
+    column_names = [name for name in (word, *shown_columns) if name in features]
+    reading_table = append_members(features, column_names, read_labels(model))
     reading_table.attrs = features.attrs
     return reading_table
 
 
 def append_members(
-    features: "pandas.DataFrame", columns: list[str], labels: list[str]
+    features: "pandas.DataFrame", column_names: list[str], labels: list[str]
 ) -> "pandas.DataFrame":
-    """Return these columns of a feature table, with members as text in the last column."""
-    return features[columns].assign(
+    """Return columns of a feature table, with members as text in the last column."""
+    return features[column_names].assign(
         members=[format_members(members, labels) for members in features["members"]]
     )
 
@@ -211,35 +220,37 @@ def expand_members(features: "pandas.DataFrame", labels: "list[str]") -> "pandas
 
     member_columns = {}
     for label in labels:
-        name = label
+        column_name = label
         if label in features.columns:
-            name += " (member)"
-        member_columns[name] = [int(label in members) for members in features["members"]]
+            column_name += " (member)"
+        member_columns[column_name] = [int(label in members) for members in features["members"]]
     joined_members = features.assign(members=features["members"].map("; ".join))
     exported_table = pd.concat(
         [joined_members, pd.DataFrame(member_columns, index=features.index)], axis=1
     )
     exported_table.attrs = {
-        name: value for name, value in features.attrs.items() if name == "interval"
+        column_name: value
+        for column_name, value in features.attrs.items()
+        if column_name == "interval"
     }
     return exported_table
 
 
 def describe_tree_positions(model: Any, tree: Tree, word: str, members_noun: str) -> str:
     """Return a sentence: how many shared features match a clade of the tree."""
-    table = features_table(model._view, 0.0)
-    position = np.array(locate_in_tree(table["members"], tree), dtype=object)
-    copies = table["copies"].to_numpy()
-    n_shared = copies[(position != "leaf") & (position != "root")].sum()
-    n_across = copies[position == "across"].sum()
+    features = features_table(model._view, 0.0)
+    tree_positions = np.array(locate_in_tree(features["members"], tree), dtype=object)
+    mean_copies = features["copies"].to_numpy()
+    n_shared = mean_copies[(tree_positions != "leaf") & (tree_positions != "root")].sum()
+    n_across = mean_copies[tree_positions == "across"].sum()
     if n_shared == 0.0:
         return str(phrase(ENGLISH, "features.no_place", word=word, of=members_noun))
-    parts = {
+    count_texts = {
         "total": f"{n_shared:.2f}",
         "clade": f"{n_shared - n_across:.2f}",
         "across": f"{n_across:.2f}",
     }
-    return str(phrase(ENGLISH, "features.place", word=word, of=members_noun, **parts))
+    return str(phrase(ENGLISH, "features.place", word=word, of=members_noun, **count_texts))
 
 
 def has_only_unique_aspects(model: Any) -> bool:
@@ -248,36 +259,44 @@ def has_only_unique_aspects(model: Any) -> bool:
 
 
 def build_number_finding(
-    model: Any, draws: np.ndarray, word: str, counted_noun: str, ci: float
+    model: Any, number_draws: np.ndarray, word: str, counted_noun: str, ci: float
 ) -> Finding:
     """Build the finding with probabilities of each number of features."""
     import pandas as pd
 
-    sentence = describe_number(draws, counted_noun, ci)
+    sentence = describe_number(number_draws, counted_noun, ci)
     brief = Brief("Number", order=2)
-    if (draws == draws.flat[0]).all():
+    if (number_draws == number_draws.flat[0]).all():
         return Finding(sentence, brief=brief)
-    numbers, counts = np.unique(draws, return_counts=True)
-    index = pd.Index(numbers, name="n_features")
-    table = pd.DataFrame({"probability": counts / draws.size}, index=index)
-    table.attrs |= {
-        "mean": float(draws.mean()),
-        "low_high": compute_interval(draws, ci, axis=None).tolist(),
+    numbers, draw_counts = np.unique(number_draws, return_counts=True)
+    number_index = pd.Index(numbers, name="n_features")
+    probability_table = pd.DataFrame(
+        {"probability": draw_counts / number_draws.size}, index=number_index
+    )
+    probability_table.attrs |= {
+        "mean": float(number_draws.mean()),
+        "low_high": compute_interval(number_draws, ci, axis=None).tolist(),
         "interval": ci,
     }
-    table.attrs["word"] = word
+    probability_table.attrs["word"] = word
     title, caption = (
         str(phrase(ENGLISH, f"number.{key}", word=word)) for key in ("title", "caption")
     )
-    picture = Picture("n_features", caption, table)
-    return Finding(sentence, title=title, table=table, picture=picture, leads=False, brief=brief)
+    picture = Picture("n_features", caption, probability_table)
+    return Finding(
+        sentence, title=title, table=probability_table, picture=picture, leads=False, brief=brief
+    )
 
 
-def describe_number(draws: np.ndarray, counted_noun: str, ci: float) -> str:
+def describe_number(number_draws: np.ndarray, counted_noun: str, ci: float) -> str:
     """Return a sentence about the posterior of the number of features."""
-    if (draws == draws.flat[0]).all():
-        return str(phrase(ENGLISH, "number.fixed", what=counted_noun, number=f"{draws.flat[0]:g}"))
-    return str(phrase(ENGLISH, "number", what=counted_noun, estimate=format_estimate(draws, ci)))
+    if (number_draws == number_draws.flat[0]).all():
+        return str(
+            phrase(ENGLISH, "number.fixed", what=counted_noun, number=f"{number_draws.flat[0]:g}")
+        )
+    return str(
+        phrase(ENGLISH, "number", what=counted_noun, estimate=format_estimate(number_draws, ci))
+    )
 
 
 @finding("membership", "Membership of merged features", FULL)
@@ -291,5 +310,7 @@ def membership(model: Any, settings: AnswerSettings) -> Finding | None:
 def build_membership_finding(model: Any, similar: Any) -> Finding:
     """Build the finding about memberships in features merged at Jaccard `similar`."""
     title = ENGLISH["features.membership"]
-    table = model.membership(similar=similar)
-    return Finding(title=title, table=table, picture=Picture("membership", title, table))
+    membership_table = model.membership(similar=similar)
+    return Finding(
+        title=title, table=membership_table, picture=Picture("membership", title, membership_table)
+    )

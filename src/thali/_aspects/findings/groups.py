@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import format_probability
 from thali._labels import format_plural, list_names
 from thali._model.choice_findings import MAX_GROUPS, format_row
 from thali._model.common_findings import data, make_question_maker, summary
@@ -16,12 +15,13 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.finding_settings import AnswerSettings
 from thali._model.group_findings import make_group_ranks_maker
-from thali._model.phrases import format_estimate, phrase
-from thali._model.settings import AnswerSettings
+from thali._model.sentence_templates import format_estimate, phrase
+from thali._number_format import format_probability
 
-from ..answers.option_tables import compute_ranks
-from .english import ENGLISH
+from ..results.option_tables import compute_ranks
+from .english_sentences import ENGLISH
 from .features import (
     append_members,
     build_empty_finding,
@@ -56,17 +56,17 @@ def list_group_findings(
         """Report the posterior of the number of features."""
         return build_number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
-    question = make_question_maker(
+    question_maker = make_question_maker(
         lambda model: phrase(ENGLISH, "groups.asked", names=list_names(model._groups), word=word)
     )
-    rank_findings: tuple[FindingMaker, ...] = ()
+    rank_makers: tuple[FindingMaker, ...] = ()
     if word == "aspect":
-        rank_findings = (ranks,)
+        rank_makers = (ranks,)
     return (
-        question,
+        question_maker,
         features,
         n_features,
-        *rank_findings,
+        *rank_makers,
         *more_findings,
         parameters,
         check,
@@ -80,16 +80,21 @@ ranks = make_group_ranks_maker(lambda model: compute_ranks(model._view))
 
 def _build_group_features(model: Any, settings: AnswerSettings, word: str) -> Finding:
     """Report shared features with their weights in each group."""
-    table = model.features(similar=settings.similar, ci=settings.ci)
+    features = model.features(similar=settings.similar, ci=settings.ci)
     labels = read_labels(model)
-    shared = table[table["members"].map(len).between(2, len(labels) - 1)]
-    exported_table = expand_members(table, labels)
-    if not len(shared):
+    shared_features = features[features["members"].map(len).between(2, len(labels) - 1)]
+    exported_table = expand_members(features, labels)
+    if not len(shared_features):
         return build_empty_finding(exported_table, word)
-    sentence, weights = describe_differences(shared, word), list_weight_columns(shared)
-    picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), table)
+    sentence, weight_columns = (
+        describe_differences(shared_features, word),
+        list_weight_columns(shared_features),
+    )
+    picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), features)
     reading_table = append_members(
-        shared, ["probability", "mcse", *weights, *table.attrs["compared"]], labels
+        shared_features,
+        ["probability", "mcse", *weight_columns, *features.attrs["compared"]],
+        labels,
     )
     n_hidden, notes = len(model._groups) - MAX_GROUPS, ()
     if n_hidden > 0:
@@ -103,7 +108,8 @@ def _build_group_features(model: Any, settings: AnswerSettings, word: str) -> Fi
         picture=picture,
         notes=notes,
         brief=Brief(
-            f"{word.capitalize()}s", table=reading_table[["probability", *weights, "members"]]
+            f"{word.capitalize()}s",
+            table=reading_table[["probability", *weight_columns, "members"]],
         ),
     )
 
@@ -113,23 +119,23 @@ def list_weight_columns(features: "pandas.DataFrame") -> list[str]:
     return [f"weight[{name}]" for name in features.attrs.get("groups", ())[:MAX_GROUPS]]
 
 
-def describe_differences(shared: "pandas.DataFrame", word: str) -> str:
+def describe_differences(shared_features: "pandas.DataFrame", word: str) -> str:
     """Return a sentence: which features weigh more in one group than in another."""
     sentences = []
-    for row in shared.to_dict("records"):
-        for column, (a, b) in shared.attrs["compared"].items():
-            certainty = row[column]
-            if not 1 - _MIN_CERTAINTY < certainty < _MIN_CERTAINTY:
+    for feature_row in shared_features.to_dict("records"):
+        for comparison_column, (a, b) in shared_features.attrs["compared"].items():
+            probability_a_heavier = feature_row[comparison_column]
+            if not 1 - _MIN_CERTAINTY < probability_a_heavier < _MIN_CERTAINTY:
                 heavier_group, lighter_group = a, b
-                if certainty < 0.5:
+                if probability_a_heavier < 0.5:
                     heavier_group, lighter_group = b, a
                 sentence = phrase(
                     ENGLISH,
                     "groups.more",
                     word=word,
-                    sure=format_probability(max(certainty, 1 - certainty)),
-                    probability=format_probability(row["probability"]),
-                    members=list_names(row["members"]),
+                    sure=format_probability(max(probability_a_heavier, 1 - probability_a_heavier)),
+                    probability=format_probability(feature_row["probability"]),
+                    members=list_names(feature_row["members"]),
                     more=heavier_group,
                     less=lighter_group,
                 )
@@ -145,25 +151,29 @@ def parameters(model: Any, settings: AnswerSettings) -> Finding:
     return Finding(notes=describe_parameters(model, model.summary(settings.ci), "groups"))
 
 
-def describe_parameters(model: Any, rows: "pandas.DataFrame", key: str) -> tuple[Text, ...]:
+def describe_parameters(model: Any, summary_rows: "pandas.DataFrame", key: str) -> tuple[Text, ...]:
     """Return sentences about the parameters, from rows of the summary table.
 
     `key` is "groups", "kinds" or "individuals", the first part of the keys.
     """
     kappa = model._view.kappa
     notes: list[Text] = []
-    if "alpha" in rows.index:
-        notes.append(phrase(ENGLISH, "parameters.alpha", value=format_row(rows, "alpha")))
+    if "alpha" in summary_rows.index:
+        notes.append(phrase(ENGLISH, "parameters.alpha", value=format_row(summary_rows, "alpha")))
     if kappa is not None:
-        spread = format_estimate(kappa**-0.5, rows.attrs["interval"])
-        notes.append(phrase(ENGLISH, f"{key}.kappa", estimate=spread))
-    notes.append(phrase(ENGLISH, f"{key}.log_likelihood", value=format_row(rows, "log_likelihood")))
+        spread_text = format_estimate(kappa**-0.5, summary_rows.attrs["interval"])
+        notes.append(phrase(ENGLISH, f"{key}.kappa", estimate=spread_text))
+    notes.append(
+        phrase(ENGLISH, f"{key}.log_likelihood", value=format_row(summary_rows, "log_likelihood"))
+    )
     return tuple(notes)
 
 
 def describe_group_methods(model: Any, word: str) -> Text:
     """Return a methods sentence about weights that differ between groups."""
-    dependence = ENGLISH["groups.methods.similar"]
+    dependence_text = ENGLISH["groups.methods.similar"]
     if model._view.kappa is None:
-        dependence = ENGLISH["groups.methods.free"]
-    return phrase(ENGLISH, "groups.methods", number=len(model._groups), word=word, how=dependence)
+        dependence_text = ENGLISH["groups.methods.free"]
+    return phrase(
+        ENGLISH, "groups.methods", number=len(model._groups), word=word, how=dependence_text
+    )

@@ -3,15 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._model.choice_findings import MAX_GROUPS
-from thali._model.class_findings import (
-    assignment,
-    class_notes,
-    describe_matching,
-    latent_classes,
-    question,
-    ranks,
-    same_class,
-)
 from thali._model.common_findings import data, summary
 from thali._model.finding import (
     ON_SCREEN,
@@ -23,11 +14,20 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
-from thali._model.settings import AnswerSettings
-from thali._people.populations import SIMILAR
+from thali._model.finding_settings import AnswerSettings
+from thali._model.latent_class_findings import (
+    assignment,
+    class_notes,
+    describe_matching,
+    latent_classes,
+    question,
+    ranks,
+    same_class,
+)
+from thali._model.sentence_templates import phrase
+from thali._people.people_argument import SIMILAR
 
-from .english import ENGLISH
+from .english_sentences import ENGLISH
 from .features import (
     append_members,
     build_empty_finding,
@@ -48,29 +48,29 @@ def list_class_findings(
 
     `check` is the model check of the data, and `more_findings` are further ones.
     """
-    first_findings = question, latent_classes, features, n_features, ranks, *more_findings
-    return (*first_findings, parameters, check, summary, data, assignment, same_class)
+    first_makers = question, latent_classes, features, n_features, ranks, *more_findings
+    return (*first_makers, parameters, check, summary, data, assignment, same_class)
 
 
 @finding("features", "Aspect weights by class", ON_SCREEN)
 def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """Report the aspects with their weight in each class."""
-    table: Any = model.features(similar=settings.similar, ci=settings.ci)
+    aspects_table: Any = model.features(similar=settings.similar, ci=settings.ci)
     labels = read_labels(model)
-    shared = table[table["members"].map(len).between(2, len(labels) - 1)]
-    exported_table = expand_members(table, labels)
-    if not len(shared):
+    shared_aspects = aspects_table[aspects_table["members"].map(len).between(2, len(labels) - 1)]
+    exported_table = expand_members(aspects_table, labels)
+    if not len(shared_aspects):
         return build_empty_finding(exported_table, "aspect")
-    weights = list_weight_columns(table)
-    reading_table = append_members(shared, [*weights, "mcse", "probability"], labels)
+    weight_columns = list_weight_columns(aspects_table)
+    reading_table = append_members(shared_aspects, [*weight_columns, "mcse", "probability"], labels)
     picture = None
     if 1 < model._view.max_classes <= MAX_GROUPS:
-        picture = Picture("group_weights", ENGLISH["kinds.caption"], table)
+        picture = Picture("group_weights", ENGLISH["kinds.caption"], aspects_table)
     return Finding(
         title=ENGLISH["kinds.features"],
         table=exported_table,
         shown=reading_table,
-        brief=Brief("Aspects", table=reading_table[[*weights, "probability", "members"]]),
+        brief=Brief("Aspects", table=reading_table[[*weight_columns, "probability", "members"]]),
         picture=picture,
     )
 
@@ -84,16 +84,18 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report alpha, lapse rate and other parameters that no single aspect has."""
-    rows = model.summary(settings.ci)
-    return Finding(notes=(*class_notes(rows), *describe_parameters(model, rows, "kinds")))
+    summary_rows = model.summary(settings.ci)
+    return Finding(
+        notes=(*class_notes(summary_rows), *describe_parameters(model, summary_rows, "kinds"))
+    )
 
 
 def describe_class_methods(model: Any) -> tuple[Text, ...]:
     """Return methods sentences about latent classes."""
-    dependence = ENGLISH["kinds.methods.free"]
+    dependence_text = ENGLISH["kinds.methods.free"]
     if model.people.weights == SIMILAR:
-        dependence = ENGLISH["kinds.methods.similar"]
+        dependence_text = ENGLISH["kinds.methods.similar"]
     return (
-        phrase(ENGLISH, "kinds.methods", number=model.people.classes, how=dependence),
+        phrase(ENGLISH, "kinds.methods", number=model.people.classes, how=dependence_text),
         describe_matching(),
     )

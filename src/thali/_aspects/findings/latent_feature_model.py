@@ -12,9 +12,9 @@ from thali._model.common_findings import (
     summary,
 )
 from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, FindingMaker, finding
-from thali._model.settings import AnswerSettings
+from thali._model.finding_settings import AnswerSettings
 
-from .english import ENGLISH
+from .english_sentences import ENGLISH
 from .features import build_features_finding, build_number_finding, describe_variance
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 def list_makers(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """List the functions that make the findings, with the check for the data kind."""
-    check_finding = _CHECKS.get(model._view.data_kind, check)
+    check_maker = _CHECKS.get(model._view.data_kind, check)
     return (
         make_question_maker(lambda model: ENGLISH["open.asked"]),
         features,
         n_features,
-        check_finding,
+        check_maker,
         summary,
         data,
         make_methods_maker(lambda model: ()),
@@ -51,10 +51,10 @@ def n_features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def variance_check(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
     """Report the share of variance of similarities that the features account for."""
-    results: Any = model._data_results
-    share = results.share_explained()
+    data_results: Any = model._data_results
+    explained_share = data_results.share_explained()
     sentence = describe_variance(
-        share, "additive.explained", whose=ENGLISH["additive.of.expectation"]
+        explained_share, "additive.explained", whose=ENGLISH["additive.of.expectation"]
     )
     return Finding(sentence, brief=Brief("Fit"))
 

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import format_number
 from thali._inference.numerics.ranks import sort_descending
 from thali._labels import list_names
 from thali._model.choice_findings import (
@@ -22,18 +21,19 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.settings import AnswerSettings
-from thali._posterior.interval import describe_interval
+from thali._model.sentence_templates import phrase
+from thali._number_format import format_number
+from thali._posterior.posterior_interval import describe_interval
 
-from ..maximum_likelihood.tables import (
+from ..maximum_likelihood.estimate_tables import (
     build_branch_table,
     build_prediction_table,
     build_utility_table,
     describe_outcome,
 )
-from .english import ENGLISH
+from .english_sentences import ENGLISH
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
@@ -51,8 +51,8 @@ def list_makers(
 @finding("weights", "Aspect weights", ON_SCREEN)
 def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report aspect weights with standard errors, and which are at the boundary 0."""
-    table = model.summary(settings.ci)
-    table.attrs |= {"interval": settings.ci}
+    weights_table = model.summary(settings.ci)
+    weights_table.attrs |= {"interval": settings.ci}
     zero_weights = [
         str(name) for name, weight in model.maximum_likelihood.weights().items() if weight == 0.0
     ]
@@ -61,18 +61,18 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         notes.append(str(phrase(ENGLISH, "ml.zero", names=list_names(zero_weights))))
     if model._estimates_.error_source:
         notes.append(model._estimates_.error_source)
-    aspects = model._estimates_.known
-    if aspects.shared.any() and aspects.crossing is None:
-        branches = build_branch_table(aspects, model._estimates_.weights)
-        picture = Picture("preference_tree", ENGLISH["ml.tree"], branches)
-    table = table.rename_axis(table.index.name or "aspect")
-    known_columns = table.dropna(axis="columns", how="all")
+    given_aspects = model._estimates_.known
+    if given_aspects.shared.any() and given_aspects.crossing is None:
+        branch_table = build_branch_table(given_aspects, model._estimates_.weights)
+        picture = Picture("preference_tree", ENGLISH["ml.tree"], branch_table)
+    weights_table = weights_table.rename_axis(weights_table.index.name or "aspect")
+    known_columns = weights_table.dropna(axis="columns", how="all")
     return Finding(
         title=ENGLISH["ml.weights"],
-        table=table,
+        table=weights_table,
         shown=known_columns,
         brief=Brief(
-            "Weights", table=known_columns.iloc[sort_descending(table["weight"].to_numpy())]
+            "Weights", table=known_columns.iloc[sort_descending(weights_table["weight"].to_numpy())]
         ),
         picture=picture,
         notes=tuple(notes),
@@ -82,22 +82,27 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 @finding("utility_scale", "Utility scale", ON_SCREEN)
 def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the utility of each option, the sum of its aspect weights."""
-    table = build_utility_table(model._estimates_, settings.ci)
+    utility_table = build_utility_table(model._estimates_, settings.ci)
     utilities = model.maximum_likelihood.utility_scale()
-    scale = utilities.iloc[sort_descending(utilities.to_numpy())]
-    best = list_names(
-        [f"{name} ({format_number(value)})" for name, value in scale.head(_MAX_BEST).items()]
+    sorted_utilities = utilities.iloc[sort_descending(utilities.to_numpy())]
+    best_options = list_names(
+        [
+            f"{name} ({format_number(value)})"
+            for name, value in sorted_utilities.head(_MAX_BEST).items()
+        ]
     )
-    sentence = str(phrase(ENGLISH, "ml.best", best=best))
+    sentence = str(phrase(ENGLISH, "ml.best", best=best_options))
     caption = str(phrase(ENGLISH, "ml.utility.caption", interval=describe_interval(settings.ci)))
     return Finding(
         sentence,
         title=ENGLISH["ml.utility"],
-        table=table,
-        picture=Picture("utility_scale", caption, table),
+        table=utility_table,
+        picture=Picture("utility_scale", caption, utility_table),
         brief=Brief(
             "Preferred",
-            parts=tuple((str(name), format_number(value)) for name, value in scale.items()),
+            parts=tuple(
+                (str(name), format_number(value)) for name, value in sorted_utilities.items()
+            ),
             order=0,
         ),
     )
@@ -108,8 +113,8 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     """Report effects of comparison covariates; None without covariates."""
     if not model._covariates:
         return None
-    table = model.covariate_effects(settings.ci)
-    return build_covariate_finding(table, table["estimate"])
+    effects_table = model.covariate_effects(settings.ci)
+    return build_covariate_finding(effects_table, effects_table["estimate"])
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
@@ -123,29 +128,35 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the test of fit, the likelihood and information criteria."""
     import pandas as pd
 
-    statistics, test = model.summary().attrs, model._estimates_.default_test
-    sentence, notes = str(test), list[Text]()
-    if test.kind != "none":
-        sentence = f"Test of fit: {test}."
-        pearson = f"{statistics['pearson']:.4f}"
-        notes.append(phrase(ENGLISH, "ml.pearson", pearson=pearson))
-    if "tie" in statistics:
+    fit_statistics, fit_test = model.summary().attrs, model._estimates_.default_test
+    sentence, notes = str(fit_test), list[Text]()
+    if fit_test.kind != "none":
+        sentence = f"Test of fit: {fit_test}."
+        pearson_text = f"{fit_statistics['pearson']:.4f}"
+        notes.append(phrase(ENGLISH, "ml.pearson", pearson=pearson_text))
+    if "tie" in fit_statistics:
         notes.append(
             phrase(
                 ENGLISH,
                 "ml.ties",
-                nu=f"{statistics['tie']:.4f}",
-                error=f"{statistics['tie_std_error']:.4f}",
+                nu=f"{fit_statistics['tie']:.4f}",
+                error=f"{fit_statistics['tie_std_error']:.4f}",
             )
         )
-    criteria = {name: f"{statistics[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
-    notes.append(phrase(ENGLISH, "ml.likelihood", what=model._estimates_.coefficients, **criteria))
+    criteria_texts = {
+        name: f"{fit_statistics[name]:.4f}" for name in ("log_likelihood", "aic", "bic")
+    }
+    notes.append(
+        phrase(ENGLISH, "ml.likelihood", what=model._estimates_.coefficients, **criteria_texts)
+    )
     notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model._estimates_.lapse:g}"))
-    table = pd.DataFrame([statistics]).drop(columns=["interval", "columns"], errors="ignore")
+    statistics_table = pd.DataFrame([fit_statistics]).drop(
+        columns=["interval", "columns"], errors="ignore"
+    )
     return Finding(
         sentence,
         title=ENGLISH["ml.fit"],
-        table=table,
+        table=statistics_table,
         is_printed=False,
         notes=tuple(notes),
         brief=Brief("Fit"),
@@ -155,39 +166,44 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 @finding("residuals", "Largest residuals", chapter=MISSES)
 def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the residual of each pair, the largest first."""
-    table: Any = model.maximum_likelihood.residuals()
-    sorted_table = table.iloc[sort_descending(table["residual"].abs().to_numpy())].reset_index(
-        drop=True
-    )
-    worst = "; ".join(
+    residual_table: Any = model.maximum_likelihood.residuals()
+    sorted_table = residual_table.iloc[
+        sort_descending(residual_table["residual"].abs().to_numpy())
+    ].reset_index(drop=True)
+    worst_pairs = "; ".join(
         describe_outcome(row) for row in sorted_table.head(_MAX_WORST).to_dict("records")
     )
     unit_noun = ENGLISH["ml.outcomes"]
     if model._estimates_.is_of_choices:
         unit_noun = ENGLISH["ml.pairs"]
-    sentence = str(phrase(ENGLISH, "ml.worst", what=unit_noun, worst=worst))
-    return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=sorted_table)
+    sentence = str(phrase(ENGLISH, "ml.worst", what=unit_noun, worst=worst_pairs))
+    return Finding(
+        sentence, title=ENGLISH["ml.residuals"], table=residual_table, shown=sorted_table
+    )
 
 
 def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ...]:
     """Return methods sentences about the maximum-likelihood fit."""
-    key, source = "ml.methods.elimination", Cite("tversky1972")
+    sentence_key, model_citation = "ml.methods.elimination", Cite("tversky1972")
     if isinstance(model.aspects, str):
-        key, source = "ml.methods.luce", Cite("bradley1952", "luce1959", inside=True)
-    sentences: list[Text] = [phrase(ENGLISH, key, source=source)]
+        sentence_key, model_citation = (
+            "ml.methods.luce",
+            Cite("bradley1952", "luce1959", inside=True),
+        )
+    sentences: list[Text] = [phrase(ENGLISH, sentence_key, source=model_citation)]
     if model._estimates_.tie is not None:
         sentences.append(describe_ties())
     if model._covariates:
         sentences.append(
             phrase(ENGLISH, "ml.methods.covariates", names=list_names(model._covariates))
         )
-    errors: Text = ENGLISH["ml.methods.observed"]
+    error_sentence: Text = ENGLISH["ml.methods.observed"]
     if model._estimates_.is_over_people:
-        errors = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002"))
+        error_sentence = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002"))
     if model._estimates_.is_tested_over_people:
-        errors = phrase(ENGLISH, "ml.methods.tests", source=Cite("bell2002", "rao1984"))
+        error_sentence = phrase(ENGLISH, "ml.methods.tests", source=Cite("bell2002", "rao1984"))
     sentences.append(
-        phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors)
+        phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=error_sentence)
     )
     if model._estimates_.lapse:
         sentences.append(phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model._estimates_.lapse:g}"))

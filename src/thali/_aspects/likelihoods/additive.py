@@ -7,17 +7,17 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from thali._arguments import LEAST, MOST, check_positive
+from thali._argument_checks import LEAST, MOST, check_positive
 from thali._compile.jit import register_answers
 from thali._data.similarities import Similarities
-from thali._inference.numerics.truncated import draw_tilted_weight
-from thali._inference.warn import is_quiet, warn
+from thali._inference.numerics.positive_weight_draws import draw_tilted_weight
+from thali._inference.user_warnings import is_quiet, warn
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 
 from .. import kernel_operations
-from ..state import BETA, shuffle_columns
+from ..chain_state import BETA, shuffle_columns
 from ..weight_priors import EXPONENTIAL, GammaWeights
-from .residuals import (
+from .similarity_residuals import (
     CONSTANT,
     VARIANCE,
     Judgements,
@@ -135,10 +135,10 @@ class Additive:
                 " triplets use thali.likelihoods.MostSimilarPair; wrap a matrix as"
                 " Similarities(matrix)."
             )
-        sigma, sd = self.fixed_sigma(data), float(np.std(data.values))
+        sigma, similarity_sd = self.fixed_sigma(data), float(np.std(data.values))
         if (
             sigma is not None
-            and sigma * math.sqrt(mean_inverse_judgements(data)) < MIN_SIGMA_RATIO * sd
+            and sigma * math.sqrt(mean_inverse_judgements(data)) < MIN_SIGMA_RATIO * similarity_sd
             and not is_quiet()
         ):
             judgement_note = ", divided by the root of the number of judgements,"
@@ -148,8 +148,8 @@ class Additive:
                 DataWarning(
                     Setting("sigma", sigma),
                     f"{judgement_note} is less than {MIN_SIGMA_RATIO:g} times the standard"
-                    f" deviation of the similarities, {sd:.3g}, so chains mix very slowly; choose"
-                    " a larger value, or set ",
+                    f" deviation of the similarities, {similarity_sd:.3g}, so chains mix very"
+                    " slowly; choose a larger value, or set ",
                     Setting("sigma", LEARNED),
                     " to estimate sigma.",
                 )
@@ -171,15 +171,16 @@ class Additive:
         self._warn_of_scale(data, weights.shape, weights.rate)
         variance = self.first_variance(data)
         value, measured, share = arrange_squares(data)
-        single = bool((data.judgements == 1).all())
+        has_single_judgements = bool((data.judgements == 1).all())
         judgements = Judgements(
             value=value,
             measured=measured,
             share=share,
             pairs=float(data.values.size),
             total=float(data.judgements.sum()),
-            single=single,
-            complete=single and 2 * data.values.size == data.n_options * (data.n_options - 1),
+            single=has_single_judgements,
+            complete=has_single_judgements
+            and 2 * data.values.size == data.n_options * (data.n_options - 1),
             shape=weights.shape,
             rate=weights.rate,
             has_constant=bool(self.constant),
@@ -192,23 +193,23 @@ class Additive:
 
     def _warn_of_scale(self, data: Any, shape: float, rate: float) -> None:
         """Warn if prior weights are much smaller or larger than the similarities."""
-        largest = float(np.abs(data.values).max())
+        max_similarity = float(np.abs(data.values).max())
         if (
             is_quiet()
-            or largest == 0.0
-            or MIN_LARGEST_RATIO < largest * rate / shape < MAX_LARGEST_RATIO
+            or max_similarity == 0.0
+            or MIN_LARGEST_RATIO < max_similarity * rate / shape < MAX_LARGEST_RATIO
         ):
             return
-        suitable_rate = LARGEST_RATIO * shape / largest
+        suitable_rate = LARGEST_RATIO * shape / max_similarity
         warn(
             DataWarning(
-                f"The largest similarity is {largest:.3g} in absolute value, but weights have"
-                f" prior mean {shape / rate:.3g}, suitable for similarities of about"
+                f"The largest similarity is {max_similarity:.3g} in absolute value, but weights"
+                f" have prior mean {shape / rate:.3g}, suitable for similarities of about"
                 f" {LARGEST_RATIO * shape / rate:.3g}; set ",
                 Setting("weight_prior", (float(f"{shape:g}"), float(f"{suitable_rate:.2g}"))),
                 " for this scale, and ",
                 Argument("sigma"),
-                f" accordingly, or divide all similarities by {largest:.3g}.",
+                f" accordingly, or divide all similarities by {max_similarity:.3g}.",
             )
         )
 
@@ -229,7 +230,7 @@ class Additive:
         return VARIANCE_SHARE * similarity_variance / mean_inverse_judgements(data)
 
     def fix_prior(self, data: Any) -> "Additive":
-        """Return a copy whose prior of sigma no longer depends on the data passed later."""
+        """Return a copy whose prior of sigma is fixed by these data."""
         if self.fixed_sigma(data) is not None:
             return self
         return replace(self, variance=self.first_variance(data))
@@ -247,55 +248,59 @@ class Additive:
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
         """Sample constant and sigma from their prior."""
-        variance = self.first_variance(data)
+        prior_variance = self.first_variance(data)
         if self.fixed_sigma(data) is None:
-            variance *= (VARIANCE_SHAPE - 1.0) / rng.standard_gamma(VARIANCE_SHAPE)
+            prior_variance *= (VARIANCE_SHAPE - 1.0) / rng.standard_gamma(VARIANCE_SHAPE)
         constant = 0.0
         if self.constant:
             constant = weights.random(rng, 1)[0]
-        return {"constant": constant, "sigma": math.sqrt(variance)}
+        return {"constant": constant, "sigma": math.sqrt(prior_variance)}
 
     def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return log prior densities of the learned constant and sigma, per draw."""
-        densities = {}
+        log_densities = {}
         if self.constant:
-            densities["constant"] = weights.log_density(draws["constant"])
+            log_densities["constant"] = weights.log_density(draws["constant"])
         if self.fixed_sigma(data) is None:
             # sigma^-2 is a Gamma variable, and |d sigma^-2 / d sigma| = 2 sigma^-3.
-            precision = GammaWeights(
+            precision_prior = GammaWeights(
                 VARIANCE_SHAPE, self.first_variance(data) * (VARIANCE_SHAPE - 1.0)
             )
-            densities["sigma"] = (
-                precision.log_density(draws["sigma"] ** -2.0)
+            log_densities["sigma"] = (
+                precision_prior.log_density(draws["sigma"] ** -2.0)
                 + math.log(2.0)
                 - 3.0 * np.log(draws["sigma"])
             )
-        return densities
+        return log_densities
 
     def simulate_data(
-        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate similarities of the same pairs and judgements: Normal(μ, sigma² / n)."""
+        from ..draws.fitted_similarities import compute_similarities
         from ..draws.posterior_tree import SimulatedData
-        from ..draws.similarities import compute_similarities
 
-        fitted = compute_similarities(columns, parameters["constant"], data.first, data.second)[0]
+        fitted = compute_similarities(
+            feature_columns, parameters["constant"], data.first, data.second
+        )[0]
         noise = rng.standard_normal(fitted.size)
-        deviations = parameters["sigma"] / np.sqrt(data.judgements)
-        values = fitted + deviations * noise
+        residual_sds = parameters["sigma"] / np.sqrt(data.judgements)
+        simulated_values = fitted + residual_sds * noise
         log_density = -0.5 * float(noise @ noise) - float(
-            np.log(deviations * np.sqrt(2.0 * np.pi)).sum()
+            np.log(residual_sds * np.sqrt(2.0 * np.pi)).sum()
         )
-        return SimulatedData(data.with_values(values), {"similarity": values}, log_density)
+        return SimulatedData(
+            data.with_values(simulated_values), {"similarity": simulated_values}, log_density
+        )
 
     def build_posterior_part(
-        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about similarities from all draws."""
-        from ..draws.similarities import build_similarities_part
+        from ..draws.fitted_similarities import build_similarities_part
 
         return build_similarities_part(
-            columns,
+            feature_columns,
             extra,
             data,
             shape,
@@ -305,19 +310,19 @@ class Additive:
             * math.log(2.0 * math.pi * self.first_variance(data))
             + 0.5 * float(np.log(data.judgements).sum()),
             has_constant=self.constant,
-            learned_sigma=self.fixed_sigma(data) is None,
+            is_sigma_learned=self.fixed_sigma(data) is None,
         )
 
 
 def choose_weight_prior(data: Any) -> tuple[float, float]:
-    """Return Gamma shape and rate of weights that suit the range of the similarities.
+    """Return shape and rate of a Gamma weight prior that suits the similarities' range.
 
     Its mean is a tenth of the largest similarity.
     """
-    largest = float(np.abs(data.values).max())
-    if largest == 0.0:
+    max_similarity = float(np.abs(data.values).max())
+    if max_similarity == 0.0:
         return DEFAULT_WEIGHT_PRIOR
-    return 1.0, LARGEST_RATIO / largest
+    return 1.0, LARGEST_RATIO / max_similarity
 
 
 def mean_inverse_judgements(data: Any) -> float:

@@ -10,13 +10,13 @@ import numpy as np
 
 from thali._compile.jit import part, register_answers, scalar
 from thali._data.choices import Choices
-from thali._inference.numerics.bounds import part_size
+from thali._inference.numerics.array_parts import part_size
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
 
 from .. import kernel_operations
-from ..state import COLUMNS, scratch_index, toggle_owner
+from ..chain_state import COLUMNS, scratch_index, toggle_owner
 from .elimination_kernels import (
     ALL,
     COMPENSATED,
@@ -231,7 +231,7 @@ def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
 
 @kernel_operations.apply_weight.register(OfferedSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update the cached sets: the weight of aspect k grows by d."""
+    """Update the cached sets in `c`: the weight of aspect k grows by d (m is unused)."""
     evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, True)
 
 

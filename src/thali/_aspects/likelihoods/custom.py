@@ -16,7 +16,7 @@ from thali.errors import ArgumentError
 
 from .. import kernel_operations
 from ..weight_priors import EXPONENTIAL, is_positive_prior
-from . import custom_terms, full_evaluation
+from . import custom_full_evaluation, custom_term_kernels
 from .parameter_priors import (
     FLAT,
     PRIOR_NAMES,
@@ -126,12 +126,17 @@ class Custom:
 
     def __post_init__(self) -> None:
         """Raise ArgumentError for functions with other arguments or invalid priors."""
-        for name, arguments in ARGUMENTS.items():
-            function = getattr(self, name)
-            if (function is not None or name == "log_likelihood") and not isinstance(
+        for function_name, arguments in ARGUMENTS.items():
+            function = getattr(self, function_name)
+            if (function is not None or function_name == "log_likelihood") and not isinstance(
                 function, UnsavedFunction
             ):
-                _check_signature(name, function, arguments, MIN_ARGUMENTS.get(name, len(arguments)))
+                _check_signature(
+                    function_name,
+                    function,
+                    arguments,
+                    MIN_ARGUMENTS.get(function_name, len(arguments)),
+                )
         check_parameters(self.parameters, self.log_prior)
 
     def __repr__(self) -> str:
@@ -170,13 +175,13 @@ class Custom:
 
         The functions are tested at weights from their prior.
         """
-        from .validation import check_functions
+        from .user_function_checks import check_functions
 
         self.check(None, data)
         observed = self.wrap_data(data)
         read_starting_values(self.parameters, observed.fields, self.log_prior)
-        allocates = check_functions(self, observed, weights)
-        return self._build_data(observed, allocates, weights), self._kernel_module.make_cache
+        allocates_arrays = check_functions(self, observed, weights)
+        return self._build_data(observed, allocates_arrays, weights), self._kernel_module.make_cache
 
     def build_uncompiled(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
         """Return the same pair as `compiled`, without testing the user's functions.
@@ -196,9 +201,9 @@ class Custom:
             **{name: float(getattr(observed.fields, name)) for name in self.parameters}
         )
         prior_rows = map(_encode_prior, self.parameters.values())
-        prior_codes, first, second = map(np.array, zip(*prior_rows, strict=True))
+        prior_codes, first_values, second_values = map(np.array, zip(*prior_rows, strict=True))
         return self._get_kernel_data_class(allocates, is_signed, type(fields))(
-            fields, observed.n_options, prior_codes, first, second
+            fields, observed.n_options, prior_codes, first_values, second_values
         )
 
     @property
@@ -212,15 +217,15 @@ class Custom:
     def _kernel_module(self) -> Any:
         """Module of the kernel operations: a sum of terms, or the full function."""
         if self.terms:
-            return custom_terms
-        return full_evaluation
+            return custom_term_kernels
+        return custom_full_evaluation
 
     def _get_kernel_data_class(
         self, allocates: bool, is_signed: bool, data_class: Any = None
     ) -> Any:
         """Return the NamedTuple class of kernel data for these functions, cached."""
         # Equal functions have the same class.
-        key = (
+        class_key = (
             self.log_likelihood,
             self.of_pair,
             self.of_option,
@@ -230,30 +235,32 @@ class Custom:
             *self.parameters,
             self.log_prior,
         )
-        if key not in _CLASSES:
-            source = self._source(allocates, is_signed, data_class)
-            name = f"Custom_{source[:24]}"
-            if not source:
-                _CLASSES[key] = _make_class(self, allocates, is_signed, data_class, "Custom", False)
-            else:  # functions that were defined once more are the same functions
-                new_class = globals().get(name) or _make_class(
-                    self, allocates, is_signed, data_class, name, True
+        if class_key not in _CLASSES:
+            source_hash = self._source(allocates, is_signed, data_class)
+            class_name = f"Custom_{source_hash[:24]}"
+            if not source_hash:
+                _CLASSES[class_key] = _make_class(
+                    self, allocates, is_signed, data_class, "Custom", False
                 )
-                _CLASSES[key] = globals()[name] = new_class
-        return _CLASSES[key]
+            else:  # functions that were defined once more are the same functions
+                new_class = globals().get(class_name) or _make_class(
+                    self, allocates, is_signed, data_class, class_name, True
+                )
+                _CLASSES[class_key] = globals()[class_name] = new_class
+        return _CLASSES[class_key]
 
     def _source(self, allocates: bool, is_signed: bool, data_class: Any) -> str:
-        """Return a hash of all that the kernel class depends on; "" if a function has none."""
+        """Return a hash of what defines the kernel class; "" if a function has none."""
         # Compiled code is found again by this hash; it is "" if a function has none.
         functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
         digests = list(map(_compute_function_digest, functions))
         if "" in digests:
             return ""
-        fields = ()
+        field_types = ()
         if data_class is not None:
-            fields = data_class._fields
+            field_types = data_class._fields
         return hashlib.sha256(
-            repr((digests, allocates, is_signed, fields, tuple(self.parameters))).encode()
+            repr((digests, allocates, is_signed, field_types, tuple(self.parameters))).encode()
         ).hexdigest()
 
     def set_parameters(self, data: Any, values: Mapping[str, float]) -> Any:
@@ -282,12 +289,12 @@ class Custom:
         }
 
     def simulate_data(
-        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate data of the same design at one draw's features and weights."""
         from ..draws.posterior_tree import SimulatedData
-        from .delta_checks import arrange_like_samplers
-        from .validation import call_checked
+        from .custom_term_checks import arrange_like_samplers
+        from .user_function_checks import call_checked
 
         if is_unavailable(self.simulate):
             raise ArgumentError(
@@ -295,22 +302,22 @@ class Custom:
                 " it to Custom(..., simulate=...)."
             )
         assert self.simulate is not None
-        owners, weights = columns.to_dense(0, 1)
+        owners, weights = feature_columns.to_dense(0, 1)
         features, weights = owners[0].T.astype(float), weights[0]
-        original = self.wrap_data(data).original
-        simulated = Observed(
+        original_data = self.wrap_data(data).original
+        simulated_data = Observed(
             self.simulate(
-                self.set_parameters(original, parameters), features.copy(), weights.copy(), rng
+                self.set_parameters(original_data, parameters), features.copy(), weights.copy(), rng
             )
         )
         log_likelihood = call_checked(
             "log_likelihood",
             self.log_likelihood,
-            simulated.fields,
+            simulated_data.fields,
             arrange_like_samplers(features),
             weights,
         )
-        fields = simulated.fields._asdict()
+        fields = simulated_data.fields._asdict()
         data_arrays = {
             f"data.{name}": np.asarray(field)
             for name, field in fields.items()
@@ -318,39 +325,42 @@ class Custom:
         }
         return SimulatedData(
             self.set_parameters(
-                simulated.original, {name: getattr(original, name) for name in self.parameters}
+                simulated_data.original,
+                {name: getattr(original_data, name) for name in self.parameters},
             ),
             data_arrays,
             log_likelihood,
         )
 
     def build_posterior_part(
-        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about the user's data.
 
         It includes pointwise log-likelihoods if `pointwise` is given.
         """
-        from .custom_data import build_custom_part, compute_pointwise, depends_on_weights
+        from .custom_posterior_parts import build_custom_part, compute_pointwise, depends_on_weights
 
         observed = self.wrap_data(data)
         sees_single = bool(kernel_operations.sees_single(self.build_uncompiled(observed)[0]))
-        part = build_custom_part(
+        data_part = build_custom_part(
             observed,
             sees_single,
             tuple(self.parameters),
-            depends_on_weights(self, observed, columns, extra),
+            depends_on_weights(self, observed, feature_columns, extra),
         )
         if is_unavailable(self.pointwise) or not dense:
-            return part
-        return replace(part, pointwise=compute_pointwise(self, observed, columns, shape, extra))
+            return data_part
+        return replace(
+            data_part, pointwise=compute_pointwise(self, observed, feature_columns, shape, extra)
+        )
 
 
 _CLASSES: dict[tuple[Any, ...], Any] = {}
 
 
 def is_unavailable(function: Any) -> bool:
-    """Return whether a function was not given, or was lost when loading from a file."""
+    """Return whether a function was not given, or was lost when loaded from a file."""
     return function is None or isinstance(function, UnsavedFunction)
 
 
@@ -372,17 +382,17 @@ def _make_class(
     custom: Custom, allocates: bool, is_signed: bool, data_class: Any, name: str, is_known: bool
 ) -> Any:
     """Make a NamedTuple class of kernel data and register its operations."""
-    fields = ["data", "n"]
+    field_names = ["data", "n"]
     if custom.parameters:
-        fields += ["kind", "first", "second"]
-    cls: Any = namedtuple(name, fields, module=__name__)
+        field_names += ["kind", "first", "second"]
+    cls: Any = namedtuple(name, field_names, module=__name__)
     cls.source = is_known
     cls.allocates = allocates
-    for operation, implementation in custom._kernel_module.OPERATIONS.items():
-        operation.register(cls)(implementation)
-    register_answers(cls, {custom_terms.has_signed_sums: is_signed})
+    for kernel_operation, operation_function in custom._kernel_module.OPERATIONS.items():
+        kernel_operation.register(cls)(operation_function)
+    register_answers(cls, {custom_term_kernels.has_signed_sums: is_signed})
     log_likelihood = register_user_function(custom.log_likelihood, inline=False)
-    custom_terms.full_log_likelihood.register(cls)(
+    custom_term_kernels.full_log_likelihood.register(cls)(
         lambda likelihood, features, weights: log_likelihood(likelihood.data, features, weights)
     )
     if custom.terms:
@@ -394,18 +404,20 @@ def _make_class(
 
 def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
     """Register kernel operations that draw and record the user's parameters."""
-    names = list(custom.parameters)
-    custom_terms.starting_parameters.register(cls)(
-        lambda likelihood: [getattr(likelihood.data, name) for name in names]
+    parameter_names = list(custom.parameters)
+    custom_term_kernels.starting_parameters.register(cls)(
+        lambda likelihood: [getattr(likelihood.data, name) for name in parameter_names]
     )
-    fields = {name: f"likelihood.data.{name}" for name in data_class._fields} | {
-        name: f"c.parameters[{p}]" for p, name in enumerate(names)
+    field_sources = {name: f"likelihood.data.{name}" for name in data_class._fields} | {
+        name: f"c.parameters[{p}]" for p, name in enumerate(parameter_names)
     }
     last_fields = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
     # compiled code does not support _replace
-    code = f"lambda likelihood, c: cls(data_class({', '.join(fields.values())}), {last_fields})"
-    custom_terms.insert_parameters.register(cls)(
-        eval(code, {"__name__": __name__, "cls": cls, "data_class": data_class})
+    constructor_code = (
+        f"lambda likelihood, c: cls(data_class({', '.join(field_sources.values())}), {last_fields})"
+    )
+    custom_term_kernels.insert_parameters.register(cls)(
+        eval(constructor_code, {"__name__": __name__, "cls": cls, "data_class": data_class})
     )
     kernel_operations.draw_parameters.register(cls)(draw_parameters_by_slice)
     kernel_operations.record_parameters.register(cls)(record_values)
@@ -422,30 +434,32 @@ def _register_terms(cls, custom: Custom) -> None:
     register_answers(
         cls,
         {
-            custom_terms.has_pair_terms: bool(of_pair),
-            custom_terms.has_option_sums_in_pairs: bool(sees_own),
+            custom_term_kernels.has_pair_terms: bool(of_pair),
+            custom_term_kernels.has_option_sums_in_pairs: bool(sees_own),
             # shared sums do not depend on features of a single option
             kernel_operations.sees_single: bool(sees_own or of_option),
         },
     )
     if of_option:
-        custom_terms.option_term.register(cls)(
+        custom_term_kernels.option_term.register(cls)(
             lambda likelihood, i, own_sum: of_option(likelihood.data, i, own_sum)
         )
     else:
-        custom_terms.option_term.register(cls)(lambda likelihood, i, own_sum: 0.0)
+        custom_term_kernels.option_term.register(cls)(lambda likelihood, i, own_sum: 0.0)
     if sees_own:
-        custom_terms.pair_term.register(cls)(
+        custom_term_kernels.pair_term.register(cls)(
             lambda likelihood, i, j, shared, own_i, own_j: of_pair(
                 likelihood.data, i, j, shared, own_i, own_j
             )
         )
     elif of_pair:
-        custom_terms.pair_term.register(cls)(
+        custom_term_kernels.pair_term.register(cls)(
             lambda likelihood, i, j, shared, own_i, own_j: of_pair(likelihood.data, i, j, shared)
         )
     else:
-        custom_terms.pair_term.register(cls)(lambda likelihood, i, j, shared, own_i, own_j: 0.0)
+        custom_term_kernels.pair_term.register(cls)(
+            lambda likelihood, i, j, shared, own_i, own_j: 0.0
+        )
 
 
 def _get_python_function(function: Any) -> Any:
@@ -473,11 +487,12 @@ def _check_signature(
         raise ArgumentError(
             f"{requirement}; got {function!r}, whose arguments cannot be determined."
         ) from None
-    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in parameters) or len(
-        parameters
-    ) not in (
+    if any(
+        parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY)
+        for parameter in parameters
+    ) or len(parameters) not in (
         min_arguments,
         len(arguments),
     ):
-        signature = ", ".join(str(p) for p in parameters)
+        signature = ", ".join(str(parameter) for parameter in parameters)
         raise ArgumentError(f"{requirement}; got {_format_name(function)}({signature}).")

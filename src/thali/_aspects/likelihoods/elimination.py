@@ -9,11 +9,11 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._inference.numerics.log_densities import LOG_2PI
 from thali._labels import shorten
-from thali._model.covariates import coefficient_name
+from thali._model.covariate_effects import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
 from ..draws.covariate_offsets import stack_coefficients
-from ..priors.given import Given
+from ..priors.given_features import Given
 from ..weight_priors import EXPONENTIAL
 from .choice_set_kernels import (
     IMPOSSIBLE_CHOICE,
@@ -21,7 +21,7 @@ from .choice_set_kernels import (
     check_possible_choices,
     check_set_sizes,
 )
-from .pair_operations import build_pair_data
+from .compared_pair_kernels import build_pair_data
 
 # Below this shape of the weight prior, some weights are so much smaller than others that a
 # difference of sums loses them. Pairs are then evaluated as sets of two, without stored sums.
@@ -141,12 +141,12 @@ class Elimination:
         """
         data = self.convert_data(data)
         if not isinstance(data, PairedComparisons | Choices):
-            hint = ""
+            model_hint = ""
             if hasattr(data, "values"):
-                hint = " For similarities use AdditiveClustering."
+                model_hint = " For similarities use AdditiveClustering."
             raise DataError(
                 "Elimination by aspects requires PairedComparisons or Choices; got"
-                f" {type(data).__name__}.{hint}"
+                f" {type(data).__name__}.{model_hint}"
             )
         if isinstance(data, Choices):
             if self.ties:
@@ -178,16 +178,16 @@ class Elimination:
             )
         if self.lapse > 0.0 or isinstance(data, Choices):
             return
-        for chosen, rejected, counts in (
+        for chosen, rejected, n_chosen in (
             (data.first, data.second, data.wins + data.tied),
             (data.second, data.first, data.losses + data.tied),
         ):
-            favours = (ownership[chosen] & ~ownership[rejected]).any(1)
-            undecided = ~(ownership[chosen] ^ ownership[rejected]).any(1)
-            for p in np.flatnonzero((counts > 0) & ~favours & ~undecided):
+            is_favoured = (ownership[chosen] & ~ownership[rejected]).any(1)
+            is_undecided = ~(ownership[chosen] ^ ownership[rejected]).any(1)
+            for pair in np.flatnonzero((n_chosen > 0) & ~is_favoured & ~is_undecided):
                 raise ArgumentError(
-                    f"{data.labels[chosen[p]]!r} was chosen over {data.labels[rejected[p]]!r},"
-                    " which these aspects make ",
+                    f"{data.labels[chosen[pair]]!r} was chosen over"
+                    f" {data.labels[rejected[pair]]!r}, which these aspects make ",
                     IMPOSSIBLE_CHOICE,
                 )
 
@@ -200,15 +200,16 @@ class Elimination:
                     " choices from larger sets."
                 )
             return
-        names, described_names = (), "no covariates"
+        expected_names, described_names = (), "no covariates"
         if data.covariates is not None:
             data.covariates.refuse_options("elimination by aspects")
-            names = data.covariates.names
-            described_names = f"the covariates {shorten(names)}"
-        if names != self.covariates:
+            expected_names = data.covariates.names
+            described_names = f"the covariates {shorten(expected_names)}"
+        if expected_names != self.covariates:
             raise DataError(
                 f"The comparisons have {described_names}, but the likelihood expects"
-                f" {shorten(self.covariates) or 'none'}; set Elimination(covariates={names!r})."
+                f" {shorten(self.covariates) or 'none'}; set"
+                f" Elimination(covariates={expected_names!r})."
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
@@ -239,43 +240,47 @@ class Elimination:
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
         """Sample the tie parameter and the coefficients from their priors."""
-        draws = {}
+        parameter_draws = {}
         if self.ties:
-            draws["tie"] = rng.standard_exponential()
-        return draws | {name: rng.standard_normal() for name in self.common_parameters}
+            parameter_draws["tie"] = rng.standard_exponential()
+        return parameter_draws | {name: rng.standard_normal() for name in self.common_parameters}
 
     def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return log prior densities of the tie parameter and the coefficients, per draw."""
-        densities = {}
+        log_densities = {}
         if self.ties:
-            densities["tie"] = -draws["tie"]
+            log_densities["tie"] = -draws["tie"]
         if self.covariates:
-            squares = (stack_coefficients(draws, self.covariates) ** 2).sum(axis=-1)
-            densities["covariate"] = -0.5 * (squares + len(self.covariates) * LOG_2PI)
-        return densities
+            squared_coefficients = (stack_coefficients(draws, self.covariates) ** 2).sum(axis=-1)
+            log_densities["covariate"] = -0.5 * (
+                squared_coefficients + len(self.covariates) * LOG_2PI
+            )
+        return log_densities
 
     def simulate_data(
-        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate choices of the same design at one draw's aspects."""
         from ..draws.posterior_tree import simulate_answers
-        from .answer_draws import build_choice_probabilities, build_comparison_probabilities
+        from .answer_probabilities import build_choice_probabilities, build_comparison_probabilities
 
         data = self.convert_data(data)
         if isinstance(data, Choices):
-            answers = build_choice_probabilities(columns, data, self.lapse)
-            return simulate_answers(data, answers(slice(0, data.n_sets))[0], False, rng)
+            compute_probabilities = build_choice_probabilities(feature_columns, data, self.lapse)
+            return simulate_answers(
+                data, compute_probabilities(slice(0, data.n_sets))[0], False, rng
+            )
         tie = None
         if self.ties:
             tie = np.atleast_1d(parameters["tie"])
-        p = build_comparison_probabilities(
-            columns, data, self.lapse, tie, self._stack_coefficients(parameters)
+        outcome_probabilities = build_comparison_probabilities(
+            feature_columns, data, self.lapse, tie, self._stack_coefficients(parameters)
         )(slice(0, len(data.cells.pair)))[0]
-        simulated = simulate_answers(data, p, self.ties, rng)
-        observed = {"wins": simulated.data.wins}
+        simulated_answers = simulate_answers(data, outcome_probabilities, self.ties, rng)
+        observed_arrays = {"wins": simulated_answers.data.wins}
         if self.ties:
-            observed["ties"] = simulated.data.tied
-        return simulated._replace(observed=observed)
+            observed_arrays["ties"] = simulated_answers.data.tied
+        return simulated_answers._replace(observed=observed_arrays)
 
     def _stack_coefficients(self, parameters: Any) -> np.ndarray | None:
         """Return the draws of the coefficients of covariates; None without covariates."""
@@ -284,23 +289,23 @@ class Elimination:
         return stack_coefficients(parameters, self.covariates)
 
     def build_posterior_part(
-        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about choices from all draws."""
-        from .choice_parts import build_pairs_part, build_sets_part
+        from .choice_posterior_parts import build_pairs_part, build_sets_part
 
         data = self.convert_data(data)
         if isinstance(data, Choices):
             return build_sets_part(
-                columns, data, shape, dense, lapse=self.lapse, unique=self.unique
+                feature_columns, data, shape, dense, lapse=self.lapse, has_unique=self.unique
             )
         return build_pairs_part(
-            columns,
+            feature_columns,
             data,
             shape,
             dense,
             lapse=self.lapse,
-            unique=self.unique,
+            has_unique=self.unique,
             tie=extra.get("tie"),
             beta=self._stack_coefficients(extra),
         )
@@ -321,11 +326,11 @@ def convert_to_rankings(data: Any) -> Any:
     """Convert best-worst choices to rankings; raise DataError above three options."""
     if not isinstance(data, Choices) or data.worst is None:
         return data
-    widest = int(data.sizes.argmax())
-    if data.sizes[widest] > MAX_RANKED_OPTIONS:
+    largest_set = int(data.sizes.argmax())
+    if data.sizes[largest_set] > MAX_RANKED_OPTIONS:
         raise DataError(
-            f"Best and worst were chosen from {data.sizes[widest]} options"
-            f" ({shorten(data.sets[widest])}), but elimination by aspects is limited to"
+            f"Best and worst were chosen from {data.sizes[largest_set]} options"
+            f" ({shorten(data.sets[largest_set])}), but elimination by aspects is limited to"
             f" {MAX_RANKED_OPTIONS}, whose best and worst are a ranking; fit ",
             ModelName("BradleyTerryLuce"),
             ".",
@@ -339,11 +344,11 @@ def require_pairs(data: Any) -> None:
     With unique aspects alone, they require the Bradley-Terry-Luce model.
     """
     if isinstance(data, Choices):
-        widest = int(data.sizes.argmax())
+        largest_set = int(data.sizes.argmax())
         raise DataError(
-            f"The data contain choices from {data.sizes[widest]} options"
-            f" ({shorten(data.sets[widest])}), but unique aspects alone require choices between"
-            " two options; fit ",
+            f"The data contain choices from {data.sizes[largest_set]} options"
+            f" ({shorten(data.sets[largest_set])}), but unique aspects alone require choices"
+            " between two options; fit ",
             ModelName("BradleyTerryLuce"),
             ".",
         )

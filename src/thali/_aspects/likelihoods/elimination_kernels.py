@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._inference.indexing import part_bounds, part_indices
-from thali._inference.numerics.bounds import part_ends, part_range, part_size
+from thali._inference.index_arithmetic import part_bounds, part_indices
+from thali._inference.numerics.array_parts import part_ends, part_range, part_size
 from thali._inference.numerics.fast_logarithm import fast_log
 
-from ..state import COLUMNS, owns
+from ..chain_state import COLUMNS, owns
 
 # all 2^8 masks of sets of up to this size are stored; for larger sets a hash table is faster
 MAX_DENSE_SIZE = 8
@@ -65,14 +65,14 @@ class SetCache(NamedTuple):
 def arrange_sets(n: int, start: Any, members: Any, counts: Any, lapse: float) -> OfferedSets:
     """Return sets and choice counts as the arrays that kernels read."""
     set_of_place = part_indices(start)
-    order = np.argsort(members, kind="stable")
+    place_order = np.argsort(members, kind="stable")
     first_place = part_bounds(np.bincount(members, minlength=n))
     return OfferedSets(
         start=np.array(start, np.int64),
         member=np.array(members, np.int64),
         count=np.array(counts, float),
         first=first_place.astype(np.int64),
-        within=set_of_place[order].astype(np.int64),
+        within=set_of_place[place_order].astype(np.int64),
         lapse=float(lapse),
     )
 

@@ -65,72 +65,72 @@ def elimination_probabilities(
     weight_by_owners = _sum_by_owners(options, aspects, weights)
     if not 0.0 <= lapse <= 1.0:
         raise ArgumentError(f"`lapse`, a probability, must be in [0, 1]; got {lapse!r}.")
-    size = len(options)
+    n_options = len(options)
     # probability that elimination reaches each set of options
-    set_probability = {(1 << size) - 1: 1.0}
-    waiting: list[set[int]] = [set() for _ in range(size + 1)]
-    waiting[size] = set(set_probability)
-    probability = np.zeros(size)
-    while size > 0:  # larger sets first, because elimination leads to smaller sets
-        for current_set in waiting[size]:
-            reached = set_probability.pop(current_set)
+    set_probability = {(1 << n_options) - 1: 1.0}
+    waiting_sets: list[set[int]] = [set() for _ in range(n_options + 1)]
+    waiting_sets[n_options] = set(set_probability)
+    probability = np.zeros(n_options)
+    while n_options > 0:  # larger sets first, because elimination leads to smaller sets
+        for current_set in waiting_sets[n_options]:
+            current_probability = set_probability.pop(current_set)
             next_weights: dict[int, float] = {}
-            for owners, weight in weight_by_owners.items():
-                next_set = owners & current_set
+            for owner_bits, weight in weight_by_owners.items():
+                next_set = owner_bits & current_set
                 if next_set and next_set != current_set:
                     next_weights[next_set] = next_weights.get(next_set, 0.0) + weight
-            total = sum(next_weights.values())
-            if total == 0.0:
+            total_weight = sum(next_weights.values())
+            if total_weight == 0.0:
                 for x in range(len(options)):
                     if current_set >> x & 1:
-                        probability[x] += reached / size
+                        probability[x] += current_probability / n_options
                 continue
             for next_set, weight in next_weights.items():
-                set_probability[next_set] = set_probability.get(next_set, 0.0) + reached * (
-                    weight / total
-                )
-                waiting[next_set.bit_count()].add(next_set)
-            if sum(map(len, waiting)) > MAX_SETS:
+                set_probability[next_set] = set_probability.get(
+                    next_set, 0.0
+                ) + current_probability * (weight / total_weight)
+                waiting_sets[next_set.bit_count()].add(next_set)
+            if sum(map(len, waiting_sets)) > MAX_SETS:
                 raise ArgumentError(
                     f"Elimination from these {len(options)} options reaches more than {MAX_SETS:,}"
                     " sets; use fewer options, or fewer overlapping aspects."
                 )
-        waiting[size] = set()
-        size -= 1
+        waiting_sets[n_options] = set()
+        n_options -= 1
     return (1.0 - lapse) * probability + lapse / len(options)
 
 
 def _sum_by_owners(
     options: list[Any], aspects: Mapping[Any, Any], weights: Mapping[Any, Any]
 ) -> dict[int, float]:
-    """Sum the weights of aspects with the same owners, by the owners as bits."""
+    """Sum the weights of aspects with equal owners; keys are the owners as bits."""
     if not options:
         raise ArgumentError("There are no options; give at least one.")
     for i, option in enumerate(options):
         if option in options[:i]:
             raise ArgumentError(f"The option {option!r} is listed twice; list each once.")
-    owners: dict[Any, Any] = {}
+    owner_bits_by_aspect: dict[Any, Any] = {}
     for i, option in enumerate(options):
         if option not in aspects:
             raise ArgumentError(
                 f"`aspects` lacks the option {option!r}; give it an empty list if it has none."
             )
-        for name in _read_names(aspects[option], option):
-            owners[name] = owners.get(name, 0) | 1 << i
+        for aspect in _read_names(aspects[option], option):
+            owner_bits_by_aspect[aspect] = owner_bits_by_aspect.get(aspect, 0) | 1 << i
     weight_by_owners: dict[int, float] = {}
-    for name, bits in owners.items():
-        weight = weights.get(name)
+    for aspect, owner_bits in owner_bits_by_aspect.items():
+        weight = weights.get(aspect)
         if weight is None or not 0.0 <= float(weight) < float("inf"):
             raise ArgumentError(
-                f"The weight of aspect {name!r} must be a finite number >= 0; got {weight!r}."
+                f"The weight of aspect {aspect!r} must be a finite number >= 0; got {weight!r}."
             )
         if weight > 0.0:
-            weight_by_owners[bits] = weight_by_owners.get(bits, 0.0) + float(weight)
+            weight_by_owners[owner_bits] = weight_by_owners.get(owner_bits, 0.0) + float(weight)
     return weight_by_owners
 
 
 def _read_names(option_aspects: Any, option: Any) -> set[Any]:
-    """Return the aspect names of one option as a set, from a list or a single name."""
+    """Return one option's aspect names as a set, from a list or a single name."""
     if isinstance(option_aspects, str):
         return {option_aspects}
     try:

@@ -19,8 +19,8 @@ class SetElimination(Elimination):
         return convert_to_rankings(data)
 
 
-def match_group_forms(likelihood: Elimination, parts: Sequence[Any]) -> Elimination:
+def match_group_forms(likelihood: Elimination, datasets: Sequence[Any]) -> Elimination:
     """Return a likelihood that converts all groups' data to one form (pairs or sets)."""
-    if all(not isinstance(convert_to_pairs(data), Choices) for data in parts):
+    if all(not isinstance(convert_to_pairs(data), Choices) for data in datasets):
         return likelihood
     return SetElimination(likelihood.lapse, likelihood.unique, likelihood.ties)

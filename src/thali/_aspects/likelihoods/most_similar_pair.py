@@ -6,15 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_share
+from thali._argument_checks import check_allowed, check_share
 from thali._data.triplets import Triplets
-from thali._inference.indexing import sum_parts
+from thali._inference.index_arithmetic import sum_parts
 from thali.errors import DataError
 
 from ..weight_priors import EXPONENTIAL
-from .normal_approximation import approximate_answers
-from .pair_set_operations import make_pair_set_cache
-from .pair_sets import arrange_pair_sets
+from .most_similar_pair_kernels import make_pair_set_cache
+from .most_similar_pair_probabilities import arrange_pair_sets
+from .triplet_normal_approximation import approximate_answers
 
 EXP, RATIO = "exp", "ratio"
 LINKS = (EXP, RATIO)
@@ -113,25 +113,33 @@ class MostSimilarPair:
         return {name: weights.log_density(draws[name]) for name in self.parameters}
 
     def simulate_data(
-        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate answers to the same sets, Multinomial(n, P)."""
         from ..draws.posterior_tree import simulate_answers
-        from ..draws.triplets import compute_triplet_probabilities
+        from ..draws.triplet_probabilities import compute_triplet_probabilities
 
         constant = np.array([parameters.get("constant", 0.0)])
-        p = compute_triplet_probabilities(
-            columns, constant, data.start, data.first, data.second, self.link, self.lapse
+        answer_probabilities = compute_triplet_probabilities(
+            feature_columns, constant, data.start, data.first, data.second, self.link, self.lapse
         )[0]
-        set_sums = sum_parts(p, data.start)
-        return simulate_answers(data, p / np.repeat(set_sums, data.sizes), False, rng)
+        set_sums = sum_parts(answer_probabilities, data.start)
+        return simulate_answers(
+            data, answer_probabilities / np.repeat(set_sums, data.sizes), False, rng
+        )
 
     def build_posterior_part(
-        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about triplets from all draws."""
-        from ..draws.triplets import build_triplets_part
+        from ..draws.triplet_probabilities import build_triplets_part
 
         return build_triplets_part(
-            columns, extra.get("constant"), data, shape, dense, link=self.link, lapse=self.lapse
+            feature_columns,
+            extra.get("constant"),
+            data,
+            shape,
+            dense,
+            link=self.link,
+            lapse=self.lapse,
         )

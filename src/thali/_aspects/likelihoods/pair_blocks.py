@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar, vectorised
-from thali._inference.indexing import part_bounds, part_positions
-from thali._inference.numerics.bounds import part_range
+from thali._inference.index_arithmetic import part_bounds, part_positions
+from thali._inference.numerics.array_parts import part_range
 from thali._inference.numerics.fast_logarithm import fast_log
 
-from ..state import COLUMNS
+from ..chain_state import COLUMNS
 
 WIDTH = 8
 # Fields of a block, WIDTH numbers each: weights for i and for its neighbour j, choices of i and of
@@ -351,43 +351,43 @@ def arrange_blocks(
     x: Any = None,
 ) -> Any:
     """Arrange compared pairs (and covariates x) in blocks by option."""
-    owner = np.concatenate([first_options, second_options])
-    neighbour = np.concatenate([second_options, first_options])
-    own_wins = np.concatenate([wins, losses]).astype(float)
-    own_losses = np.concatenate([losses, wins]).astype(float)
+    entry_option = np.concatenate([first_options, second_options])
+    entry_opponent = np.concatenate([second_options, first_options])
+    entry_wins = np.concatenate([wins, losses]).astype(float)
+    entry_losses = np.concatenate([losses, wins]).astype(float)
     n_pairs = first_options.size
-    degree = np.bincount(owner, minlength=n)
-    n_blocks = -(-degree // WIDTH)
-    start = part_bounds(n_blocks)
-    order = np.lexsort((neighbour, owner))
-    rank = part_positions(degree)
-    position = np.empty(owner.size, np.int64)
-    position[order] = start[owner[order]] * WIDTH + rank
-    slots = int(start[-1]) * WIDTH
+    n_neighbours = np.bincount(entry_option, minlength=n)
+    n_blocks = -(-n_neighbours // WIDTH)
+    block_starts = part_bounds(n_blocks)
+    entry_order = np.lexsort((entry_opponent, entry_option))
+    rank_within_option = part_positions(n_neighbours)
+    slot_index = np.empty(entry_option.size, np.int64)
+    slot_index[entry_order] = block_starts[entry_option[entry_order]] * WIDTH + rank_within_option
+    n_slots = int(block_starts[-1]) * WIDTH
 
     def place_in_blocks(entries: Any, missing: Any, dtype: Any) -> Any:
         """Return one entry per pair at its positions in the blocks, else `missing`."""
-        block = np.full(slots, missing, dtype)
-        block[position] = entries
+        block = np.full(n_slots, missing, dtype)
+        block[slot_index] = entries
         return block.reshape(-1, WIDTH)
 
-    partner = np.concatenate([position[n_pairs:], position[:n_pairs]])
-    transposed = np.arange(slots, dtype=np.uint64)  # a missing neighbour is its own copy
-    transposed[position] = partner
-    covariates = {}
+    partner_slot = np.concatenate([slot_index[n_pairs:], slot_index[:n_pairs]])
+    transposed = np.arange(n_slots, dtype=np.uint64)  # a missing neighbour is its own copy
+    transposed[slot_index] = partner_slot
+    covariate_fields = {}
     if x is not None:
-        covariates["x"] = np.array(
+        covariate_fields["x"] = np.array(
             [place_in_blocks(np.append(x_m, -x_m), 0.0, float) for x_m in x.T]
         )
     return cls(
-        start=start,
-        neighbour=place_in_blocks(neighbour, n, np.uint64),
+        start=block_starts,
+        neighbour=place_in_blocks(entry_opponent, n, np.uint64),
         transposed=transposed.reshape(-1, WIDTH),
-        wins=place_in_blocks(own_wins, 0.0, float),
-        losses=place_in_blocks(own_losses, 0.0, float),
+        wins=place_in_blocks(entry_wins, 0.0, float),
+        losses=place_in_blocks(entry_losses, 0.0, float),
         scale=1.0 - lapse,
         base=lapse / 2.0,
-        **covariates,
+        **covariate_fields,
     )
 
 
@@ -396,15 +396,15 @@ def make_pair_cache(pairs: Any, n_ties: float = 0.0, n_covariates: int = 0) -> P
 
     The `covariates` coefficients are 0.
     """
-    fields = FIELDS
+    n_fields = FIELDS
     if n_covariates:
-        fields = FIELDS_WITH_COVARIATES
+        n_fields = FIELDS_WITH_COVARIATES
     elif has_empty_sides(pairs):
-        fields = FIELDS_WITHOUT_UNIQUE
-    block = np.zeros((pairs.neighbour.shape[0], fields * WIDTH))
-    block[:, WINS : WINS + WIDTH] = pairs.wins
-    block[:, LOSSES : LOSSES + WIDTH] = pairs.losses
+        n_fields = FIELDS_WITHOUT_UNIQUE
+    blocks = np.zeros((pairs.neighbour.shape[0], n_fields * WIDTH))
+    blocks[:, WINS : WINS + WIDTH] = pairs.wins
+    blocks[:, LOSSES : LOSSES + WIDTH] = pairs.losses
     parameters = np.zeros(1)
     if has_ties(pairs) or n_covariates:
         parameters = np.append([0.0, 1.0, n_ties], np.zeros(n_covariates))
-    return PairCache(block, parameters)
+    return PairCache(blocks, parameters)

@@ -12,9 +12,9 @@ import numpy as np
 
 from thali._compile.jit import register_answers, scalar, vectorised
 from thali._inference.numerics.fast_exponential import fast_exp
-from thali._inference.numerics.slices import draw_on_line, log_density
+from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
-from ..state import BETA
+from ..chain_state import BETA
 from .pair_blocks import (
     COVARIATE_FACTOR,
     ETA,

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_positive
+from thali._argument_checks import check_positive
 from thali._compile.jit import generic, scalar
-from thali._inference.numerics.slices import draw_within_steps, log_density
+from thali._inference.numerics.slice_sampling import draw_within_steps, log_density
 from thali._labels import shorten
 from thali.errors import ArgumentError
 
 from .. import kernel_operations
-from ..state import BETA, COLUMNS
+from ..chain_state import BETA, COLUMNS
 from ..weight_priors import GammaWeights, NormalWeights
-from .custom_terms import insert_parameters, state_log_likelihood
+from .custom_term_kernels import insert_parameters, state_log_likelihood
 
 REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, UNIT_INTERVAL = range(6)  # codes of priors
 MAX_LOGIT = 36.0  # for larger logits a number in (0, 1) rounds to 1
@@ -235,10 +235,10 @@ class LogNormal:
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """Return the log density of each value; minus infinity at and below 0."""
         is_positive = values > 0.0
-        logs = np.log(np.where(is_positive, values, 1.0))
+        log_values = np.log(np.where(is_positive, values, 1.0))
         return np.where(
             is_positive,
-            NormalWeights(float(self.mean), float(self.sd)).log_density(logs) - logs,
+            NormalWeights(float(self.mean), float(self.sd)).log_density(log_values) - log_values,
             -np.inf,
         )
 
@@ -292,10 +292,10 @@ class Beta:
 
         is_inside = (values > 0.0) & (values < 1.0)
         x = np.where(is_inside, values, 0.5)
-        density = (
+        log_density = (
             (self.a - 1.0) * np.log(x) + (self.b - 1.0) * np.log1p(-x) - betaln(self.a, self.b)
         )
-        return np.where(is_inside, density, -np.inf)
+        return np.where(is_inside, log_density, -np.inf)
 
 
 PRIORS = Normal, HalfNormal, LogNormal, Gamma, Beta
@@ -309,15 +309,16 @@ def check_parameters(parameters: Any, log_prior: Any) -> None:
             "`parameters` must map fields of the data to priors, such as {'intercept': Normal(0,"
             f" 2)}}; got {parameters!r}."
         )
-    for name, prior in parameters.items():
-        if name in RESERVED_NAMES:
+    for parameter_name, prior in parameters.items():
+        if parameter_name in RESERVED_NAMES:
             raise ArgumentError(
-                f"`parameters`: the name {name!r} is reserved in posteriors; rename the field."
+                f"`parameters`: the name {parameter_name!r} is reserved in posteriors; rename the"
+                " field."
             )
         if not isinstance(prior, PRIORS) and not (prior is None and log_prior is not None):
             raise ArgumentError(
-                f"The prior of {name!r} must be {PRIOR_NAMES} of thali.likelihoods, or None if"
-                f" log_prior is given; got {prior!r}."
+                f"The prior of {parameter_name!r} must be {PRIOR_NAMES} of thali.likelihoods, or"
+                f" None if log_prior is given; got {prior!r}."
             )
     if log_prior is not None and not parameters:
         raise ArgumentError("`log_prior` requires parameters; list them in `parameters`.")
@@ -328,13 +329,13 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
 
     They must be numbers that the priors allow.
     """
-    starts = []
-    for name, prior in parameters.items():
-        start = getattr(fields, name, None)
+    starting_values = []
+    for parameter_name, prior in parameters.items():
+        starting_value = getattr(fields, parameter_name, None)
         if (
-            isinstance(start, bool)
-            or not isinstance(start, int | float)
-            or not math.isfinite(start)
+            isinstance(starting_value, bool)
+            or not isinstance(starting_value, int | float)
+            or not math.isfinite(starting_value)
         ):
             number_fields = shorten(
                 [
@@ -344,16 +345,18 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
                 ]
             )
             raise ArgumentError(
-                f"The parameter {name!r} starts at the value of the data field {name!r}, which"
-                " must be a single finite number; the fields with a single number are:"
-                f" {number_fields or 'none'}."
+                f"The parameter {parameter_name!r} starts at the value of the data field"
+                f" {parameter_name!r}, which must be a single finite number; the fields with a"
+                f" single number are: {number_fields or 'none'}."
             )
-        if prior is not None and not np.isfinite(prior.log_density(np.array([float(start)]))[0]):
+        if prior is not None and not np.isfinite(
+            prior.log_density(np.array([float(starting_value)]))[0]
+        ):
             raise ArgumentError(
-                f"The parameter {name!r} starts at {start:g}, where its prior {prior!r} has"
-                " density 0; start it at a value that the prior allows."
+                f"The parameter {parameter_name!r} starts at {starting_value:g}, where its prior"
+                f" {prior!r} has density 0; start it at a value that the prior allows."
             )
-        starts.append(float(start))
+        starting_values.append(float(starting_value))
     if log_prior is not None and not math.isfinite(
         float(getattr(log_prior, "py_func", log_prior)(fields))
     ):
@@ -361,7 +364,7 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
             "log_prior is not finite at the values of the data; change the starting values of the"
             " parameters."
         )
-    return np.array(starts)
+    return np.array(starting_values)
 
 
 @generic

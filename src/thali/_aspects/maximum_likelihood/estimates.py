@@ -6,28 +6,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.checks import are_integers
+from thali._data.number_checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.numerics.shares import compute_shares, divide_positive, mix_with_guess
+from thali._inference.numerics.weight_shares import compute_shares, divide_positive, mix_with_guess
 from thali._model.answers_by_respondent import (
     AnswersByRespondent,
     DesignEffect,
     compute_design_effect,
 )
-from thali._model.respondent_scores import (
+from thali._model.cluster_robust_variance import (
     RespondentScores,
     ScoreVariance,
     raise_improbable_variance,
 )
-from thali._posterior.interval import INTERVAL, interval_tails
-from thali._posterior.repeated_answers import format_degrees, format_dominance
+from thali._posterior.posterior_interval import INTERVAL, interval_tails
+from thali._posterior.respondent_dependence import format_degrees, format_dominance
 
 from ..draws.covariate_offsets import multiply_first_advantage
-from ..likelihoods.set_draws import compute_luce_probabilities
-from .aspects import KnownAspects
-from .fit_tests import FitTest, run_fit_test
-from .maximum import Maximum, estimate_maximum, maximise
-from .pair_problem import PairProblem, compute_exclusive_aspects, compute_pair_shares
+from ..likelihoods.set_probabilities import compute_luce_probabilities
+from .given_aspects import KnownAspects
+from .goodness_of_fit import FitTest, run_fit_test
+from .maximisation import Maximum, estimate_maximum, maximise
+from .pair_likelihood import PairProblem, compute_exclusive_aspects, compute_pair_shares
 
 if TYPE_CHECKING:
     import pandas
@@ -63,8 +63,8 @@ class Estimates:
     @property
     def covariate_coefficients(self) -> np.ndarray:
         """Change of the first option's log odds per unit of each covariate, (n_covariates,)."""
-        sizes = compute_covariate_sizes(self.data)
-        return self.maximum.beta[: len(sizes)] / sizes
+        covariate_sizes = compute_covariate_sizes(self.data)
+        return self.maximum.beta[: len(covariate_sizes)] / covariate_sizes
 
     @property
     def covariate_covariance(self) -> np.ndarray:
@@ -73,9 +73,10 @@ class Estimates:
 
     def select_covariate_block(self, joint_covariance: np.ndarray) -> np.ndarray:
         """Return the rows and columns of a joint covariance that concern covariates."""
-        covariate_sizes, n = compute_covariate_sizes(self.data), len(self.maximum.weights)
+        covariate_sizes, n_weights = compute_covariate_sizes(self.data), len(self.maximum.weights)
         return joint_covariance[
-            n : n + len(covariate_sizes), n : n + len(covariate_sizes)
+            n_weights : n_weights + len(covariate_sizes),
+            n_weights : n_weights + len(covariate_sizes),
         ] / np.outer(covariate_sizes, covariate_sizes)
 
     @property
@@ -96,12 +97,12 @@ class Estimates:
         """Sentence about standard errors clustered by respondent; "" without them."""
         if self.clusters is None or not self.is_over_people:
             return ""
-        respondents, answers = (
+        respondents_text, answers_text = (
             f"{self.clusters.n_respondents:,} respondents",
             f"{self.problem.totals.sum():,.15g} choices",
         )
         sentence = (
-            f"Standard errors are clustered by respondent ({respondents}, {answers};"
+            f"Standard errors are clustered by respondent ({respondents_text}, {answers_text};"
             f" {format_degrees(self.error_df)}).{format_dominance(self._score_variance.share)}"
         )
         if self.is_tested_over_people:
@@ -120,15 +121,20 @@ class Estimates:
         .. math:: J I^- J', \qquad J = \operatorname{diag}(w) - w w'
 
         for weights that sum to 1, whose logarithms are identified up to a constant; over
-        respondents :math:`J L W L' J'` with :math:`I^- = L L'` and W as in `respondent_scores`.
-        Rows of weights that are zero, or not identified at this point, are missing (NaN).
+        respondents :math:`J L W L' J'` with :math:`I^- = L L'` and W as in
+        `cluster_robust_variance`. Rows of weights that are zero, or not identified at this point,
+        are missing (NaN).
         """
         if not self.is_over_people:
             return self._compute_covariance()
         assert self.clusters is not None
-        freedom = (self.clusters.n_respondents - 1) / self._informed_directions.root.shape[1]
+        respondents_per_direction = (
+            self.clusters.n_respondents - 1
+        ) / self._informed_directions.root.shape[1]
         return self._compute_covariance(
-            raise_improbable_variance(self._score_variance, self.error_df, freedom)
+            raise_improbable_variance(
+                self._score_variance, self.error_df, respondents_per_direction
+            )
         )
 
     @cached_property
@@ -136,26 +142,31 @@ class Estimates:
         """Scaled eigenvectors of the information matrix, and which parameters are unknown."""
         # Eigenvectors with an eigenvalue near 0 are omitted.
         weights, beta = self.maximum.weights, self.maximum.beta
-        free = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
+        free_indices = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
         information = -self.problem.compute_derivatives(weights, beta).hessian
-        values, vectors = np.linalg.eigh(information[np.ix_(free, free)])
-        informed = values > NO_INFORMATION * max(values[-1], 0.0)
-        root = np.zeros((len(information), int(informed.sum())))
-        root[free] = vectors[:, informed] / np.sqrt(values[informed])
+        eigenvalues, eigenvectors = np.linalg.eigh(information[np.ix_(free_indices, free_indices)])
+        is_informed = eigenvalues > NO_INFORMATION * max(eigenvalues[-1], 0.0)
+        scaled_directions = np.zeros((len(information), int(is_informed.sum())))
+        scaled_directions[free_indices] = eigenvectors[:, is_informed] / np.sqrt(
+            eigenvalues[is_informed]
+        )
         # Directions without information, beyond the common factor of the weights, leave some
         # weights unknown.
-        unknown = np.ones(len(information), bool)
-        no_direction = self._log_weight_jacobian[np.ix_(free, free)] @ vectors[:, ~informed]
-        unknown[free] = np.abs(no_direction).max(axis=1, initial=0.0) > 1e-6
-        return InformationDirections(root, unknown)
+        is_unknown = np.ones(len(information), bool)
+        uninformed_directions = (
+            self._log_weight_jacobian[np.ix_(free_indices, free_indices)]
+            @ eigenvectors[:, ~is_informed]
+        )
+        is_unknown[free_indices] = np.abs(uninformed_directions).max(axis=1, initial=0.0) > 1e-6
+        return InformationDirections(scaled_directions, is_unknown)
 
     @cached_property
     def _has_error(self) -> np.ndarray:
         """Mask of parameters that have a standard error, shape (n_parameters,)."""
-        reached = np.abs(self._log_weight_jacobian @ self._informed_directions.root).max(
+        max_loading = np.abs(self._log_weight_jacobian @ self._informed_directions.root).max(
             axis=1, initial=0.0
         )
-        return ~self._informed_directions.unknown & (reached > 0.0)
+        return ~self._informed_directions.unknown & (max_loading > 0.0)
 
     @property
     def _log_weight_jacobian(self) -> np.ndarray:
@@ -168,11 +179,11 @@ class Estimates:
     def _compute_covariance(self, variance: np.ndarray | None = None) -> np.ndarray:
         """Return the joint covariance, with score variance W in information directions."""
         # None means the identity.
-        half = self._log_weight_jacobian @ self._informed_directions.root
+        root_covariance = self._log_weight_jacobian @ self._informed_directions.root
         if variance is None:
-            covariance = half @ half.T
+            covariance = root_covariance @ root_covariance.T
         else:
-            covariance = half @ variance @ half.T
+            covariance = root_covariance @ variance @ root_covariance.T
         covariance[self._informed_directions.unknown] = np.nan
         covariance[:, self._informed_directions.unknown] = np.nan
         return covariance
@@ -181,9 +192,9 @@ class Estimates:
     def _respondent_scores(self) -> RespondentScores:
         """Scores (log-likelihood gradients) of respondents at the maximum."""
         assert self.clusters is not None
-        point = self.maximum.weights, self.maximum.beta
+        maximum_point = self.maximum.weights, self.maximum.beta
         return RespondentScores(
-            self.problem, self.clusters.tally, *point, self._informed_directions.root
+            self.problem, self.clusters.tally, *maximum_point, self._informed_directions.root
         )
 
     @cached_property
@@ -192,7 +203,7 @@ class Estimates:
         return self._respondent_scores.compute_variance()
 
     def degrees(self, contrasts: np.ndarray) -> float:
-        """Return the joint degrees of freedom of contrasts of weights (q, weights), rank q."""
+        """Return the joint degrees of freedom of q independent contrasts of the weights."""
         return float(
             self._respondent_scores.degrees_of_freedom(
                 (contrasts @ self._log_weight_jacobian[: len(self.weights)]).T[None]
@@ -202,15 +213,15 @@ class Estimates:
     @property
     def covariance(self) -> np.ndarray:
         """Covariance matrix of the aspect weights."""
-        n = len(self.weights)
-        return self.joint_covariance[:n, :n]
+        n_weights = len(self.weights)
+        return self.joint_covariance[:n_weights, :n_weights]
 
     @property
     def standard_errors(self) -> np.ndarray:
         """Standard errors of the aspect weights, shape (n_aspects,)."""
-        errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        std_errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         # a weight is 1 if all other weights are 0
-        return np.where(self.weights == 1.0, np.nan, errors)
+        return np.where(self.weights == 1.0, np.nan, std_errors)
 
     @property
     def raw_utility(self) -> np.ndarray:
@@ -220,9 +231,9 @@ class Estimates:
     def raw_utility_covariance(self) -> np.ndarray:
         """Return the covariance of `raw_utility`; zero weights are treated as fixed."""
         covariance = self.covariance.copy()
-        zero = self.weights == 0.0
-        covariance[zero] = 0.0
-        covariance[:, zero] = 0.0
+        is_zero = self.weights == 0.0
+        covariance[is_zero] = 0.0
+        covariance[:, is_zero] = 0.0
         owners = self.known.owners.astype(float)
         return owners @ covariance @ owners.T
 
@@ -234,8 +245,8 @@ class Estimates:
     @property
     def utility_covariance(self) -> np.ndarray:
         """Covariance of the utility scale, by the delta method."""
-        raw = self.raw_utility
-        jacobian = (np.eye(len(raw)) - self.utility[:, None]) / raw.sum()
+        raw_utility = self.raw_utility
+        jacobian = (np.eye(len(raw_utility)) - self.utility[:, None]) / raw_utility.sum()
         return jacobian @ self.raw_utility_covariance() @ jacobian.T
 
     @property
@@ -327,7 +338,7 @@ class Estimates:
         )
 
     def tail(self, z: np.ndarray, df: np.ndarray | float | None = None) -> np.ndarray:
-        """Return P(|Z| >= |z|) of estimates over standard errors; `df` of each, or of all."""
+        """Return P(|T| >= |z|) by Student's t, with `df` for each z, or for all."""
         from scipy.special import stdtr
 
         if df is None:
@@ -337,16 +348,18 @@ class Estimates:
     def design_effect(self, larger: "Estimates | None" = None) -> DesignEffect:
         """Return the design effect of G², against the saturated or a larger model."""
         assert self.clusters is not None
-        p, df, larger_scores = self.fitted(), self.df, None
+        fitted_probabilities, df, larger_model_scores = self.fitted(), self.df, None
         if larger is not None:
-            p, df = larger.fitted(), larger.n_parameters - self.n_parameters
-        root_expected = np.sqrt(np.repeat(self.problem.totals, self.problem.sizes) * p)[:, None]
+            fitted_probabilities, df = larger.fitted(), larger.n_parameters - self.n_parameters
+        root_expected = np.sqrt(
+            np.repeat(self.problem.totals, self.problem.sizes) * fitted_probabilities
+        )[:, None]
         if larger is not None:
-            larger_scores = root_expected * larger.outcome_scores()
+            larger_model_scores = root_expected * larger.outcome_scores()
         return compute_design_effect(
-            self.clusters.residuals(self.problem, p),
+            self.clusters.residuals(self.problem, fitted_probabilities),
             self.clusters.n_respondents,
-            larger_scores,
+            larger_model_scores,
             root_expected * self.outcome_scores(),
             df,
         )
@@ -391,17 +404,19 @@ class Estimates:
 
     def replicate(self, rng: np.random.Generator) -> float:
         """Simulate choices from the fit, refit the model and return its G²."""
-        problem = self.problem.with_counts(self.simulate_counts(rng))
+        replicate_problem = self.problem.with_counts(self.simulate_counts(rng))
         return 2.0 * (
-            saturated_log_likelihood(problem.counts, problem.sizes)
-            - estimate_maximum(problem, self._log_start, self.maximum.beta)
+            saturated_log_likelihood(replicate_problem.counts, replicate_problem.sizes)
+            - estimate_maximum(replicate_problem, self._log_start, self.maximum.beta)
         )
 
     def simulate_counts(self, rng: np.random.Generator) -> np.ndarray:
         """Simulate outcome counts from the fit, with the observed total of each pair."""
-        questions, p = self.problem.asked, self.fitted()
+        questions, fitted_probabilities = self.problem.asked, self.fitted()
         return questions.simulate_counts(
-            p / np.repeat(questions.sum_by_question(p), questions.sizes), rng
+            fitted_probabilities
+            / np.repeat(questions.sum_by_question(fitted_probabilities), questions.sizes),
+            rng,
         )
 
     def refit(self, counts: np.ndarray) -> Maximum:
@@ -444,37 +459,41 @@ class Estimates:
             np.repeat(self.problem.totals, self.problem.sizes),
         )
         if self.is_of_choices:
-            p, complement, wins, losses, n = p[::2], p[1::2], counts[::2], counts[1::2], n[::2]
+            p, p_second, wins, losses, n = p[::2], p[1::2], counts[::2], counts[1::2], n[::2]
             difference = (
-                wins * complement - losses * p
+                wins * p_second - losses * p
             )  # equals wins - n p, to full precision for small p
             if kind == "pearson":
-                return _divide_by_spread(difference, n * p * complement)
+                return _divide_by_spread(difference, n * p * p_second)
             contributions = xlogy(wins, wins / (n * np.where(wins > 0, p, 1.0))) + xlogy(
-                losses, losses / (n * np.where(losses > 0, complement, 1.0))
+                losses, losses / (n * np.where(losses > 0, p_second, 1.0))
             )
         else:
-            expected = n * p
-            difference = counts - expected
+            expected_wins = n * p
+            difference = counts - expected_wins
             if kind == "pearson":
-                return _divide_by_spread(difference, expected)
+                return _divide_by_spread(difference, expected_wins)
             # the last term sums to 0
-            contributions = xlogy(counts, counts / np.where(counts > 0, expected, 1.0)) - difference
+            contributions = (
+                xlogy(counts, counts / np.where(counts > 0, expected_wins, 1.0)) - difference
+            )
         return np.sign(difference) * np.sqrt(np.maximum(2.0 * contributions, 0.0))
 
     def probabilities(
         self, first_options: np.ndarray, second_options: np.ndarray, x: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the probability that the first of each pair is chosen, with covariates x."""
-        ij, ji = (
+        first_advantage, second_advantage = (
             pattern @ self.maximum.working
             for pattern in compute_exclusive_aspects(
                 self.known.owners, first_options, second_options
             )
         )
         if x is not None:
-            ij, ji = multiply_first_advantage(ij, ji, x @ self.covariate_coefficients)
-        return mix_with_guess(compute_pair_shares(ij, ji)[0], self.lapse)
+            first_advantage, second_advantage = multiply_first_advantage(
+                first_advantage, second_advantage, x @ self.covariate_coefficients
+            )
+        return mix_with_guess(compute_pair_shares(first_advantage, second_advantage)[0], self.lapse)
 
     def set_probabilities(self, members: np.ndarray) -> np.ndarray:
         """Return the probability that each of these options is chosen from all of them."""
@@ -488,9 +507,11 @@ class Estimates:
                 positions,
                 self.lapse,
             )[0]
-        aspects = {int(i): np.flatnonzero(self.known.owners[i]).tolist() for i in members}
-        weights = dict(enumerate(self.weights))
-        return elimination_probabilities(members.tolist(), aspects, weights, self.lapse)
+        aspects_by_option = {int(i): np.flatnonzero(self.known.owners[i]).tolist() for i in members}
+        weight_by_aspect = dict(enumerate(self.weights))
+        return elimination_probabilities(
+            members.tolist(), aspects_by_option, weight_by_aspect, self.lapse
+        )
 
     def table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return a table of weights with standard errors, Wald tests and intervals.
@@ -506,35 +527,41 @@ class Estimates:
         import pandas as pd
         from scipy.special import expit, logit
 
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         # an error is 0 if all other weights are at the boundary
-        error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)
+        std_error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)
         # unique weights are not tested against 0
-        is_unique = self.known.unique & (np.arange(len(error)) < len(self.known.labels))
-        w = self.weights
-        reach = self.interval_half_width(ci) * error
-        z = np.where(is_unique, np.nan, w / error)
-        lower, upper = (
-            np.where(is_unique, expit(logit(w) + by / (w * (1.0 - w))), np.clip(w + by, 0.0, 1.0))
-            for by in (-reach, reach)
+        is_unique = self.known.unique & (np.arange(len(std_error)) < len(self.known.labels))
+        weights = self.weights
+        half_width = self.interval_half_width(ci) * std_error
+        z = np.where(is_unique, np.nan, weights / std_error)
+        low, high = (
+            np.where(
+                is_unique,
+                expit(logit(weights) + change / (weights * (1.0 - weights))),
+                np.clip(weights + change, 0.0, 1.0),
+            )
+            for change in (-half_width, half_width)
         )
-        columns = {
-            "weight": w,
-            "std_error": error,
+        table_columns = {
+            "weight": weights,
+            "std_error": std_error,
             "z": z,
             "p_value": self.tail(z),
-            "low": lower,
-            "high": upper,
+            "low": low,
+            "high": high,
         }
         if self.is_over_people:
             independent_errors = np.sqrt(
-                np.maximum(np.diag(self._compute_covariance())[: len(error)], 0.0)
+                np.maximum(np.diag(self._compute_covariance())[: len(std_error)], 0.0)
             )
-            columns["std_error_independent"] = np.where(np.isnan(error), np.nan, independent_errors)
-        table = Table(columns, index=pd.Index(self.known.names, name="aspect"))
-        table.attrs["interval"] = ci
-        return table
+            table_columns["std_error_independent"] = np.where(
+                np.isnan(std_error), np.nan, independent_errors
+            )
+        weights_table = Table(table_columns, index=pd.Index(self.known.names, name="aspect"))
+        weights_table.attrs["interval"] = ci
+        return weights_table
 
 
 def _divide_by_spread(difference: np.ndarray, variance: np.ndarray) -> np.ndarray:
@@ -553,5 +580,5 @@ def saturated_log_likelihood(counts: np.ndarray, sizes: np.ndarray) -> float:
     """Return the log-likelihood of observed proportions, without multinomial coefficients."""
     from scipy.special import xlogy
 
-    totals = np.repeat(np.add.reduceat(counts, np.cumsum(sizes) - sizes), sizes)
-    return float(xlogy(counts, counts / totals).sum())
+    repeated_totals = np.repeat(np.add.reduceat(counts, np.cumsum(sizes) - sizes), sizes)
+    return float(xlogy(counts, counts / repeated_totals).sum())

@@ -8,17 +8,17 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali._labels import shorten
 from thali._model.answers_by_respondent import group_by_respondent
 from thali.errors import DataError, EstimateWarning, Setting
 
 from ..likelihoods.elimination import Elimination, convert_to_pairs, require_pairs
-from ..priors.given import Given
-from .aspects import KnownAspects, build_known_aspects, check_identified, draw_weights
+from ..priors.given_features import Given
 from .estimates import Estimates, compute_covariate_sizes
-from .maximum import Maximum, choose_starting_points, maximise
-from .pair_problem import (
+from .given_aspects import KnownAspects, build_known_aspects, check_identified, draw_weights
+from .maximisation import Maximum, choose_starting_points, maximise
+from .pair_likelihood import (
     PairProblem,
     build_problem,
     compute_exclusive_aspects,
@@ -45,10 +45,10 @@ def estimate(
     random_seed: Any = 0,
 ) -> Estimates:
     """Return maximum-likelihood estimates of aspect weights, the best of `n_starts` climbs."""
-    pairs: Any = convert_to_pairs(data)
-    given_aspects = check_aspects(pairs, aspects, unique, lapse, ties)
-    check_identified(given_aspects, pairs)
-    return fit_checked_aspects(pairs, given_aspects, lapse, ties, n_starts, random_seed)
+    comparisons: Any = convert_to_pairs(data)
+    given_aspects = check_aspects(comparisons, aspects, unique, lapse, ties)
+    check_identified(given_aspects, comparisons)
+    return fit_checked_aspects(comparisons, given_aspects, lapse, ties, n_starts, random_seed)
 
 
 def check_aspects(
@@ -63,11 +63,11 @@ def check_aspects(
         given_aspects = build_known_aspects(aspects, unique, data.labels)
         if given_aspects.unique and not given_aspects.shared.shape[1]:
             require_pairs(data)
-        wide = int(data.sizes.argmax())
+        largest_set = int(data.sizes.argmax())
         raise DataError(
-            f"The data contain choices from {data.sizes[wide]} options"
-            f" ({shorten(data.sets[wide])}), but maximum likelihood requires choices between two"
-            " options; use ",
+            f"The data contain choices from {data.sizes[largest_set]} options"
+            f" ({shorten(data.sets[largest_set])}), but maximum likelihood requires choices between"
+            " two options; use ",
             Setting("method", "mcmc"),
             ".",
         )
@@ -99,19 +99,21 @@ def fit_checked_aspects(
     random_seed: Any = 0,
 ) -> Estimates:
     """Return maximum-likelihood estimates of the weights of checked aspects."""
-    extra = None
+    scaled_covariates = None
     if data.covariate_names:
         check_covariates(data, given_aspects.owners)
-        extra = data.cells.x / compute_covariate_sizes(data)
-    problem = build_problem(data, given_aspects.owners, lapse, extra, ties)
-    assert isinstance(problem, PairProblem)
-    points = choose_starting_points(problem, n_starts, spawn_generators(random_seed, 1)[0])
+        scaled_covariates = data.cells.x / compute_covariate_sizes(data)
+    weight_problem = build_problem(data, given_aspects.owners, lapse, scaled_covariates, ties)
+    assert isinstance(weight_problem, PairProblem)
+    starting_points = choose_starting_points(
+        weight_problem, n_starts, spawn_generators(random_seed, 1)[0]
+    )
     return Estimates(
         data,
         given_aspects,
         float(lapse),
-        problem,
-        maximise(problem, points),
+        weight_problem,
+        maximise(weight_problem, starting_points),
         group_by_respondent(data, ties),
     )
 
@@ -131,12 +133,13 @@ def warn_unbounded(estimates: Estimates) -> list[EstimateWarning]:
         ]
     if not is_vanishing.any():
         return warn_endless_coefficients(estimates)
-    names = list(compress(estimates.known.names, is_vanishing))
+    vanishing_names = list(compress(estimates.known.names, is_vanishing))
     return [
         EstimateWarning(
             "The likelihood has no maximum: it keeps increasing as the weights of"
-            f" {shorten(names)} shrink relative to the other weights. The shrinking weights are"
-            " reported as 0 without standard errors, and predictions are those in this limit; ",
+            f" {shorten(vanishing_names)} shrink relative to the other weights. The shrinking"
+            " weights are reported as 0 without standard errors, and predictions are those in this"
+            " limit; ",
             Setting("method", "mcmc"),
             " has a prior that keeps all weights above 0.",
         )
@@ -155,30 +158,34 @@ MAX_STD_ERROR = 5.0  # standard error of the largest log odds of a finite coeffi
 
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     """Raise DataError if the covariates' effects are not identified."""
-    cells, names = data.cells, data.covariate_names
+    comparison_cells, covariate_names = data.cells, data.covariate_names
     weights = draw_weights(owners.shape[1])
-    first_patterns, second_patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
-    change = scale_pattern(first_patterns, weights, first_patterns @ weights) - scale_pattern(
+    first_patterns, second_patterns = compute_exclusive_aspects(
+        owners, comparison_cells.first, comparison_cells.second
+    )
+    log_gradient = scale_pattern(first_patterns, weights, first_patterns @ weights) - scale_pattern(
         second_patterns, weights, second_patterns @ weights
     )
-    x = cells.x / compute_covariate_sizes(data)
-    gram = convert_to_dense(change.T @ change)
-    cross = np.asarray(change.T @ x)
-    eigenvalues, eigenvectors = np.linalg.eigh(np.block([[gram, cross], [cross.T, x.T @ x]]))
+    x = comparison_cells.x / compute_covariate_sizes(data)
+    gram = convert_to_dense(log_gradient.T @ log_gradient)
+    cross_products = np.asarray(log_gradient.T @ x)
+    eigenvalues, eigenvectors = np.linalg.eigh(
+        np.block([[gram, cross_products], [cross_products.T, x.T @ x]])
+    )
     null_vectors = eigenvectors[owners.shape[1] :, eigenvalues <= MIN_EIGENVALUE * eigenvalues[-1]]
-    unidentified = [
+    unidentified_names = [
         name
-        for name, row in zip(names, null_vectors, strict=True)
+        for name, row in zip(covariate_names, null_vectors, strict=True)
         if np.abs(row).max(initial=0.0) > _ROUNDING
     ]
-    if unidentified:
-        effect = f"effect of {unidentified[0]!r}"
-        if len(unidentified) > 1:
-            effect = f"effects of {shorten(unidentified)} from each other or"
+    if unidentified_names:
+        effect_text = f"effect of {unidentified_names[0]!r}"
+        if len(unidentified_names) > 1:
+            effect_text = f"effects of {shorten(unidentified_names)} from each other or"
         raise DataError(
-            f"The comparisons cannot separate the {effect} from the weights, because a change in"
-            " one can be offset by changes in the others without altering any choice probability;"
-            " remove a covariate, or use ",
+            f"The comparisons cannot separate the {effect_text} from the weights, because a change"
+            " in one can be offset by changes in the others without altering any choice"
+            " probability; remove a covariate, or use ",
             Setting("method", "mcmc"),
             ".",
         )
@@ -186,23 +193,23 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
 
 def warn_endless_coefficients(estimates: Estimates) -> list[EstimateWarning]:
     """Return a warning if the likelihood grows without bound in a coefficient."""
-    names = estimates.data.covariate_names
-    if not names:
+    covariate_names = estimates.data.covariate_names
+    if not covariate_names:
         return []
-    beta = np.abs(estimates.maximum.beta[: len(names)])
+    coefficient_sizes = np.abs(estimates.maximum.beta[: len(covariate_names)])
     with np.errstate(invalid="ignore"):
-        errors = np.sqrt(np.diag(estimates.covariate_covariance)) * compute_covariate_sizes(
+        std_errors = np.sqrt(np.diag(estimates.covariate_covariance)) * compute_covariate_sizes(
             estimates.data
         )
-    is_endless = (beta > MAX_LOG_ODDS) & ~(errors < MAX_STD_ERROR)
+    is_endless = (coefficient_sizes > MAX_LOG_ODDS) & ~(std_errors < MAX_STD_ERROR)
     if not is_endless.any():
         return []
-    which = shorten(list(compress(names, is_endless)))
+    endless_names = shorten(list(compress(covariate_names, is_endless)))
     return [
         EstimateWarning(
-            f"The likelihood has no maximum: it keeps increasing as the coefficient of {which}"
-            " grows, because the covariate determines every comparison that it affects. The"
-            " estimate has not converged; ",
+            "The likelihood has no maximum: it keeps increasing as the coefficient of"
+            f" {endless_names} grows, because the covariate determines every comparison that it"
+            " affects. The estimate has not converged; ",
             Setting("method", "mcmc"),
             " has a prior that keeps it finite.",
         )
@@ -213,24 +220,26 @@ def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
     """Return a table with one row per covariate: estimate, error, test, interval, odds."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
-    estimate = estimates.covariate_coefficients
+    coefficients = estimates.covariate_coefficients
     variance = np.diag(estimates.covariate_covariance)
-    error = np.sqrt(np.where(variance > 0.0, variance, np.nan))
-    z = estimate / error
-    columns = {
-        "estimate": estimate,
-        "std_error": error,
+    std_error = np.sqrt(np.where(variance > 0.0, variance, np.nan))
+    z = coefficients / std_error
+    table_columns = {
+        "estimate": coefficients,
+        "std_error": std_error,
         "z": z,
         "p_value": estimates.tail(z),
-        "low": estimate - estimates.interval_half_width(ci) * error,
-        "high": estimate + estimates.interval_half_width(ci) * error,
-        "odds": np.exp(estimate),
+        "low": coefficients - estimates.interval_half_width(ci) * std_error,
+        "high": coefficients + estimates.interval_half_width(ci) * std_error,
+        "odds": np.exp(coefficients),
     }
-    table = Table(columns, index=pd.Index(estimates.data.covariate_names, name="covariate"))
-    table.attrs["interval"] = ci
-    return table
+    effects_table = Table(
+        table_columns, index=pd.Index(estimates.data.covariate_names, name="covariate")
+    )
+    effects_table.attrs["interval"] = ci
+    return effects_table
 
 
 def refine_cells(small: Estimates, large: Estimates) -> Estimates:
@@ -238,22 +247,22 @@ def refine_cells(small: Estimates, large: Estimates) -> Estimates:
 
     The larger model may distinguish comparisons by more covariates.
     """
-    names, kept_names = large.data.covariate_names, small.data.covariate_names
-    if names == kept_names:
+    large_names, small_names = large.data.covariate_names, small.data.covariate_names
+    if large_names == small_names:
         return small
-    column_indices = [names.index(name) for name in kept_names]
-    cells = large.data.cells
-    x = cells.x[:, column_indices] / compute_covariate_sizes(small.data)
+    column_indices = [large_names.index(name) for name in small_names]
+    comparison_cells = large.data.cells
+    x = comparison_cells.x[:, column_indices] / compute_covariate_sizes(small.data)
     first_patterns, second_patterns = compute_exclusive_aspects(
-        small.known.owners, cells.first, cells.second
+        small.known.owners, comparison_cells.first, comparison_cells.second
     )
-    problem = replace(large.problem, first=first_patterns, second=second_patterns, extra=x)
+    refined_problem = replace(large.problem, first=first_patterns, second=second_patterns, extra=x)
     maximum: Maximum = small.maximum
     return Estimates(
-        large.data.with_covariates(kept_names),
+        large.data.with_covariates(small_names),
         small.known,
         small.lapse,
-        problem,
+        refined_problem,
         maximum,
         large.clusters,
     )

@@ -6,19 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
-from thali._inference.chains import Run
-from thali._inference.indexing import repeat_indices
-from thali._inference.seeds import spawn_generators
+from thali._inference.index_arithmetic import repeat_indices
+from thali._inference.markov_chains import Run
+from thali._inference.random_seeds import spawn_generators
 from thali._model.answers_by_respondent import AnswersByRespondent
-from thali._model.engine import refuse_chain_argument
-from thali._model.respondent_scores import ScoreVariance, compute_score_variance
-from thali._model.sampling import Sampling
-from thali._people.populations import INDEPENDENT, chains_required_error
+from thali._model.chain_runs import Sampling
+from thali._model.cluster_robust_variance import ScoreVariance, compute_score_variance
+from thali._model.fitting_methods import refuse_chain_argument
+from thali._people.people_argument import INDEPENDENT, chains_required_error
 from thali.errors import ArgumentError, Setting
 
-from ..answers.feature_set_search import (
+from ..chain_state import ALPHA, COLUMNS
+from ..draws.feature_columns import FeatureColumns, concatenate_chain_columns
+from ..draws.posterior_tree import compute_log_priors
+from ..kernel_operations import is_exchangeable, keeps_empty
+from ..likelihoods.similarity_residuals import CONSTANT, VARIANCE, arrange_squares
+from ..maximum_likelihood.feature_likelihoods import (
+    NO_COEFFICIENTS,
+    build_feature_problem,
+    find_weight_mode,
+)
+from ..priors.given_features import Given
+from ..results.feature_set_search import (
     BestFeatureSet,
     FeatureSearchProblem,
     compute_evidence,
@@ -26,28 +37,17 @@ from ..answers.feature_set_search import (
     log_feature_gain,
     search_best_set,
 )
-from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
-from ..draws.feature_columns import FeatureColumns, concatenate_chain_columns
-from ..draws.posterior_tree import compute_log_priors
-from ..kernel_operations import is_exchangeable, keeps_empty
-from ..likelihoods.residuals import CONSTANT, VARIANCE, arrange_squares
-from ..maximum_likelihood.feature_problems import (
-    NO_COEFFICIENTS,
-    build_feature_problem,
-    find_weight_mode,
-)
-from ..priors.given import Given
+from ..results.saved_posterior_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..samplers.chains import AnnealedChain, FeatureChain
+from ..samplers.default_sweeps import sweep_conjugate_jointly
 from ..samplers.draw_record import RecordedDraws
-from ..samplers.recommended import sweep_conjugate_jointly
-from ..samplers.task import build_task, build_weight_prior
-from ..state import ALPHA, COLUMNS
+from ..samplers.sampling_task import build_task, build_weight_prior
 from .sampling_engine import FeatureSamplingEngine
 
 if TYPE_CHECKING:
     import xarray
 
-    from thali._posterior.convergence import ConvergenceCheck
+    from thali._posterior.convergence_check import ConvergenceCheck
 
     from ..samplers.chains import SamplingTask
 
@@ -64,11 +64,11 @@ class AnnealingEngine(FeatureSamplingEngine):
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """Return the prepared annealed runs of a fit to these data."""
-        parts = model._build_task_arguments(source)
+        task_arguments = model._build_task_arguments(source)
         if model.people not in (None, INDEPENDENT):
             raise chains_required_error(model.people, model.method)
-        fit_task = build_task(data=source, draws=1, tune=0, thin=1, **parts)
-        if parts["tempering"] is not None:
+        fit_task = build_task(data=source, draws=1, tune=0, thin=1, **task_arguments)
+        if task_arguments["tempering"] is not None:
             refuse_chain_argument("tempering")
         plan_runs, find_best = _SEARCHES[source.kind]
         task, chain_class, n_runs = plan_runs(fit_task, run.chains)
@@ -77,15 +77,15 @@ class AnnealingEngine(FeatureSamplingEngine):
             """Return the posterior tree whose only draw is the best state of all chains."""
             from ..draws.posterior_tree import build_datatree
 
-            draw, reached = find_best(chains, source, parts, task)
+            best_draw, n_reached = find_best(chains, source, task_arguments, task)
             attrs = {"thin": 1, "tuning_steps": task.tune, TEMPERED_LATER: 0, POINT: 1}
-            attrs |= {RESTARTS: len(chains), REACHED: reached}
+            attrs |= {RESTARTS: len(chains), REACHED: n_reached}
             learns_alpha = task.model.learn_alpha
             return build_datatree(
-                [draw],
+                [best_draw],
                 source,
-                parts["likelihood"],
-                learned_alpha=learns_alpha,
+                task_arguments["likelihood"],
+                is_alpha_learned=learns_alpha,
                 attrs=attrs,
                 task=task,
             )
@@ -111,7 +111,7 @@ class AnnealingEngine(FeatureSamplingEngine):
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
         """Return the convergence check: how many runs reached the best point."""
-        from ..answers.fit_quality import build_point_check
+        from ..results.fit_quality_messages import build_point_check
 
         return build_point_check(model._view)
 
@@ -125,32 +125,42 @@ def plan_similarity_runs(
 
 
 def find_best_end(
-    chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
+    chains: Sequence[FeatureChain], data: Any, task_arguments: dict[str, Any], task: "SamplingTask"
 ) -> tuple[RecordedDraws, int]:
-    """Return the most probable end of all runs after hill climbing, and runs that reached it."""
+    """Return the most probable end of all runs after hill climbing, and how many reached it."""
     finished_chains = [chain for chain in chains if chain.recorded]
     sigma2 = float(np.mean([chain.cache.real[VARIANCE] for chain in finished_chains]))
     alpha = float(np.mean([chain.state.real[ALPHA] for chain in finished_chains]))
-    constant = np.array([chain.cache.real[CONSTANT] for chain in finished_chains])
-    shape, rate = parts["weight_prior"]
-    features = [_read_shared_features(chain) for chain in finished_chains]
+    constants = np.array([chain.cache.real[CONSTANT] for chain in finished_chains])
+    shape, rate = task_arguments["weight_prior"]
+    features_by_run = [_read_shared_features(chain) for chain in finished_chains]
     if is_exchangeable(task.model.prior):
-        value, measured, _ = arrange_squares(data)
-        state = finished_chains[0].state
-        log_rate, keeps = state.by_size.copy(), bool(keeps_empty(task.model.prior))
-        log_alpha = 0.0
-        if not keeps:
-            log_alpha = float(np.log(alpha))
-        climb = ClimbProblem(
-            value, measured, log_rate, log_alpha, sigma2, float(shape), float(rate), keeps
+        similarity_matrix, judgement_matrix, _ = arrange_squares(data)
+        first_state = finished_chains[0].state
+        log_rate_by_size, keeps_empty_features = (
+            first_state.by_size.copy(),
+            bool(keeps_empty(task.model.prior)),
         )
-        features = [
-            climb_features(owners, weights, float(w0), climb)
-            for (owners, weights), w0 in zip(features, constant, strict=True)
+        log_alpha = 0.0
+        if not keeps_empty_features:
+            log_alpha = float(np.log(alpha))
+        climb_problem = ClimbProblem(
+            similarity_matrix,
+            judgement_matrix,
+            log_rate_by_size,
+            log_alpha,
+            sigma2,
+            float(shape),
+            float(rate),
+            keeps_empty_features,
+        )
+        features_by_run = [
+            climb_features(owners, weights, float(w0), climb_problem)
+            for (owners, weights), w0 in zip(features_by_run, constants, strict=True)
         ]
-    columns = _stack_columns(features, data.n_options)
-    likelihood = parts["likelihood"]
-    problem = FeatureSearchProblem(
+    feature_columns = _stack_columns(features_by_run, data.n_options)
+    likelihood = task_arguments["likelihood"]
+    search_problem = FeatureSearchProblem(
         first=data.first,
         second=data.second,
         values=data.values,
@@ -161,15 +171,17 @@ def find_best_end(
         prior=task.prior,
         shape=float(shape),
         rate=float(rate),
-        constant=constant,
+        constant=constants,
         with_constant=bool(likelihood.constant),
     )
-    feature_sets = find_feature_sets(columns, data.n_options)
-    best_set = search_best_set("map-features", feature_sets, problem)
-    evidence = compute_evidence(feature_sets, problem, np.arange(len(feature_sets.counts)))
+    feature_sets = find_feature_sets(feature_columns, data.n_options)
+    best_set = search_best_set("map-features", feature_sets, search_problem)
+    evidence_by_set = compute_evidence(
+        feature_sets, search_problem, np.arange(len(feature_sets.counts))
+    )
     n_reached = int(
         sum(
-            evidence[int(number)] > evidence[best_set.number] - REACHED_NATS
+            evidence_by_set[int(number)] > evidence_by_set[best_set.number] - REACHED_NATS
             for number in feature_sets.of_draw
         )
     )
@@ -186,15 +198,17 @@ def _read_shared_features(chain: FeatureChain) -> tuple[np.ndarray, np.ndarray]:
     return b.Z[:n_columns, :-1][is_shared].astype(bool), b.w[:n_columns][is_shared].copy()
 
 
-def _stack_columns(features: list[tuple[np.ndarray, np.ndarray]], n_options: int) -> FeatureColumns:
+def _stack_columns(
+    features_by_run: list[tuple[np.ndarray, np.ndarray]], n_options: int
+) -> FeatureColumns:
     """Return the features of all runs as draws, one draw per run."""
-    owners = np.concatenate([owners for owners, _ in features])
+    owners = np.concatenate([owners for owners, _ in features_by_run])
     return FeatureColumns(
-        n_features=np.array([len(weights) for _, weights in features]),
-        weights=np.concatenate([weights for _, weights in features]),
+        n_features=np.array([len(weights) for _, weights in features_by_run]),
+        weights=np.concatenate([weights for _, weights in features_by_run]),
         sizes=owners.sum(axis=1),
         owners=np.nonzero(owners)[1],
-        unique_weights=np.zeros((len(features), n_options)),
+        unique_weights=np.zeros((len(features_by_run), n_options)),
     )
 
 
@@ -209,13 +223,13 @@ def _build_best_draw(
     """Return the best feature set as the only draw of a chain."""
     owners = np.repeat(patterns[best_set.patterns], best_set.copies, axis=0)
     weights = np.repeat(best_set.weights / best_set.copies, best_set.copies)
-    has_both = (owners[:, data.first] & owners[:, data.second]).astype(float)
-    residuals = data.values - best_set.constant - weights @ has_both
-    squares = float(data.judgements @ residuals**2)
+    owns_both = (owners[:, data.first] & owners[:, data.second]).astype(float)
+    residuals = data.values - best_set.constant - weights @ owns_both
+    squared_residuals = float(data.judgements @ residuals**2)
     return RecordedDraws(
         alpha=np.array([alpha]),
         log_likelihood=np.array(
-            [-0.5 * (squares / sigma2 + data.n_pairs * np.log(sigma2 / first_variance))]
+            [-0.5 * (squared_residuals / sigma2 + data.n_pairs * np.log(sigma2 / first_variance))]
         ),
         unique_weights=np.zeros((1, data.n_options)),
         n_features=np.array([len(owners)]),
@@ -251,54 +265,56 @@ def plan_triplet_runs(
 
 
 def find_best_state(
-    chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
+    chains: Sequence[FeatureChain], data: Any, task_arguments: dict[str, Any], task: "SamplingTask"
 ) -> tuple[RecordedDraws, int]:
-    """Return the state of largest joint density of all runs, and runs that reached it."""
+    """Return the state of largest joint density in all runs, and how many reached it."""
     best_states = [
-        _find_best_draw(chain.draws, data, parts["likelihood"], task)
+        _find_best_draw(chain.draws, data, task_arguments["likelihood"], task)
         for chain in chains
         if chain.recorded
     ]
-    best = max(best_states, key=lambda state: state[0])[1]
-    owners = _list_shared_owners(best)
-    return best, sum(_list_shared_owners(draw) == owners for _, draw in best_states)
+    best_state = max(best_states, key=lambda state: state[0])[1]
+    owners = _list_shared_owners(best_state)
+    return best_state, sum(_list_shared_owners(draw) == owners for _, draw in best_states)
 
 
 def _find_best_draw(
     draws: RecordedDraws, data: Any, likelihood: Any, task: "SamplingTask"
 ) -> tuple[float, RecordedDraws]:
     """Return the largest log joint density of a run's states, and that state."""
-    columns = concatenate_chain_columns([draws], len(draws.alpha))
-    log_priors = compute_log_priors(task, likelihood, data, columns, draws.alpha, draws.extra)
+    feature_columns = concatenate_chain_columns([draws], len(draws.alpha))
+    log_priors = compute_log_priors(
+        task, likelihood, data, feature_columns, draws.alpha, draws.extra
+    )
     log_joint = draws.log_likelihood + np.sum(
         [np.broadcast_to(part, draws.alpha.shape) for part in log_priors.values()], axis=0
     )
     draw_index = int(np.argmax(log_joint))
     return float(log_joint[draw_index]), _select_only_draw(
-        draws, columns.select_draw(draw_index), draw_index
+        draws, feature_columns.select_draw(draw_index), draw_index
     )
 
 
 def _select_only_draw(
-    draws: RecordedDraws, columns: FeatureColumns, draw_index: int
+    draws: RecordedDraws, feature_columns: FeatureColumns, draw_index: int
 ) -> RecordedDraws:
     """Return one draw of a chain as a chain of one draw."""
     return RecordedDraws(
         alpha=draws.alpha[draw_index : draw_index + 1],
         log_likelihood=draws.log_likelihood[draw_index : draw_index + 1],
-        unique_weights=columns.unique_weights,
-        n_features=columns.n_features,
-        weights=columns.weights,
-        sizes=columns.sizes,
-        owners=columns.owners,
+        unique_weights=feature_columns.unique_weights,
+        n_features=feature_columns.n_features,
+        weights=feature_columns.weights,
+        sizes=feature_columns.sizes,
+        owners=feature_columns.owners,
         extra={name: array[draw_index : draw_index + 1] for name, array in draws.extra.items()},
     )
 
 
 def _list_shared_owners(draw: RecordedDraws) -> list[tuple[int, ...]]:
     """Return the owners of every feature with several owners, sorted."""
-    owners = np.split(draw.owners, np.cumsum(draw.sizes)[:-1])
-    return sorted(tuple(members.tolist()) for members in owners if len(members) > 1)
+    owners_by_feature = np.split(draw.owners, np.cumsum(draw.sizes)[:-1])
+    return sorted(tuple(members.tolist()) for members in owners_by_feature if len(members) > 1)
 
 
 # Hill climbing to the nearest mode: flips of single owners, and deaths, that raise the probability
@@ -330,114 +346,128 @@ class ClimbProblem:
 
     def weight(self, A: float, B: float) -> float:
         """Return the most probable weight of a feature, from its sums A and B."""
-        g, p = B - self.rate * self.sigma2, (self.shape - 1.0) * self.sigma2
-        if g <= 0.0:
+        linear_term, log_term = B - self.rate * self.sigma2, (self.shape - 1.0) * self.sigma2
+        if linear_term <= 0.0:
             return 0.0
-        return max(0.0, float(g + np.sqrt(max(g * g + 4.0 * A * p, 0.0))) / (2.0 * A))
+        return max(
+            0.0,
+            float(linear_term + np.sqrt(max(linear_term * linear_term + 4.0 * A * log_term, 0.0)))
+            / (2.0 * A),
+        )
 
 
 def climb_features(
-    owners: np.ndarray, weights: np.ndarray, constant: float, problem: ClimbProblem
+    owners: np.ndarray, weights: np.ndarray, constant: float, climb_problem: ClimbProblem
 ) -> tuple[np.ndarray, np.ndarray]:
     """Improve features and weights by hill climbing; return owners (K, n) and weights."""
     z, w = owners.astype(float), weights.astype(float)
-    residuals = (problem.value - constant - (z.T * w) @ z) * problem.measured
+    residuals = (climb_problem.value - constant - (z.T * w) @ z) * climb_problem.measured
     for _ in range(MAX_PASSES):
-        has_changed, is_kept = False, np.ones(len(z), bool)
+        has_changed, has_owners = False, np.ones(len(z), bool)
         for k in np.argsort(w, kind="stable"):
-            residuals += w[k] * np.outer(z[k], z[k]) * problem.measured
-            has_changed |= _flip_best_owners(z[k], residuals, problem)
-            A, B = 0.5 * z[k] @ problem.measured @ z[k], 0.5 * z[k] @ residuals @ z[k]
-            size = int(z[k].sum())
+            residuals += w[k] * np.outer(z[k], z[k]) * climb_problem.measured
+            has_changed |= _flip_best_owners(z[k], residuals, climb_problem)
+            A, B = 0.5 * z[k] @ climb_problem.measured @ z[k], 0.5 * z[k] @ residuals @ z[k]
+            n_owners = int(z[k].sum())
             if (
-                not problem.keeps
-                and problem.log_alpha + problem.log_rate[size] + problem.gain(A, B) < 0.0
+                not climb_problem.keeps
+                and climb_problem.log_alpha
+                + climb_problem.log_rate[n_owners]
+                + climb_problem.gain(A, B)
+                < 0.0
             ):
-                is_kept[k], has_changed, w[k] = False, True, 0.0
+                has_owners[k], has_changed, w[k] = False, True, 0.0
                 continue
-            w[k] = problem.weight(float(A), float(B))
-            residuals -= w[k] * np.outer(z[k], z[k]) * problem.measured
-        z, w = z[is_kept], w[is_kept]
+            w[k] = climb_problem.weight(float(A), float(B))
+            residuals -= w[k] * np.outer(z[k], z[k]) * climb_problem.measured
+        z, w = z[has_owners], w[has_owners]
         if not has_changed:
             break
     return z.astype(bool), w
 
 
-def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, problem: ClimbProblem) -> bool:
+def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, climb_problem: ClimbProblem) -> bool:
     """Flip owners of one feature, best first, while density rises; return whether any."""
     # `residuals` exclude the feature. Return whether an owner was flipped.
     has_flipped = False
-    pull, judgements = residuals @ z, problem.measured @ z
+    residual_sums, judgement_sums = residuals @ z, climb_problem.measured @ z
     while True:
-        A, B, size = 0.5 * z @ judgements, 0.5 * z @ pull, int(z.sum())
-        sign = 1.0 - 2.0 * z
-        new_size = size + sign.astype(int)
-        gains = problem.gain(A + sign * judgements, B + sign * pull) - problem.gain(
-            np.array(A), np.array(B)
-        )
-        gains += problem.log_rate[new_size] - problem.log_rate[size]
-        gains[new_size < 2] = -np.inf
-        best = int(np.argmax(gains))
-        if not gains[best] > 1e-9:
+        A, B, n_owners = 0.5 * z @ judgement_sums, 0.5 * z @ residual_sums, int(z.sum())
+        toggle_sign = 1.0 - 2.0 * z
+        new_n_owners = n_owners + toggle_sign.astype(int)
+        gains = climb_problem.gain(
+            A + toggle_sign * judgement_sums, B + toggle_sign * residual_sums
+        ) - climb_problem.gain(np.array(A), np.array(B))
+        gains += climb_problem.log_rate[new_n_owners] - climb_problem.log_rate[n_owners]
+        gains[new_n_owners < 2] = -np.inf
+        best_option = int(np.argmax(gains))
+        if not gains[best_option] > 1e-9:
             return has_flipped
-        z[best] += sign[best]
-        pull += sign[best] * residuals[best]
-        judgements += sign[best] * problem.measured[best]
+        z[best_option] += toggle_sign[best_option]
+        residual_sums += toggle_sign[best_option] * residuals[best_option]
+        judgement_sums += toggle_sign[best_option] * climb_problem.measured[best_option]
         has_flipped = True
 
 
 # The features for which the design effect is estimated --------------------------------------------
 
 
-def find_probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
+def find_probable_features(data: Any, task_arguments: dict[str, Any]) -> np.ndarray:
     """Return given features, or the most probable ones of annealed runs, (K, n).
 
     The random stream is fixed, so that the design effect is a function of data and prior.
     """
-    if isinstance(prior := parts["prior"], Given):
+    if isinstance(prior := task_arguments["prior"], Given):
         return prior.matrix.T.astype(bool)
     # features of all groups; equal features are merged later
     if isinstance(data, GroupedData):
         if not data.add_up:
-            return np.concatenate([find_probable_features(part, parts) for part in data.data])
+            return np.concatenate(
+                [find_probable_features(part, task_arguments) for part in data.data]
+            )
         data = data.pooled()
-    parts = parts | {"tempering": False}
+    task_arguments = task_arguments | {"tempering": False}
     plan_runs, find_best = _SEARCHES[data.kind]
-    fit_task = build_task(data=data, draws=1, tune=0, thin=1, **parts)
+    fit_task = build_task(data=data, draws=1, tune=0, thin=1, **task_arguments)
     task, chain_class, n_runs = plan_runs(fit_task, 1)
     task = replace(task, kernel=fit_task.kernel)  # the kernel of the fit, which is already compiled
     chains = [chain_class(task, rng) for rng in spawn_generators(0, n_runs)]
     for chain in chains:
         chain.run_until(task.tune + task.draws)
-    draw, _ = find_best(chains, data, parts, task)
-    owners = np.zeros((len(draw.sizes), data.n_options), bool)
-    owners[repeat_indices(draw.sizes), draw.owners] = True
+    best_draw, _ = find_best(chains, data, task_arguments, task)
+    owners = np.zeros((len(best_draw.sizes), data.n_options), bool)
+    owners[repeat_indices(best_draw.sizes), best_draw.owners] = True
     return owners
 
 
 def estimate_score_variances(
-    data: Any, parts: dict[str, Any], answers_by_group: list[tuple[Any, AnswersByRespondent]]
+    data: Any,
+    task_arguments: dict[str, Any],
+    answers_by_group: list[tuple[Any, AnswersByRespondent]],
 ) -> list[ScoreVariance]:
     """Return the variance of respondents' scores in each group; [] if none repeat."""
     # without repeated answers, the search for features would be wasted
     if max(clusters.n_answers.max() for _, clusters in answers_by_group) < 2.0:
         return []
-    owners = find_probable_features(data, parts)
+    owners = find_probable_features(data, task_arguments)
     return [
-        estimate_score_variance(part, clusters, parts, owners)
+        estimate_score_variance(part, clusters, task_arguments, owners)
         for part, clusters in answers_by_group
     ]
 
 
 def estimate_score_variance(
-    data: Any, clusters: AnswersByRespondent, parts: dict[str, Any], owners: np.ndarray
+    data: Any, clusters: AnswersByRespondent, task_arguments: dict[str, Any], owners: np.ndarray
 ) -> ScoreVariance:
     """Return the variance of respondents' scores at the weights' posterior mode."""
-    likelihood = parts["likelihood"]
-    problem = build_feature_problem(data, owners, likelihood)
-    prior = build_weight_prior(parts["weight_prior"], likelihood)
+    likelihood = task_arguments["likelihood"]
+    weight_likelihood = build_feature_problem(data, owners, likelihood)
+    prior = build_weight_prior(task_arguments["weight_prior"], likelihood)
     return compute_score_variance(
-        problem, clusters, find_weight_mode(problem, prior.shape, prior.rate), NO_COEFFICIENTS
+        weight_likelihood,
+        clusters,
+        find_weight_mode(weight_likelihood, prior.shape, prior.rate),
+        NO_COEFFICIENTS,
     )
 
 

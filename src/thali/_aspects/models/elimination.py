@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from thali._arguments import check_allowed
-from thali._data.groups import GroupedData
+from thali._argument_checks import check_allowed
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
-from thali._model.engine import Engine
-from thali._model.requirements import require_maximum_likelihood, requires
-from thali._model.settings import AnswerSettings
+from thali._model.finding_settings import AnswerSettings
+from thali._model.fitting_methods import Engine
+from thali._model.method_requirements import require_maximum_likelihood, requires
 from thali._model.tie_and_covariate_arguments import (
     CONVERSIONS,
     has_ties,
     select_covariates,
     treat_ties,
 )
-from thali._people.populations import (
+from thali._people.people_argument import (
     ADJUSTED,
     Groups,
     Individuals,
@@ -23,36 +23,36 @@ from thali._people.populations import (
     check_people,
     respondents_required_error,
 )
-from thali._people.segments import list_segment_numbers
-from thali._posterior.interval import INTERVAL
-from thali._posterior.repeated_answers import Dependence
+from thali._people.respondent_segments import list_segment_numbers
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.respondent_dependence import Dependence
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 
-from ..choice_design_effects import choice_dependence
+from ..dependent_choices import choice_dependence
 from ..likelihoods.elimination import Elimination, require_pairs
 from ..likelihoods.group_elimination import match_group_forms
-from ..maximum_likelihood.answers import AspectEstimates
-from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
+from ..maximum_likelihood.elimination_engine import MAXIMUM_LIKELIHOOD
+from ..maximum_likelihood.elimination_results import AspectEstimates
 from ..populations.latent_classes import LatentClassPopulation
 from ..populations.population_choice import choose_population
 from ..populations.single_group import Population
-from ..priors.feature_argument import build_feature_prior, insert_feature_names
-from ..priors.given import Given
-from .choice_answers import ChoiceAnswers
+from ..priors.given_features import Given
+from ..priors.prior_from_argument import build_feature_prior, insert_feature_names
+from .choice_result_methods import ChoiceAnswers
 from .sampling_engine import FEATURE_SAMPLING
 
 if TYPE_CHECKING:
     import pandas
 
     from ..maximum_likelihood.estimates import Estimates
-    from .aspect_respondents import AspectRespondents
+    from .aspect_respondent_results import AspectRespondents
 
 
-def require_respondents(model: Any, name: str) -> None:
+def require_respondents(model: Any, answer_name: str) -> None:
     """Raise ArgumentError without individual weights or latent classes."""
     if model._view.population not in (PEOPLE, KINDS):
-        raise respondents_required_error(name, "weights")
+        raise respondents_required_error(answer_name, "weights")
 
 
 class EliminationByAspects(ChoiceAnswers):
@@ -199,21 +199,21 @@ class EliminationByAspects(ChoiceAnswers):
         """Return report settings; raise if segments lack individual weights."""
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
-                from ..answers.individuals import individual_weights_error
+                from ..results.individual_weights import individual_weights_error
 
                 raise individual_weights_error("segments")
             # without respondents the fit raises
             if self._is_fitted():
-                respondents = self._groups
+                group_names = self._groups
             else:
-                respondents = data.respondents
-            if len(respondents):
-                list_segment_numbers(settings.segments, len(respondents), "segments")
+                group_names = data.respondents
+            if len(group_names):
+                list_segment_numbers(settings.segments, len(group_names), "segments")
         return settings
 
-    def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        """Return how repeated answers of a respondent are corrected for; None if not at all."""
-        return choice_dependence(self.people, data, parts)
+    def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
+        """Return the correction for respondents' repeated answers; None without correction."""
+        return choice_dependence(self.people, data, task_arguments)
 
     def _build_task_arguments(self, data: Any) -> dict[str, Any]:
         """Check the model's arguments and return those of the sampling task."""
@@ -222,8 +222,8 @@ class EliminationByAspects(ChoiceAnswers):
         lapse = Elimination.lapse
         if self.lapse is not None:
             lapse = self.lapse
-        ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
-        likelihood = Elimination(lapse, bool(self.unique), ties, data.covariate_names)
+        models_ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
+        likelihood = Elimination(lapse, bool(self.unique), models_ties, data.covariate_names)
         if self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0:
             self._check_unique(likelihood.convert_data(data))
         if isinstance(data, GroupedData):
@@ -272,7 +272,7 @@ class EliminationByAspects(ChoiceAnswers):
         ArgumentError
             If the fit does not distinguish respondents.
         """
-        from .aspect_respondents import AspectRespondents
+        from .aspect_respondent_results import AspectRespondents
 
         return AspectRespondents(self)
 
@@ -367,16 +367,16 @@ class EliminationByAspects(ChoiceAnswers):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        table = super().features(min_probability, similar, ci)
+        aspects_table = super().features(min_probability, similar, ci)
         if similar is None:
-            insert_feature_names(table, "aspect", self.aspects, self._view.labels)
-        return table
+            insert_feature_names(aspects_table, "aspect", self.aspects, self._view.labels)
+        return aspects_table
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         """Return a copy of the model with the posterior of latent class `number`."""
-        results: Any = self._data_results
+        data_results: Any = self._data_results
         return self._copy_with_posterior(
-            results.class_posterior.of_group(str(number)).tree, f"class {number}"
+            data_results.class_posterior.of_group(str(number)).tree, f"class {number}"
         )
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.requirements import requires
-from thali._posterior.view import Posterior
+from thali._model.method_requirements import requires
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError, DataError
 
 from ..draws.feature_columns import read_columns
 from ..likelihoods.custom import Custom, is_unavailable
-from ..likelihoods.custom_data import predict_by_draw
-from ..priors.feature_argument import convert_tree
-from .choice_answers import ChoiceAnswers
+from ..likelihoods.custom_posterior_parts import predict_by_draw
+from ..priors.prior_from_argument import convert_tree
+from .choice_result_methods import ChoiceAnswers
 
 if TYPE_CHECKING:
     import numpy
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from thali._trees.tree import Tree
 
 
-def require_custom_prediction(model: Any, name: str) -> None:
+def require_custom_prediction(model: Any, answer_name: str) -> None:
     """Raise ArgumentError unless a custom likelihood has a `predict` function."""
     model._require_posterior()
     likelihood = model.likelihood
@@ -101,8 +101,10 @@ class LatentFeatureModel(ChoiceAnswers):
 
     def _build_task_arguments(self, data: Any) -> dict[str, Any]:
         """Return arguments of the sampling task: prior, likelihood and others."""
-        names = ("likelihood", "weight_prior", "alpha", "tempering")
-        return {"prior": convert_tree(self.prior)} | {name: getattr(self, name) for name in names}
+        argument_names = ("likelihood", "weight_prior", "alpha", "tempering")
+        return {"prior": convert_tree(self.prior)} | {
+            name: getattr(self, name) for name in argument_names
+        }
 
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:  # type: ignore[override]
         """Return posterior mean probabilities of choices or most similar pairs, with lapses.
@@ -171,14 +173,16 @@ class LatentFeatureModel(ChoiceAnswers):
     def _convert_data(self, data: Any) -> Any:
         # only likelihoods with their own data class define this
         """Return the data converted as the likelihood requires."""
-        observed = getattr(self.likelihood, "wrap_data", super()._convert_data)
-        return observed(data)
+        convert_data = getattr(self.likelihood, "wrap_data", super()._convert_data)
+        return convert_data(data)
 
     def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
-        """Return an unfitted copy; prior parameters set by the data keep the values for `data`."""
-        parts = self._build_task_arguments(data)
+        """Return an unfitted copy with data-dependent prior parameters fixed at values for"
+        " `data`."""
+        task_arguments = self._build_task_arguments(data)
         return LatentFeatureModel(
-            **parts | {"likelihood": parts["likelihood"].fix_prior(self._convert_data(data))}
+            **task_arguments
+            | {"likelihood": task_arguments["likelihood"].fix_prior(self._convert_data(data))}
         )
 
 
@@ -190,6 +194,6 @@ def compute_prediction_mean(posterior: Posterior, likelihood: Any, data: Any) ->
     observed = likelihood.wrap_data(data)
     if observed.labels != tuple(posterior.labels):
         raise DataError("predict requires data with the labels of the fit, in the same order.")
-    parameters = {name: array.ravel() for name, array in posterior.parameters.items()}
-    predictions = predict_by_draw(likelihood, observed, read_columns(posterior), parameters)
+    parameter_draws = {name: array.ravel() for name, array in posterior.parameters.items()}
+    predictions = predict_by_draw(likelihood, observed, read_columns(posterior), parameter_draws)
     return np.mean(predictions, axis=0)

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.chains import FIRST_DRAWS, Run, build_run, choose_recorded_chains
-from thali._inference.warn import is_quiet
+from thali._inference.markov_chains import FIRST_DRAWS, Run, build_run, choose_recorded_chains
+from thali._inference.user_warnings import is_quiet
 from thali._model.base import Job
-from thali._model.engine import PreparedFit, RespondentChainEngine
-from thali._model.sampling import BudgetedRun, Sampling, limit_run, remaining_budget
-from thali._posterior.repeated_answers import Dependence
+from thali._model.chain_runs import BudgetedRun, Sampling, limit_run, remaining_budget
+from thali._model.fitting_methods import PreparedFit, RespondentChainEngine
+from thali._posterior.respondent_dependence import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 
-from ..answers.stored_layout import TEMPERED_LATER
+from ..results.saved_posterior_layout import TEMPERED_LATER
 from ..samplers.chains import build_chains, count_pilot_sweeps, end_pilot
-from ..samplers.task import FIRST_LEVELS, PreparedChains
+from ..samplers.sampling_task import FIRST_LEVELS, PreparedChains
 
 if TYPE_CHECKING:
     import pandas
@@ -43,31 +43,37 @@ class FeatureSamplingEngine(RespondentChainEngine):
     def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
         """Check a fit and return its sampling task, without drawing."""
         data = model._convert_data(data)
-        parts = model._build_prepare_arguments(data)
+        task_arguments = model._build_prepare_arguments(data)
         task = model._choose_population(data).build_task(
-            data, fit_arguments["draws"], fit_arguments["tune"], fit_arguments["thin"], parts
+            data,
+            fit_arguments["draws"],
+            fit_arguments["tune"],
+            fit_arguments["thin"],
+            task_arguments,
         )
         lapse = None
         if data.are_choices:
-            lapse = float(parts["likelihood"].lapse)
+            lapse = float(task_arguments["likelihood"].lapse)
         return PreparedChains(lapse, task=task)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """Return the prepared chains of a fit to these data."""
-        parts = model._build_task_arguments(source)
-        dependence = model._choose_dependence(source, parts)
-        sampling = build_sampling(model._choose_population(source), source, run, parts, dependence)
+        task_arguments = model._build_task_arguments(source)
+        dependence = model._choose_dependence(source, task_arguments)
+        sampling = build_sampling(
+            model._choose_population(source), source, run, task_arguments, dependence
+        )
         return replace(sampling, faster=model._suggest_faster_setting(source))
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         """Return warnings of a finished fit, such as slow swaps of temperatures."""
-        from ..answers.fit_quality import describe_odd_sigma, describe_slow_swaps
+        from ..results.fit_quality_messages import describe_odd_sigma, describe_slow_swaps
 
         yield from super().list_warnings(model, job)
-        if sentence := describe_slow_swaps(model._view):
-            yield ConvergenceWarning(sentence)
-        if sentence := describe_odd_sigma(model._view, "sigma_scores_" in vars(model)):
-            yield DataWarning(sentence)
+        if swap_warning := describe_slow_swaps(model._view):
+            yield ConvergenceWarning(swap_warning)
+        if swap_warning := describe_odd_sigma(model._view, "sigma_scores_" in vars(model)):
+            yield DataWarning(swap_warning)
 
     def options_of_fit(self, model: Any) -> list[str]:
         """Return the option labels of the fit; [] if its data have none."""
@@ -79,7 +85,7 @@ class FeatureSamplingEngine(RespondentChainEngine):
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of covariates' effects on the log odds of the first option, per unit."""
-        from thali._model.covariates import tabulate_effects
+        from thali._model.covariate_effects import tabulate_effects
 
         return tabulate_effects(model._view.covariates, model._view.coefficients, ci)
 
@@ -108,48 +114,53 @@ def build_sampling(
     population: Any,
     source: Any,
     run: Run,
-    parts: dict[str, Any],
+    task_arguments: dict[str, Any],
     dependence: Dependence | None,
-    share: float = 1.0,
+    budget_share: float = 1.0,
     is_restart: bool = False,
 ) -> Sampling[Any]:
     """Return the prepared chains of a fit with these task arguments.
 
     A run whose chains disagreed restarts with tempering, in the remaining share of its budget.
     """
-    task_parts, attributes = parts, {}
+    powered_arguments, attributes = task_arguments, {}
     if dependence is not None:
-        task_parts, attributes = parts | {"power": dependence.power}, dependence.attributes
-    task, bound = _plan_run(
-        population.build_task(source, run.min_draws, run.tune, run.thin, task_parts), run, share
+        powered_arguments, attributes = (
+            task_arguments | {"power": dependence.power},
+            dependence.attributes,
+        )
+    task, budgeted_run = _plan_run(
+        population.build_task(source, run.min_draws, run.tune, run.thin, powered_arguments),
+        run,
+        budget_share,
     )
 
     def tree(chains: Sequence["FeatureChain"]) -> "xarray.DataTree":
         """Return the posterior tree of these chains."""
         attrs = attributes | {"thin": chains[0].thin, "tuning_steps": task.tune}
         attrs[TEMPERED_LATER] = int(is_restart)
-        recorded, n_draws = choose_recorded_chains(chains)
-        draws = [chains[i].collect_draws(chains[i].first + n_draws) for i in recorded]
-        return population.build_tree(draws, source, parts, task, attrs)
+        recorded_indices, n_draws = choose_recorded_chains(chains)
+        draws = [chains[i].collect_draws(chains[i].first + n_draws) for i in recorded_indices]
+        return population.build_tree(draws, source, task_arguments, task, attrs)
 
     def build_tempered_restart(sweeps: int) -> Sampling[Any] | None:
         """Return a restart with tempering after the first sweeps, or None."""
-        share = remaining_budget(sweeps, bound.sweep)
-        if not task.may_temper or share < MIN_BUDGET_SHARE:
+        budget_share = remaining_budget(sweeps, budgeted_run.sweep)
+        if not task.may_temper or budget_share < MIN_BUDGET_SHARE:
             return None
         return build_sampling(
             population,
             source,
             run,
-            parts | {"tempering": FIRST_LEVELS},
+            task_arguments | {"tempering": FIRST_LEVELS},
             dependence,
-            share,
+            budget_share,
             is_restart=True,
         )
 
     return Sampling(
         source=source,
-        run=bound.run,
+        run=budgeted_run.run,
         chains=lambda draws, seed: build_chains(replace(task, draws=draws), run.chains, seed),
         tree=tree,
         complete_tree=population.complete_tree,
@@ -157,35 +168,39 @@ def build_sampling(
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
         with_tempering=build_tempered_restart,
-        settings=bound.settings | {"tune": run.tune},
-        first_draws=bound.first_draws,
-        data_max_draws=bound.max_draws,
-        forecast=bound.forecast,
+        settings=budgeted_run.settings | {"tune": run.tune},
+        first_draws=budgeted_run.first_draws,
+        data_max_draws=budgeted_run.max_draws,
+        forecast=budgeted_run.forecast,
         measure_speedup=lambda chains: (
-            bound.thin / chains[0].thin / task.compute_cost_ratio(chains)
+            budgeted_run.thin / chains[0].thin / task.compute_cost_ratio(chains)
         ),
     )
 
 
-def _plan_run(task: Any, run: Run, share: float) -> tuple[Any, BudgetedRun]:
+def _plan_run(task: Any, run: Run, budget_share: float) -> tuple[Any, BudgetedRun]:
     """Return the task with its run length, and the run within its time budget."""
-    is_free, thin, first_draws = run.thin is None, task.thin, FIRST_DRAWS
+    is_thin_free, thin, first_draws = run.thin is None, task.thin, FIRST_DRAWS
     if run.draws is None:
         first_draws = task.first_draws(run.chains)
-    if is_free and first_draws < FIRST_DRAWS:  # large draws: fewer, with a larger interval
+    if is_thin_free and first_draws < FIRST_DRAWS:  # large draws: fewer, with a larger interval
         thin *= -(-FIRST_DRAWS // first_draws)
         if run.tune <= FIRST_DRAWS:
             run = run._replace(tune=min(run.tune, first_draws))
     if run.draws is None and len(task.temperatures) > 1:
         first_draws = min(first_draws, FIRST_TEMPERED_DRAWS)
     # only then may the budget shorten the run
-    if run.max_time is None and (run.draws is None or is_free):
+    if run.max_time is None and (run.draws is None or is_thin_free):
         task = task.add_work_counts(run.progressbar)
-    bound = limit_run(run, thin, task.forecast_sweep_seconds(), first_draws, share=share)
-    task = replace(task, draws=bound.first_draws, tune=bound.run.tune, thin=bound.thin)
-    if is_free:
-        task.pilot = count_pilot_sweeps(task, bound.run.draws is not None)
-    return task, bound
+    budgeted_run = limit_run(
+        run, thin, task.forecast_sweep_seconds(), first_draws, share=budget_share
+    )
+    task = replace(
+        task, draws=budgeted_run.first_draws, tune=budgeted_run.run.tune, thin=budgeted_run.thin
+    )
+    if is_thin_free:
+        task.pilot = count_pilot_sweeps(task, budgeted_run.run.draws is not None)
+    return task, budgeted_run
 
 
 FEATURE_SAMPLING = FeatureSamplingEngine()

@@ -13,9 +13,10 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.bounds import part_range
-from thali._inference.numerics.decisions import accept, draw_code, draw_index, draw_other_index
+from thali._inference.numerics.array_parts import part_range
+from thali._inference.numerics.discrete_draws import accept, draw_code, draw_index, draw_other_index
 
+from ..chain_state import BETA, COLUMNS, count_groups, replica
 from ..group_state import KAPPA, select_group, select_group_likelihood
 from ..kernel_operations import (
     add_answer,
@@ -24,8 +25,7 @@ from ..kernel_operations import (
     rebuild_cache,
     select_cache,
 )
-from ..state import BETA, COLUMNS, count_groups, replica
-from .group_weight_priors import draw_gamma, log_gamma
+from .group_weight_density import draw_gamma, log_gamma
 
 N_SPLIT_PROPOSALS = 10  # splits or merges proposed per update of all respondents' classes
 SPLIT_STEP = 0.5  # standard deviation of log weights of a new class, times the root of kappa

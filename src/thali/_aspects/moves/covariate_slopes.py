@@ -15,8 +15,9 @@ import math
 from typing import Any, NamedTuple
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.slices import draw_on_line, log_density
+from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
+from ..chain_state import COLUMNS, accept_move, count_groups, replica, scale_all_weights
 from ..group_state import (
     ACCEPTED,
     SLOPE_SD,
@@ -26,8 +27,12 @@ from ..group_state import (
     select_group,
     select_group_likelihood,
 )
-from ..kernel_operations import apply_scale, is_group_scale_free, select_cache, sum_scaled_priors
-from ..state import COLUMNS, accept_move, count_groups, replica, scale_all_weights
+from ..kernel_operations import (
+    apply_scale,
+    is_group_scale_free,
+    select_cache,
+    sum_scaled_priors,
+)
 from .group_weight_sets import (
     apply_group_weight,
     delta_group_weight,

@@ -14,8 +14,9 @@ import math
 from typing import Any, NamedTuple
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.slices import draw_on_line, log_density
+from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
+from ..chain_state import BETA, COLUMNS, accept_move, count_groups, replica, scale_all_weights
 from ..group_state import (
     ACCEPTED,
     KAPPA,
@@ -35,8 +36,7 @@ from ..kernel_operations import (
     rebuild_cache,
     sum_scaled_priors,
 )
-from ..state import BETA, COLUMNS, accept_move, count_groups, replica, scale_all_weights
-from .group_weight_priors import log_gamma_moments
+from .group_weight_density import log_gamma_moments
 from .group_weight_sets import (
     apply_group_weight,
     delta_group_weight,

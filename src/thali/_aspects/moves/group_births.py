@@ -11,6 +11,14 @@ from typing import Any
 
 from thali._compile.jit import scalar
 
+from ..chain_state import (
+    accept_move,
+    count_groups,
+    count_options,
+    min_over_owners,
+    replica,
+    subtract_from_owners,
+)
 from ..group_state import (
     KAPPA,
     append_proposed_column,
@@ -28,16 +36,8 @@ from ..kernel_operations import (
     draw_pattern,
     log_rate,
 )
-from ..state import (
-    accept_move,
-    count_groups,
-    count_options,
-    min_over_owners,
-    replica,
-    subtract_from_owners,
-)
-from .births import choose_row, log_birth_ratio
-from .group_weight_priors import draw_gamma, log_gamma, log_owner_ratio
+from .births_and_splits import choose_row, log_birth_ratio
+from .group_weight_density import draw_gamma, log_gamma, log_owner_ratio
 
 CARVED, WEIGHT = range(2)  # positions in State.block
 

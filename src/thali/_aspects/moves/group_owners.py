@@ -7,8 +7,23 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, draw_index, draw_other_index
+from thali._inference.numerics.discrete_draws import accept, draw_index, draw_other_index
 
+from ..chain_state import (
+    ALPHA,
+    BETA,
+    COLUMNS,
+    accept_move,
+    capacity,
+    copy_row,
+    count_after_flip,
+    count_groups,
+    count_options,
+    flipped_weight,
+    replica,
+    scratch_index,
+    shuffle_columns,
+)
 from ..group_state import (
     KAPPA,
     append_proposed_column,
@@ -40,24 +55,9 @@ from ..kernel_operations import (
     record_toggle,
     select_cache,
 )
-from ..state import (
-    ALPHA,
-    BETA,
-    COLUMNS,
-    accept_move,
-    capacity,
-    copy_row,
-    count_after_flip,
-    count_groups,
-    count_options,
-    flipped_weight,
-    replica,
-    scratch_index,
-    shuffle_columns,
-)
-from .births import draw_column_pair, write_split_or_join
-from .duplicates import have_same_owners
-from .group_weight_priors import log_gamma, log_gamma_ratio
+from .births_and_splits import draw_column_pair, write_split_or_join
+from .duplicate_features import have_same_owners
+from .group_weight_density import log_gamma, log_gamma_ratio
 
 
 @scalar

@@ -6,8 +6,16 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, draw_index
+from thali._inference.numerics.discrete_draws import accept, draw_index
 
+from ..chain_state import (
+    BETA,
+    COLUMNS,
+    min_over_owners,
+    scale_all_weights,
+    shuffle_columns,
+    subtract_from_owners,
+)
 from ..group_state import KAPPA, expected_unique_weight, expected_weight
 from ..kernel_operations import (
     apply_compensated_weight,
@@ -20,17 +28,9 @@ from ..kernel_operations import (
     is_group_scale_free,
     sum_scaled_priors,
 )
-from ..state import (
-    BETA,
-    COLUMNS,
-    min_over_owners,
-    scale_all_weights,
-    shuffle_columns,
-    subtract_from_owners,
-)
-from .group_weight_priors import draw_gamma, log_gamma_ratio, log_owner_ratio
-from .mass_transfer import propose_column_weight
-from .tuning import COLUMN_WEIGHT, COMPENSATED_WEIGHT
+from .compensated_moves import propose_column_weight
+from .group_weight_density import draw_gamma, log_gamma_ratio, log_owner_ratio
+from .step_tuning import COLUMN_WEIGHT, COMPENSATED_WEIGHT
 from .weight_walks import is_silent_column
 
 

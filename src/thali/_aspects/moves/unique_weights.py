@@ -15,8 +15,8 @@ import numpy as np
 from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.fast_logarithm import fast_log
 
+from ..chain_state import ALPHA, TOTAL_UNIQUE, subtract_from_owners
 from ..kernel_operations import rate_single
-from ..state import ALPHA, TOTAL_UNIQUE, subtract_from_owners
 from ..weight_priors import gamma_rate, gamma_shape, log_density_ratio
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.discrete_draws import accept
 
+from ..chain_state import BETA, NO_UNIQUE, count_options, shuffle_columns
 from ..kernel_operations import (
     apply_unique,
     apply_weight,
@@ -16,7 +17,6 @@ from ..kernel_operations import (
     sees_full,
     sees_single,
 )
-from ..state import BETA, NO_UNIQUE, count_options, shuffle_columns
 from ..weight_priors import (
     draw_prior_weight,
     is_possible,
@@ -24,7 +24,7 @@ from ..weight_priors import (
     log_step_derivative,
     step_weight,
 )
-from .tuning import COLUMN_WEIGHT
+from .step_tuning import COLUMN_WEIGHT
 from .unique_weights import log_unique_ratio, set_unique_weight
 
 

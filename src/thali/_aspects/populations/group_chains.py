@@ -6,39 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import PAIRS
-from thali._inference.chains import FIRST_DRAWS
-from thali._people.populations import COMMON, SIMILAR, Groups
+from thali._inference.markov_chains import FIRST_DRAWS
+from thali._people.people_argument import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..group_likelihoods import make_caches, stack_likelihoods
-from ..group_state import (
-    KAPPA,
-    CommonWeights,
-    GroupModel,
-    add_rows,
-    double_group_capacity,
-    level_caches,
-    make_common_weights,
-    select_common_weights,
-    select_group_likelihood,
-)
-from ..moves.group_weight_priors import MIN_WEIGHT
-from ..moves.tuning import Tuning, build_tuning, select_tuning
-from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
-from ..samplers.cost_model import (
-    compute_cost_ratio,
-    forecast_group_columns,
-    forecast_group_seconds,
-    forecast_group_temperatures,
-)
-from ..samplers.draw_record import ChainRecord
-from ..samplers.group_sweeps import empty_group_record
-from ..samplers.sweep_rounds import sample_alpha
-from ..samplers.task import FIRST_LEVELS, build_task
-from ..samplers.tempering import find_gaps_to_split
-from ..state import (
+from ..chain_state import (
     ALPHA,
     COLUMNS,
     FIXED_UNIQUE,
@@ -53,6 +27,32 @@ from ..state import (
     resize_state,
     stack_states,
 )
+from ..group_likelihoods import make_caches, stack_likelihoods
+from ..group_state import (
+    KAPPA,
+    CommonWeights,
+    GroupModel,
+    add_rows,
+    double_group_capacity,
+    level_caches,
+    make_common_weights,
+    select_common_weights,
+    select_group_likelihood,
+)
+from ..moves.group_weight_density import MIN_WEIGHT
+from ..moves.step_tuning import Tuning, build_tuning, select_tuning
+from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
+from ..samplers.cost_forecast import (
+    compute_cost_ratio,
+    forecast_group_columns,
+    forecast_group_seconds,
+    forecast_group_temperatures,
+)
+from ..samplers.draw_record import ChainRecord
+from ..samplers.group_sweeps import empty_group_record
+from ..samplers.sampling_task import FIRST_LEVELS, build_task
+from ..samplers.sweep_bookkeeping import sample_alpha
+from ..samplers.tempering import find_gaps_to_split
 
 MONITORED_GROUPS = 4  # groups whose pairs the pilot monitors
 # size of all respondents' weights in the draws before the first convergence check
@@ -123,11 +123,13 @@ class GroupChain(FeatureChain):
     def _initialize(self) -> None:
         """Sample initial states of all groups from the prior; build caches and record."""
         task, rng = self.task, self.rng
-        starts = [sample_group_states(rng, task, _build_base) for _ in task.temperatures]
-        n_rows = max(capacity(groups[0]) for groups, _ in starts)
-        levels = [stack_states([resize_state(b, n_rows) for b in groups]) for groups, _ in starts]
-        self.states = stack_states(levels)
-        self.bases = stack_states([add_rows(base, n_rows + 2) for _, base in starts])
+        start_states = [sample_group_states(rng, task, _build_base) for _ in task.temperatures]
+        n_rows = max(capacity(groups[0]) for groups, _ in start_states)
+        states_by_level = [
+            stack_states([resize_state(b, n_rows) for b in groups]) for groups, _ in start_states
+        ]
+        self.states = stack_states(states_by_level)
+        self.bases = stack_states([add_rows(base, n_rows + 2) for _, base in start_states])
         likelihoods = [
             select_group_likelihood(task.model.likelihood, g) for g in range(task.n_groups)
         ]
@@ -135,14 +137,14 @@ class GroupChain(FeatureChain):
             make_cache(likelihood)
             for make_cache, likelihood in zip(task.make_cache, likelihoods, strict=True)
         ]
-        self.caches = stack_states([stack_states(caches) for _ in levels])
-        tuning = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
-        self.tunings = stack_states([tuning for _ in levels])
-        size = task.draws, task.n_options, task.n_groups, len(task.parameters)
+        self.caches = stack_states([stack_states(caches) for _ in states_by_level])
+        group_tunings = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
+        self.tunings = stack_states([group_tunings for _ in states_by_level])
+        record_shape = task.draws, task.n_options, task.n_groups, len(task.parameters)
         n_common = 0
         if task.model.persons:
             n_common = 1 + task.model.known.shape[1]
-        self.record = empty_group_record(*size, n_common=n_common)
+        self.record = empty_group_record(*record_shape, n_common=n_common)
 
     def _count_pilot_statistics(self) -> int:
         """Return how many statistics the pilot run monitors."""
@@ -171,28 +173,34 @@ class GroupChain(FeatureChain):
 
     def _list_parameters(self) -> tuple[str, ...]:
         """Return the recorded parameters' names: kappa, and those of each group."""
-        names = [f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters]
-        return (*names, "kappa")
+        parameter_names = [
+            f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters
+        ]
+        return (*parameter_names, "kappa")
 
     def _compute_pilot_statistics(self) -> np.ndarray:
         """Compute the statistics that the pilot run monitors, from the current state."""
         if self.task.model.persons:
-            base = select_common_weights(self.bases, self.ladder.at[0])
-            common = replica(self.state, 0)._replace(w=base.v, s=base.unique)
-            return np.append(
-                compute_pilot_statistics(self.task.model, common, self.pairs),
-                np.log(base.real[KAPPA]),
+            common_weights = select_common_weights(self.bases, self.ladder.at[0])
+            common_state = replica(self.state, 0)._replace(
+                w=common_weights.v, s=common_weights.unique
             )
-        groups = [replica(self.state, g) for g in range(min(self.task.n_groups, MONITORED_GROUPS))]
+            return np.append(
+                compute_pilot_statistics(self.task.model, common_state, self.pairs),
+                np.log(common_weights.real[KAPPA]),
+            )
+        group_states = [
+            replica(self.state, g) for g in range(min(self.task.n_groups, MONITORED_GROUPS))
+        ]
         return np.concatenate(
-            [compute_pilot_statistics(self.task.model, group, self.pairs) for group in groups]
+            [compute_pilot_statistics(self.task.model, group, self.pairs) for group in group_states]
         )
 
     def _extend_ladder(self) -> None:
         """Add temperatures where swaps are rare; copy common weights to them."""
-        below = self.ladder.at[find_gaps_to_split(self.ladder)]
+        colder_replicas = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
-        self.bases = append_rows(self.bases, below)
+        self.bases = append_rows(self.bases, colder_replicas)
 
     def _kernel_arrays(self) -> tuple[Any, ...]:
         """Return the arrays that the kernel updates: states and common weights."""
@@ -214,25 +222,31 @@ def sample_group_states(
     """Sample states of all groups from the prior; `build_base` gives common weights."""
     model, n_options = task.model, task.n_options
     alpha = sample_alpha(rng, task.alpha)
-    matrix = task.prior.sample(n_options, alpha, rng)
-    n_columns = matrix.shape[1]
+    ownership = task.prior.sample(n_options, alpha, rng)
+    n_columns = ownership.shape[1]
     n_rows = 4 * n_columns + 2 * MIN_FREE_ROWS
-    base = build_base(rng, task, n_rows + 2)
-    groups = []
+    common_weights = build_base(rng, task, n_rows + 2)
+    group_states = []
     for g in range(task.n_groups):
         state = make_empty_state(n_options, n_rows, n_nodes=0)  # for the published sampler only
-        state.Z[:n_columns, :n_options] = matrix.T
-        kappa, mean = base.real[KAPPA], base.v[:n_columns] * base.covariate_factor[g, :n_columns]
-        state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean / kappa), MIN_WEIGHT)
-        state.m[:n_columns] = matrix.sum(0)
+        state.Z[:n_columns, :n_options] = ownership.T
+        kappa, mean_weights = (
+            common_weights.real[KAPPA],
+            common_weights.v[:n_columns] * common_weights.covariate_factor[g, :n_columns],
+        )
+        state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean_weights / kappa), MIN_WEIGHT)
+        state.m[:n_columns] = ownership.sum(0)
         state.whole[COLUMNS] = n_columns
         state.real[ALPHA] = alpha
         if model.unique:
             state.s[:n_options] = np.maximum(
-                rng.gamma(kappa, base.unique * base.unique_covariate_factor[g] / kappa), MIN_WEIGHT
+                rng.gamma(
+                    kappa, common_weights.unique * common_weights.unique_covariate_factor[g] / kappa
+                ),
+                MIN_WEIGHT,
             )
-        groups.append(state)
-    return groups, base
+        group_states.append(state)
+    return group_states, common_weights
 
 
 # Sampling tasks of groups: a prior, the likelihoods of all groups and a sampler -------------------
@@ -243,7 +257,7 @@ MAX_TEMPERED = 10
 
 
 def convert_groups(data: Mapping[Any, Any], weights: Any) -> Any:
-    """Return a mapping of data by group as `GroupedData`; pool it for common weights."""
+    """Return data by group as `GroupedData`; pool the groups for common weights."""
     if not isinstance(data, GroupedData):
         data = GroupedData(data)
     if weights != COMMON:
@@ -264,21 +278,21 @@ def build_group_task(
     thin: Any,
     weights: Any,
     noun: str = "group",
-    **parts: Any,
+    **task_arguments: Any,
 ) -> GroupSamplingTask:
-    """Check all arguments and build the sampling task; `noun` names a group in errors."""
-    for name, data in groups.items():
+    """Check all arguments and build the sampling task; errors call a group `noun`."""
+    for group_name, data in groups.items():
         try:
-            parts["likelihood"].check(parts["prior"], data)
+            task_arguments["likelihood"].check(task_arguments["prior"], data)
         except DataError as error:
-            raise DataError(f"{noun.capitalize()} {name!r}: ", error) from None
+            raise DataError(f"{noun.capitalize()} {group_name!r}: ", error) from None
     if (
-        parts["tempering"] in (None, "auto")
-        and parts["prior"].learns_alpha
+        task_arguments["tempering"] in (None, "auto")
+        and task_arguments["prior"].learns_alpha
         and 1 < len(groups) <= MAX_TEMPERED
     ):
-        parts["tempering"] = FIRST_LEVELS
-    task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
+        task_arguments["tempering"] = FIRST_LEVELS
+    task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **task_arguments)
     if thin is None and len(task.temperatures) > 1:
         # an interval of 25 loses a third of the effective draws (benchmarks/thinning.py)
         task = replace(task, thin=MIN_TEMPERED)
@@ -287,8 +301,8 @@ def build_group_task(
         raise ArgumentError(
             Argument("weight_prior"), f" must have shape >= 1 for groups; got {prior.shape:g}."
         )
-    compiled_parts = [parts["likelihood"].compiled(data, prior) for data in groups.data]
-    return build_joint_task(task, compiled_parts, parts["likelihood"], weights)
+    compiled_parts = [task_arguments["likelihood"].compiled(data, prior) for data in groups.data]
+    return build_joint_task(task, compiled_parts, task_arguments["likelihood"], weights)
 
 
 def build_joint_task(
@@ -297,24 +311,24 @@ def build_joint_task(
     likelihood: Any,
     weights: Any,
 ) -> GroupSamplingTask:
-    """Build the task of all groups from a task of one group and compiled likelihoods.
+    """Build the task of all groups from one group's task and the compiled likelihoods.
 
     `compiled_parts` has each group's compiled likelihood and the function that makes its cache.
     """
     from ..samplers import group_sweeps
 
-    sweep, unique = group_sweeps.sweep_fixed_groups, NO_UNIQUE
+    sweep, unique_mode = group_sweeps.sweep_fixed_groups, NO_UNIQUE
     if task.prior.is_infinite:
         sweep = group_sweeps.sweep_infinite_groups
     if likelihood.unique:
-        unique = FIXED_UNIQUE
-    prior: Any = task.model.weights
+        unique_mode = FIXED_UNIQUE
+    weight_prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
         likelihood=stack_likelihoods([compiled for compiled, _ in compiled_parts]),
-        shape=prior.shape,
-        rate=prior.rate,
-        unique=unique,
+        shape=weight_prior.shape,
+        rate=weight_prior.rate,
+        unique=unique_mode,
         learn_alpha=task.model.learn_alpha,
         similar=weights == SIMILAR,
         kappa=float("nan"),

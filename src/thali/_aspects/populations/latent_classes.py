@@ -8,14 +8,15 @@ import numpy as np
 
 from thali._compile.jit import kernel
 from thali._data.choices import Choices
-from thali._people.populations import (
+from thali._people.people_argument import (
     LatentClasses,
     check_enough_respondents,
     unknown_respondents_error,
 )
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError, Setting
 
+from ..chain_state import append_rows, replica, stack_states
 from ..group_likelihoods import build_class_answers
 from ..group_state import (
     ClassAnswers,
@@ -27,7 +28,7 @@ from ..group_state import (
 )
 from ..likelihoods.elimination import convert_to_pairs
 from ..moves.class_membership import recount_answers
-from ..samplers.cost_model import forecast_group_seconds
+from ..samplers.cost_forecast import forecast_group_seconds
 from ..samplers.draw_record import ChainRecord
 from ..samplers.group_sweeps import (
     empty_group_record,
@@ -35,11 +36,9 @@ from ..samplers.group_sweeps import (
     sum_group_log_likelihoods,
     update_class_membership,
 )
-from ..samplers.sweep_rounds import REBUILD_INTERVAL
-from ..samplers.task import build_task
+from ..samplers.sampling_task import build_task
+from ..samplers.sweep_bookkeeping import REBUILD_INTERVAL
 from ..samplers.tempering import find_gaps_to_split
-from ..state import append_rows, replica, stack_states
-from .evidence import run_ladders
 from .group_chains import GroupChain, GroupSamplingTask, build_joint_task
 from .several_groups import (
     GroupPriorLadder,
@@ -47,14 +46,15 @@ from .several_groups import (
     rebuild_group_level,
     refuse_sensitivity,
 )
-from .single_group import Parts, Population
+from .single_group import Population, TaskArguments
+from .tempered_evidence import run_ladders
 
 if TYPE_CHECKING:
     import xarray
 
-    from thali._model.evidence import EvidenceRun
-    from thali._model.prior_sample import PriorSample
-    from thali._posterior.evidence import LogEvidence
+    from thali._model.evidence_arguments import EvidenceRun
+    from thali._model.simulated_data import PriorSample
+    from thali._posterior.log_evidence import LogEvidence
 
 
 @dataclass(frozen=True)
@@ -71,52 +71,63 @@ class LatentClassPopulation(Population):
         """Return the data; raise DataError without enough respondents."""
         return check_respondents(data, self.people)
 
-    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+    def build_task(
+        self, data: Any, draws: int, tune: int, thin: Any, task_arguments: TaskArguments
+    ) -> Any:
         """Build the sampling task of all latent classes."""
-        return build_class_task(data, self.people, draws, tune, thin, **parts)
+        return build_class_task(data, self.people, draws, tune, thin, **task_arguments)
 
     def build_tree(
-        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+        self,
+        draws: Any,
+        data: Any,
+        task_arguments: TaskArguments,
+        task: Any,
+        attrs: Mapping[str, Any],
     ) -> "xarray.DataTree":
         """Build the posterior tree of all latent classes."""
-        from ..answers.latent_class_tree import build_class_tree
+        from ..results.latent_class_posterior_tree import build_class_tree
 
         are_similar, learns_alpha = task.model.similar, task.model.learn_alpha
         return build_class_tree(
             draws,
             data,
-            parts["likelihood"],
-            learned_alpha=learns_alpha,
+            task_arguments["likelihood"],
+            is_alpha_learned=learns_alpha,
             similar=are_similar,
             attrs=attrs,
         )
 
     def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
         """Return the tree with class numbers aligned over all draws."""
-        from thali._people.class_order import add_class_order
+        from thali._people.latent_class_alignment import add_class_order
 
         return add_class_order(tree)
 
     def sample_prior(
-        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+        self, data: Any, task_arguments: TaskArguments, rngs: Sequence[np.random.Generator]
     ) -> "PriorSample":
         """Raise ArgumentError: latent classes do not support simulation."""
         raise _simulation_error()
 
     def simulate_replicates(
-        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
+        self,
+        posterior: Posterior,
+        data: Any,
+        task_arguments: TaskArguments,
+        rng: np.random.Generator,
     ) -> dict[str, np.ndarray]:
         """Raise ArgumentError: latent classes do not support simulation."""
         raise _simulation_error()
 
     def build_observed(
-        self, posterior: Posterior, data: Any, parts: Parts
+        self, posterior: Posterior, data: Any, task_arguments: TaskArguments
     ) -> dict[str, np.ndarray]:
         """Raise ArgumentError: latent classes do not support simulation."""
         raise _simulation_error()
 
     def estimate_evidence(
-        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
+        self, data: Any, task_arguments: TaskArguments, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
         """Estimate the log evidence by tempered chains from posterior to prior."""
         # the constant is of the pooled comparisons, as for other models
@@ -126,10 +137,10 @@ class LatentClassPopulation(Population):
             run_settings.draws,
             run_settings.tune,
             run_settings.thin,
-            parts | {"tempering": False},
+            task_arguments | {"tempering": False},
         )
-        constant = build_group_constant(parts["likelihood"], [data])
-        return run_ladders(task, constant, run_settings, ClassPriorLadder)[0]
+        compute_constant = build_group_constant(task_arguments["likelihood"], [data])
+        return run_ladders(task, compute_constant, run_settings, ClassPriorLadder)[0]
 
     def check_update(self) -> None:
         """Raise ArgumentError: a fit with latent classes takes no new comparisons."""
@@ -203,10 +214,12 @@ class ClassGroupChain(GroupChain):
             n_sweeps, n_recorded = self.sweeps, self.recorded
             # with several replicas, sweeps stop at each draw, to record the classes of the replica
             # that is at temperature 1
-            steps = [SWEEPS_PER_MOVE]
+            sweep_counts = [SWEEPS_PER_MOVE]
             if self.ladder.at.size > 1:
-                steps.append(self.thin)
-            super()._run_kernel(min(until, *((n_sweeps // step + 1) * step for step in steps)))
+                sweep_counts.append(self.thin)
+            super()._run_kernel(
+                min(until, *((n_sweeps // step + 1) * step for step in sweep_counts))
+            )
             self.record.classes[n_recorded : self.recorded] = self.membership.of[self.ladder.at[0]]
             if self.sweeps > n_sweeps and self.sweeps % SWEEPS_PER_MOVE == 0:
                 update_class_membership(
@@ -223,9 +236,9 @@ class ClassGroupChain(GroupChain):
 
     def _extend_ladder(self) -> None:
         """Add temperatures where swaps are rare; copy memberships to them."""
-        below = self.ladder.at[find_gaps_to_split(self.ladder)]
+        colder_replicas = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
-        self.membership = append_rows(self.membership, below)
+        self.membership = append_rows(self.membership, colder_replicas)
 
 
 # The evidence: ladders of latent classes from posterior to prior ----------------------------------
@@ -295,12 +308,12 @@ def check_respondents(data: Any, people: LatentClasses) -> Any:
 
 
 def build_class_task(
-    data: Any, people: LatentClasses, draws: int, tune: int, thin: Any, **parts: Any
+    data: Any, people: LatentClasses, draws: int, tune: int, thin: Any, **task_arguments: Any
 ) -> ClassSamplingTask:
     """Check all arguments and build the sampling task of latent classes."""
-    task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
-    compiled_part = parts["likelihood"].compiled(data, task.model.weights)
-    groups = build_joint_task(
-        task, [compiled_part] * people.classes, parts["likelihood"], people.weights
+    task = build_task(data=data, draws=draws, tune=tune, thin=thin, **task_arguments)
+    compiled_part = task_arguments["likelihood"].compiled(data, task.model.weights)
+    group_task = build_joint_task(
+        task, [compiled_part] * people.classes, task_arguments["likelihood"], people.weights
     )
-    return ClassSamplingTask(**vars(groups), people=build_class_answers(data, compiled_part[0]))
+    return ClassSamplingTask(**vars(group_task), people=build_class_answers(data, compiled_part[0]))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from thali._people.populations import Groups, Individuals
+from thali._people.people_argument import Groups, Individuals
 
 from .several_groups import IndividualRespondents, SeveralGroups
 from .single_group import Population, SingleGroup

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.indexing import part_slice
-from thali._inference.numerics.shares import compute_shares, softmax
+from thali._inference.index_arithmetic import part_slice
+from thali._inference.numerics.weight_shares import compute_shares, softmax
 from thali._trees.tree import Tree
 from thali.errors import DataError
 
-from ..state import count_grid_nodes
+from ..chain_state import count_grid_nodes
 from .phylogenetic_kernels import PhylogeneticColumns
 from .shared_features import log_copy_orders, select_shared_columns
 
@@ -76,10 +76,10 @@ class PhylogeneticBuffet:
             raise DataError(
                 f"The phylogenetic prior requires a thali.Tree; got {type(self.tree).__name__}."
             )
-        without = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] < MIN_LEAF_EDGE)
-        if without.size:
+        short_leaves = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] < MIN_LEAF_EDGE)
+        if short_leaves.size:
             raise DataError(
-                f"The edge to the leaf {self.tree.labels[without[0]]!r} has length 0, so no"
+                f"The edge to the leaf {self.tree.labels[short_leaves[0]]!r} has length 0, so no"
                 " feature can distinguish this leaf from its neighbours; give every leaf a"
                 " positive edge length, or merge such leaves."
             )
@@ -103,35 +103,35 @@ class PhylogeneticBuffet:
         self._check_leaves(n)
         tree = self.tree
         tree_rates = TreeRates.from_tree(tree, count_grid_nodes(n))
-        single = self._single_rates()
+        single_rates = self._single_rates()
         log_full = float(
             tree_rates.log_rates(tree_rates.sum_gains(np.ones(n, bool), tree.parents)[None])[0]
         )
-        any_owner = np.exp(tree_rates.base + tree_rates.gamma * tree_rates.total) * -np.expm1(
-            -tree_rates.gamma * tree_rates.total
-        )
+        any_owner_density = np.exp(
+            tree_rates.base + tree_rates.gamma * tree_rates.total
+        ) * -np.expm1(-tree_rates.gamma * tree_rates.total)
         if n <= MAX_TABLE_OPTIONS:
-            table = tree_rates.build_table(tree.parents)
-            shared = np.exp(table)
-            shared[[0, *(1 << np.arange(n)), -1]] = 0.0
-            shared_rate = shared.sum()
-            cumulative_rates = np.cumsum(shared) / (shared_rate or 1.0)
-            table[1 << np.arange(n)] = np.log(single)
+            log_rate_table = tree_rates.build_table(tree.parents)
+            shared_rates = np.exp(log_rate_table)
+            shared_rates[[0, *(1 << np.arange(n)), -1]] = 0.0
+            shared_rate = shared_rates.sum()
+            cumulative_rates = np.cumsum(shared_rates) / (shared_rate or 1.0)
+            log_rate_table[1 << np.arange(n)] = np.log(single_rates)
         else:
-            table = cumulative_rates = np.zeros(1)
+            log_rate_table = cumulative_rates = np.zeros(1)
             single_rate = np.exp(tree_rates.log_rates(tree_rates.gain[:n].copy())).sum()
-            shared_rate = max(0.0, any_owner.sum() - single_rate - math.exp(log_full))
-            if shared_rate < MIN_SHARED_SHARE * any_owner.sum():
+            shared_rate = max(0.0, any_owner_density.sum() - single_rate - math.exp(log_full))
+            if shared_rate < MIN_SHARED_SHARE * any_owner_density.sum():
                 raise DataError(
                     "On this tree almost no feature is shared by some options but not all;"
                     " lengthen the edges to the leaves."
                 )
         children = _list_children(tree.parents)
         return PhylogeneticColumns(
-            table,
-            np.log(single),
+            log_rate_table,
+            np.log(single_rates),
             cumulative_rates,
-            np.array([single.sum(), shared_rate, math.exp(log_full)]),
+            np.array([single_rates.sum(), shared_rate, math.exp(log_full)]),
             log_full,
             np.ascontiguousarray(tree.parents, np.int64),
             *children,
@@ -142,7 +142,7 @@ class PhylogeneticBuffet:
             tree_rates.gamma,
             tree_rates.base,
             tree_rates.gain,
-            np.cumsum(any_owner) / any_owner.sum(),
+            np.cumsum(any_owner_density) / any_owner_density.sum(),
         )
 
     def _check_leaves(self, n: int) -> None:
@@ -154,7 +154,7 @@ class PhylogeneticBuffet:
             )
 
     def _owners(self, matrix: Any) -> np.ndarray:
-        """Return the owners of each feature as rows; raise DataError if one has no owner."""
+        """Return each feature's owners as a row; raise DataError if one has none."""
         owners = np.asarray(matrix, bool).T
         self._check_leaves(owners.shape[1])
         if not owners.any(axis=1).all():
@@ -169,8 +169,8 @@ class PhylogeneticBuffet:
         # By eq. 6 it is ψ(1 + T) - ψ(1 + T - t), t the edge above the option.
         from scipy.special import digamma
 
-        total, edge = self.tree.lengths.sum(), self.tree.lengths[: self.tree.n_leaves]
-        return digamma(1.0 + total) - digamma(1.0 + total - edge)
+        tree_length, leaf_lengths = self.tree.lengths.sum(), self.tree.lengths[: self.tree.n_leaves]
+        return digamma(1.0 + tree_length) - digamma(1.0 + tree_length - leaf_lengths)
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
         """Draw an ownership matrix exactly from the prior.
@@ -190,14 +190,16 @@ class PhylogeneticBuffet:
         """
         self._check_leaves(n)
         tree = self.tree
-        total = tree.lengths.sum()
-        columns = []
+        tree_length = tree.lengths.sum()
+        feature_owners = []
         for _ in range(rng.poisson(alpha * self._total_rate)):
-            has_feature = _draw_gaining_edges(tree.lengths, draw_feature_gamma(total, rng), rng)
+            has_feature = _draw_gaining_edges(
+                tree.lengths, draw_feature_gamma(tree_length, rng), rng
+            )
             for v in range(len(has_feature) - 2, -1, -1):  # parents before children
                 has_feature[v] |= has_feature[tree.parents[v]]
-            columns.append(has_feature[: tree.n_leaves])
-        return np.array(columns, bool).reshape(-1, tree.n_leaves).T
+            feature_owners.append(has_feature[: tree.n_leaves])
+        return np.array(feature_owners, bool).reshape(-1, tree.n_leaves).T
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
         """Return the log density of a binary matrix's columns as an unordered multiset.
@@ -219,9 +221,9 @@ class PhylogeneticBuffet:
         tree_rates = self._tree_rates
         gains = np.array([tree_rates.sum_gains(column, self.tree.parents) for column in owners])
         log_rates = tree_rates.log_rates(gains.reshape(len(owners), len(tree_rates.gamma)))
-        is_single = owners.sum(axis=1) == 1
-        log_rates[is_single] = np.log(
-            owners[is_single] @ self._single_rates()
+        has_one_owner = owners.sum(axis=1) == 1
+        log_rates[has_one_owner] = np.log(
+            owners[has_one_owner] @ self._single_rates()
         )  # exact, as in the samplers
         return float(np.sum(np.log(alpha) + log_rates) - alpha * self._total_rate)
 
@@ -238,16 +240,16 @@ class PhylogeneticBuffet:
         -------
         array (draws,)
         """
-        log_single_rates, offsets = np.log(self._single_rates()), columns.owner_offsets
+        log_single_rates, owner_offsets = np.log(self._single_rates()), columns.owner_offsets
         log_rates = np.empty(len(columns.sizes))
         for k in range(len(log_rates)):
-            owners = columns.owners[part_slice(offsets, k)]
+            owners = columns.owners[part_slice(owner_offsets, k)]
             if len(owners) == 1:
                 log_rates[k] = log_single_rates[owners[0]]
             else:
-                column = np.zeros(columns.n_options, bool)
-                column[owners] = True
-                log_rates[k] = self._log_shared_rate(column)
+                is_owner = np.zeros(columns.n_options, bool)
+                is_owner[owners] = True
+                log_rates[k] = self._log_shared_rate(is_owner)
         log_priors = columns.sum_by_draw(np.log(alpha)[columns.draw] + log_rates)
         return log_priors - alpha * self._total_rate
 
@@ -267,23 +269,23 @@ class PhylogeneticBuffet:
         -------
         float
         """
-        columns = select_shared_columns(matrix)
-        self._check_leaves(columns.shape[1])
-        log_rates = sum(map(self._log_shared_rate, columns))
+        shared_features = select_shared_columns(matrix)
+        self._check_leaves(shared_features.shape[1])
+        log_rates = sum(map(self._log_shared_rate, shared_features))
         return float(
             log_rates
-            + len(columns) * math.log(alpha)
+            + len(shared_features) * math.log(alpha)
             - alpha * self._shared_total
-            - log_copy_orders(columns)
+            - log_copy_orders(shared_features)
         )
 
-    def _log_shared_rate(self, column: np.ndarray) -> float:
-        """Return the log rate of a feature with these owners, two or more; cached."""
-        log_rates, key = self._rates_by_pattern, column.tobytes()
-        if key not in log_rates:
-            gains = self._tree_rates.sum_gains(column, self.tree.parents)
-            log_rates[key] = float(self._tree_rates.log_rates(gains[None])[0])
-        return log_rates[key]
+    def _log_shared_rate(self, is_owner: np.ndarray) -> float:
+        """Return the log rate of a feature with these owners (at least two); cached."""
+        log_rates, pattern_key = self._rates_by_pattern, is_owner.tobytes()
+        if pattern_key not in log_rates:
+            gains = self._tree_rates.sum_gains(is_owner, self.tree.parents)
+            log_rates[pattern_key] = float(self._tree_rates.log_rates(gains[None])[0])
+        return log_rates[pattern_key]
 
     @cached_property
     def _rates_by_pattern(self) -> dict[bytes, float]:
@@ -323,33 +325,33 @@ class PhylogeneticBuffet:
         """
         tree_rates = self._tree_rates
         gammas = []
-        for column in self._owners(matrix):
-            logs = tree_rates.base + tree_rates.sum_gains(column, self.tree.parents)
-            gammas.append(rng.choice(tree_rates.gamma, p=softmax(logs)))
+        for is_owner in self._owners(matrix):
+            log_weights = tree_rates.base + tree_rates.sum_gains(is_owner, self.tree.parents)
+            gammas.append(rng.choice(tree_rates.gamma, p=softmax(log_weights)))
         return -np.expm1(-np.array(gammas))
 
 
-def draw_feature_gamma(total: float, rng: np.random.Generator) -> float:
+def draw_feature_gamma(tree_length: float, rng: np.random.Generator) -> float:
     """Draw gamma = -log(1 - pi) of a feature that has an owner.
 
     Its density is (1 - exp(-gamma T)) / (exp(gamma) - 1), T the total length.
     """
     # For an integer T this is the sum over j = 1..T of exp(-j gamma), a mixture of exponentials;
     # otherwise draws for the next integer are rejected.
-    ceiling = math.ceil(total)
+    ceiling = math.ceil(tree_length)
     weights = 1.0 / np.arange(1, ceiling + 1)
     while True:
         gamma = rng.standard_exponential() / (1 + rng.choice(ceiling, p=compute_shares(weights)))
-        if rng.random() * math.expm1(-gamma * ceiling) >= math.expm1(-gamma * total):
+        if rng.random() * math.expm1(-gamma * ceiling) >= math.expm1(-gamma * tree_length):
             return gamma
 
 
 def _draw_gaining_edges(lengths: np.ndarray, gamma: float, rng: np.random.Generator) -> np.ndarray:
     """Draw a mask of tree edges on which the feature is gained, at least one."""
     # The first position is drawn conditionally, later edges independently.
-    ends = np.cumsum(lengths)
-    position = -math.log1p(rng.random() * math.expm1(-gamma * ends[-1])) / gamma
-    first_edge = min(int(np.searchsorted(ends, position, side="right")), len(lengths) - 1)
+    edge_ends = np.cumsum(lengths)
+    first_gain = -math.log1p(rng.random() * math.expm1(-gamma * edge_ends[-1])) / gamma
+    first_edge = min(int(np.searchsorted(edge_ends, first_gain, side="right")), len(lengths) - 1)
     has_gain = np.zeros(len(lengths), bool)
     has_gain[first_edge] = True
     has_gain[first_edge + 1 :] = rng.random(len(lengths) - first_edge - 1) < -np.expm1(
@@ -404,7 +406,7 @@ class TreeRates:
         # d pi / pi = gamma dx / (exp(gamma) - 1)
         log_weight = np.log(x[1] - x[0]) + x - gamma - np.log(-np.expm1(-gamma))
         n_nodes = len(parents)
-        size, length = (
+        n_leaves_below, owner_length = (
             np.concatenate([np.ones(n_leaves, np.int64), np.zeros(n_nodes - n_leaves, np.int64)]),
             lengths.copy(),
         )
@@ -414,31 +416,31 @@ class TreeRates:
         gain = np.empty((n_nodes, n_points))
         for v in range(n_nodes):  # children before parents
             with np.errstate(divide="ignore"):
-                stem = np.log(-np.expm1(-gamma * lengths[v]))
-            log_one = np.logaddexp(stem, all_below[v] - gamma * lengths[v])
-            gain[v] = log_one + gamma * length[v]
+                log_edge_gain = np.log(-np.expm1(-gamma * lengths[v]))
+            log_one = np.logaddexp(log_edge_gain, all_below[v] - gamma * lengths[v])
+            gain[v] = log_one + gamma * owner_length[v]
             if (parent := parents[v]) >= 0:
-                size[parent] += size[v]
-                length[parent] += length[v]
+                n_leaves_below[parent] += n_leaves_below[v]
+                owner_length[parent] += owner_length[v]
                 all_below[parent] += log_one
-        order, first = _order_leaves(parents, size, n_leaves)
+        leaf_order, first_leaf = _order_leaves(parents, n_leaves_below, n_leaves)
         return cls(
             gamma,
             log_weight - gamma * lengths.sum(),
             gain,
-            size,
-            order,
-            first,
+            n_leaves_below,
+            leaf_order,
+            first_leaf,
             float(lengths.sum()),
         )
 
     def log_rates(self, sums: np.ndarray) -> np.ndarray:
         """Return log rates of owner sets from their summed gains (n_sets, G), overwritten."""
         sums += self.base
-        top = sums.max(axis=-1, keepdims=True)
-        sums -= top
+        max_sum = sums.max(axis=-1, keepdims=True)
+        sums -= max_sum
         np.exp(sums, out=sums)
-        return np.log(sums.sum(axis=-1)) + top[..., 0]
+        return np.log(sums.sum(axis=-1)) + max_sum[..., 0]
 
     def sum_gains(self, owners: np.ndarray, parents: np.ndarray) -> np.ndarray:
         """Return summed gains of the largest clades that own the feature, shape (G,)."""
@@ -455,28 +457,32 @@ class TreeRates:
         Bit i is set if leaf i owns the feature; the rate without owners is 0.
         """
         n, n_nodes = len(self.order), len(parents)
-        sums: list[Any] = [None] * n_nodes
-        codes: list[Any] = [None] * n_nodes
+        gain_sums: list[Any] = [None] * n_nodes
+        pattern_codes: list[Any] = [None] * n_nodes
         for v in range(n_nodes):
             if v < n:
-                sums[v], codes[v] = (
+                gain_sums[v], pattern_codes[v] = (
                     np.stack([np.zeros_like(self.gamma), self.gain[v]]),
                     np.array([0, 1 << v]),
                 )
             elif v < n_nodes - 1:
                 # the last pattern of each node is that of all its leaves
-                sums[v][-1] = self.gain[v]
+                gain_sums[v][-1] = self.gain[v]
             if (parent := parents[v]) >= 0:
-                if sums[parent] is None:
-                    sums[parent], codes[parent] = sums[v].copy(), codes[v]
+                if gain_sums[parent] is None:
+                    gain_sums[parent], pattern_codes[parent] = gain_sums[v].copy(), pattern_codes[v]
                 else:
-                    sums[parent] = (sums[parent][:, None] + sums[v]).reshape(-1, len(self.gamma))
-                    codes[parent] = (codes[parent][:, None] + codes[v]).ravel()
-                sums[v] = codes[v] = None
-        rates = np.empty(1 << n)
-        rates[codes[-1]] = self.log_rates(sums[-1])
-        rates[0] = -np.inf
-        return rates
+                    gain_sums[parent] = (gain_sums[parent][:, None] + gain_sums[v]).reshape(
+                        -1, len(self.gamma)
+                    )
+                    pattern_codes[parent] = (
+                        pattern_codes[parent][:, None] + pattern_codes[v]
+                    ).ravel()
+                gain_sums[v] = pattern_codes[v] = None
+        log_rates = np.empty(1 << n)
+        log_rates[pattern_codes[-1]] = self.log_rates(gain_sums[-1])
+        log_rates[0] = -np.inf
+        return log_rates
 
 
 def _order_leaves(
@@ -484,12 +490,12 @@ def _order_leaves(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Order leaves so that those below any node are consecutive."""
     # Return the order, and each node's first position in it.
-    first = np.zeros(len(parents), np.int64)
-    n_used = np.zeros(len(parents), np.int64)
+    first_leaf = np.zeros(len(parents), np.int64)
+    n_placed = np.zeros(len(parents), np.int64)
     for v in range(len(parents) - 2, -1, -1):  # parents before children
         parent = parents[v]
-        first[v] = first[parent] + n_used[parent]
-        n_used[parent] += size[v]
-    order = np.empty(n_leaves, np.int64)
-    order[first[:n_leaves]] = np.arange(n_leaves)
-    return order, first
+        first_leaf[v] = first_leaf[parent] + n_placed[parent]
+        n_placed[parent] += size[v]
+    leaf_order = np.empty(n_leaves, np.int64)
+    leaf_order[first_leaf[:n_leaves]] = np.arange(n_leaves)
+    return leaf_order, first_leaf

@@ -14,9 +14,9 @@ from thali._compile.jit import register_answers, scalar, vectorised
 from thali._inference.numerics.fast_exponential import fast_exp
 
 from .. import kernel_operations
+from ..chain_state import clear_row, count_options, owns, write_owner_range
 from ..kernel_operations import rate_by_size_range
-from ..state import clear_row, count_options, owns, write_owner_range
-from .ibp import draw_gamma_alpha, find_position, store_alpha
+from .indian_buffet import draw_gamma_alpha, find_position, store_alpha
 
 
 class PhylogeneticColumns(NamedTuple):
@@ -174,8 +174,8 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
 
 
 @kernel_operations.record_toggle.register(PhylogeneticColumns)
-def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
-    """Update the sums that `open_column` stored, before option i is toggled."""
+def _record_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
+    """Update the owner counts (or gains) that `open_column` stored, before a toggle of i."""
     if not has_table(prior):
         flip_gains(prior, b, b.grid, k, i)
         step = -1

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.array_encoding import Arrays, unflatten_tuple, unpack_generators
-from thali._inference.chains import FIRST_DRAWS, Chain
-from thali._inference.chains import run_chains as run
-from thali._inference.seeds import spawn_generators
-from thali._posterior.summary import compute_diagnostics
+from thali._inference.array_dict_encoding import Arrays, unflatten_tuple, unpack_generators
+from thali._inference.markov_chains import FIRST_DRAWS, Chain
+from thali._inference.markov_chains import run_chains as run
+from thali._inference.random_seeds import spawn_generators
+from thali._posterior.summary_table import compute_diagnostics
 
-from ..kernel_operations import select_cache
-from ..moves.tuning import Tuning, build_tuning, compute_acceptance_rates, select_tuning
-from ..state import (
+from ..chain_state import (
     ALPHA,
     COLUMNS,
     FULL,
@@ -29,7 +27,9 @@ from ..state import (
     resize_state,
     stack_states,
 )
-from . import cost_model
+from ..kernel_operations import select_cache
+from ..moves.step_tuning import Tuning, build_tuning, compute_acceptance_rates, select_tuning
+from . import cost_forecast
 from .draw_record import (
     ChainRecord,
     RecordedDraws,
@@ -40,7 +40,7 @@ from .draw_record import (
     skip_draws,
     slice_draws,
 )
-from .sweep_rounds import CROWDED, DONE, RECORD_FULL, sample_alpha, sample_initial_state
+from .sweep_bookkeeping import CROWDED, DONE, RECORD_FULL, sample_alpha, sample_initial_state
 from .tempering import (
     ANNEALING_STEP,
     HOTTEST,
@@ -52,7 +52,7 @@ from .tempering import (
 )
 
 if TYPE_CHECKING:
-    from .cost_model import WorkCounts
+    from .cost_forecast import WorkCounts
 
 # A sampling task and one of its chains ------------------------------------------------------------
 
@@ -89,11 +89,11 @@ class SamplingTask:
         return FeatureChain(self, rng)
 
     # methods that forecast the time of a run; groups have others
-    forecast_sweep_seconds = cost_model.forecast_sweep_seconds
-    forecast_levels = cost_model.forecast_levels
-    forecast_columns = cost_model.forecast_columns
-    add_work_counts = cost_model.add_work_counts
-    compute_cost_ratio = cost_model.compute_cost_ratio
+    forecast_sweep_seconds = cost_forecast.forecast_sweep_seconds
+    forecast_levels = cost_forecast.forecast_levels
+    forecast_columns = cost_forecast.forecast_columns
+    add_work_counts = cost_forecast.add_work_counts
+    compute_cost_ratio = cost_forecast.compute_cost_ratio
 
     def shorten(self, draws: int, tune: int) -> "SamplingTask":
         """Return the task of a short run at one temperature that records every sweep."""
@@ -136,8 +136,8 @@ class FeatureChain(Chain):
         self.thin = task.thin
         self.pairs = select_neighbour_pairs(task.n_options)
         self._initialize()
-        n_looks = task.pilot // PILOT_STEP
-        self.pilot_statistics = np.zeros((n_looks, self._count_pilot_statistics()))
+        n_monitored_times = task.pilot // PILOT_STEP
+        self.pilot_statistics = np.zeros((n_monitored_times, self._count_pilot_statistics()))
         self._n_restarts = 0  # completed entries of the schedule
         self._sample_start = task.sample_start  # until the first sweep
 
@@ -182,7 +182,7 @@ class FeatureChain(Chain):
 
     @property
     def total(self) -> int:  # type: ignore[override]
-        """Number of sweeps of the pilot run, or of the run if there is no pilot."""
+        """Number of sweeps of the pilot run; without a pilot, of the whole run."""
         return PILOT_STEP * len(self.pilot_statistics) or self.run_total
 
     @property
@@ -221,8 +221,8 @@ class FeatureChain(Chain):
     def warm_start(self, arrays: Arrays) -> None:
         """Restore states, step sizes and temperatures from stored arrays; restart counts."""
         self.rng = unpack_generators(arrays["stream"])[0]
-        for name in ("ladder", "states", "tunings", "thin"):
-            vars(self)[name] = unflatten_tuple(vars(self)[name], arrays, name)
+        for array_name in ("ladder", "states", "tunings", "thin"):
+            vars(self)[array_name] = unflatten_tuple(vars(self)[array_name], arrays, array_name)
         # at sweep 0 the kernel fills caches from the state
         self.states.whole[:, SWEEPS] = 0
         self.caches = stack_states(
@@ -266,46 +266,49 @@ class FeatureChain(Chain):
             self._anneal(until)
         schedule = self.schedule
         while self._n_restarts < len(schedule) and schedule[self._n_restarts][0] <= until:
-            sweep, grows = schedule[self._n_restarts]
+            restart_sweep, adds_temperatures = schedule[self._n_restarts]
             self._n_restarts += 1
-            self._run_monitored(sweep)
-            if grows:
+            self._run_monitored(restart_sweep)
+            if adds_temperatures:
                 self._extend_ladder()
             self.ladder.tried[:] = self.ladder.accepted[:] = 0.0
         self._run_monitored(until)
 
     def _run_monitored(self, until: int) -> None:
         """Run the kernel; during the pilot run, store its statistics of each sweep."""
-        for look in range(
+        for time_index in range(
             self.sweeps // PILOT_STEP, min(until // PILOT_STEP, len(self.pilot_statistics))
         ):
-            self._run_kernel((look + 1) * PILOT_STEP)
-            self.pilot_statistics[look] = self._compute_pilot_statistics()
+            self._run_kernel((time_index + 1) * PILOT_STEP)
+            self.pilot_statistics[time_index] = self._compute_pilot_statistics()
         self._run_kernel(until)
 
     def _anneal(self, until: int) -> None:
         """Run the kernel while all temperatures fall from the hottest to their final values."""
         # This takes the first quarter of tuning.
-        end, final_beta = self.task.tune * self.thin // 4, 1.0 / np.asarray(self.task.temperatures)
-        while self.sweeps < min(until, end):
+        end_sweep, final_beta = (
+            self.task.tune * self.thin // 4,
+            1.0 / np.asarray(self.task.temperatures),
+        )
+        while self.sweeps < min(until, end_sweep):
             # a multiple of the step, so that slices of a run do not affect the draws
-            start = self.sweeps // ANNEALING_STEP * ANNEALING_STEP
-            self.ladder.beta[:] = np.minimum(final_beta, HOTTEST ** (start / end - 1.0))
-            self._run_kernel(min(until, end, start + ANNEALING_STEP))
-            if self.sweeps == end:
+            start_sweep = self.sweeps // ANNEALING_STEP * ANNEALING_STEP
+            self.ladder.beta[:] = np.minimum(final_beta, HOTTEST ** (start_sweep / end_sweep - 1.0))
+            self._run_kernel(min(until, end_sweep, start_sweep + ANNEALING_STEP))
+            if self.sweeps == end_sweep:
                 self.ladder.beta[:] = final_beta
 
     def _extend_ladder(self) -> None:
         """Add temperatures where swaps are rare, each a copy of the colder neighbour."""
         if self.task.anneals:
-            gaps, beta = equalize_rejections(self.ladder)
+            gaps, inverse_temperatures = equalize_rejections(self.ladder)
         else:
-            gaps, beta = split_gaps(self.ladder)
-        if np.array_equal(beta, self.ladder.beta):
+            gaps, inverse_temperatures = split_gaps(self.ladder)
+        if np.array_equal(inverse_temperatures, self.ladder.beta):
             return
-        below = self.ladder.at[gaps]
-        new_replicas = np.arange(self.ladder.at.size, beta.size)
-        self.ladder = build_ladder(1.0 / beta)._replace(
+        colder_replicas = self.ladder.at[gaps]
+        new_replicas = np.arange(self.ladder.at.size, inverse_temperatures.size)
+        self.ladder = build_ladder(1.0 / inverse_temperatures)._replace(
             at=np.insert(self.ladder.at, gaps + 1, new_replicas)
         )
 
@@ -314,7 +317,10 @@ class FeatureChain(Chain):
             """Return stacked arrays with copies for the new temperatures."""
             return type(stacked)(*(np.insert(a, gaps + 1, a[gaps], axis=0) for a in stacked))
 
-        self.states, self.caches = append_rows(self.states, below), append_rows(self.caches, below)
+        self.states, self.caches = (
+            append_rows(self.states, colder_replicas),
+            append_rows(self.caches, colder_replicas),
+        )
         self.tunings = insert_levels(self.tunings)
 
     def _compute_pilot_statistics(self) -> np.ndarray:
@@ -325,7 +331,7 @@ class FeatureChain(Chain):
         """Run sweeps until number `until`; enlarge state and record when they are full."""
         task = self.task
         while True:
-            status = task.kernel(
+            run_status = task.kernel(
                 self.rng,
                 task.model,
                 self.caches,
@@ -337,12 +343,12 @@ class FeatureChain(Chain):
                 task.tune * self.thin,
                 self.thin,
             )
-            if status == CROWDED:
+            if run_status == CROWDED:
                 self._enlarge_states()
-            elif status == RECORD_FULL:
+            elif run_status == RECORD_FULL:
                 self.record = enlarge_record(self.record)
             else:
-                assert status == DONE
+                assert run_status == DONE
                 return
 
     def _kernel_arrays(self) -> tuple[Any, ...]:
@@ -379,13 +385,13 @@ def count_pilot_sweeps(task: Any, has_length: bool) -> int:
 
 
 def build_swap_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
-    """List (sweep, whether temperatures are added) at which swap counts restart."""
+    """List sweeps at which swap counts restart, and whether temperatures are added there."""
     # In the first quarter of tuning replicas still move to their levels; the last quarter lets a
     # longer ladder converge.
     if not tempers:
         return []
-    eighths = [(tune * eighth // 8, lengthens and eighth > 2) for eighth in range(2, 7)]
-    return [*eighths, (tune, False)]
+    restarts = [(tune * eighth // 8, lengthens and eighth > 2) for eighth in range(2, 7)]
+    return [*restarts, (tune, False)]
 
 
 def build_chains(task: Any, n_chains: int, random_seed: Any) -> list[Any]:
@@ -396,10 +402,10 @@ def build_chains(task: Any, n_chains: int, random_seed: Any) -> list[Any]:
 def run_feature_chains(
     task: SamplingTask, n_chains: int, cores: int | None, random_seed: Any, progress: Any
 ) -> tuple[list[RecordedDraws], bool]:
-    """Run the chains of a task; return their draws and whether Ctrl-C stopped them."""
+    """Run the chains of a task; return their draws, and whether Ctrl-C stopped them."""
     feature_chains = build_chains(task, n_chains, random_seed)
-    interrupted = run(feature_chains, cores, progress, task.kernel.is_compiled(task.model))
-    return [chain.draws for chain in feature_chains], interrupted
+    was_interrupted = run(feature_chains, cores, progress, task.kernel.is_compiled(task.model))
+    return [chain.draws for chain in feature_chains], was_interrupted
 
 
 # Annealed chains: the temperature falls slowly, so that each chain ends near a mode
@@ -415,10 +421,10 @@ class AnnealedChain(FeatureChain):
         """Run until `until` sweeps, lowering the temperature before each."""
         while self.sweeps < until:
             # a multiple of the step, so that slices of a run do not affect the draws
-            start = self.sweeps // ANNEALING_STEP * ANNEALING_STEP
-            share = start / ((1.0 - COLD_SHARE) * self.total)
-            self.ladder.beta[0] = min(1.0, HOTTEST ** (share - 1.0))
-            self._run_kernel(min(until, start + ANNEALING_STEP))
+            start_sweep = self.sweeps // ANNEALING_STEP * ANNEALING_STEP
+            annealed_share = start_sweep / ((1.0 - COLD_SHARE) * self.total)
+            self.ladder.beta[0] = min(1.0, HOTTEST ** (annealed_share - 1.0))
+            self._run_kernel(min(until, start_sweep + ANNEALING_STEP))
         self._run_kernel(until)
 
 
@@ -446,15 +452,18 @@ def compute_pilot_statistics(model: Any, b: Any, pairs: np.ndarray) -> np.ndarra
     """Compute the number of features, ln alpha, and each pair's probability or overlap."""
     n_columns, (i, j) = int(b.whole[COLUMNS]), pairs
     Z, w = b.Z[:n_columns], b.w[:n_columns]
-    shared = w @ (Z[:, i] * Z[:, j])
+    shared_weight = w @ (Z[:, i] * Z[:, j])
     if model.unique != NO_UNIQUE:
-        advantage_i, advantage_j = w @ Z[:, i] + b.s[i] - shared, w @ Z[:, j] + b.s[j] - shared
-        shared = advantage_i / (advantage_i + advantage_j)
+        advantage_i, advantage_j = (
+            w @ Z[:, i] + b.s[i] - shared_weight,
+            w @ Z[:, j] + b.s[j] - shared_weight,
+        )
+        shared_weight = advantage_i / (advantage_i + advantage_j)
     n_features = n_columns + b.whole[FULL] + b.singles.sum()
     log_alpha = 0.0
     if b.real[ALPHA] > 0.0:
         log_alpha = math.log(b.real[ALPHA])
-    return np.array([n_features, log_alpha, *shared])
+    return np.array([n_features, log_alpha, *shared_weight])
 
 
 def choose_thin(pilot_statistics: Sequence[np.ndarray], min_thin: int, max_thin: int) -> int:
@@ -462,25 +471,25 @@ def choose_thin(pilot_statistics: Sequence[np.ndarray], min_thin: int, max_thin:
 
     `pilot_statistics` has an array (looks, statistics) for each chain.
     """
-    start = len(pilot_statistics[0]) // PILOT_PARTS
-    draws = np.moveaxis(np.stack(pilot_statistics)[:, start:], 2, 0)
-    ess = compute_diagnostics(draws)[0]
-    times = draws[0].size / ess[np.isfinite(ess)]
-    if not times.size:
+    first_monitored = len(pilot_statistics[0]) // PILOT_PARTS
+    statistic_draws = np.moveaxis(np.stack(pilot_statistics)[:, first_monitored:], 2, 0)
+    ess = compute_diagnostics(statistic_draws)[0]
+    autocorrelation_times = statistic_draws[0].size / ess[np.isfinite(ess)]
+    if not autocorrelation_times.size:
         return max_thin
-    spacing = compute_draw_spacing(float(times.max()))
-    return int(np.clip(math.ceil(PILOT_STEP * spacing - 1e-9), min_thin, max_thin))
+    draw_spacing = compute_draw_spacing(float(autocorrelation_times.max()))
+    return int(np.clip(math.ceil(PILOT_STEP * draw_spacing - 1e-9), min_thin, max_thin))
 
 
-def compute_draw_spacing(time: float) -> float:
-    r"""Return sweeps between draws so that half of them are effective, from the time.
+def compute_draw_spacing(autocorrelation_time: float) -> float:
+    r"""Return the sweeps between draws that make half of the draws effective.
 
     The spacing has the unit of the integrated autocorrelation time. For a first-order
     autoregressive process with time :math:`\tau`, whose correlation over a unit is :math:`r = (\tau
     - 1) / (\tau + 1)`, the share :math:`(1 - r^t) / (1 + r^t)` of draws t units apart is effective.
     """
-    if time <= 1.0:
+    if autocorrelation_time <= 1.0:
         return 0.0
     return math.log((1.0 - EFFECTIVE_SHARE) / (1.0 + EFFECTIVE_SHARE)) / math.log(
-        (time - 1.0) / (time + 1.0)
+        (autocorrelation_time - 1.0) / (autocorrelation_time + 1.0)
     )

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.array_encoding import Arrays, fill_rows
+from thali._inference.array_dict_encoding import Arrays, fill_rows
 
+from ..chain_state import ALPHA, COLUMNS, FULL, SWEEPS, count_options, has_free_singles, owns
 from ..kernel_operations import log_likelihood, record_parameters
-from ..state import ALPHA, COLUMNS, FULL, SWEEPS, count_options, has_free_singles, owns
 from ..weight_priors import draw_prior_weight
 
 # The draws of one chain ---------------------------------------------------------------------------
@@ -62,16 +62,16 @@ def empty_record(
     draws: int, n_options: int, n_parameters: int = 0, n_respondents: int = 0
 ) -> ChainRecord:
     """Allocate arrays for all draws, with guessed room for their features."""
-    n_features = 16 * draws + 64
+    feature_room = 16 * draws + 64
     return ChainRecord(
         used=np.zeros(3, np.int64),
         alpha=np.zeros(draws),
         log_likelihood=np.zeros(draws),
         n_features=np.zeros(draws, np.int64),
         unique_weights=np.zeros((draws, n_options)),
-        weights=np.zeros(n_features),
-        sizes=np.zeros(n_features, np.int64),
-        owners=np.zeros(4 * n_features + 64 * n_options, np.int32),
+        weights=np.zeros(feature_room),
+        sizes=np.zeros(feature_room, np.int64),
+        owners=np.zeros(4 * feature_room + 64 * n_options, np.int32),
         extra=np.zeros((draws, n_parameters)),
         classes=np.zeros((draws, n_respondents), np.int16),
     )
@@ -96,29 +96,35 @@ _BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra", 
 
 def slice_draws(record: ChainRecord, first: int, stop: int, n_skipped: int) -> Arrays:
     """Return draws `first` to `stop` - 1; the record lacks the first `n_skipped` draws."""
-    arrays = {name: getattr(record, name)[first:stop] for name in _BY_DRAW}
+    draw_arrays = {name: getattr(record, name)[first:stop] for name in _BY_DRAW}
     offset = int(record.n_features[n_skipped:first].sum())
-    features = slice(offset, offset + int(record.n_features[first:stop].sum()))
-    offset = int(record.sizes[: features.start].sum())
-    sizes = record.sizes[features]
-    owners = record.owners[offset : offset + int(sizes.sum())]
-    return arrays | {"weights": record.weights[features], "sizes": sizes, "owners": owners}
+    feature_slice = slice(offset, offset + int(record.n_features[first:stop].sum()))
+    offset = int(record.sizes[: feature_slice.start].sum())
+    n_owners = record.sizes[feature_slice]
+    owners = record.owners[offset : offset + int(n_owners.sum())]
+    return draw_arrays | {
+        "weights": record.weights[feature_slice],
+        "sizes": n_owners,
+        "owners": owners,
+    }
 
 
 def prepend_draws(record: ChainRecord, draws: Arrays, start: int) -> ChainRecord:
     """Return a record that starts with these stored draws, from index `start`."""
-    stop = start + len(draws["alpha"])
-    for name in _BY_DRAW:
-        fill_rows(getattr(record, name)[start:stop], draws[name])
-    n_features, sizes, owners = draws["n_features"], draws["sizes"], draws["owners"]
-    if not (n_features.sum() == len(sizes) == len(draws["weights"]) and sizes.sum() == len(owners)):
+    n_filled = start + len(draws["alpha"])
+    for array_name in _BY_DRAW:
+        fill_rows(getattr(record, array_name)[start:n_filled], draws[array_name])
+    n_features, n_owners, owners = draws["n_features"], draws["sizes"], draws["owners"]
+    if not (
+        n_features.sum() == len(n_owners) == len(draws["weights"]) and n_owners.sum() == len(owners)
+    ):
         raise ValueError("draws whose features are not there")
-    ragged = {
-        name: np.concatenate([draws[name], getattr(record, name)])
-        for name in ("weights", "sizes", "owners")
+    ragged_arrays = {
+        array_name: np.concatenate([draws[array_name], getattr(record, array_name)])
+        for array_name in ("weights", "sizes", "owners")
     }
-    used = np.array([stop, len(draws["weights"]), len(draws["owners"])])
-    return record._replace(used=used, **ragged)
+    used_counts = np.array([n_filled, len(draws["weights"]), len(draws["owners"])])
+    return record._replace(used=used_counts, **ragged_arrays)
 
 
 def skip_draws(record: ChainRecord, n_draws: int) -> ChainRecord:
@@ -130,10 +136,10 @@ def build_chain_draws(
     arrays: Arrays, parameters: tuple[str, ...], stats: dict[str, Any]
 ) -> RecordedDraws:
     """Build `RecordedDraws` from the arrays of `slice_draws` and parameter names."""
-    extra = {name: arrays["extra"][:, p] for p, name in enumerate(parameters)}
+    parameter_draws = {name: arrays["extra"][:, p] for p, name in enumerate(parameters)}
     return RecordedDraws(
         **{name: array for name, array in arrays.items() if name != "extra"},
-        extra=extra,
+        extra=parameter_draws,
         stats=stats,
     )
 

@@ -11,6 +11,16 @@ import numpy as np
 
 from thali._compile.jit import kernel, scalar
 
+from ..chain_state import (
+    ALPHA,
+    BETA,
+    COLUMNS,
+    SWEEPS,
+    count_groups,
+    count_options,
+    is_crowded,
+    replica,
+)
 from ..group_state import (
     ACCEPTED,
     KAPPA,
@@ -32,15 +42,15 @@ from ..kernel_operations import (
 )
 from ..moves.class_membership import draw_class_membership, recount_answers
 from ..moves.covariate_slopes import draw_slopes
+from ..moves.group_alpha import draw_group_alpha, redraw_silent_columns
 from ..moves.group_base_weights import update_base_weights
 from ..moves.group_births import propose_group_birth_or_death
-from ..moves.group_compensated import (
+from ..moves.group_compensated_moves import (
     propose_joint_birth_or_death,
     propose_joint_flip,
     propose_joint_weight,
 )
-from ..moves.group_concentration import draw_group_alpha, redraw_silent_columns
-from ..moves.group_covariates import draw_common_parameters
+from ..moves.group_covariate_coefficients import draw_common_parameters
 from ..moves.group_owners import (
     flip_group_columns,
     propose_compensated_group_flip,
@@ -53,15 +63,14 @@ from ..moves.group_weights import (
     walk_group_column_weights,
     walk_group_unique_weights,
 )
-from ..moves.tuning import (
+from ..moves.step_tuning import (
     ADAPTATION_INTERVAL,
     adapt_step_sizes,
     compute_adaptation_gain,
     select_tuning,
 )
-from ..state import ALPHA, BETA, COLUMNS, SWEEPS, count_groups, count_options, is_crowded, replica
 from .draw_record import DRAW, FEATURE, ChainRecord, add_owners, empty_record, has_room, is_due
-from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
+from .sweep_bookkeeping import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
 from .tempering import propose_swap
 
 
@@ -219,7 +228,7 @@ def update_class_membership(
         )
 
 
-# Rounds of groups, as `sweep_rounds` and `tempering` for one group --------------------------------
+# Rounds of groups, as `sweep_bookkeeping` and `tempering` for one group ---------------------------
 
 
 TARGET_ACCEPTANCE = 0.4  # acceptance rate of joint moves of v and its weights

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.indexing import argsort_descending
-from thali._inference.numerics.decisions import accept
+from thali._inference.index_arithmetic import argsort_descending
+from thali._inference.numerics.discrete_draws import accept
 
+from ..chain_state import SWEEPS, replica
 from ..kernel_operations import log_likelihood, select_cache
-from ..state import SWEEPS, replica
 
 MIN_SWAP_RATE = 0.1  # required rate of swaps between neighbours
 # gaps with a lower rate get a level, so that the rate of a later, longer run exceeds MIN_SWAP_RATE
@@ -42,8 +42,8 @@ class Ladder(NamedTuple):
 def build_ladder(temperatures: Any) -> Ladder:
     """Build the `Ladder` of temperatures that increase from 1 (or from 1 / power)."""
     beta = 1.0 / np.asarray(temperatures, float)
-    gaps = beta.size - 1
-    return Ladder(beta, np.arange(beta.size), np.zeros(gaps), np.zeros(gaps))
+    n_gaps = beta.size - 1
+    return Ladder(beta, np.arange(beta.size), np.zeros(n_gaps), np.zeros(n_gaps))
 
 
 def space_temperatures(n_levels: int, hottest: float) -> tuple[float, ...]:
@@ -69,7 +69,7 @@ def find_gaps_to_split(ladder: Ladder) -> np.ndarray:
 
 
 def split_gaps(ladder: Ladder) -> tuple[np.ndarray, np.ndarray]:
-    """Return gaps with rare swaps, and inverse temperatures with a new one in each."""
+    """Return gaps with rare swaps, and inverse temperatures with one added in each gap."""
     gaps = find_gaps_to_split(ladder)
     return gaps, np.insert(
         ladder.beta, gaps + 1, np.sqrt(ladder.beta[gaps] * ladder.beta[gaps + 1])
@@ -84,14 +84,14 @@ def equalize_rejections(ladder: Ladder) -> tuple[np.ndarray, np.ndarray]:
     replicas travel from end to end most often for their number (Syed, Bouchard-Cote, Deligiannidis
     & Doucet 2022).
     """
-    rejected = np.maximum(1.0 - compute_swap_rates(ladder), MIN_REJECTED)
-    if np.isnan(rejected).any():
+    rejection_rates = np.maximum(1.0 - compute_swap_rates(ladder), MIN_REJECTED)
+    if np.isnan(rejection_rates).any():
         return np.empty(0, int), ladder.beta
-    n_levels = min(math.ceil(2.0 * rejected.sum()) + 1, MAX_TEMPERATURES)
-    gaps = np.sort(argsort_descending(rejected)[: max(0, n_levels - ladder.beta.size)])
-    cumulative = np.concatenate([[0.0], np.cumsum(rejected)])
-    targets = np.linspace(0.0, cumulative[-1], ladder.beta.size + gaps.size)
-    return gaps, np.exp(np.interp(targets, cumulative, np.log(ladder.beta)))
+    n_levels = min(math.ceil(2.0 * rejection_rates.sum()) + 1, MAX_TEMPERATURES)
+    gaps = np.sort(argsort_descending(rejection_rates)[: max(0, n_levels - ladder.beta.size)])
+    cumulative_rejection = np.concatenate([[0.0], np.cumsum(rejection_rates)])
+    target_rejections = np.linspace(0.0, cumulative_rejection[-1], ladder.beta.size + gaps.size)
+    return gaps, np.exp(np.interp(target_rejections, cumulative_rejection, np.log(ladder.beta)))
 
 
 @scalar

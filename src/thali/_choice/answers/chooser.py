@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._inference.indexing import space_evenly
-from thali._model.table_columns import MONTE_CARLO
-from thali._posterior.interval import check_interval, compute_interval
+from thali._inference.index_arithmetic import space_evenly
+from thali._model.column_headings import MONTE_CARLO
+from thali._posterior.posterior_interval import check_interval, compute_interval
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:

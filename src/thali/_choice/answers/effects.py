@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.indexing import part_bounds, space_evenly
-from thali._inference.numerics.shares import compute_shares, divide_positive
-from thali._posterior.interval import check_interval
+from thali._inference.index_arithmetic import part_bounds, space_evenly
+from thali._inference.numerics.weight_shares import compute_shares, divide_positive
+from thali._posterior.posterior_interval import check_interval
 
 from .chooser import Chooser, estimate_interval, point_estimate
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
 _AT_BOUND = 0.5005  # an end of an interval below this is printed as .500
 
@@ -25,7 +25,7 @@ def tabulate_level_effects(
     chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
 ) -> "pandas.DataFrame":
     """Tabulate the probability that one level is preferred to another, by attribute."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_interval(ci)
     pairs = list_level_pairs(chooser.level_cells(), chooser.directions)
@@ -63,7 +63,7 @@ def build_respondent_table(
 
     The columns are arrays (respondents, names).
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     respondents = chooser.data.respondents
     count = len(names)
@@ -135,7 +135,7 @@ def tabulate_attribute_importance(
 
     "inside", which has no range, is last.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_interval(ci)
     decided, errors = chooser.compute_once(

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choice_scores import find_chosen_rows
-from thali._data.experiments.levels import parse_number
+from thali._data.experiments.attribute_levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE, INSIDE_LEVELS
-from thali._digits import format_number, format_percent, format_probability
-from thali._inference.warn import silence_warnings
+from thali._data.prediction_scores import find_chosen_rows
+from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label, list_names
 from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import (
@@ -30,16 +29,17 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.segment_findings import (
     SegmentFunction,
     describe_segmentation,
     make_segment_function,
     make_segment_makers,
 )
-from thali._model.settings import AnswerSettings
-from thali._people.segments import list_segment_numbers
-from thali._posterior.interval import describe_interval
+from thali._model.sentence_templates import phrase
+from thali._number_format import format_number, format_percent, format_probability
+from thali._people.respondent_segments import list_segment_numbers
+from thali._posterior.posterior_interval import describe_interval
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
 from ..coding import (
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
 _MAX_SCENARIOS = 3  # scenarios after the first whose winner the sentence of a market reports
 _TIE_DIFFERENCE = 0.005  # difference of two shares below which neither is first

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choice_scores import find_chosen_rows, mean_and_error, score_choices
 from thali._data.experiments import ChoiceExperiment
-from thali._inference.indexing import part_indices
+from thali._data.prediction_scores import find_chosen_rows, mean_and_error, score_choices
+from thali._inference.index_arithmetic import part_indices
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def tabulate_holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     """
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     refuse_non_choices(data)
     p = np.asarray(model.predict_proba(data), float)

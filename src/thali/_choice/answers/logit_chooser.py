@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.array_encoding import encode_base64, shrink_integers
-from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.shares import compute_shares, replace_zeros, softmax
-from thali._inference.seeds import spawn_generators
+from thali._inference.array_dict_encoding import encode_base64, shrink_integers
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.numerics.weight_shares import compute_shares, replace_zeros, softmax
+from thali._inference.random_seeds import spawn_generators
 from thali._labels import format_plural
-from thali._model.engine import PreparedFit
-from thali._model.requirements import mark_as_setup
+from thali._model.fitting_methods import PreparedFit
+from thali._model.method_requirements import mark_as_setup
 from thali._people.respondent_columns import MarketRespondents, describe_respondents
 
 from ..coding import AttributeCoding, encode_attribute_cells, read_task_cells
@@ -415,7 +415,7 @@ class LogitChooser(Chooser):
 
     def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
         """Return standard errors of means over draws, from values (draws, quantities)."""
-        from thali._posterior.summary import compute_mean_errors
+        from thali._posterior.summary_table import compute_mean_errors
 
         if self.is_estimate:
             return draws[1:].std(axis=0, ddof=1)

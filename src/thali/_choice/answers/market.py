@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.column_roles import NO_CHOICE, is_data_frame, simplify_name
-from thali._inference.seeds import build_seed_sequence, spawn_generators
-from thali._inference.warn import warn
+from thali._inference.random_seeds import build_seed_sequence, spawn_generators
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest, unescape_formula
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 

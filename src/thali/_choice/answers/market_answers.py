@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from thali._model.requirements import requires
-from thali._posterior.interval import INTERVAL
+from thali._model.method_requirements import requires
+from thali._posterior.posterior_interval import INTERVAL
 
 from .chooser import LOGIT, refuse_same_tastes
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._model.settings import AnswerSettings
+    from thali._model.finding_settings import AnswerSettings
 
     from .chooser import Chooser
     from .respondents import ChoiceRespondents

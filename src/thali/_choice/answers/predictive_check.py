@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE, Scheme
-from thali._inference.indexing import sum_parts
-from thali._inference.seeds import spawn_generators
-from thali._posterior.interval import INTERVAL, compute_interval, format_level
+from thali._inference.index_arithmetic import sum_parts
+from thali._inference.random_seeds import spawn_generators
+from thali._posterior.posterior_interval import INTERVAL, compute_interval, format_level
 
 from .effects import orient_pairs
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
 REPLICATES = 100  # at most, at evenly spaced draws
 LEVEL_SHARE, POSITION_SHARE, HETEROGENEITY = (
@@ -79,7 +79,7 @@ def tabulate_choice_check(
     design: "ChoiceExperiment | ExperimentDesign", replicates: np.ndarray, ci: float
 ) -> "pandas.DataFrame":
     """Tabulate observed statistics of choices against replicates, shape (n_draws, n_tasks)."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     labels, of_rows = _build_indicators(design)
     statistics = [

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._people.respondent_results import RespondentResults
-from thali._people.segments import Preferences, SegmentResults
-from thali._posterior.interval import INTERVAL
+from thali._people.respondent_segments import Preferences, SegmentResults
+from thali._posterior.posterior_interval import INTERVAL
 
 from .product_lines import tabulate_reach
 from .utilities import tabulate_respondent_utilities

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.indexing import part_bounds, space_evenly
-from thali._inference.numerics.shares import compute_shares
-from thali._people.segments import Preferences, select_segment_draws
+from thali._inference.index_arithmetic import part_bounds, space_evenly
+from thali._inference.numerics.weight_shares import compute_shares
+from thali._people.respondent_segments import Preferences, select_segment_draws
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment

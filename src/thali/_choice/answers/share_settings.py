@@ -22,8 +22,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_open_interval, check_positive, check_proportion
-from thali._inference.warn import warn
+from thali._argument_checks import (
+    check_allowed,
+    check_open_interval,
+    check_positive,
+    check_proportion,
+)
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, shorten
 from thali.errors import Argument, ArgumentError, EstimateWarning, Message, Setting
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integer, is_list
-from thali._data.experiments.levels import parse_number
+from thali._argument_checks import check_integer, is_list
+from thali._data.experiments.attribute_levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.indexing import argsort_descending
-from thali._inference.numerics.shares import compute_shares
+from thali._inference.index_arithmetic import argsort_descending
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._labels import choose_number, format_label, has_repeats, shorten, suggest
-from thali._posterior.interval import check_interval
+from thali._posterior.posterior_interval import check_interval
 from thali.errors import Argument, ArgumentError
 
 from .chooser import Chooser, drop_estimate, estimate_interval, point_estimate
@@ -52,7 +52,7 @@ def tabulate_market_shares(
     """Tabulate the share of every product, and its change after `change`."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_interval(ci)
     markets = parse_markets(chooser.data.scheme, products)
@@ -122,7 +122,7 @@ def tabulate_demand(
     random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate share (and profit) of a product at each value of an attribute."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_interval(ci)
     market = parse_single_market(chooser.data.scheme, products)
@@ -313,7 +313,7 @@ def _tabulate_lines(
 ) -> "pandas.DataFrame":
     """Tabulate the `top` product lines with the largest objective, one row per product."""
     # `figures` contain a number per line.
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     rows = []
     order = argsort_descending(figures[space.objective])

@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from thali._data.experiments.levels import parse_number
+from thali._data.experiments.attribute_levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.warn import warn
+from thali._html_page import encode_json
+from thali._inference.user_warnings import warn
 from thali._labels import list_names, shorten
 from thali._model.finding import Finding, Text
-from thali._model.phrases import phrase
-from thali._page import encode_json
+from thali._model.sentence_templates import phrase
 from thali._people.respondent_columns import MAX_VALUES, MarketRespondents, RespondentColumn
-from thali._posterior.interval import INTERVAL, describe_interval, format_level, interval_tails
+from thali._posterior.posterior_interval import (
+    INTERVAL,
+    describe_interval,
+    format_level,
+    interval_tails,
+)
 from thali.errors import DataWarning
 
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED, drop_estimate
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
     from .chooser import Chooser
 

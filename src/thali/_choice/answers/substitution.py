@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import is_list
-from thali._data.experiments.levels import parse_number
-from thali._inference.numerics.shares import compute_shares
-from thali._inference.warn import silence_warnings
+from thali._argument_checks import is_list
+from thali._data.experiments.attribute_levels import parse_number
+from thali._inference.numerics.weight_shares import compute_shares
+from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label, suggest
-from thali._posterior.interval import check_interval
+from thali._posterior.posterior_interval import check_interval
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chooser import LOGIT, Chooser, point_estimate
@@ -38,7 +38,7 @@ def tabulate_elasticities(
     random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate the elasticity of each share with respect to each product's price."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_interval(ci)
     market = parse_single_market(chooser.data.scheme, products)
@@ -194,7 +194,7 @@ def tabulate_source_of_volume(
     """Tabulate the share that each product loses to new products."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_interval(ci)
     market = parse_single_market(chooser.data.scheme, products)

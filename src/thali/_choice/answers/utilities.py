@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE, INSIDE_LEVELS
-from thali._inference.numerics.shares import divide_positive
-from thali._posterior.interval import check_interval
+from thali._inference.numerics.weight_shares import divide_positive
+from thali._posterior.posterior_interval import check_interval
 
 from .chooser import Chooser, estimate_interval, point_estimate
 from .effects import MAX_DRAWS, LevelVariants, build_level_variants
@@ -22,7 +22,7 @@ _ROUNDING = 1e-12  # largest rounding error of a difference of utilities
 
 def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
     """Tabulate the mean utility of each level over respondents."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_interval(ci)
     labels, by_respondent, scaled = _level_utilities(chooser)
@@ -46,7 +46,7 @@ def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
 
 def tabulate_respondent_utilities(chooser: Chooser, zero_centred: bool) -> "pandas.DataFrame":
     """Tabulate the utility of each level for each respondent, (respondents, levels)."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     labels, by_respondent, scaled = _level_utilities(chooser)
     if zero_centred:

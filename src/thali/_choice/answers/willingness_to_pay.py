@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.column_roles import simplify_name
-from thali._data.experiments.levels import parse_number
+from thali._data.experiments.attribute_levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE, Scheme
-from thali._inference.numerics.shares import compute_shares
-from thali._inference.warn import warn
+from thali._inference.numerics.weight_shares import compute_shares
+from thali._inference.user_warnings import warn
 from thali._labels import shorten, suggest
-from thali._posterior.interval import check_interval, interval_tails
+from thali._posterior.posterior_interval import check_interval, interval_tails
 from thali.errors import Argument, ArgumentError, DataError, EstimateWarning
 
 from .chooser import Chooser, between_chain_error
@@ -71,7 +71,7 @@ def tabulate_willingness_to_pay(
 
     One row per unit of a numeric attribute.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_interval(ci)
     weights = _select_payers(chooser, people, respondent_weights)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._inference.progress import Progress, build_duration_warning
-from thali._inference.task_jobs import Batch, PartsFolder, Record
-from thali._inference.warn import warn
+from thali._inference.progress_display import Progress, build_duration_warning
+from thali._inference.resumable_tasks import Batch, PartsFolder, Record
+from thali._inference.user_warnings import warn
 from thali.errors import Argument, InterruptedWarning
 
 from ..logit_likelihood import maximise_log_likelihood
@@ -155,7 +155,7 @@ def _tabulate_tests(
     """Return a table of tests, with p-values from their bootstrap statistics."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     rows, statistics = [], {}
     for test in tests:

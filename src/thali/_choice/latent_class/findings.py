@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from thali._digits import format_number, format_percent
 from thali._labels import list_names
 from thali._model.common_findings import (
     convergence,
@@ -21,10 +20,11 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.settings import AnswerSettings
-from thali._posterior.interval import describe_interval
+from thali._model.sentence_templates import phrase
+from thali._number_format import format_number, format_percent
+from thali._posterior.posterior_interval import describe_interval
 
 from ..answers.english import ENGLISH
 from ..answers.findings import RESPONDENT_FINDINGS, build_choice_makers, report_check, report_levels

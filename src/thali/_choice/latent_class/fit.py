@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integers
-from thali._inference.indexing import part_bounds, part_indices, sum_parts
+from thali._argument_checks import check_integers
+from thali._inference.index_arithmetic import part_bounds, part_indices, sum_parts
+from thali._inference.maximisation import Slope, Target, maximise_newton
 from thali._inference.numerics.ranks import sort_descending
-from thali._inference.optimise import Slope, Target, maximise_newton
-from thali._inference.seeds import build_seed_sequence, spawn_generators
+from thali._inference.random_seeds import build_seed_sequence, spawn_generators
 from thali._labels import format_plural
-from thali._model.engine import Forecast
-from thali._model.sampling import BUDGET
+from thali._model.chain_runs import BUDGET
+from thali._model.fitting_methods import Forecast
 from thali.errors import Argument, DataError, Setting
 
 from ..logit_likelihood import (

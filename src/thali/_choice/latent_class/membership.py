@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.shares import compute_shares, softmax
+from thali._inference.numerics.weight_shares import compute_shares, softmax
 
 
 class ClassSizes(NamedTuple):

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_integer
+from thali._argument_checks import check_allowed, check_integer
 from thali._data.experiments import ChoiceExperiment
-from thali._described import Facts
-from thali._digits import format_percent
-from thali._inference.indexing import space_evenly
-from thali._inference.seeds import build_seed_sequence, format_seed_setting
+from thali._inference.index_arithmetic import space_evenly
+from thali._inference.random_seeds import build_seed_sequence, format_seed_setting
 from thali._labels import format_plural, list_names
 from thali._model.base import Job, Model
+from thali._number_format import format_percent
+from thali._object_descriptions import Facts
 from thali._people.respondent_columns import build_covariates, list_column_names
 from thali.errors import (
     Argument,
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments.product_encoding import Scheme
     from thali._people.respondent_columns import RespondentCovariates
-    from thali._people.segments import Preferences
+    from thali._people.respondent_segments import Preferences
 
     from .respondents import ClassRespondents
 
@@ -229,7 +229,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
     def _check_fit(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
         """Check data and arguments; return the job of the fit."""
-        from thali._inference.progress import Progress, build_duration_warning
+        from thali._inference.progress_display import Progress, build_duration_warning
 
         from ..logit_likelihood import find_independent_columns
 
@@ -548,7 +548,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         components in a normal mixture; Nylund, Asparouhov & Muthén (2007), Deciding on the number
         of classes in latent class analysis and growth mixture modeling.
         """
-        from thali._inference.task_jobs import PartsFolder
+        from thali._inference.resumable_tasks import PartsFolder
         from thali._model.model_files import compute_digest, describe_model
 
         from .bootstrap import fit_tests, run_tests

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.posterior_interval import INTERVAL, interval_tails
 from thali.errors import Argument, ArgumentError
 
 from ..answers.respondents import ChoiceRespondents
@@ -28,7 +28,7 @@ class ClassRespondents(ChoiceRespondents):
             One column per class, the largest first; rows size (share of people), size_se, and every
             coefficient.
         """
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         sizes, coef = self._model._sizes_, self._model.coef_
         rows = np.vstack([sizes, self._model._size_errors(), coef.T])
@@ -60,7 +60,7 @@ class ClassRespondents(ChoiceRespondents):
         """
         from scipy.special import ndtr, ndtri
 
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         coef = self._model._membership_coef_
         if coef is None:

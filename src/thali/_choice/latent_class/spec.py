@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from thali._arguments import check_integer, check_integers
+from thali._argument_checks import check_integer, check_integers
 from thali._data.kinds import EXPERIMENTS
-from thali._model.options import (
+from thali._model.command_line_options import (
     BY,
     CONSTANTS,
     EXPERIMENT,
@@ -16,7 +16,7 @@ from thali._model.options import (
     SEED,
     SEGMENTS,
 )
-from thali._model.spec import COUNTS, REPORT, ModelSpec, Option
+from thali._model.model_spec import COUNTS, REPORT, ModelSpec, Option
 
 LATENT_CLASS = ModelSpec(
     name="latent-class-logit",

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.indexing import argsort_descending, space_evenly
+from thali._inference.index_arithmetic import argsort_descending, space_evenly
 from thali._labels import suggest
 from thali._people.respondent_columns import (
     RespondentCovariates,
     build_covariates,
     list_column_names,
 )
-from thali._posterior.interval import interval_tails
-from thali._posterior.view import flatten_chains
+from thali._posterior.posterior_interval import interval_tails
+from thali._posterior.posterior_tree import flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..coding import Coding, build_attention_error
@@ -190,8 +190,8 @@ def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionT
     """Build tables of attentive shares, probabilities by respondent, and patterns."""
     import pandas as pd
 
-    from thali._posterior.summary import build_summary
-    from thali._result_table import Table
+    from thali._exportable_table import Table
+    from thali._posterior.summary_table import build_summary
 
     tails = interval_tails(ci)
     names = [str(name) for name in posterior["attribute"].values]
@@ -238,8 +238,8 @@ def _tabulate_odds(
     posterior: "xarray.Dataset", tails: tuple[float, float], ci: float
 ) -> "pandas.DataFrame":
     """Return a table of odds ratios of attending, by column about respondents."""
-    from thali._posterior.summary import build_summary
-    from thali._result_table import Table
+    from thali._exportable_table import Table
+    from thali._posterior.summary_table import build_summary
 
     effects = attention_effects(posterior)
     rows = build_summary({" ".join(pair): draws for pair, draws in effects.items()})
@@ -260,7 +260,7 @@ def _tabulate_odds(
 def _largest_r_hat(attends: np.ndarray) -> float:
     """Return the largest R-hat of respondents' draws (chain, draw, people)."""
     # People without changes have none.
-    from thali._posterior.summary import compute_ess_and_r_hat
+    from thali._posterior.summary_table import compute_ess_and_r_hat
 
     r_hat = compute_ess_and_r_hat(np.moveaxis(attends, 2, 0))[1]
     return float(np.fmax.reduce(r_hat, initial=np.nan))  # ignores NaN
@@ -272,7 +272,7 @@ def _tabulate_patterns(
     """Return a table of the shares of respondents with each pattern of attention."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     attends = attends[space_evenly(len(attends), _PATTERN_DRAWS)]
     patterns, pattern_index = np.unique(

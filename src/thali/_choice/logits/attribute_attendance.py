@@ -39,10 +39,16 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.bounds import part_range
+from thali._inference.numerics.array_parts import part_range
 from thali._inference.numerics.cholesky import factorise, solve_lower, solve_upper
-from thali._inference.numerics.decisions import accept, draw_index
-from thali._inference.numerics.trajectories import dot, draw_step, drift, kick, sum_squares
+from thali._inference.numerics.discrete_draws import accept, draw_index
+from thali._inference.numerics.hamiltonian_trajectories import (
+    dot,
+    draw_step,
+    drift,
+    kick,
+    sum_squares,
+)
 
 from .hierarchical_moves import (
     mean_taste,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_number
 from thali._labels import list_names
 from thali._model.common_findings import (
     convergence,
@@ -27,10 +26,11 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.settings import AnswerSettings
-from thali._posterior.interval import describe_interval
+from thali._model.sentence_templates import phrase
+from thali._number_format import format_number
+from thali._posterior.posterior_interval import describe_interval
 from thali.errors import Setting
 
 from ..answers.english import ENGLISH

@@ -4,19 +4,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_positive
-from thali._described import Facts
-from thali._inference.chains import Run, build_run
-from thali._inference.indexing import space_evenly
-from thali._inference.warn import is_quiet
-from thali._model.chain_model import MarkovChainModel
-from thali._model.prior_sample import PriorSample
-from thali._model.requirements import requires
-from thali._model.sampling import Sampling
+from thali._argument_checks import check_allowed, check_positive
+from thali._inference.index_arithmetic import space_evenly
+from thali._inference.markov_chains import Run, build_run
+from thali._inference.user_warnings import is_quiet
+from thali._model.chain_runs import Sampling
+from thali._model.markov_chain_model import MarkovChainModel
+from thali._model.method_requirements import requires
+from thali._model.simulated_data import PriorSample
+from thali._object_descriptions import Facts
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
-from thali._posterior.interval import INTERVAL, check_interval
-from thali._posterior.store import build_tree
-from thali._posterior.view import flatten_chains
+from thali._posterior.datatree_files import build_tree
+from thali._posterior.posterior_interval import INTERVAL, check_interval
+from thali._posterior.posterior_tree import flatten_chains
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.logit_chooser import LogitChooser, LogitReports
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.product_encoding import Scheme
-    from thali._people.segments import Preferences
+    from thali._people.respondent_segments import Preferences
 
 
 def modelled_attention(model: Any, name: str) -> None:
@@ -503,7 +503,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ConvergenceWarning
             If the chains of the other fit do not agree, or have too few effective draws.
         """
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         shares, first_scale = self.attention(ci).shares, self._prior_scale()
         if scale is None:
@@ -552,7 +552,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from thali._posterior.summary import build_summary
+        from thali._posterior.summary_table import build_summary
 
         return build_summary(population_quantities(self._view), ci)
 

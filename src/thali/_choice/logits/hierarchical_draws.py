@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.chains import cut_records
-from thali._inference.indexing import iterate_slices
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.markov_chains import cut_records
 from thali._inference.numerics.log_densities import LOG_2PI
-from thali._inference.seeds import build_seed_sequence
-from thali._posterior.interval import compute_interval
-from thali._posterior.store import BITS, build_draws, get_draw_coordinates
-from thali._posterior.view import PosteriorTree, flatten_chains
+from thali._inference.random_seeds import build_seed_sequence
+from thali._posterior.datatree_files import BITS, build_draws, get_draw_coordinates
+from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..answers.logit_chooser import LogitChooser, iterate_level_differences
@@ -279,7 +279,12 @@ def build_tree(
     """Build the posterior tree from the draws of all chains, in the units of the data."""
     import xarray as xr
 
-    from thali._posterior.store import add_log_prior, build_tree, describe_origin, is_pointwise
+    from thali._posterior.datatree_files import (
+        add_log_prior,
+        build_tree,
+        can_store_pointwise,
+        describe_origin,
+    )
 
     used_chains, records = cut_records(chains)
     draws = {name: np.stack([record[name] for record in records]) for name in records[0]}
@@ -296,7 +301,7 @@ def build_tree(
         "observed_data": build_observed_group(chosen),
         "sample_stats": rates,
     }
-    if is_pointwise(len(chosen), draws["log_likelihood"].size):
+    if can_store_pointwise(len(chosen), draws["log_likelihood"].size):
         sampled = get_draw_coordinates(posterior)
         heeded = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
         pointwise = ("chain", "draw", "task"), _choice_log_probabilities(problem, heeded)
@@ -543,7 +548,7 @@ def predict_probabilities(
     For new people, standard errors are of means over the people of each draw, and intervals are
     also over people.
     """
-    from thali._posterior.summary import compute_mean_errors
+    from thali._posterior.summary_table import compute_mean_errors
 
     sizes = posterior.sizes
     shape = -1, sizes["chain"], sizes["draw"]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.chains import FIRST_DRAWS, Run
-from thali._inference.numerics.shares import divide_positive
-from thali._inference.seeds import build_seed_sequence, spawn_generators
-from thali._model.prior_sample import PriorSample, build_predictive_dataset
-from thali._model.sampling import Sampling, limit_run
-from thali._posterior.view import PosteriorTree
+from thali._inference.markov_chains import FIRST_DRAWS, Run
+from thali._inference.numerics.weight_shares import divide_positive
+from thali._inference.random_seeds import build_seed_sequence, spawn_generators
+from thali._model.chain_runs import Sampling, limit_run
+from thali._model.simulated_data import PriorSample, build_predictive_dataset
+from thali._posterior.posterior_tree import PosteriorTree
 
 from ..logit_likelihood import choice_probabilities, encode_choices
 from .attention import Attention
@@ -134,7 +134,7 @@ def _build_attributes(
 def estimate_sweep_seconds(
     n_people: int, n_rows: int, n_columns: int, n_ignorable: int = 0
 ) -> float:
-    """Return the expected CPU time of a sweep in seconds; see `benchmarks/forecast.py`."""
+    """Return the expected CPU time of a sweep in seconds; see `benchmarks/run_time_forecast.py`."""
     return (
         n_people * (_PERSON_SECONDS + _PAIR_SECONDS * n_columns**2)
         + (_CELL_SECONDS * n_columns + _ATTENTION_SECONDS * n_ignorable) * n_rows

@@ -40,10 +40,10 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.bounds import part_ends, part_range
+from thali._inference.numerics.array_parts import part_ends, part_range
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
-from thali._inference.numerics.decisions import accept
-from thali._inference.numerics.trajectories import (
+from thali._inference.numerics.discrete_draws import accept
+from thali._inference.numerics.hamiltonian_trajectories import (
     ACCEPTANCE,
     compute_acceptance,
     dot,

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, scalar
-from thali._inference.chains import FixedChain
+from thali._inference.markov_chains import FixedChain
 
 from ..logit_likelihood import EncodedTasks, maximise_log_likelihood
 from .attribute_attendance import sample_attention, sample_rates, write_heeded_mask

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed
-from thali._described import Facts
+from thali._argument_checks import check_allowed
 from thali._labels import shorten
 from thali._model.base import Job, Model
-from thali._model.engine import Forecast
+from thali._model.fitting_methods import Forecast
+from thali._object_descriptions import Facts
 from thali.errors import (
     EstimateWarning,
     ModelName,

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from thali._arguments import check_positive
+from thali._argument_checks import check_positive
 from thali._data.kinds import EXPERIMENTS
-from thali._model.options import (
+from thali._model.command_line_options import (
     ATTENTION,
     ATTENTION_BY,
     ATTENTION_SCALE,
@@ -28,7 +28,7 @@ from thali._model.options import (
     THIN,
     TUNE,
 )
-from thali._model.spec import AMOUNTS, ModelSpec, Option
+from thali._model.model_spec import AMOUNTS, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
 PRIOR_NAMES = ("mean_sd", "df", "scale")

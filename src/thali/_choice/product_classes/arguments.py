@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._data.choice_scores import find_chosen_rows
-from thali._inference.indexing import repeat_indices
+from thali._data.prediction_scores import find_chosen_rows
+from thali._inference.index_arithmetic import repeat_indices
 from thali.errors import DataError, Message, Setting
 
 from ..logit_likelihood import encode_directions
@@ -14,7 +14,7 @@ from .particles import choose_spacing
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
-    from thali._posterior.convergence import ConvergenceCheck
+    from thali._posterior.convergence_check import ConvergenceCheck
 
 THIN, TUNE, CHAINS = 16, 250, 4  # of method="mcmc", by default
 FIRST_DRAWS, MAX_DRAWS = 125, 8_000  # of each chain: at the first look, and at most

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._posterior.summary import compute_ess_and_r_hat
-from thali._posterior.view import PosteriorTree
+from thali._posterior.posterior_tree import PosteriorTree
+from thali._posterior.summary_table import compute_ess_and_r_hat
 
 INTERPRETABLE = 1.05  # R-hat of a or sigma up to which it can be interpreted
 _CONFIDENCE = 0.99  # probability of Student's t beyond which a gain counts

@@ -21,9 +21,9 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.settings import AnswerSettings
+from thali._model.sentence_templates import phrase
 
 from ..answers.english import ENGLISH
 from ..answers.findings import (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
-from thali._inference.numerics.bounds import part_ends, part_range, part_size
+from thali._inference.numerics.array_parts import part_ends, part_range, part_size
 
 from .state import CLASS, MUTE, NEXT_OWNED, PERSON, PRESENT, SIGN, SPLIT
 

@@ -7,22 +7,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_integer, check_positive, check_share
-from thali._described import Facts
-from thali._inference.chains import Run, build_run
-from thali._inference.progress import format_duration
-from thali._inference.warn import is_quiet
+from thali._argument_checks import check_allowed, check_integer, check_positive, check_share
+from thali._inference.markov_chains import Run, build_run
+from thali._inference.progress_display import format_duration
+from thali._inference.user_warnings import is_quiet
 from thali._labels import format_plural
 from thali._model.base import Job
-from thali._model.chain_model import MarkovChainModel
-from thali._model.engine import ChainEngine, Engine, Forecast, PreparedFit, check_method_arguments
-from thali._model.evidence import EvidenceRun, check_finished
-from thali._model.prior_sample import PriorSample
-from thali._model.requirements import mark_as_setup, requires
-from thali._model.sampling import BUDGET, Sampling, limit_run, open_fit_folder
-from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.evidence import LogEvidence
-from thali._posterior.view import PosteriorTree
+from thali._model.chain_runs import BUDGET, Sampling, limit_run, open_fit_folder
+from thali._model.evidence_arguments import EvidenceRun, check_finished
+from thali._model.fitting_methods import (
+    ChainEngine,
+    Engine,
+    Forecast,
+    PreparedFit,
+    check_method_arguments,
+)
+from thali._model.markov_chain_model import MarkovChainModel
+from thali._model.method_requirements import mark_as_setup, requires
+from thali._model.simulated_data import PriorSample
+from thali._object_descriptions import Facts
+from thali._posterior.convergence_check import ConvergenceCheck
+from thali._posterior.log_evidence import LogEvidence
+from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -62,7 +68,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
     from .particles import Particles
     from .state import ClassProblem
@@ -409,7 +415,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def _build_sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
         """Return the prepared chains of a fit to checked data."""
-        from thali._data.experiments.design import build_design
+        from thali._data.experiments.fitted_design import build_design
 
         from .engines.mcmc import (
             build_chains,
@@ -472,7 +478,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
     ) -> dict[str, Any]:
         """Fit by sequential Monte Carlo; return the fitted attributes."""
-        from thali._data.experiments.design import build_design
+        from thali._data.experiments.fitted_design import build_design
 
         from .engines.smc import run_smc
         from .posterior import build_classes_datatree
@@ -538,7 +544,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def _build_observed(self, data: Any) -> dict[str, Any]:
         """Return the chosen alternatives; {} if the respondents are others."""
-        from thali._data.experiments.design import build_design
+        from thali._data.experiments.fitted_design import build_design
 
         self._check_fit(data)
         if tuple(data.respondents) != self._design_.respondents:
@@ -603,7 +609,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
 def _read_fitted_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """Return the fitted attributes by name, from a posterior tree."""
-    from thali._data.experiments.design import read_design
+    from thali._data.experiments.fitted_design import read_design
 
     from .particles import read_particles
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.experiments.design import ExperimentDesign
-from thali._posterior.view import PosteriorTree
+from thali._data.experiments.fitted_design import ExperimentDesign
+from thali._posterior.posterior_tree import PosteriorTree
 
 if TYPE_CHECKING:
     import xarray
@@ -34,7 +34,7 @@ def build_classes_datatree(
 
     `reports_by_draw` contains the reports of earlier draws, by draw, and receives new ones.
     """
-    from thali._posterior.store import build_tree, describe_origin
+    from thali._posterior.datatree_files import build_tree, describe_origin
 
     from .reports.effects import estimate_prediction_difference, label_reports, simulate_quantities
 
@@ -64,7 +64,7 @@ def build_classes_datatree(
 
 def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
     """Return the dataset `posterior` of scalars that do not depend on class order."""
-    from thali._posterior.store import build_draws
+    from thali._posterior.datatree_files import build_draws
 
     owned = np.diff(draws.first_owned).reshape(draws.n_draws, draws.n_respondents).sum(axis=1)
     quantities = {

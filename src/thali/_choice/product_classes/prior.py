@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.decisions import draw_index, draw_poisson
-from thali._inference.numerics.gamma import draw_log_gamma
+from thali._inference.numerics.discrete_draws import draw_index, draw_poisson
+from thali._inference.numerics.gamma_distribution import draw_log_gamma
 
 from .likelihood import clear_levels, compare_owned, count_tasks, deactivate, set_bit
 from .state import (

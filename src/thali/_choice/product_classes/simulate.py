@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
-from thali._data.experiments.design import build_design
-from thali._inference.numerics.bounds import part_ends, part_range
-from thali._model.prior_sample import PriorSample, build_predictive_dataset
+from thali._data.experiments.fitted_design import build_design
+from thali._inference.numerics.array_parts import part_ends, part_range
+from thali._model.simulated_data import PriorSample, build_predictive_dataset
 
 from .engines.draw_records import DrawRecorder
 from .likelihood import (

@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from thali._arguments import check_integer, check_proportion
+from thali._argument_checks import check_integer, check_proportion
 from thali._data.kinds import EXPERIMENTS
-from thali._model.options import (
+from thali._model.command_line_options import (
     ALPHA,
     CHAINS,
     CORES,
@@ -19,7 +19,7 @@ from thali._model.options import (
     THIN,
     TUNE,
 )
-from thali._model.spec import FIT, PAIRS, REPORT, ModelSpec, Option
+from thali._model.model_spec import FIT, PAIRS, REPORT, ModelSpec, Option
 
 PRODUCT_CLASSES = ModelSpec(
     name="product-classes",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.indexing import part_bounds, part_indices
-from thali._inference.numerics.gamma import QUANTILES, quantile_table
+from thali._inference.index_arithmetic import part_bounds, part_indices
+from thali._inference.numerics.gamma_distribution import QUANTILES, quantile_table
 
 from ..logit_likelihood import encode_directions
 
@@ -52,7 +52,7 @@ class ClassProblem(NamedTuple):
     log_sets: np.ndarray  # (L, most levels + 1) ln C(L_i, l)
     prior: np.ndarray  # (2,) alpha, or NaN where it is learned; beta
     harmonic: np.ndarray  # (N + 1,) Σ_{i < n} β / (β + i)
-    quantiles: np.ndarray  # of the transport of values, see inference/numerics/gamma_quantiles.py
+    quantiles: np.ndarray  # of the transport of values, see `numerics/gamma_distribution.py`
     lacking: np.ndarray  # (L,) bool, whether some product lacks the attribute
     # (2,) per class and sweep: edits of one attribute, exchanges of two
     proposals: np.ndarray

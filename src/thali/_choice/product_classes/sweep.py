@@ -3,7 +3,7 @@
 from typing import Any
 
 from thali._compile.jit import compiled, scalar
-from thali._inference.numerics.decisions import draw_poisson, shuffle
+from thali._inference.numerics.discrete_draws import draw_poisson, shuffle
 
 from .moves.class_moves import move_class
 from .moves.flip import flip_classes

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.chains import Run
+from thali._inference.markov_chains import Run
 from thali._model.base import Job
 
+from ..covariates_and_labels import convert_to_matrix
 from ..dask_blocks import compute_block_standardization, scan_blocks, sum_over_blocks
-from ..input import convert_to_matrix
-from .design import ColumnSummary, PlackettLuceDesign, check_transform, summarise_columns
+from .nonnegative_columns import (
+    ColumnSummary,
+    PlackettLuceDesign,
+    check_transform,
+    summarise_columns,
+)
 from .row_sums import CovariateRows, Curvature, Statistics, merge_equal_rows
 
 if TYPE_CHECKING:
@@ -51,17 +56,17 @@ class DaskRows:
         from dask.base import compute
         from dask.delayed import delayed
 
-        shares = [-(-n_rows * size // self.n_rows) for size in self._block_sizes]
-        parts = compute(
+        n_sampled_by_block = [-(-n_rows * size // self.n_rows) for size in self._block_sizes]
+        block_samples = compute(
             *(
-                delayed(_sample_block)(block, share)
-                for block, share in zip(self._blocks, shares, strict=True)
+                delayed(_sample_block)(block, n_sampled)
+                for block, n_sampled in zip(self._blocks, n_sampled_by_block, strict=True)
             )
         )
-        W, codes, counts = (
-            np.concatenate([block_sample[i] for block_sample in parts]) for i in range(3)
+        W, class_codes, counts = (
+            np.concatenate([block_sample[i] for block_sample in block_samples]) for i in range(3)
         )
-        return CovariateRows(W, codes, self.n_classes, counts)
+        return CovariateRows(W, class_codes, self.n_classes, counts)
 
 
 def build_dask_job(
@@ -75,27 +80,29 @@ def build_dask_job(
     check_transform(transform)
     scan = scan_blocks(X, y, sample_weight, type(model).__name__)
     model.classes_, model.n_features_in_ = scan.classes, X.shape[1]
-    names, standard = model._column_names(), None
+    column_names, standardization = model._column_names(), None
     if model.standardize and transform is not None:
-        standard = compute_block_standardization(scan, names)
-    design = PlackettLuceDesign.from_standardization(standard, names, transform, scan.first[None])
+        standardization = compute_block_standardization(scan, column_names)
+    design = PlackettLuceDesign.from_standardization(
+        standardization, column_names, transform, scan.first[None]
+    )
     blocks = persist(
         *(delayed(_build_block_rows)(x, label, design, scan.classes) for x, label in scan.pairs)
     )
     summaries = compute(*(delayed(_summarise_block_columns)(block) for block in blocks))
-    data = DaskRows(blocks, len(scan.classes), len(design.columns), scan.rows)
+    dask_rows = DaskRows(blocks, len(scan.classes), len(design.columns), scan.rows)
     summary = reduce(add, summaries)
-    return model._build_row_job(data, design, summary, scan.counts, data.n_rows, run)
+    return model._build_row_job(dask_rows, design, summary, scan.counts, dask_rows.n_rows, run)
 
 
 def _build_block_rows(
     block: Any, labels: Any, design: PlackettLuceDesign, classes: Any
 ) -> CovariateRows:
     """Return W of a block's rows, equal rows merged."""
-    W, codes, counts = merge_equal_rows(
+    W, class_codes, counts = merge_equal_rows(
         design.apply(convert_to_matrix(block)), np.searchsorted(classes, np.asarray(labels))
     )
-    return CovariateRows(W, codes, len(classes), counts, threads=1)
+    return CovariateRows(W, class_codes, len(classes), counts, threads=1)
 
 
 def _summarise_block_columns(rows: CovariateRows) -> ColumnSummary:
@@ -103,7 +110,7 @@ def _summarise_block_columns(rows: CovariateRows) -> ColumnSummary:
     return summarise_columns(rows.W, rows.counts)
 
 
-def _sample_block(rows: CovariateRows, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sample_block(rows: CovariateRows, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return W, class codes and counts of a sample of a block's rows."""
-    sample = rows.sample_rows(min(size, len(rows.W)))
+    sample = rows.sample_rows(min(n_rows, len(rows.W)))
     return sample.W, sample.codes, sample.counts

@@ -4,16 +4,9 @@ import math
 from typing import Any
 
 from thali._compile.jit import compiled, scalar
-from thali._inference.numerics.gamma import draw_log_gamma
+from thali._inference.numerics.gamma_distribution import draw_log_gamma
 
-from .latent_moves import (
-    draw_latent_variables,
-    draw_shape_given_latent,
-    draw_shape_given_weights,
-    propose_mirror_move,
-    redraw_columns,
-)
-from .state import (
+from .chain_state import (
     ACCEPTED,
     LOG_A,
     LOG_LIKELIHOOD,
@@ -24,7 +17,14 @@ from .state import (
     normalise_weights,
     record_if_due,
 )
-from .trial_moves import exchange_columns, find_smallest_score, redraw_weight
+from .latent_variable_draws import (
+    draw_latent_variables,
+    draw_shape_given_latent,
+    draw_shape_given_weights,
+    propose_mirror_move,
+    redraw_columns,
+)
+from .weight_proposals import exchange_columns, find_smallest_score, redraw_weight
 
 # exchanges and single-weight proposals per sweep; one per column of W if it has fewer columns
 MAX_MOVES_PER_SWEEP = 128
@@ -110,7 +110,7 @@ def draw_class_weights(rng: Any, rows: Any, state: Any) -> None:
 
 @scalar
 def _count_move(state: Any, tune: int, is_accepted: Any) -> None:
-    """Count a move and its acceptance, after tuning only."""
+    """Count a move and its acceptance once `tune` sweeps are over."""
     if state.counters[SWEEPS] >= tune:
         state.counters[TRIED] += 1
         state.counters[ACCEPTED] += is_accepted

@@ -6,28 +6,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed
-from thali._data.classifier_rows import TrainingData
-from thali._inference.chains import Run
-from thali._inference.warn import is_quiet
+from thali._argument_checks import check_allowed
+from thali._data.classification_data import TrainingData
+from thali._inference.markov_chains import Run
+from thali._inference.user_warnings import is_quiet
 from thali._model.base import Job
-from thali._model.engine import Engine
-from thali._model.requirements import require_draws, requires
-from thali._posterior.interval import INTERVAL
-from thali._posterior.view import flatten_chains
+from thali._model.fitting_methods import Engine
+from thali._model.method_requirements import require_draws, requires
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.posterior_tree import flatten_chains
 from thali.errors import Argument, ArgumentError, Setting
 
 from ..classifier import Classifier
-from .chain import build_plackett_luce_prior
-from .design import PlackettLuceDesign
-from .draws import build_weights_table, compute_importances
-from .engines import ADVICE, ENGINES
+from .fitting_methods import ADVICE, ENGINES
+from .markov_chain import build_plackett_luce_prior
+from .nonnegative_columns import PlackettLuceDesign
+from .posterior_draws import build_weights_table, compute_importances
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._posterior.convergence import Advice
+    from thali._posterior.convergence_check import Advice
 
     from .dask_rows import DaskRows
     from .row_sums import CovariateRows
@@ -206,7 +206,7 @@ class PlackettLuceRegression(Classifier):
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Return the job of a fit to checked training data."""
-        from .design import summarise_columns, warn_about_constants
+        from .nonnegative_columns import summarise_columns, warn_about_constants
 
         self._check_arguments()
         design = PlackettLuceDesign.fit(
@@ -214,16 +214,16 @@ class PlackettLuceRegression(Classifier):
         )
         if design.standard is None and isinstance(self._transform, str):
             warn_about_constants(data.matrix, self._column_names())
-        W, classes = design.apply(data.matrix, data.first_row_indices()), len(self.classes_)
-        rows = self._engine.prepare_rows(data._replace(matrix=W), classes, run)
-        class_counts = np.bincount(data.codes, data.counts, classes)
+        W, n_classes = design.apply(data.matrix, data.first_row_indices()), len(self.classes_)
+        rows = self._engine.prepare_rows(data._replace(matrix=W), n_classes, run)
+        class_counts = np.bincount(data.codes, data.counts, n_classes)
         return self._build_row_job(
             rows, design, summarise_columns(W, data.counts), class_counts, len(data.row), run
         )
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         """Sample weights from the prior, and class codes (draws, n)."""
-        from .draws import sample_prior_weights
+        from .posterior_draws import sample_prior_weights
 
         self._check_arguments()
         design = PlackettLuceDesign.fit(
@@ -260,8 +260,8 @@ class PlackettLuceRegression(Classifier):
         run: Run,
     ) -> Job:
         """Return the job of a fit, for rows in memory or Dask blocks."""
-        from ..input import warn_about_constant_columns
-        from .design import build_scaling_advice, warn_about_columns
+        from ..covariates_and_labels import warn_about_constant_columns
+        from .nonnegative_columns import build_scaling_advice, warn_about_columns
 
         warn_about_constant_columns(design.standard, vars(self).get("feature_names_in_"))
         if not is_quiet():
@@ -279,14 +279,14 @@ class PlackettLuceRegression(Classifier):
 
     def _warn_about_fit(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """Warn if the fit is poor; return its attributes unchanged."""
-        from .design import warn_about_poor_fit
+        from .nonnegative_columns import warn_about_poor_fit
 
         warn_about_poor_fit(attributes["log_likelihood_"], self._class_count_)
         return attributes
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of a (if learned), log-likelihood and log odds, by name."""
-        from .draws import collect_weight_summary
+        from .posterior_draws import collect_weight_summary
 
         return collect_weight_summary(self._view)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, compiled, vectorised
-from thali._inference.indexing import iterate_slices
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..dask_blocks import add_fields
@@ -79,18 +79,18 @@ def compute_hessian(
 
     The function is the log-likelihood plus `total` · mean of ln λ̄.
     """
-    class_index, column = active
-    column_index = np.searchsorted(columns, column)
-    weight = weights[active]
-    products = np.outer(weight, weight)
-    second = products * (curvature.total_products[np.ix_(column_index, column_index)] + total)
-    second -= products * np.where(
-        class_index[:, None] == class_index[None, :],
-        curvature.class_products[class_index[:, None], column_index[:, None], column_index],
+    class_indices, active_columns = active
+    column_indices = np.searchsorted(columns, active_columns)
+    active_weights = weights[active]
+    products = np.outer(active_weights, active_weights)
+    hessian = products * (curvature.total_products[np.ix_(column_indices, column_indices)] + total)
+    hessian -= products * np.where(
+        class_indices[:, None] == class_indices[None, :],
+        curvature.class_products[class_indices[:, None], column_indices[:, None], column_indices],
         0.0,
     )
-    second[np.diag_indices_from(second)] += gradient - total * weight
-    return second
+    hessian[np.diag_indices_from(hessian)] += gradient - total * active_weights
+    return hessian
 
 
 BLOCK_ROWS = 8192  # smallest block; two or more blocks are processed in threads
@@ -176,12 +176,14 @@ class CovariateRows:
         self.W = np.ascontiguousarray(W, np.float64)
         self.codes = np.ascontiguousarray(codes, np.int64)
         self.n_classes, self.p = int(n_classes), self.W.shape[1]
-        rows = len(self.W)
-        self.counts = np.ones(rows) if counts is None else np.ascontiguousarray(counts, np.float64)
-        self.n, self.n_rows = float(self.counts.sum()), rows
+        n_rows = len(self.W)
+        self.counts = (
+            np.ones(n_rows) if counts is None else np.ascontiguousarray(counts, np.float64)
+        )
+        self.n, self.n_rows = float(self.counts.sum()), n_rows
         self.threads = threads or os.cpu_count() or 1
-        size = max(BLOCK_ROWS, -(-rows // MAX_BLOCKS))
-        self.spans = [(block.start, block.stop) for block in iterate_slices(rows, 1, size)]
+        span_size = max(BLOCK_ROWS, -(-n_rows // MAX_BLOCKS))
+        self.spans = [(span.start, span.stop) for span in iterate_slices(n_rows, 1, span_size)]
         self._pool: ThreadPoolExecutor | None = None
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:
@@ -212,9 +214,13 @@ class CovariateRows:
 
     def sample_rows(self, n_rows: int) -> "CovariateRows":
         """Return a fixed random sample of the rows, in their order."""
-        indices = np.sort(np.random.default_rng(0).choice(len(self.W), n_rows, replace=False))
+        row_indices = np.sort(np.random.default_rng(0).choice(len(self.W), n_rows, replace=False))
         return CovariateRows(
-            self.W[indices], self.codes[indices], self.n_classes, self.counts[indices], self.threads
+            self.W[row_indices],
+            self.codes[row_indices],
+            self.n_classes,
+            self.counts[row_indices],
+            self.threads,
         )
 
     def _sum_blocks(self, sum_block: Any) -> Any:
@@ -275,13 +281,15 @@ def merge_equal_rows(W: Any, codes: Any, counts: Any = None) -> Any:
     """
     n = len(codes)
     counts = np.ones(n) if counts is None else np.ascontiguousarray(counts, np.float64)
-    table = np.full(1 << int(2 * n).bit_length(), -1, np.int64)
-    mix = np.random.default_rng(0).integers(0, 2**63, W.shape[1], np.uint64) * np.uint64(
+    hash_table = np.full(1 << int(2 * n).bit_length(), -1, np.int64)
+    multipliers = np.random.default_rng(0).integers(0, 2**63, W.shape[1], np.uint64) * np.uint64(
         2
     ) + np.uint64(1)
-    firsts, totals = np.empty(n, np.int64), np.empty(n)
-    n_distinct = _find_distinct_rows(W.view(np.uint64), codes, counts, table, mix, firsts, totals)
+    first_rows, summed_counts = np.empty(n, np.int64), np.empty(n)
+    n_distinct = _find_distinct_rows(
+        W.view(np.uint64), codes, counts, hash_table, multipliers, first_rows, summed_counts
+    )
     if n_distinct > _MAX_DISTINCT_SHARE * n:
         return W, codes, counts
-    firsts = firsts[:n_distinct]
-    return np.ascontiguousarray(W[firsts]), codes[firsts], totals[:n_distinct].copy()
+    first_rows = first_rows[:n_distinct]
+    return np.ascontiguousarray(W[first_rows]), codes[first_rows], summed_counts[:n_distinct].copy()

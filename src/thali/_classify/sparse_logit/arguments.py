@@ -4,12 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_positive
-from thali._inference.warn import warn
+from thali._argument_checks import check_allowed, check_positive
+from thali._inference.user_warnings import warn
 from thali._labels import shorten
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 
-from ..input import (
+from ..covariates_and_labels import (
     Standardization,
     compute_column_ranges,
     compute_standardization,
@@ -17,7 +17,7 @@ from ..input import (
     is_sparse,
     warn_about_constant_columns,
 )
-from .cost_model import METHODS, NORMAL_METHODS
+from .time_forecast import METHODS, NORMAL_METHODS
 
 PRIORS = ("laplace", "horseshoe")
 _MAX_COVARIATE = 1e100  # if not standardised: squares must be floats
@@ -70,9 +70,11 @@ def read_prior(model: Any) -> CoefficientPrior:
     rate = check_positive("rate", model.rate, "the rate of the Gamma prior on eta")
     if eta is None and model.method == "map":
         eta = shape / rate
-    scale = check_positive("global_scale", model.global_scale, "the scale of the prior on tau")
-    intercept = bool(check_allowed("fit_intercept", model.fit_intercept, (True, False)))
-    return CoefficientPrior(eta, shape, rate, intercept, model.prior, scale)
+    global_scale = check_positive(
+        "global_scale", model.global_scale, "the scale of the prior on tau"
+    )
+    has_intercept = bool(check_allowed("fit_intercept", model.fit_intercept, (True, False)))
+    return CoefficientPrior(eta, shape, rate, has_intercept, model.prior, global_scale)
 
 
 def find_reference_class(model: Any) -> Any:
@@ -89,31 +91,33 @@ def find_reference_class(model: Any) -> Any:
 
 
 def choose_standardization(
-    model: Any, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None
+    model: Any, matrix: np.ndarray, has_intercept: bool, counts: np.ndarray | None = None
 ) -> Standardization:
     """Return the covariates' standardisation; identity if not requested."""
-    names = vars(model).get("feature_names_in_")
-    low, high = compute_column_ranges(matrix)
+    column_names = vars(model).get("feature_names_in_")
+    column_min, column_max = compute_column_ranges(matrix)
     if check_allowed("standardize", model.standardize, (True, False)):
-        standard = compute_standardization(matrix, names, counts)
+        standardization = compute_standardization(matrix, column_names, counts)
         # columns of zeros are expected: words that these rows lack
-        warn_about_constant_columns(standard, names, is_sparse(matrix) & (low == 0.0))
-        return standard
-    largest = np.maximum(-low, high)
-    if (largest > _MAX_COVARIATE).any():
-        column = int(np.argmax(largest))
+        warn_about_constant_columns(
+            standardization, column_names, is_sparse(matrix) & (column_min == 0.0)
+        )
+        return standardization
+    max_absolute = np.maximum(-column_min, column_max)
+    if (max_absolute > _MAX_COVARIATE).any():
+        column_index = int(np.argmax(max_absolute))
         raise DataError(
-            f"{_capitalise(format_column_name(names, column))} reaches {largest[column]:g}, whose"
-            " square overflows; rescale it",
+            f"{_capitalise(format_column_name(column_names, column_index))} reaches"
+            f" {max_absolute[column_index]:g}, whose square overflows; rescale it",
             Clause(", or set ", Setting("standardize", True)),
             ".",
         )
-    constant = np.flatnonzero((low == high) & (low != 0.0))
-    if constant.size and intercept:
+    constant_indices = np.flatnonzero((column_min == column_max) & (column_min != 0.0))
+    if constant_indices.size and has_intercept:
         warn(
             DataWarning(
-                f"{_capitalise(format_column_name(names, int(constant[0])))} is constant and"
-                " equivalent to the intercept; remove it."
+                f"{_capitalise(format_column_name(column_names, int(constant_indices[0])))} is"
+                " constant and equivalent to the intercept; remove it."
             )
         )
     d = matrix.shape[1]

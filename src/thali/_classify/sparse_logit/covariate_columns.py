@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..covariates_and_labels import Standardization
 from ..dask_blocks import sum_over_blocks
-from ..input import Standardization
 
 
-def add_intercept_column(matrix: np.ndarray, intercept: bool) -> np.ndarray:
+def add_intercept_column(matrix: np.ndarray, has_intercept: bool) -> np.ndarray:
     """Return covariates (n, d), followed by a column of ones if there is an intercept."""
-    if not intercept:
+    if not has_intercept:
         return matrix
     return np.column_stack([matrix, np.ones(len(matrix))])
 
@@ -27,8 +27,8 @@ class DenseColumns:
     n: int
     m: int
 
-    def __init__(self, matrix: np.ndarray, intercept: bool) -> None:
-        self.Z = add_intercept_column(matrix, intercept)
+    def __init__(self, matrix: np.ndarray, has_intercept: bool) -> None:
+        self.Z = add_intercept_column(matrix, has_intercept)
         self.n, self.m = self.Z.shape
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:
@@ -85,28 +85,30 @@ class SparseColumns:
 
     def compute_quadratic_forms(self, matrix: np.ndarray) -> np.ndarray:
         """Return z'Mz of each row z, for a matrix M (m, m)."""
-        quadratic = self.S.multiply(self.S @ matrix).sum(axis=1) - self.S @ (
+        quadratic_forms = self.S.multiply(self.S @ matrix).sum(axis=1) - self.S @ (
             matrix @ self.shift + self.shift @ matrix
         )
-        return np.asarray(quadratic + self.shift @ matrix @ self.shift)
+        return np.asarray(quadratic_forms + self.shift @ matrix @ self.shift)
 
     def store_by_rows(self) -> "SparseColumns":
         """Return the same columns, stored by rows."""
         return SparseColumns(self.S.tocsr(), self.shift)
 
 
-def build_sparse_columns(matrix: Any, standard: Standardization, intercept: bool) -> SparseColumns:
+def build_sparse_columns(
+    matrix: Any, standardization: Standardization, has_intercept: bool
+) -> SparseColumns:
     """Return the varying columns of a sparse matrix, standardised."""
     from scipy import sparse
 
-    varies = np.flatnonzero(standard.varies)
-    scale = 1.0 / (standard.unit * standard.sd)[varies]
-    scaled = sparse.csc_array(matrix)[:, varies] @ sparse.diags_array(scale)
-    shift = (standard.mean / standard.sd)[varies]
-    if intercept:
-        no_ones = sparse.csc_array((matrix.shape[0], 1))
-        scaled, shift = sparse.hstack([scaled, no_ones]), np.append(shift, -1.0)
-    return SparseColumns(sparse.csc_array(scaled), shift)
+    varying_indices = np.flatnonzero(standardization.varies)
+    scales = 1.0 / (standardization.unit * standardization.sd)[varying_indices]
+    scaled_columns = sparse.csc_array(matrix)[:, varying_indices] @ sparse.diags_array(scales)
+    shift = (standardization.mean / standardization.sd)[varying_indices]
+    if has_intercept:
+        zero_column = sparse.csc_array((matrix.shape[0], 1))
+        scaled_columns, shift = sparse.hstack([scaled_columns, zero_column]), np.append(shift, -1.0)
+    return SparseColumns(sparse.csc_array(scaled_columns), shift)
 
 
 class BlockColumns:
@@ -115,9 +117,9 @@ class BlockColumns:
     n: int
     m: int
 
-    def __init__(self, blocks: Sequence[Any], rows: Sequence[int], m: int) -> None:
-        self._blocks, self.n, self.m = list(blocks), sum(rows), m
-        self._ends = np.cumsum(rows)[:-1]
+    def __init__(self, blocks: Sequence[Any], block_sizes: Sequence[int], m: int) -> None:
+        self._blocks, self.n, self.m = list(blocks), sum(block_sizes), m
+        self._ends = np.cumsum(block_sizes)[:-1]
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:
         """Return linear predictors Z coef' for coefficients (q, m)."""
@@ -130,12 +132,12 @@ class BlockColumns:
 
     def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
         """Return residuals' Z, shape (q, m), for residuals (n, q)."""
-        parts = zip(self._blocks, np.split(residuals, self._ends), strict=True)
-        return sum_over_blocks(DenseColumns.multiply_transposed, parts)
+        blocks_and_residuals = zip(self._blocks, np.split(residuals, self._ends), strict=True)
+        return sum_over_blocks(DenseColumns.multiply_transposed, blocks_and_residuals)
 
     def compute_gram(
         self, weights: np.ndarray, columns_a: np.ndarray, columns_b: np.ndarray
     ) -> np.ndarray:
         """Return Za' diag(weights) Zb for two selections of columns."""
-        parts = zip(self._blocks, np.split(weights, self._ends), strict=True)
-        return sum_over_blocks(DenseColumns.compute_gram, parts, columns_a, columns_b)
+        blocks_and_weights = zip(self._blocks, np.split(weights, self._ends), strict=True)
+        return sum_over_blocks(DenseColumns.compute_gram, blocks_and_weights, columns_a, columns_b)

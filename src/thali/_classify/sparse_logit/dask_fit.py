@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.classifier_rows import TrainingData
-from thali._inference.chains import Run
+from thali._data.classification_data import TrainingData
+from thali._inference.markov_chains import Run
 from thali._model.base import Job
-from thali._model.sampling import run_sampling
+from thali._model.chain_runs import run_sampling
 from thali.errors import Argument, ArgumentError
 
+from ..covariates_and_labels import Standardization, convert_to_matrix, warn_about_constant_columns
 from ..dask_blocks import (
     BlockScan,
     compute_block_standardization,
@@ -22,20 +23,24 @@ from ..dask_blocks import (
     scan_blocks,
     sum_over_blocks,
 )
-from ..input import Standardization, convert_to_matrix, warn_about_constant_columns
-from .approximation import Expansion, choose_radii, expand_log_likelihood, fit_normal_approximation
 from .arguments import (
     CoefficientPrior,
     choose_standardization,
     find_reference_class,
     read_prior,
 )
-from .chain import build_coefficient_problem
-from .cost_model import NORMAL_METHODS
 from .covariate_columns import BlockColumns, DenseColumns
-from .engines import check_normal_run
+from .fitting_methods import check_normal_run
 from .gibbs_sweep import CoefficientProblem
-from .maximum import build_maximum_job, observe_classes
+from .markov_chain import build_coefficient_problem
+from .normal_approximation import (
+    Expansion,
+    choose_radii,
+    expand_log_likelihood,
+    fit_normal_approximation,
+)
+from .posterior_mode import build_maximum_job, observe_classes
+from .time_forecast import NORMAL_METHODS
 
 if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
@@ -79,14 +84,15 @@ def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, pr
     from dask.base import persist
     from dask.delayed import delayed
 
-    standard = model._standard_
+    standardization = model._standard_
     blocks = persist(
-        *(delayed(_build_block_columns)(x, standard, prior.intercept) for x, _ in scan.pairs)
+        *(delayed(_build_block_columns)(x, standardization, prior.intercept) for x, _ in scan.pairs)
     )
-    codes = _encode_dask_labels(scan)
-    columns = BlockColumns(blocks, scan.rows, int(standard.varies.sum()) + prior.intercept)
-    observed = observe_classes(model, columns, codes, np.ones(len(codes)))
-    return build_maximum_job(model, observed, prior.eta, model._describe_size(len(codes)))
+    class_codes = _encode_dask_labels(scan)
+    n_columns = int(standardization.varies.sum()) + prior.intercept
+    columns = BlockColumns(blocks, scan.rows, n_columns)
+    observed = observe_classes(model, columns, class_codes, np.ones(len(class_codes)))
+    return build_maximum_job(model, observed, prior.eta, model._describe_size(len(class_codes)))
 
 
 def _fit_dask_approximation(
@@ -96,25 +102,29 @@ def _fit_dask_approximation(
     from dask.base import persist
     from dask.delayed import delayed
 
-    standard, codes = model._standard_, _encode_dask_labels(scan)
-    arguments = standard, scan.classes, model._reference_index(), prior
-    problems = persist(*(delayed(_build_block_problem)(*pair, *arguments) for pair in scan.pairs))
-    no_rows = np.empty((0, int(standard.varies.sum())))
-    empty = build_coefficient_problem(
-        no_rows, codes[:0], len(scan.classes), arguments[2], prior, False
+    standardization, class_codes = model._standard_, _encode_dask_labels(scan)
+    problem_arguments = standardization, scan.classes, model._reference_index(), prior
+    problems = persist(
+        *(delayed(_build_block_problem)(*pair, *problem_arguments) for pair in scan.pairs)
     )
-    radii = choose_radii(empty, float(len(codes)))
+    no_rows = np.empty((0, int(standardization.varies.sum())))
+    empty_problem = build_coefficient_problem(
+        no_rows, class_codes[:0], len(scan.classes), problem_arguments[2], prior, False
+    )
+    n_radii = choose_radii(empty_problem, float(len(class_codes)))
 
     def expand_over_blocks(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
         """Return the log-likelihood's expansion, summed over all blocks."""
-        return sum_over_blocks(expand_log_likelihood, zip(problems), coef, covariance, radii)
+        return sum_over_blocks(expand_log_likelihood, zip(problems), coef, covariance, n_radii)
 
     model._normal_ = fit_normal_approximation(
-        empty, prior.eta, model._used_engine.has_bound, expand_over_blocks
+        empty_problem, prior.eta, model._used_engine.has_bound, expand_over_blocks
     )
-    ones, numbers = np.ones(len(codes)), np.arange(len(codes))
-    source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
-    return run_sampling(model, model._build_sampling(source, run))
+    unit_weights, row_numbers = np.ones(len(class_codes)), np.arange(len(class_codes))
+    training_data = TrainingData(
+        no_rows, class_codes, unit_weights, row_numbers, unit_weights, row_numbers
+    )
+    return run_sampling(model, model._build_sampling(training_data, run))
 
 
 def _choose_dask_standardization(
@@ -123,9 +133,9 @@ def _choose_dask_standardization(
     """Return the covariates' standardisation over all blocks."""
     if not model.standardize:
         return choose_standardization(model, scan.ends, model.fit_intercept)
-    standard = compute_block_standardization(scan, model._column_names())
-    warn_about_constant_columns(standard, None)
-    return standard
+    standardization = compute_block_standardization(scan, model._column_names())
+    warn_about_constant_columns(standardization, None)
+    return standardization
 
 
 def _encode_dask_labels(scan: BlockScan) -> np.ndarray:
@@ -138,9 +148,11 @@ def _encode_dask_labels(scan: BlockScan) -> np.ndarray:
     )
 
 
-def _build_block_columns(block: Any, standard: Standardization, intercept: bool) -> DenseColumns:
+def _build_block_columns(
+    block: Any, standardization: Standardization, has_intercept: bool
+) -> DenseColumns:
     """Return a block's covariates, standardised."""
-    return DenseColumns(standard.varying(convert_to_matrix(block)), intercept)
+    return DenseColumns(standardization.varying(convert_to_matrix(block)), has_intercept)
 
 
 def _encode_block_labels(labels: Any, classes: np.ndarray) -> np.ndarray:
@@ -151,16 +163,16 @@ def _encode_block_labels(labels: Any, classes: np.ndarray) -> np.ndarray:
 def _build_block_problem(
     block: Any,
     labels: Any,
-    standard: Standardization,
+    standardization: Standardization,
     classes: np.ndarray,
-    reference: int,
+    reference_index: int,
     prior: CoefficientPrior,
 ) -> CoefficientProblem:
     """Return a Dask block's rows, labels and the prior as `CoefficientProblem`."""
-    rows = (
-        standard.varying(convert_to_matrix(block)),
+    problem_arguments = (
+        standardization.varying(convert_to_matrix(block)),
         _encode_block_labels(labels, classes),
         len(classes),
-        reference,
+        reference_index,
     )
-    return build_coefficient_problem(*rows, prior, False)
+    return build_coefficient_problem(*problem_arguments, prior, False)

@@ -2,7 +2,8 @@ r"""Kernels of one sweep of the sparse logit's Gibbs sampler (Polya-Gamma variab
 
 The model: :math:`P(y_i = k) \propto \exp(b_k + x_i^T\beta_k)`, the reference class at 0; every beta
 is Laplace of rate :math:`\sqrt\eta`, which is Normal(0, tau) with tau exponential of rate eta/2;
-eta ~ Gamma(shape, rate) or fixed; b ~ Normal(0, 100). Or the betas have the prior of `horseshoe`.
+eta ~ Gamma(shape, rate) or fixed; b ~ Normal(0, 100). Or the betas have the prior of
+`horseshoe_prior`.
 
 Given the other classes, a class is a logistic regression with an offset, the logarithm of the sum
 of the other classes' exponentials. With few enough coefficients, trajectories of all classes
@@ -16,9 +17,16 @@ import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
 from thali._inference.numerics.polya_gamma import draw_half_inverse_gaussian, draw_polya_gamma_shape
-from thali._inference.numerics.truncated import draw_by_gamma_proposal
+from thali._inference.numerics.positive_weight_draws import draw_by_gamma_proposal
 
-from .horseshoe import (
+from .coefficient_draws import dot_row_vector, draw_coefficients_by_column, draw_coefficients_by_row
+from .hamiltonian_moves import (
+    FIRST_SWEEPS,
+    adapt_trajectory,
+    adapt_trajectory_step,
+    move_along_trajectory,
+)
+from .horseshoe_prior import (
     MAX_LOG_SQUARE,
     SLAB_SQUARE,
     TAU_SQUARE,
@@ -26,8 +34,6 @@ from .horseshoe import (
     log_slab_prior,
     log_tau_prior,
 )
-from .normal_draws import dot_row_vector, draw_coefficients_by_column, draw_coefficients_by_row
-from .trajectory import FIRST_SWEEPS, adapt_trajectory, adapt_trajectory_step, move_along_trajectory
 
 INTERCEPT_VARIANCE = 100.0
 ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # indices in `CoefficientState.real`

@@ -5,29 +5,29 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.classifier_rows import TrainingData, convert_sparse_data
-from thali._described import Facts
-from thali._inference.chains import Run
+from thali._data.classification_data import TrainingData, convert_sparse_data
+from thali._inference.markov_chains import Run
 from thali._model.base import Job
-from thali._model.engine import Engine
-from thali._model.requirements import require_draws, requires
-from thali._posterior.interval import INTERVAL
+from thali._model.fitting_methods import Engine
+from thali._model.method_requirements import require_draws, requires
+from thali._object_descriptions import Facts
+from thali._posterior.posterior_interval import INTERVAL
 
 from ..classifier import Classifier
-from ..input import compute_column_ranges, is_sparse
+from ..covariates_and_labels import compute_column_ranges, is_sparse
 from .arguments import choose_standardization, find_reference_class, read_prior
-from .cost_model import choose_method, refuse_large_sparse_matrix
-from .draws import build_coefficient_table, build_path_table, describe_scale
-from .engines import ENGINES
+from .fitting_methods import ENGINES
+from .posterior_draws import build_coefficient_table, build_path_table, describe_scale
+from .time_forecast import choose_method, refuse_large_sparse_matrix
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._posterior.convergence import Advice
+    from thali._posterior.convergence_check import Advice
 
-    from ..input import Standardization
-    from .approximation import NormalPosterior
+    from ..covariates_and_labels import Standardization
+    from .normal_approximation import NormalPosterior
 
 
 class SparseMultinomialLogit(Classifier):
@@ -216,10 +216,10 @@ class SparseMultinomialLogit(Classifier):
         """Return the job of a fit, with method and standardisation chosen."""
         prior = read_prior(self)
         self._reference_ = find_reference_class(self)
-        low, high = compute_column_ranges(data.matrix)
-        n_columns = len(low) + prior.intercept
+        column_min, column_max = compute_column_ranges(data.matrix)
+        n_columns = len(column_min) + prior.intercept
         if self.standardize:
-            n_columns -= int((low == high).sum())
+            n_columns -= int((column_min == column_max).sum())
         n_classes = len(self.classes_)
         self.method_ = choose_method(self.method, self.prior, len(data.codes), n_columns, n_classes)
         if is_sparse(data.matrix) and self.method_ == "polya-gamma":
@@ -241,12 +241,17 @@ class SparseMultinomialLogit(Classifier):
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         """Sample coefficients from the prior, and class codes (draws, n)."""
-        from .draws import sample_prior_predictive
+        from .posterior_draws import sample_prior_predictive
 
         prior, self._reference_ = read_prior(self), find_reference_class(self)
-        z = choose_standardization(self, matrix, prior.intercept).varying(matrix)
+        standardised_matrix = choose_standardization(self, matrix, prior.intercept).varying(matrix)
         return sample_prior_predictive(
-            prior, z, self.classes_, self._reference_index(), self._column_names(), rngs
+            prior,
+            standardised_matrix,
+            self.classes_,
+            self._reference_index(),
+            self._column_names(),
+            rngs,
         )
 
     def _reference_index(self) -> int:
@@ -382,7 +387,7 @@ class SparseMultinomialLogit(Classifier):
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of scales, log-likelihood and coefficients, by name."""
-        from .draws import collect_summary_draws
+        from .posterior_draws import collect_summary_draws
 
         return collect_summary_draws(self._view)
 

@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from thali._arguments import check_positive
+from thali._argument_checks import check_positive
 from thali._data.kinds import CLASSES
-from thali._model.options import (
+from thali._model.command_line_options import (
     CHAINS,
     CI,
     CORES,
@@ -20,7 +20,7 @@ from thali._model.options import (
     WHERE,
     WITHOUT,
 )
-from thali._model.spec import MODEL, ModelSpec, Option
+from thali._model.model_spec import MODEL, ModelSpec, Option
 
 _DRAWN = ("auto", "polya-gamma")
 _CHAINS = (*_DRAWN, "laplace", "variational")

@@ -7,26 +7,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from thali._described import Facts
-from thali._inference.indexing import part_bounds, part_slice, repeat_indices, sum_parts
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import part_bounds, part_slice, repeat_indices, sum_parts
+from thali._inference.user_warnings import warn
 from thali._labels import choose_number, format_plural, list_names, shorten, simplify_number
+from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, DataWarning, InPython
 
-from ..checks import convert_whole_counts
+from ..base_classes import Judged
 from ..connectivity import describe_disconnected, list_components
-from ..facts import (
+from ..kinds import CHOICES
+from ..number_checks import convert_whole_counts
+from ..pairs import PairedComparisons
+from ..questions import GivenAnswers, Questions
+from ..report_facts import (
     MAX_LISTED,
     count_component_facts,
     count_respondent_facts,
     format_extremes,
     format_value_range,
 )
-from ..judged import Judged
-from ..kinds import CHOICES
-from ..pairs import PairedComparisons
-from ..people_table import list_people_facts
-from ..questions import GivenAnswers, Questions
 from ..respondent_answers import (
     Answers,
     RowRespondents,
@@ -34,9 +33,10 @@ from ..respondent_answers import (
     list_possible_answers,
     number_given_answers,
 )
-from . import subsets, tables
-from .offered_rows import RawOccasions, read_long_occasions
-from .subsets import list_row_members
+from ..respondent_table import list_people_facts
+from . import data_subsets, table_constructors
+from .data_subsets import list_row_members
+from .long_and_wide_tables import RawOccasions, read_long_occasions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,30 +55,35 @@ def convert_to_rankings(data: "Choices") -> RawOccasions:
             "These are choices of a single option, not best-worst choices; use them unchanged,"
             " because only best-worst choices can be converted to rankings."
         )
-    if (largest := int(data.sizes.max())) > 3:
+    if (largest_size := int(data.sizes.max())) > 3:
         raise DataError(
-            f"Best and worst of {largest} options do not determine a ranking; convert only sets of"
-            " two or three options."
+            f"Best and worst of {largest_size} options do not determine a ranking; convert only"
+            " sets of two or three options."
         )
     set_index = data.set_of[data.choice]
-    row, member_index = list_row_members(data)
-    is_rest = (data.sizes[set_index] == 3)[row] & (member_index != data.choice[row])
-    member_indices = np.concatenate([member_index, member_index[is_rest]])
-    rows = np.concatenate([row, row[is_rest]])
-    occasion = np.concatenate(
-        [row, len(set_index) + np.unique(row[is_rest], return_inverse=True)[1]]
+    row_index, member_index = list_row_members(data)
+    is_second_choice = (data.sizes[set_index] == 3)[row_index] & (
+        member_index != data.choice[row_index]
     )
-    best = np.concatenate(
-        [member_index == data.choice[row], (member_index != data.worst[row])[is_rest]]
+    member_indices = np.concatenate([member_index, member_index[is_second_choice]])
+    row_indices = np.concatenate([row_index, row_index[is_second_choice]])
+    occasion = np.concatenate(
+        [row_index, len(set_index) + np.unique(row_index[is_second_choice], return_inverse=True)[1]]
+    )
+    is_best = np.concatenate(
+        [
+            member_index == data.choice[row_index],
+            (member_index != data.worst[row_index])[is_second_choice],
+        ]
     )
     return RawOccasions(
         data.labels,
         occasion,
         data.members[member_indices],
-        best,
+        is_best,
         data.respondents,
-        data.respondent[rows],
-        data.times[rows],
+        data.respondent[row_indices],
+        data.times[row_indices],
         lambda _: "a ranking",
         data.people,
     )
@@ -88,20 +93,20 @@ def build_long_table(data: "Choices") -> "pd.DataFrame":
     """Build a table with one row per offered option of each choice."""
     import pandas as pd
 
-    row, member_index = list_row_members(data)
-    chosen = data.are_chosen(row, member_index).astype(np.int64)
+    row_index, member_index = list_row_members(data)
+    chosen = data.are_chosen(row_index, member_index).astype(np.int64)
     table: dict[str, Any] = {
-        "choice_id": row + 1,
+        "choice_id": row_index + 1,
         "alternative": pd.Categorical.from_codes(data.members[member_index], pd.Index(data.labels)),
     }
     if data.worst is None:
         table["chosen"] = chosen
     else:
-        table |= {"best": chosen, "worst": (member_index == data.worst[row]).astype(np.int64)}
-    table["count"] = convert_whole_counts(data.times)[row]
+        table |= {"best": chosen, "worst": (member_index == data.worst[row_index]).astype(np.int64)}
+    table["count"] = convert_whole_counts(data.times)[row_index]
     if data.respondents:
         table["respondent"] = pd.Categorical.from_codes(
-            data.respondent[row], pd.Index(data.respondents)
+            data.respondent[row_index], pd.Index(data.respondents)
         )
     return pd.DataFrame(table)
 
@@ -109,15 +114,18 @@ def build_long_table(data: "Choices") -> "pd.DataFrame":
 def describe_best_worst(data: "Choices") -> str:
     """Return a sentence on the most frequent (best, worst) answer."""
     assert data.worst is not None
-    row = int(data.times.argmax())
-    set_ = int(data.set_of[data.choice[row]])
-    best = data.labels[data.members[data.choice[row]]]
-    worst = data.labels[data.members[data.worst[row]]]
-    is_same_answer = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
-    total = data.counts[part_slice(data.start, set_)].sum()
-    times = simplify_number(data.times[is_same_answer].sum())
-    total = format_plural(simplify_number(total), "time")
-    return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
+    top_row = int(data.times.argmax())
+    set_index = int(data.set_of[data.choice[top_row]])
+    best_label = data.labels[data.members[data.choice[top_row]]]
+    worst_label = data.labels[data.members[data.worst[top_row]]]
+    is_same_answer = (data.choice == data.choice[top_row]) & (data.worst == data.worst[top_row])
+    n_answers = data.counts[part_slice(data.start, set_index)].sum()
+    n_times = simplify_number(data.times[is_same_answer].sum())
+    total_text = format_plural(simplify_number(n_answers), "time")
+    return (
+        f"{best_label!r} best and {worst_label!r} worst of {shorten(data.sets[set_index])}:"
+        f" {n_times:,} of {total_text}"
+    )
 
 
 def build_ties_error(data: Any) -> DataError:
@@ -251,27 +259,31 @@ class Choices(Judged):
         labels: Iterable[Any] | None = None,
         weights: bool = False,
     ) -> None:
-        names = {
+        column_by_role = {
             "choice_id": choice_id,
             "alternative": alternative,
             "chosen": chosen,
             "available": available,
         }
-        names |= {"respondent": respondent, "count": count}
+        column_by_role |= {"respondent": respondent, "count": count}
         self._freeze(
-            *tables.build_choice_fields(read_long_occasions(frame, names, labels, weights))
+            *table_constructors.build_choice_fields(
+                read_long_occasions(frame, column_by_role, labels, weights)
+            )
         )
 
-    from_frame: Final = classmethod(tables.from_frame)
-    from_wide: Final = classmethod(tables.from_wide)
-    from_rankings: Final = classmethod(tables.from_rankings)
-    from_best_worst: Final = classmethod(tables.from_best_worst)
-    _of_rankings = classmethod(tables.read_rankings)
-    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = subsets.by_respondent
-    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = subsets.by_group
-    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = subsets.with_more
+    from_frame: Final = classmethod(table_constructors.from_frame)
+    from_wide: Final = classmethod(table_constructors.from_wide)
+    from_rankings: Final = classmethod(table_constructors.from_rankings)
+    from_best_worst: Final = classmethod(table_constructors.from_best_worst)
+    _of_rankings = classmethod(table_constructors.read_rankings)
+    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = (
+        data_subsets.by_respondent
+    )
+    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = data_subsets.by_group
+    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = data_subsets.with_more
     together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = (
-        subsets.together
+        data_subsets.together
     )
 
     @classmethod
@@ -299,17 +311,26 @@ class Choices(Judged):
         data.refuse_ties()
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
-        counted: Any = data
+        counted_answers: Any = data
         respondent, pair = np.full(data.n_pairs, -1), np.arange(data.n_pairs)
         if data.answers is not None:
-            counted = data.answers
-            respondent, pair = counted.respondent.astype(np.int64), counted.pair.astype(np.int64)
-        counts = np.column_stack([counted.wins, counted.losses])
-        row, side = np.nonzero(counts)
-        respondent, pair = respondent[row], pair[row]
-        rows = respondent, 2 * pair + side, counts[row, side]
+            counted_answers = data.answers
+            respondent, pair = (
+                counted_answers.respondent.astype(np.int64),
+                counted_answers.pair.astype(np.int64),
+            )
+        answer_counts = np.column_stack([counted_answers.wins, counted_answers.losses])
+        row_index, side_index = np.nonzero(answer_counts)
+        respondent, pair = respondent[row_index], pair[row_index]
+        answer_fields = respondent, 2 * pair + side_index, answer_counts[row_index, side_index]
         return cls._from_fields(
-            data.labels, data.respondents, start, members, *rows, None, counted.people
+            data.labels,
+            data.respondents,
+            start,
+            members,
+            *answer_fields,
+            None,
+            counted_answers.people,
         )
 
     def to_comparisons(self) -> PairedComparisons:
@@ -338,16 +359,16 @@ class Choices(Judged):
             )
         first_indices, second_indices = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
-        arrays = (first_indices.copy(), second_indices.copy(), wins.copy(), losses.copy())
+        pair_fields = (first_indices.copy(), second_indices.copy(), wins.copy(), losses.copy())
         answers = None
         if self.respondents and (self.respondent >= 0).all():
             row_respondents = RowRespondents(self.respondents, self.respondent, self.people)
-            pair, is_first = self.choice // 2, self.choice % 2 == 0
+            pair_index, is_first = self.choice // 2, self.choice % 2 == 0
             answers = Answers.from_rows(
-                row_respondents, pair, is_first, self.times, 0.0 * self.times
+                row_respondents, pair_index, is_first, self.times, 0.0 * self.times
             )
         return PairedComparisons._from_fields(
-            self.labels, *arrays, np.zeros(len(first_indices)), None, answers, None
+            self.labels, *pair_fields, np.zeros(len(first_indices)), None, answers, None
         )
 
     def to_frame(self) -> "pd.DataFrame":
@@ -376,23 +397,23 @@ class Choices(Judged):
 
     def with_answers(self, counts: np.ndarray) -> "Choices":
         """Return the same sets with other counts of answers, of unknown respondents."""
-        answer = np.flatnonzero(counts)
-        choice, worst = self.places_of(answer)
-        no_respondent = np.full(answer.size, -1)
+        answer_indices = np.flatnonzero(counts)
+        best_positions, worst_positions = self.places_of(answer_indices)
+        unknown_respondents = np.full(answer_indices.size, -1)
         return self._from_fields(
             self.labels,
             (),
             self.start,
             self.members,
-            no_respondent,
-            choice,
-            counts[answer],
-            worst,
+            unknown_respondents,
+            best_positions,
+            counts[answer_indices],
+            worst_positions,
             None,
         )
 
     def places_of(self, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return indices in `members` of each answer's best, and of its worst, if recorded."""
+        """Return the index in `members` of each answer's best, and of its worst if recorded."""
         if self.worst is None:
             return answers, None
         possible = list_possible_answers(self.start)
@@ -423,9 +444,12 @@ class Choices(Judged):
         >>> Choices.from_best_worst(pd.DataFrame(rows)).as_rankings().sets
         [('tea', 'water'), ('tea', 'milk', 'water')]
         """
-        rows = convert_to_rankings(self)
+        occasions = convert_to_rankings(self)
         return self._from_fields(
-            rows.labels, rows.respondents, *tables.aggregate_occasions(rows)[:-1], rows.people
+            occasions.labels,
+            occasions.respondents,
+            *table_constructors.aggregate_occasions(occasions)[:-1],
+            occasions.people,
         )
 
     def _freeze(self, *fields: Any) -> "Choices":
@@ -433,9 +457,9 @@ class Choices(Judged):
         if len(fields) < len(self._FIELDS):
             fields = (*fields, np.ones(len(fields[2]) - 1, np.int64))
         super()._freeze(*fields)
-        counts = np.bincount(self.choice, weights=self.times, minlength=self.members.size)
-        counts.flags.writeable = False
-        object.__setattr__(self, "counts", counts)
+        answer_counts = np.bincount(self.choice, weights=self.times, minlength=self.members.size)
+        answer_counts.flags.writeable = False
+        object.__setattr__(self, "counts", answer_counts)
         return self
 
     def __str__(self) -> str:
@@ -446,10 +470,10 @@ class Choices(Judged):
         noun = "choice"
         if self.worst is not None:
             noun = "best-worst choice"
-        total = format_plural(self.n_choices, noun)
+        choices_text = format_plural(self.n_choices, noun)
         if self.n_ties:
-            total += f" ({format_plural(self.n_ties, 'tie')})"
-        parts.append(total)
+            choices_text += f" ({format_plural(self.n_ties, 'tie')})"
+        parts.append(choices_text)
         if self.respondents:
             parts.append(format_plural(len(self.respondents), "respondent"))
         return ", ".join(parts)
@@ -531,8 +555,11 @@ class Choices(Judged):
     @property
     def sets(self) -> list[tuple[str, ...]]:
         """Labels of the members of each distinct set."""
-        names, start = np.array(self.labels, object)[self.members].tolist(), self.start.tolist()
-        return [tuple(names[set_start:set_end]) for set_start, set_end in pairwise(start)]
+        member_labels, start = (
+            np.array(self.labels, object)[self.members].tolist(),
+            self.start.tolist(),
+        )
+        return [tuple(member_labels[set_start:set_end]) for set_start, set_end in pairwise(start)]
 
     @property
     def is_paired(self) -> bool:
@@ -551,29 +578,34 @@ class Choices(Judged):
         each is a question with the given answer as its only answer.
         """
         if self.n_ties and not ties:
-            return subsets.drop_tied_sets(self).questions()
-        start, answer = self.start, self.choice
+            return data_subsets.drop_tied_sets(self).questions()
+        start, answer_index = self.start, self.choice
         if self.worst is not None:
-            start, answer = find_first_answers(start), number_given_answers(self)
+            start, answer_index = find_first_answers(start), number_given_answers(self)
         if self.n_ties:
             start = part_bounds(np.where(self.n_tied > 1, 1, self.sizes))
-            answer = answer + (start - self.start)[self.set_of[answer]]
+            answer_index = answer_index + (start - self.start)[self.set_of[answer_index]]
 
-        def given() -> GivenAnswers | None:
+        def list_given_answers() -> GivenAnswers | None:
             """Return the answers of each respondent; None if respondents are unknown."""
             if not self.respondents or (self.respondent < 0).any():
                 return None
-            rows = np.argsort(self.respondent.astype(np.int64) * start[-1] + answer, kind="stable")
-            rows = rows[self.times[rows] > 0.0]
+            row_indices = np.argsort(
+                self.respondent.astype(np.int64) * start[-1] + answer_index, kind="stable"
+            )
+            row_indices = row_indices[self.times[row_indices] > 0.0]
             return GivenAnswers(
-                self.respondents, self.respondent[rows], answer[rows], self.times[rows]
+                self.respondents,
+                self.respondent[row_indices],
+                answer_index[row_indices],
+                self.times[row_indices],
             )
 
-        build_rows = subsets.build_member_rows
+        build_rows = data_subsets.build_member_rows
         if self.worst is not None:
-            build_rows = subsets.build_option_rows
-        counts = np.bincount(answer, self.times, start[-1])
-        return Questions(start, counts, given, partial(build_rows, self))
+            build_rows = data_subsets.build_option_rows
+        counts = np.bincount(answer_index, self.times, start[-1])
+        return Questions(start, counts, list_given_answers, partial(build_rows, self))
 
     def example(self) -> str:
         """Return a sentence on the most frequent choice, to check how data were read.
@@ -587,18 +619,21 @@ class Choices(Judged):
         """
         if self.worst is not None:
             return describe_best_worst(self)
-        total = sum_parts(self.counts, self.start)
-        set_index = int(total.argmax())
+        n_choices_by_set = sum_parts(self.counts, self.start)
+        set_index = int(n_choices_by_set.argmax())
         set_slice = part_slice(self.start, set_index)
         counts, members = self.counts[set_slice], self.members[set_slice]
         chosen_index = int(counts.argmax())
-        name = " = ".join(
+        chosen_text = " = ".join(
             repr(self.labels[i])
             for i in members[chosen_index : chosen_index + self.n_tied[set_index]]
         )
-        names = shorten([self.labels[i] for i in members])
-        times = format_plural(simplify_number(total[set_index]), "time")
-        return f"{name} chosen from {names} {simplify_number(counts[chosen_index]):,} of {times}"
+        offered_text = shorten([self.labels[i] for i in members])
+        times_text = format_plural(simplify_number(n_choices_by_set[set_index]), "time")
+        return (
+            f"{chosen_text} chosen from {offered_text} {simplify_number(counts[chosen_index]):,} of"
+            f" {times_text}"
+        )
 
     def components(self) -> list[list[str]]:
         """Return the groups of option labels that sets connect, the largest first.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import repeat_indices
+from thali._inference.index_arithmetic import repeat_indices
 from thali._labels import (
     format_label,
     format_plural,
@@ -17,7 +17,15 @@ from thali._labels import (
 )
 from thali.errors import Argument, DataError
 
-from ..checks import check_numbers
+from ..column_readers import (
+    check_columns,
+    choose_labels,
+    describe_columns,
+    encode_column,
+    get_column,
+    list_texts,
+    read_counts,
+)
 from ..column_roles import (
     COUNT,
     OPTION,
@@ -30,18 +38,10 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
-from ..columns import (
-    check_columns,
-    choose_labels,
-    describe_columns,
-    encode_column,
-    get_column,
-    list_texts,
-    read_counts,
-)
-from ..people_table import build_people_table
+from ..number_checks import check_numbers
 from ..respondent_answers import read_any_respondents
-from .offered_rows import RawOccasions, read_occasion_counts
+from ..respondent_table import build_people_table
+from .long_and_wide_tables import RawOccasions, read_occasion_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 NAMELESS = "ranking "
 
 
-def _name_rankings(count: int) -> tuple[str, ...]:
+def _name_rankings(n_rankings: int) -> tuple[str, ...]:
     """Return ("ranking 1", "ranking 2", ...) as names of unknown respondents."""
-    return tuple(f"{NAMELESS}{k + 1}" for k in range(count))
+    return tuple(f"{NAMELESS}{k + 1}" for k in range(n_rankings))
 
 
 # Columns of rankings: one column per rank, one column per option, or one row per ranked option
@@ -125,27 +125,35 @@ def find_ranking_columns(
     `given` are the known names of option, rank, respondent and count. If unnamed options are worse,
     an empty column is an option without ranks.
     """
-    names = column_names(frame)
-    name_by_simplified = map_plain_names(names)
-    respondent, count = find_named_columns(name_by_simplified, named_columns, (RESPONDENT, COUNT))
-    other_columns = [name for name in names if name not in (respondent, count)]
-    ranks = (
+    all_columns = column_names(frame)
+    name_by_simplified = map_plain_names(all_columns)
+    respondent_column, count_column = find_named_columns(
+        name_by_simplified, named_columns, (RESPONDENT, COUNT)
+    )
+    other_columns = [name for name in all_columns if name not in (respondent_column, count_column)]
+    rank_columns = (
         name_by_simplified[n]
         for n in name_by_simplified
         if n in RANK.sure or (n.endswith("rank") and name_by_simplified[n] in other_columns)
     )
-    rank = named_columns.get("rank") or next(ranks, None)
-    option = named_columns.get("option") or OPTION.find_column(name_by_simplified)
-    if rank is not None and option is not None:
-        group = _GROUP.find_column(name_by_simplified, (rank, option, respondent))
-        return RankingColumns(LONG, (option, rank), respondent, group, count)
+    rank_column = named_columns.get("rank") or next(rank_columns, None)
+    option_column = named_columns.get("option") or OPTION.find_column(name_by_simplified)
+    if rank_column is not None and option_column is not None:
+        ranking_column = _GROUP.find_column(
+            name_by_simplified, (rank_column, option_column, respondent_column)
+        )
+        return RankingColumns(
+            LONG, (option_column, rank_column), respondent_column, ranking_column, count_column
+        )
     if columns := _match_rank_columns(frame, other_columns):
-        return RankingColumns(RANKS, tuple(columns), respondent, None, count)
+        return RankingColumns(RANKS, tuple(columns), respondent_column, None, count_column)
     if columns := _match_option_columns(frame, other_columns, with_empty=unranked == WORSE):
-        return RankingColumns(OPTIONS, tuple(columns), respondent, None, count)
-    texts = [name for name in other_columns if _find_text_separator(name, get_column(frame, name))]
-    if len(texts) == 1:
-        return RankingColumns(TEXT, (texts[0],), respondent, None, count)
+        return RankingColumns(OPTIONS, tuple(columns), respondent_column, None, count_column)
+    text_columns = [
+        name for name in other_columns if _find_text_separator(name, get_column(frame, name))
+    ]
+    if len(text_columns) == 1:
+        return RankingColumns(TEXT, (text_columns[0],), respondent_column, None, count_column)
     return None
 
 
@@ -154,26 +162,28 @@ def _find_text_separator(name: str, column: Any) -> str:
 
     if has_numbers(column):
         return ""
-    texts = [text for text in map(format_label, column.unique()) if text]
-    if texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in texts):
+    cell_texts = [text for text in map(format_label, column.unique()) if text]
+    if cell_texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in cell_texts):
         return BEFORE
-    is_named = simplify_name(name) in _NAMES_OF_LISTS
-    if len(texts) < 2:
+    is_named_ranking = simplify_name(name) in _NAMES_OF_LISTS
+    if len(cell_texts) < 2:
         return ""
     for separator in _LISTED:
         # two lists of an unnamed column are enough to exclude most separators
-        first_labels, second_labels = (_split_list(text, separator) for text in texts[:2])
-        if not is_named and ({*first_labels} != {*second_labels} or len(first_labels) < 3):
+        first_labels, second_labels = (_split_list(text, separator) for text in cell_texts[:2])
+        if not is_named_ranking and ({*first_labels} != {*second_labels} or len(first_labels) < 3):
             continue
-        lists = [_split_list(text, separator) for text in texts]
-        options = {label for labels in lists for label in labels}
-        n_labels = [len({*labels}) for labels in lists]
+        label_lists = [_split_list(text, separator) for text in cell_texts]
+        all_labels = {label for labels in label_lists for label in labels}
+        n_labels = [len({*labels}) for labels in label_lists]
         # lists of all options, or lists of some of them in a column called ranking
-        is_complete = {*n_labels} == {len(options)}
+        is_complete = {*n_labels} == {len(all_labels)}
         is_partial = (
-            is_named and separator != " " and min(n_labels) > 1 < sum(n_labels) / len(options)
+            is_named_ranking
+            and separator != " "
+            and min(n_labels) > 1 < sum(n_labels) / len(all_labels)
         )
-        if n_labels == list(map(len, lists)) and (is_complete or is_partial):
+        if n_labels == list(map(len, label_lists)) and (is_complete or is_partial):
             return separator
     return ""
 
@@ -202,10 +212,10 @@ def require_ranking_columns(
     check_columns(frame, named_columns.values())
     columns_found = find_ranking_columns(frame, named_columns, unranked)
     if layout in (RANKS, OPTIONS) and (columns_found is None or columns_found.shape != layout):
-        named = set(named_columns.values())
-        columns = tuple(str(name) for name in frame.columns if name not in named)
+        used_names = set(named_columns.values())
+        other_columns = tuple(str(name) for name in frame.columns if name not in used_names)
         columns_found = RankingColumns(
-            layout, columns, named_columns.get("respondent"), None, named_columns.get("count")
+            layout, other_columns, named_columns.get("respondent"), None, named_columns.get("count")
         )
     if columns_found is None or layout not in (None, columns_found.shape):
         raise DataError(
@@ -224,49 +234,52 @@ def require_ranking_columns(
 def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     """Return columns named by rank (rank1, rank2; 1st, 2nd), in the order of rank."""
     # Plain numbers are not names of ranks.
-    stems: dict[tuple[str, str], list[str]] = {}
+    columns_by_stem: dict[tuple[str, str], list[str]] = {}
     columns_by_question: dict[str, dict[str, str]] = {"": {}}
-    for name in names:
-        bracketed = _BRACKETED.fullmatch(name)
-        question, plain = "", simplify_name(name)
-        if bracketed:
-            question, plain = bracketed[1], simplify_name(bracketed[2])
-        columns_by_question.setdefault(question, {})[plain] = name
-        match = _NUMBERED.fullmatch(plain)
-        if match and (match[1] in _STEMS or (bracketed and not match[1])):
-            stem = stems.setdefault((question, match[1]), [])
-            if int(match[2]) == len(stem) + 1:
-                stem.append(name)
+    for column_name in names:
+        bracket_match = _BRACKETED.fullmatch(column_name)
+        question, simplified_name = "", simplify_name(column_name)
+        if bracket_match:
+            question, simplified_name = bracket_match[1], simplify_name(bracket_match[2])
+        columns_by_question.setdefault(question, {})[simplified_name] = column_name
+        number_match = _NUMBERED.fullmatch(simplified_name)
+        if number_match and (number_match[1] in _STEMS or (bracket_match and not number_match[1])):
+            numbered_columns = columns_by_stem.setdefault((question, number_match[1]), [])
+            if int(number_match[2]) == len(numbered_columns) + 1:
+                numbered_columns.append(column_name)
     for question, name_by_simplified in columns_by_question.items():
         for ordinals in _ORDINALS:
             for ending in _ENDINGS:
-                words = takewhile(
+                plain_names = takewhile(
                     name_by_simplified.__contains__,
                     (plain_name + ending for plain_name in ordinals),
                 )
-                stems[question, ordinals[0] + ending] = [
-                    name_by_simplified[plain_name] for plain_name in words
+                columns_by_stem[question, ordinals[0] + ending] = [
+                    name_by_simplified[plain_name] for plain_name in plain_names
                 ]
     # numbers in brackets may also number ratings
-    matched = [
+    candidate_series = [
         columns
-        for (_, stem), columns in stems.items()
+        for (_, stem), columns in columns_by_stem.items()
         if len(columns) > 1 and (stem or _has_distinct_cells(frame, columns))
     ]
-    longest = max(matched, key=len, default=[])
-    if len(longest) == 2 and simplify_name(longest[0]) in ("first", "best"):  # two sides
+    longest_series = max(candidate_series, key=len, default=[])
+    # two sides
+    if len(longest_series) == 2 and simplify_name(longest_series[0]) in ("first", "best"):
         return []
-    return longest
+    return longest_series
 
 
 def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
     """Return whether rows have no repeated labels but columns share some, as in rankings."""
-    rows = [
+    label_rows = [
         [cell for cell in row if cell]
         for row in zip(*read_labels(frame, tuple(columns)), strict=True)
     ]
-    n_labels = len({cell for row in rows for cell in row})
-    return all(len({*row}) == len(row) for row in rows) and n_labels < sum(map(len, rows))
+    n_labels = len({cell for row in label_rows for cell in row})
+    return all(len({*row}) == len(row) for row in label_rows) and n_labels < sum(
+        map(len, label_rows)
+    )
 
 
 def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> list[str]:
@@ -284,18 +297,20 @@ def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: b
     ranks = np.nan_to_num(_parse_ranks(frame[names]).to_numpy(dtype=float))
     for width in range(len(names), 2, -1):
         for start in range(len(names) - width + 1):
-            part = ranks[:, start : start + width]
-            if part.max() > width or part.min() < 0:
+            rank_block = ranks[:, start : start + width]
+            if rank_block.max() > width or rank_block.min() < 0:
                 continue
-            if is_ranking(part).mean() > 0.5 or is_ranking(part, True).all():
+            if is_ranking(rank_block).mean() > 0.5 or is_ranking(rank_block, True).all():
                 return names[start : start + width]
     return []
 
 
 def _contains_ordinals(column: Any) -> bool:
     """Return whether all cells are ordinals such as "1st choice"."""
-    cells = column.dropna().unique()[:_MAX_COLUMNS]
-    return len(cells) > 0 and all(isinstance(c, str) and _parse_rank(c) is not c for c in cells)
+    distinct_cells = column.dropna().unique()[:_MAX_COLUMNS]
+    return len(distinct_cells) > 0 and all(
+        isinstance(c, str) and _parse_rank(c) is not c for c in distinct_cells
+    )
 
 
 def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
@@ -303,14 +318,16 @@ def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
 
     With ties the ranks are 1, 2, 2, 4, and not all equal.
     """
-    ordered = np.sort(ranks, axis=1)
+    sorted_ranks = np.sort(ranks, axis=1)
     n_ranked = (ranks > 0).sum(axis=1)
-    expected = np.arange(1, ranks.shape[1] + 1) - (ranks.shape[1] - n_ranked)[:, None]
-    fits = np.where(expected > 0, expected, 0) == ordered
+    expected_ranks = np.arange(1, ranks.shape[1] + 1) - (ranks.shape[1] - n_ranked)[:, None]
+    is_expected = np.where(expected_ranks > 0, expected_ranks, 0) == sorted_ranks
     if has_ties:
-        fits[:, 1:] |= (expected[:, 1:] > 1) & (ordered[:, 1:] == ordered[:, :-1])
-        n_ranked = n_ranked * (ordered[:, -1] > 1)
-    return fits.all(axis=1) & (n_ranked > 1)
+        is_expected[:, 1:] |= (expected_ranks[:, 1:] > 1) & (
+            sorted_ranks[:, 1:] == sorted_ranks[:, :-1]
+        )
+        n_ranked = n_ranked * (sorted_ranks[:, -1] > 1)
+    return is_expected.all(axis=1) & (n_ranked > 1)
 
 
 def describe_layout(columns: RankingColumns) -> str:
@@ -352,16 +369,16 @@ class Rankings(NamedTuple):
 
 def read_ranking_list(rankings: Iterable[Any], labels: Any) -> Rankings:
     """Encode rankings given as sequences of labels, the best first."""
-    groups = [_read_sequence(k, ranking) for k, ranking in enumerate(rankings)]
-    if not groups:
+    tied_groups = [_read_sequence(k, ranking) for k, ranking in enumerate(rankings)]
+    if not tied_groups:
         raise DataError("The list is empty; give at least one ranking.")
-    ranking_index = np.arange(len(groups))
-    names = _name_rankings(len(ranking_index))
+    ranking_index = np.arange(len(tied_groups))
+    ranking_names = _name_rankings(len(ranking_index))
     return Rankings(
-        *_encode_rankings(groups, labels, _describe_ranking),
+        *_encode_rankings(tied_groups, labels, _describe_ranking),
         _describe_ranking,
-        np.ones(len(groups)),
-        names,
+        np.ones(len(tied_groups)),
+        ranking_names,
         ranking_index,
     )
 
@@ -380,12 +397,12 @@ def _read_sequence(ranking_number: int, ranking: Any) -> list[list[str]]:
             "Each ranking must be a list of options, best first, or a text such as 'a > b = c';"
             f" number {ranking_number + 1} is {ranking!r}."
         )
-    groups = []
+    tied_groups = []
     for entry in ranking:
         if not isinstance(entry, list | tuple | set):
             entry = [entry]
-        groups.append(list(map(format_label, entry)))
-    return groups
+        tied_groups.append(list(map(format_label, entry)))
+    return tied_groups
 
 
 def read_ranking_frame(
@@ -398,87 +415,98 @@ def read_ranking_frame(
     if columns.shape == LONG:
         return _read_long_rankings(frame, columns, labels, weights)
 
-    def name(ranking_number: int) -> str:
+    def describe_row(ranking_number: int) -> str:
         """Describe a ranking by its table row, for an error message."""
         return f"row {frame.index[ranking_number]}"
 
-    count = read_counts(frame, columns.count, weights)
+    ranking_counts = read_counts(frame, columns.count, weights)
     if unranked == ABSENT:
-        frame, count = frame.loc[count > 0], count[count > 0]
+        frame, ranking_counts = frame.loc[ranking_counts > 0], ranking_counts[ranking_counts > 0]
     if columns.shape == RANKS:
-        texts = read_labels(frame, columns.columns)
-        rows = [
-            _cut_row(row, cells, columns.columns, name)
-            for row, cells in enumerate(zip(*texts, strict=True))
+        label_columns = read_labels(frame, columns.columns)
+        label_rows = [
+            _cut_row(row, row_cells, columns.columns, describe_row)
+            for row, row_cells in enumerate(zip(*label_columns, strict=True))
         ]
-        names, orders = _encode_rankings(
-            [[cell.split(TIED) for cell in row] for row in rows], labels, name
+        option_labels, ranking_orders = _encode_rankings(
+            [[cell.split(TIED) for cell in row] for row in label_rows], labels, describe_row
         )
     elif columns.shape == TEXT:
-        (texts,) = read_labels(frame, columns.columns)
-        column = columns.columns[0]
-        separator = _find_text_separator(column, frame[column]) or BEFORE
-        names, orders = _encode_rankings(
-            [_split_ranking(text, separator) for text in texts], labels, name
+        (ranking_texts,) = read_labels(frame, columns.columns)
+        text_column = columns.columns[0]
+        separator = _find_text_separator(text_column, frame[text_column]) or BEFORE
+        option_labels, ranking_orders = _encode_rankings(
+            [_split_ranking(text, separator) for text in ranking_texts], labels, describe_row
         )
     else:
-        names = _strip_question(columns.columns)
-        cells = _read_ranks(frame, columns.columns)
-        _refuse_zeros((cells == 0).sum(axis=1))
-        all_options = np.arange(len(names))
-        orders = [
-            _sort_by_rank(row, ranks, all_options, names, name) for row, ranks in enumerate(cells)
+        option_labels = _strip_question(columns.columns)
+        rank_rows = _read_ranks(frame, columns.columns)
+        _refuse_zeros((rank_rows == 0).sum(axis=1))
+        all_options = np.arange(len(option_labels))
+        ranking_orders = [
+            _sort_by_rank(row, ranks, all_options, option_labels, describe_row)
+            for row, ranks in enumerate(rank_rows)
         ]
-    respondent, respondent_names = np.full(len(frame), -1), ()
-    people_columns = None
+    respondent_index, respondent_names = np.full(len(frame), -1), ()
+    people = None
     if columns.respondent is not None:
-        respondent, respondent_names = encode_column(frame, columns.respondent)
+        respondent_index, respondent_names = encode_column(frame, columns.respondent)
     elif columns.count is None:
-        respondent, respondent_names = np.arange(len(frame)), _name_rankings(len(frame))
+        respondent_index, respondent_names = np.arange(len(frame)), _name_rankings(len(frame))
     if respondent_names:
-        people_columns = build_people_table(frame, columns.used, respondent, respondent_names)
-    return Rankings(names, orders, name, count, respondent_names, respondent, people_columns)
+        people = build_people_table(frame, columns.used, respondent_index, respondent_names)
+    return Rankings(
+        option_labels,
+        ranking_orders,
+        describe_row,
+        ranking_counts,
+        respondent_names,
+        respondent_index,
+        people,
+    )
 
 
-def _cut_row(row: int, cells: tuple[str, ...], columns: tuple[str, ...], name: Any) -> list[str]:
+def _cut_row(
+    row_index: int, cells: tuple[str, ...], columns: tuple[str, ...], describe_row: Any
+) -> list[str]:
     """Return a row's labels up to the last one; raise DataError for a gap."""
-    filled = [k for k, text in enumerate(cells) if text]
-    if not filled:
+    filled_indices = [k for k, text in enumerate(cells) if text]
+    if not filled_indices:
         return []
-    if len(filled) <= filled[-1]:
-        gap = next(k for k in range(filled[-1]) if not cells[k])
+    if len(filled_indices) <= filled_indices[-1]:
+        gap_index = next(k for k in range(filled_indices[-1]) if not cells[k])
         raise DataError(
-            f"There is no option at {columns[gap]!r} in {name(row)}, although later ranks have"
-            " one; fill it in or move the later options up."
+            f"There is no option at {columns[gap_index]!r} in {describe_row(row_index)}, although"
+            " later ranks have one; fill it in or move the later options up."
         )
-    return list(cells[: len(filled)])
+    return list(cells[: len(filled_indices)])
 
 
 def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return "Ham" for columns such as "Rank the toppings [Ham]"; else the names."""
-    matches = [_BRACKETED.fullmatch(name) for name in columns]
-    if None in matches or len({match and match[1] for match in matches}) > 1:
+    bracket_matches = [_BRACKETED.fullmatch(name) for name in columns]
+    if None in bracket_matches or len({match and match[1] for match in bracket_matches}) > 1:
         return tuple(map(format_label, columns))
-    return tuple(match[2] for match in matches if match)
+    return tuple(match[2] for match in bracket_matches if match)
 
 
 def _parse_ranks(frame: Any) -> Any:
     """Return the table with ordinals such as "1st choice" replaced by numbers."""
-    texts = {
+    parsed_columns = {
         name: column.map(_parse_rank)
         for name, column in frame.items()
         if column.dtype.kind not in "iuf"
     }
-    return frame.assign(**texts)
+    return frame.assign(**parsed_columns)
 
 
 def _parse_rank(cell: Any) -> Any:
     """Return the number in an ordinal such as "1st choice"; other cells unchanged."""
     if not isinstance(cell, str):
         return cell
-    text = simplify_name(cell)
-    for ending in filter(text.endswith, _ENDINGS):
-        word = text.removesuffix(ending)
+    plain_text = simplify_name(cell)
+    for ending in filter(plain_text.endswith, _ENDINGS):
+        word = plain_text.removesuffix(ending)
         for ordinals in _ORDINALS:
             if word in ordinals:
                 return ordinals.index(word) + 1
@@ -490,16 +518,18 @@ def _parse_rank(cell: Any) -> Any:
 
 def _read_ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     """Read a table of ranks (rows, options); NaN or 0 where an option is unranked."""
-    k = len(columns)
+    n_columns = len(columns)
     cells = _parse_ranks(frame.loc[:, list(columns)]).to_numpy(dtype=object)
     return check_numbers(
-        cells, lambda n: f"in row {frame.index[n // k]}, column {columns[n % k]!r}", "rank"
-    ).reshape(-1, k)
+        cells,
+        lambda n: f"in row {frame.index[n // n_columns]}, column {columns[n % n_columns]!r}",
+        "rank",
+    ).reshape(-1, n_columns)
 
 
-def _refuse_zeros(zeros: np.ndarray) -> None:
+def _refuse_zeros(n_zeros: np.ndarray) -> None:
     """Raise DataError if every ranking has one rank 0, which is ambiguous."""
-    if len(zeros) and (zeros == 1).all():
+    if len(n_zeros) and (n_zeros == 1).all():
         raise DataError(
             "Every ranking has a rank 0, but ranks start at 1 for the best option. If 0 means"
             " best, add 1 to all ranks; if 0 means not ranked, leave these cells empty."
@@ -507,20 +537,27 @@ def _refuse_zeros(zeros: np.ndarray) -> None:
 
 
 def _sort_by_rank(
-    number: int, ranks: np.ndarray, options: np.ndarray, names: tuple[str, ...], name: Any
+    ranking_number: int,
+    ranks: np.ndarray,
+    options: np.ndarray,
+    option_labels: tuple[str, ...],
+    describe_ranking: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a ranking's options and ranks, the best first; raise for invalid ranks."""
-    ranked = np.flatnonzero(np.nan_to_num(ranks) != 0)
-    distinct_ranks, rank_counts = np.unique(ranks[ranked], return_counts=True)
+    ranked_indices = np.flatnonzero(np.nan_to_num(ranks) != 0)
+    distinct_ranks, rank_counts = np.unique(ranks[ranked_indices], return_counts=True)
     single_ranks = distinct_ranks[rank_counts == 1]  # tied options may have the mean of their ranks
-    is_fractional = np.isin(ranks[ranked], single_ranks[single_ranks != np.floor(single_ranks)])
-    invalid = ranked[(ranks[ranked] < 0) | is_fractional]
-    if invalid.size:
+    is_fractional = np.isin(
+        ranks[ranked_indices], single_ranks[single_ranks != np.floor(single_ranks)]
+    )
+    invalid_indices = ranked_indices[(ranks[ranked_indices] < 0) | is_fractional]
+    if invalid_indices.size:
         raise DataError(
-            f"{names[options[invalid[0]]]!r} has rank {ranks[invalid[0]]:g} in {name(number)};"
-            " ranks must be integers starting at 1 for the best."
+            f"{option_labels[options[invalid_indices[0]]]!r} has rank"
+            f" {ranks[invalid_indices[0]]:g} in {describe_ranking(ranking_number)}; ranks must be"
+            " integers starting at 1 for the best."
         )
-    order = ranked[np.argsort(ranks[ranked], kind="stable")]
+    order = ranked_indices[np.argsort(ranks[ranked_indices], kind="stable")]
     return options[order], ranks[order]
 
 
@@ -528,21 +565,23 @@ def _read_long_rankings(
     frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool
 ) -> Rankings:
     """Read rankings from a long table, one row per ranked option."""
-    option, rank = columns.columns
-    alternative, names = encode_column(frame, option, labels)
+    option_column, rank_column = columns.columns
+    option_index, option_labels = encode_column(frame, option_column, labels)
     key_columns = list(filter(None, (columns.respondent, columns.group)))
-    key = np.zeros(len(frame), np.int64)
+    ranking_keys = np.zeros(len(frame), np.int64)
     for column in key_columns:
-        codes, labels_of_codes = encode_column(frame, column)
-        key = key * len(labels_of_codes) + codes
-    keys, first_rows, ranking_index = np.unique(key, return_index=True, return_inverse=True)
+        key_codes, labels_of_codes = encode_column(frame, column)
+        ranking_keys = ranking_keys * len(labels_of_codes) + key_codes
+    distinct_keys, first_rows, ranking_index = np.unique(
+        ranking_keys, return_index=True, return_inverse=True
+    )
     rank_values = check_numbers(
-        frame[rank].to_numpy(dtype=object),
-        lambda n: f"in row {frame.index[n]}, column {rank!r}",
+        frame[rank_column].to_numpy(dtype=object),
+        lambda n: f"in row {frame.index[n]}, column {rank_column!r}",
         "rank",
     )
 
-    def name(ranking_number: int) -> str:
+    def describe_ranking(ranking_number: int) -> str:
         """Describe a ranking by respondent and group, for an error message."""
         row = first_rows[ranking_number]
         cells = [f"{column} {format_label(frame[column].iloc[row])!r}" for column in key_columns]
@@ -550,33 +589,42 @@ def _read_long_rankings(
             return "the ranking"
         return f"the ranking of {' and '.join(cells)}"
 
-    rows = np.lexsort((alternative, ranking_index))
+    sorted_rows = np.lexsort((option_index, ranking_index))
     is_repeated = (
-        (np.diff(ranking_index[rows]) == 0)
-        & (np.diff(alternative[rows]) == 0)
-        & ~np.isnan(rank_values[rows[:-1]])
+        (np.diff(ranking_index[sorted_rows]) == 0)
+        & (np.diff(option_index[sorted_rows]) == 0)
+        & ~np.isnan(rank_values[sorted_rows[:-1]])
     )
     if is_repeated.any():
-        row, hint = int(rows[1:][is_repeated].min()), ""
+        row, hint_text = int(sorted_rows[1:][is_repeated].min()), ""
         if columns.group is None:
-            hint = "; if the respondent has several rankings, number them in a column 'task'"
+            hint_text = "; if the respondent has several rankings, number them in a column 'task'"
         raise DataError(
-            f"{names[alternative[row]]!r} is listed twice in {name(ranking_index[row])}, the second"
-            f" time in row {frame.index[row]}{hint}."
+            f"{option_labels[option_index[row]]!r} is listed twice in"
+            f" {describe_ranking(ranking_index[row])}, the second time in row"
+            f" {frame.index[row]}{hint_text}."
         )
-    _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(keys)))
-    of_rankings = np.split(rows, np.flatnonzero(np.diff(ranking_index[rows])) + 1)
-    orders = [
-        _sort_by_rank(k, rank_values[part], alternative[part], names, name)
-        for k, part in enumerate(of_rankings)
+    _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(distinct_keys)))
+    rows_by_ranking = np.split(sorted_rows, np.flatnonzero(np.diff(ranking_index[sorted_rows])) + 1)
+    ranking_orders = [
+        _sort_by_rank(
+            k,
+            rank_values[ranking_rows],
+            option_index[ranking_rows],
+            option_labels,
+            describe_ranking,
+        )
+        for k, ranking_rows in enumerate(rows_by_ranking)
     ]
     row_respondents = read_any_respondents(frame, columns.respondent, columns.used)
-    count = read_occasion_counts(frame, columns.count, weights, ranking_index, name)[first_rows]
+    ranking_counts = read_occasion_counts(
+        frame, columns.count, weights, ranking_index, describe_ranking
+    )[first_rows]
     return Rankings(
-        names,
-        orders,
-        name,
-        count,
+        option_labels,
+        ranking_orders,
+        describe_ranking,
+        ranking_counts,
         row_respondents.names,
         row_respondents.number[first_rows],
         row_respondents.people,
@@ -584,27 +632,33 @@ def _read_long_rankings(
 
 
 def _encode_rankings(
-    rankings: list[list[list[str]]], labels: Any, name: Any
+    rankings: list[list[list[str]]], labels: Any, describe_ranking: Any
 ) -> tuple[tuple[str, ...], list[tuple[np.ndarray, np.ndarray]]]:
     """Encode rankings of labels as (option indices, ranks); return all labels too."""
-    orders = [[label for group in groups for label in group] for groups in rankings]
-    named_labels = [label for order in orders for label in order]
-    names = choose_labels(labels, named_labels)
-    label_indices = index_labels(names)
+    label_orders = [[label for group in tied_groups for label in group] for tied_groups in rankings]
+    named_labels = [label for label_order in label_orders for label in label_order]
+    all_labels = choose_labels(labels, named_labels)
+    label_indices = index_labels(all_labels)
     orders_by_index = []
-    for number, (order, groups) in enumerate(zip(orders, rankings, strict=True)):
-        for k, label in enumerate(order):
+    for ranking_number, (label_order, tied_groups) in enumerate(
+        zip(label_orders, rankings, strict=True)
+    ):
+        for k, label in enumerate(label_order):
             if label not in label_indices:
                 raise DataError(
-                    f"{label!r} in {name(number)} is not in `labels`, {shorten(names)}."
+                    f"{label!r} in {describe_ranking(ranking_number)} is not in `labels`,"
+                    f" {shorten(all_labels)}."
                 )
-            if label in order[:k]:
-                raise DataError(f"{label!r} occurs twice in {name(number)}; rank each option once.")
-        ranks = repeat_indices([len(group) for group in groups])
+            if label in label_order[:k]:
+                raise DataError(
+                    f"{label!r} occurs twice in {describe_ranking(ranking_number)}; rank each"
+                    " option once."
+                )
+        ranks = repeat_indices([len(group) for group in tied_groups])
         orders_by_index.append(
-            (np.array([label_indices[label] for label in order], np.int64), ranks)
+            (np.array([label_indices[label] for label in label_order], np.int64), ranks)
         )
-    return names, orders_by_index
+    return all_labels, orders_by_index
 
 
 def count_empty(rankings: Rankings, unranked: str) -> int:
@@ -618,40 +672,40 @@ def count_empty(rankings: Rankings, unranked: str) -> int:
     )
 
 
-def convert_rankings(ranked: Rankings, unranked: str) -> RawOccasions:
+def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
     """Convert rankings to successive choices: the best of all, then of the rest."""
-    alternatives, chosen, occasions, ranking_indices = [], [], [], []
-    all_options = np.arange(len(ranked.labels))
-    _check_memory(ranked, unranked)
+    alternatives, choice_marks, occasions, ranking_indices = [], [], [], []
+    all_options = np.arange(len(rankings.labels))
+    _check_memory(rankings, unranked)
     n_choices = 0
-    for k, (order, ranks) in enumerate(ranked.orders):
+    for k, (order, ranks) in enumerate(rankings.orders):
         unranked_options = all_options[:0]
         if unranked == WORSE:
             unranked_options = np.setdiff1d(all_options, order)
-        groups = np.flatnonzero(np.diff(ranks, prepend=-1.0, append=np.inf))
-        for group_start, group_end in pairwise(groups.tolist()):  # options of equal rank
-            offered = np.concatenate([order[group_start:], unranked_options])
-            if len(offered) == group_end - group_start or not ranked.count[k]:
+        group_bounds = np.flatnonzero(np.diff(ranks, prepend=-1.0, append=np.inf))
+        for group_start, group_end in pairwise(group_bounds.tolist()):  # options of equal rank
+            offered_options = np.concatenate([order[group_start:], unranked_options])
+            if len(offered_options) == group_end - group_start or not rankings.count[k]:
                 break
-            alternatives.append(offered)
-            chosen.append(np.arange(len(offered)) < group_end - group_start)
-            occasions.append(np.full(len(offered), n_choices))
-            ranking_indices.append(np.full(len(offered), k))
+            alternatives.append(offered_options)
+            choice_marks.append(np.arange(len(offered_options)) < group_end - group_start)
+            occasions.append(np.full(len(offered_options), n_choices))
+            ranking_indices.append(np.full(len(offered_options), k))
             n_choices += 1
     if not n_choices:
-        n_rankings = format_plural(len(ranked.orders), "ranking")
+        n_rankings = format_plural(len(rankings.orders), "ranking")
         raise DataError(f"No option comes before another in {n_rankings}; rank at least two.")
-    ranking = np.concatenate(ranking_indices)
+    ranking_of_row = np.concatenate(ranking_indices)
     return RawOccasions(
-        ranked.labels,
+        rankings.labels,
         np.concatenate(occasions),
         np.concatenate(alternatives),
-        np.concatenate(chosen),
-        ranked.respondents,
-        ranked.respondent[ranking],
-        ranked.count[ranking],
+        np.concatenate(choice_marks),
+        rankings.respondents,
+        rankings.respondent[ranking_of_row],
+        rankings.count[ranking_of_row],
         lambda _: "a ranking",
-        ranked.people,
+        rankings.people,
         has_ties=True,
     )
 
@@ -677,12 +731,12 @@ def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str
     n_rankings = format_plural(simplify_number(rankings.count.sum()), "ranking")
     description += f"; {n_rankings} of {len(rankings.labels):,} options"
     if n_incomplete := sum(len(order) < len(rankings.labels) for order, _ in rankings.orders):
-        treatment = "were not offered"
+        treatment_text = "were not offered"
         if unranked == WORSE:
-            treatment = "were offered and rank below all others"
+            treatment_text = "were offered and rank below all others"
         description += (
             f"; {format_plural(n_incomplete, 'incomplete ranking')}, whose missing options"
-            f" {treatment}"
+            f" {treatment_text}"
         )
     if n_tied := rankings.count[
         [len(np.unique(ranks)) < len(ranks) for _, ranks in rankings.orders]

@@ -23,7 +23,7 @@ import numpy as np
 from thali._labels import format_label
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..columns import NO, YES, describe_content, get_column, read_row_texts
+from ..column_readers import NO, YES, describe_content, get_column, read_row_texts
 from .product_encoding import number_positions
 
 if TYPE_CHECKING:
@@ -60,35 +60,41 @@ def add_no_choice(
     """
     import pandas as pd
 
-    name, alternative, chosen = columns
-    answers = read_row_texts(get_column(frame, bought))
-    _check_bought_answers(answers, task, frame, name, bought)
-    is_bought = np.isin([text.casefold() for text in answers], list(YES))
-    if alternative is None:
-        alternative = ALTERNATIVES
-        frame = frame.assign(**{alternative: number_positions(task)})
-    labels = frame[alternative].map(format_label)
-    if NOTHING in set(labels):
+    task_column, alternative_column, chosen_column = columns
+    bought_answers = read_row_texts(get_column(frame, bought))
+    _check_bought_answers(bought_answers, task, frame, task_column, bought)
+    is_bought = np.isin([text.casefold() for text in bought_answers], list(YES))
+    if alternative_column is None:
+        alternative_column = ALTERNATIVES
+        frame = frame.assign(**{alternative_column: number_positions(task)})
+    alternative_labels = frame[alternative_column].map(format_label)
+    if NOTHING in set(alternative_labels):
         raise DataError(
             f"An alternative is already called {NOTHING!r}, the name used with ",
             Argument("bought"),
             "; rename the alternative.",
         )
-    tasks = frame[name].map(format_label)
+    task_labels = frame[task_column].map(format_label)
     frame = frame.drop(columns=bought).assign(
-        **{alternative: labels, name: tasks, chosen: (picked & is_bought) * 1}
+        **{
+            alternative_column: alternative_labels,
+            task_column: task_labels,
+            chosen_column: (picked & is_bought) * 1,
+        }
     )
     first_rows = np.unique(task, return_index=True)[1]
     no_choice_rows = frame.iloc[first_rows].assign(
-        **{alternative: NOTHING, chosen: (~is_bought[first_rows]) * 1}
+        **{alternative_column: NOTHING, chosen_column: (~is_bought[first_rows]) * 1}
     )
-    forced = frame.assign(**{chosen: picked * 1, name: tasks + _choose_suffix(set(tasks))})[
-        ~is_bought
-    ]
-    all_tasks = np.concatenate([task, task[first_rows], task[~is_bought]])
+    forced_choice_rows = frame.assign(
+        **{chosen_column: picked * 1, task_column: task_labels + _choose_suffix(set(task_labels))}
+    )[~is_bought]
+    task_of_row = np.concatenate([task, task[first_rows], task[~is_bought]])
     order_in_task = np.repeat([0, 0, 1], [len(task), len(first_rows), int((~is_bought).sum())])
-    table = pd.concat([frame, no_choice_rows, forced], ignore_index=True)
-    return table.iloc[np.lexsort([order_in_task, all_tasks])].reset_index(drop=True), alternative
+    all_rows = pd.concat([frame, no_choice_rows, forced_choice_rows], ignore_index=True)
+    return all_rows.iloc[np.lexsort([order_in_task, task_of_row])].reset_index(
+        drop=True
+    ), alternative_column
 
 
 def _choose_suffix(labels: set[str]) -> str:
@@ -100,20 +106,20 @@ def _choose_suffix(labels: set[str]) -> str:
 
 
 def _check_bought_answers(
-    answers: np.ndarray, task: np.ndarray, frame: "pd.DataFrame", name: str, bought: str
+    answers: np.ndarray, task: np.ndarray, frame: "pd.DataFrame", task_column: str, bought: str
 ) -> None:
     """Raise DataError if a `bought` answer is not yes or no, or differs within a task."""
     is_known = np.isin([text.casefold() for text in answers], [*YES, *NO])
     first_rows = np.unique(task, return_index=True)[1]
-    differs = answers != answers[first_rows][np.unique(task, return_inverse=True)[1]]
-    if is_known.all() and not differs.any():
+    is_different = answers != answers[first_rows][np.unique(task, return_inverse=True)[1]]
+    if is_known.all() and not is_different.any():
         return
-    row = int((~is_known | differs).argmax())
+    wrong_row = int((~is_known | is_different).argmax())
     problem = "differs between rows"
-    if not is_known[row]:
-        problem = describe_content(answers[row])
+    if not is_known[wrong_row]:
+        problem = describe_content(answers[wrong_row])
     raise DataError(
-        f"Column {bought!r} {problem} in task {format_label(frame[name].iloc[row])!r}; it must be"
-        " 1 (or"
+        f"Column {bought!r} {problem} in task"
+        f" {format_label(frame[task_column].iloc[wrong_row])!r}; it must be 1 (or"
         " yes) in all rows of a task whose product would be bought, and 0 in all other tasks."
     )

@@ -5,22 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer, is_list
-from thali._described import Facts
-from thali._inference.indexing import part_bounds, part_indices
-from thali._inference.seeds import build_seed_sequence
+from thali._argument_checks import check_integer, is_list
+from thali._inference.index_arithmetic import part_bounds, part_indices
+from thali._inference.random_seeds import build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
+from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..choice_scores import find_chosen_rows
+from ..base_classes import Frozen
+from ..column_readers import check_columns, convert_frame, rename_as_text, select_answered_rows
 from ..column_roles import column_names
-from ..columns import check_columns, convert_frame, rename_as_text, select_answered_rows
-from ..facts import list_name_facts
-from ..judged import Frozen
 from ..kinds import EXPERIMENTS
-from ..people_table import list_differing_columns, list_people_facts
-from .design import list_experiment_facts
-from .levels import ALPHABET, MEASURED, is_integer
+from ..prediction_scores import find_chosen_rows
+from ..report_facts import list_name_facts
+from ..respondent_table import list_differing_columns, list_people_facts
+from .attribute_levels import ALPHABET, MEASURED, is_integer
+from .fitted_design import list_experiment_facts
 from .product_encoding import Attribute, SchemeCells, SchemeTasks
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
 
     Held out are the last tasks of every respondent, random tasks, or marked tasks.
     """
-    marked = np.asarray(tasks)
-    if marked.dtype == bool and marked.shape == (data.n_tasks,):
-        if marked.all() or not marked.any():
+    is_selected = np.asarray(tasks)
+    if is_selected.dtype == bool and is_selected.shape == (data.n_tasks,):
+        if is_selected.all() or not is_selected.any():
             raise DataError("`tasks` selects all tasks or none; each part needs at least one task.")
-        return marked
-    number = check_integer("tasks", tasks, 1)
-    counts = np.diff(data.first_task)
-    if (counts <= number).any():
-        person = data.respondents[int((counts <= number).argmax())]
+        return is_selected
+    n_held = check_integer("tasks", tasks, 1)
+    task_counts = np.diff(data.first_task)
+    if (task_counts <= n_held).any():
+        respondent = data.respondents[int((task_counts <= n_held).argmax())]
         raise DataError(
-            f"Respondent {person!r} has only {format_plural(int(counts.min()), 'task')}, so no"
-            f" task would be left to fit when {number} are held out; hold out fewer tasks."
+            f"Respondent {respondent!r} has only {format_plural(int(task_counts.min()), 'task')},"
+            f" so no task would be left to fit when {n_held} are held out; hold out fewer tasks."
         )
     # the last tasks are held out, of tasks in random order with a seed
     tasks_in_order = np.split(np.arange(data.n_tasks), data.first_task[1:-1])
@@ -53,7 +53,7 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
         rng = np.random.default_rng(build_seed_sequence(random_seed))
         tasks_in_order = [rng.permutation(tasks)[::-1] for tasks in tasks_in_order]
     is_held = np.zeros(data.n_tasks, dtype=bool)
-    is_held[np.concatenate([tasks[-number:] for tasks in tasks_in_order])] = True
+    is_held[np.concatenate([tasks[-n_held:] for tasks in tasks_in_order])] = True
     return is_held
 
 
@@ -62,22 +62,27 @@ def select_held_respondents(
 ) -> np.ndarray:
     """Return whether each task's respondent is held out, at random or by name."""
     if is_integer(respondents):
-        number = check_integer("respondents", respondents, 1)
-        people = np.random.default_rng(build_seed_sequence(random_seed)).permutation(
+        n_held = check_integer("respondents", respondents, 1)
+        held_respondents = np.random.default_rng(build_seed_sequence(random_seed)).permutation(
             data.n_respondents
-        )[:number]
+        )[:n_held]
     elif not is_list(respondents):
         raise ArgumentError(
             f"`respondents` must be an integer or a list of labels; got {respondents!r}."
         )
     else:
-        labels = list(map(format_label, respondents))
-        respondent_index = index_labels(data.respondents)
-        for label in labels:
-            if label not in respondent_index:
-                raise DataError(f"Unknown respondent {label!r}.{suggest(label, data.respondents)}")
-        people = np.array([respondent_index[label] for label in labels], dtype=np.int64)
-    is_held = np.isin(data.respondent_of_task, people)
+        held_labels = list(map(format_label, respondents))
+        index_by_label = index_labels(data.respondents)
+        for respondent_label in held_labels:
+            if respondent_label not in index_by_label:
+                raise DataError(
+                    "Unknown respondent"
+                    f" {respondent_label!r}.{suggest(respondent_label, data.respondents)}"
+                )
+        held_respondents = np.array(
+            [index_by_label[respondent_label] for respondent_label in held_labels], dtype=np.int64
+        )
+    is_held = np.isin(data.respondent_of_task, held_respondents)
     if is_held.all() or not is_held.any():
         raise DataError(
             "Both parts need at least one of the"
@@ -94,29 +99,34 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
     import pandas as pd
 
     scheme = data.scheme
-    task = part_indices(data.first_row)
+    task_index = part_indices(data.first_row)
     chosen = np.zeros(data.n_alternatives, dtype=np.int64)
     chosen[find_chosen_rows(data)] = 1
     table: dict[Any, Any] = {
-        scheme.respondent: np.array(data.respondents, dtype=object)[data.respondent_of_task[task]],
-        scheme.task: data.task_labels[task].astype(object),
+        scheme.respondent: np.array(data.respondents, dtype=object)[
+            data.respondent_of_task[task_index]
+        ],
+        scheme.task: data.task_labels[task_index].astype(object),
     }
     if scheme.alternative is not None:
         table[scheme.alternative] = data.alternative_labels.astype(object)
     table[scheme.chosen] = chosen
-    levels = data.products[data.row_product]
-    codes = dict(zip(data.attributes, levels.T, strict=True))
-    is_none = scheme.find_none_products(levels)
-    labels = dict(scheme.none)
+    row_levels = data.products[data.row_product]
+    codes_by_attribute = dict(zip(data.attributes, row_levels.T, strict=True))
+    is_none = scheme.find_none_products(row_levels)
+    none_label_by_column = dict(scheme.none)
     for attribute in scheme.attributes:
         table[attribute.name] = _write_cells(
-            attribute, codes[attribute.name], is_none, labels.get(attribute.name)
+            attribute,
+            codes_by_attribute[attribute.name],
+            is_none,
+            none_label_by_column.get(attribute.name),
         )
-    for name, label in scheme.none:
-        if name not in table:
-            table[name] = np.where(is_none, label, "")
-            if label == "1":
-                table[name] = is_none.astype(np.int64)
+    for none_column, none_label in scheme.none:
+        if none_column not in table:
+            table[none_column] = np.where(is_none, none_label, "")
+            if none_label == "1":
+                table[none_column] = is_none.astype(np.int64)
     return pd.DataFrame(table)
 
 
@@ -127,15 +137,17 @@ def _write_cells(
     # Rows of the no-choice option contain its label, or are empty without a label.
     import pandas as pd
 
-    words = [word for word in attribute.missing[:1] if word]
-    extra = dict.fromkeys(filter(None, [*words, label]))
-    texts = np.array([*attribute.levels, None], dtype=object)[codes]
-    if words:
-        texts[(codes < 0) & ~is_none] = words[0]
-    texts[is_none] = label
+    missing_words = [word for word in attribute.missing[:1] if word]
+    extra_levels = dict.fromkeys(filter(None, [*missing_words, label]))
+    cell_texts = np.array([*attribute.levels, None], dtype=object)[codes]
+    if missing_words:
+        cell_texts[(codes < 0) & ~is_none] = missing_words[0]
+    cell_texts[is_none] = label
     if attribute.order == MEASURED:
-        return texts
-    return pd.Categorical(texts, [*attribute.levels, *extra], ordered=attribute.order != ALPHABET)
+        return cell_texts
+    return pd.Categorical(
+        cell_texts, [*attribute.levels, *extra_levels], ordered=attribute.order != ALPHABET
+    )
 
 
 class ChoiceExperiment(Frozen, SchemeTasks):
@@ -379,11 +391,11 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         frame = convert_frame(frame)
         named_columns = {"respondent": respondent, "task": task, "chosen": chosen}
         check_columns(frame, (*named_columns.values(), bought))
-        offers = frame
+        offer_frame = frame
         if bought is not None:
-            offers = frame.drop(columns=bought)
+            offer_frame = frame.drop(columns=bought)
             more["bought"] = BOUGHT
-        wide_columns = find_wide_tasks(offers, named_columns, alternatives)
+        wide_columns = find_wide_tasks(offer_frame, named_columns, alternatives)
         if wide_columns is None:
             raise DataError(
                 f"The columns {shorten(column_names(frame), 12)} do not show which alternative"
@@ -394,7 +406,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         frame = select_answered_rows(
             frame, [wide_columns.chosen], labels=(*wide_columns.alternatives, "None")
         )
-        long, none_label = build_long_frame(frame, wide_columns, none, bought)
+        long_frame, none_label = build_long_frame(frame, wide_columns, none, bought)
         if bought is not None and none_label is not None:
             raise DataError(
                 f"Column {wide_columns.chosen!r} contains {none_label!r}, but with ",
@@ -402,48 +414,52 @@ class ChoiceExperiment(Frozen, SchemeTasks):
                 " it must contain the chosen product, even if it would not be bought.",
             )
         more["missing"] = add_lacking_word(wide_columns, more.get("missing"))
-        data = cls.from_frame(long, none=none_label, **more)
+        data = cls.from_frame(long_frame, none=none_label, **more)
         other_columns = [
             str(name) for name in frame.columns if str(name) not in (*wide_columns.used, bought)
         ]
-        persons: Any = np.arange(1, len(frame) + 1)
+        respondent_of_row: Any = np.arange(1, len(frame) + 1)
         if wide_columns.respondent is not None:
-            persons = frame[wide_columns.respondent]
-        people = read_people(rename_as_text(frame), other_columns, persons, "respondent")
+            respondent_of_row = frame[wide_columns.respondent]
+        people = read_people(rename_as_text(frame), other_columns, respondent_of_row, "respondent")
         return data.with_fields(people=people)
 
     @classmethod
     def _from_arrays(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":
         """Build the experiment from checked arrays; equal products are merged."""
         products, row_product = np.unique(arrays_read.products_of_rows, axis=0, return_inverse=True)
-        arrays = (
+        index_arrays = (
             arrays_read.first_task,
             arrays_read.first_row,
             arrays_read.chosen,
             row_product.ravel(),
             products,
         )
-        arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)
-        labels = arrays_read.task_labels, arrays_read.alternative_labels
+        index_arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in index_arrays)
+        label_arrays = arrays_read.task_labels, arrays_read.alternative_labels
         return cls._from_fields(
-            arrays_read.scheme, arrays_read.respondents, *arrays, *labels, arrays_read.people
+            arrays_read.scheme,
+            arrays_read.respondents,
+            *index_arrays,
+            *label_arrays,
+            arrays_read.people,
         )
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
         """Set the fields in the order of `_FIELDS`, copying others' arrays; return the object."""
-        owned = list(fields)
-        for k, field in enumerate(fields):
-            if isinstance(field, np.ndarray) and not field.flags.owndata:
-                owned[k] = field.copy()
-        return super()._freeze(*owned)
+        owned_fields = list(fields)
+        for k, field_value in enumerate(fields):
+            if isinstance(field_value, np.ndarray) and not field_value.flags.owndata:
+                owned_fields[k] = field_value.copy()
+        return super()._freeze(*owned_fields)
 
     def __str__(self) -> str:
-        counts = {
+        count_by_noun = {
             "respondent": self.n_respondents,
             "task": self.n_tasks,
             "alternative": self.n_alternatives,
         }
-        parts = [format_plural(count, noun) for noun, count in counts.items()]
+        parts = [format_plural(count, noun) for noun, count in count_by_noun.items()]
         if self.has_none:
             parts.append("no-choice option")
         return ", ".join(parts)
@@ -474,8 +490,8 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             commas. One more names the columns of people, if there are any that differ.
         """
         lines = [str(self), *map(": ".join, self.scheme.describe_attributes())]
-        if differing := list_differing_columns(self.people):
-            lines.append(f"respondent columns: {shorten(differing, 12)}")
+        if differing_columns := list_differing_columns(self.people):
+            lines.append(f"respondent columns: {shorten(differing_columns, 12)}")
         return "\n".join(lines)
 
     @property
@@ -582,23 +598,27 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         is_selected[np.asarray(tasks)] = True
         if not is_selected.any():
             raise DataError("No task is selected; select at least one.")
-        sizes = np.diff(self.first_row)
-        rows = np.repeat(is_selected, sizes)
-        counts = np.bincount(self.respondent_of_task[is_selected], minlength=self.n_respondents)
-        products_left, row_product = np.unique(self.row_product[rows], return_inverse=True)
+        task_sizes = np.diff(self.first_row)
+        is_kept_row = np.repeat(is_selected, task_sizes)
+        task_counts = np.bincount(
+            self.respondent_of_task[is_selected], minlength=self.n_respondents
+        )
+        kept_products, row_product = np.unique(self.row_product[is_kept_row], return_inverse=True)
         people = self.people
         if people is not None:
-            people = people.loc[counts > 0]
+            people = people.loc[task_counts > 0]
         return self._from_fields(
             self.scheme,
-            tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
-            part_bounds(counts[counts > 0]),
-            part_bounds(sizes[is_selected]),
+            tuple(
+                label for label, count in zip(self.respondents, task_counts, strict=True) if count
+            ),
+            part_bounds(task_counts[task_counts > 0]),
+            part_bounds(task_sizes[is_selected]),
             self.chosen[is_selected],
             row_product.astype(np.int64),
-            self.products[products_left],
+            self.products[kept_products],
             self.task_labels[is_selected],
-            self.alternative_labels[rows],
+            self.alternative_labels[is_kept_row],
             people,
         )
 

@@ -6,23 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import is_list
-from thali._inference.indexing import repeat_indices
-from thali._inference.warn import warn
+from thali._argument_checks import is_list
+from thali._inference.index_arithmetic import repeat_indices
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
-from ..column_roles import (
-    ALTERNATIVE,
-    AVAILABLE,
-    CHOSEN,
-    NO_CHOICE,
-    RESPONDENT_OF_TASKS,
-    TASK,
-    map_plain_names,
-    simplify_name,
-)
-from ..columns import (
+from ..column_readers import (
     NO,
     YES,
     add_note,
@@ -38,9 +28,18 @@ from ..columns import (
     rename_as_text,
     select_answered_rows,
 )
-from ..people_table import build_people_table
-from .dual_response import NOTHING, add_no_choice, check_single_none
-from .levels import (
+from ..column_roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    NO_CHOICE,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    map_plain_names,
+    simplify_name,
+)
+from ..respondent_table import build_people_table
+from .attribute_levels import (
     BINS,
     GIVEN,
     check_level_order,
@@ -49,6 +48,7 @@ from .levels import (
     order_levels,
     read_numbers,
 )
+from .dual_response import NOTHING, add_no_choice, check_single_none
 from .product_encoding import (
     HELD_OUT,
     INSIDE,
@@ -102,11 +102,13 @@ class TaskTable(NamedTuple):
 
     def read_labels(self) -> RowLabels:
         """Read the respondent, task and alternative of each row."""
-        labels = None
+        alternative_labels = None
         if self.alternative is not None:
-            labels = _read_labels(self.frame, self.alternative)
+            alternative_labels = _read_labels(self.frame, self.alternative)
         return RowLabels(
-            _read_labels(self.frame, self.respondent), _read_labels(self.frame, self.task), labels
+            _read_labels(self.frame, self.respondent),
+            _read_labels(self.frame, self.task),
+            alternative_labels,
         )
 
     def read_chosen(self) -> np.ndarray:
@@ -144,44 +146,49 @@ def find_none_condition(
             (str(get_column(frame, str(name)).name), format_label(value))
             for name, value in none.items()
         )
-    label = format_label(none)
-    if label in frame.columns:
-        if alternative is not None and label in encode_texts(get_column(frame, alternative))[1]:
+    none_label = format_label(none)
+    if none_label in frame.columns:
+        if (
+            alternative is not None
+            and none_label in encode_texts(get_column(frame, alternative))[1]
+        ):
             raise DataError(
-                Setting("none", label),
+                Setting("none", none_label),
                 " is both a column and an alternative; rename one, or give the column and its"
                 " value.",
             )
-        if not set(read_row_texts(get_column(frame, label))) <= _MARKS:
+        if not set(read_row_texts(get_column(frame, none_label))) <= _MARKS:
             raise DataError(
-                f"Column {label!r}, named by ",
+                f"Column {none_label!r}, named by ",
                 Argument("none"),
                 ", must contain 1 for the no-choice option and 0 elsewhere.",
             )
-        return ((label, "1"),)
+        return ((none_label, "1"),)
     if alternative is None:
         raise DataError(
-            Setting("none", label),
+            Setting("none", none_label),
             " is not a column, and there is no column of alternatives; name that with ",
             Argument("alternative"),
             ".",
         )
-    return ((alternative, label),)
+    return ((alternative, none_label),)
 
 
 def build_absent_none_error(
     condition: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None
 ) -> Message:
     """Build the error message for a `none` that matches no row."""
-    name, label = condition[0]
-    texts = [text for text in encode_texts(get_column(frame, name))[1] if text]
-    if len(condition) == 1 and name == alternative:
+    none_column, none_label = condition[0]
+    known_labels = [text for text in encode_texts(get_column(frame, none_column))[1] if text]
+    if len(condition) == 1 and none_column == alternative:
         return Message(
             Argument("none"),
-            f" is {label!r}, but there is no such alternative; the alternatives are"
-            f" {shorten(texts)}.{suggest(label, texts)}",
+            f" is {none_label!r}, but there is no such alternative; the alternatives are"
+            f" {shorten(known_labels)}.{suggest(none_label, known_labels)}",
         )
-    condition_text = " and ".join(f"{label!r} in column {name!r}" for name, label in condition)
+    condition_text = " and ".join(
+        f"{none_label!r} in column {none_column!r}" for none_column, none_label in condition
+    )
     return Message(
         Argument("none"), f" is {condition_text}, but no row has this value; correct the value."
     )
@@ -196,30 +203,32 @@ class BareRows(NamedTuple):
 
 
 def _find_bare_rows(
-    frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str
+    frame: "pd.DataFrame", names: list[str], row_labels: RowLabels, text: str
 ) -> BareRows | None:
     """Find rows, at most one per task, whose attributes all contain `text`; else None."""
     # No other row may contain the text in these attributes.
-    matches = []
-    for name in names:
-        codes, texts = encode_texts(get_column(frame, name))
-        matches.append(np.isin(codes, [k for k, cell in enumerate(texts) if cell == text]))
-    bare = np.array(matches)
-    is_lacking: np.ndarray = np.any(bare, axis=1)
-    is_bare: np.ndarray = np.all(bare[is_lacking], axis=0)
+    matches_by_column = []
+    for attribute_name in names:
+        codes, cell_texts = encode_texts(get_column(frame, attribute_name))
+        matches_by_column.append(
+            np.isin(codes, [k for k, cell in enumerate(cell_texts) if cell == text])
+        )
+    has_text = np.array(matches_by_column)
+    is_lacking: np.ndarray = np.any(has_text, axis=1)
+    is_bare: np.ndarray = np.all(has_text[is_lacking], axis=0)
     if (
         not is_bare.any()
-        or (bare[is_lacking].any(axis=0) & ~is_bare).any()
+        or (has_text[is_lacking].any(axis=0) & ~is_bare).any()
         or 1 == is_lacking.sum() < len(names)
     ):
         return None
-    tasks = set(zip(rows.person[is_bare], rows.task[is_bare], strict=True))
-    if len(tasks) < is_bare.sum():
+    bare_tasks = set(zip(row_labels.person[is_bare], row_labels.task[is_bare], strict=True))
+    if len(bare_tasks) < is_bare.sum():
         return None
-    labels: set[str] = set()
-    if rows.alternative is not None:
-        labels = set(map(str, rows.alternative[is_bare]))
-    return BareRows(is_bare, is_lacking, labels)
+    alternative_labels: set[str] = set()
+    if row_labels.alternative is not None:
+        alternative_labels = set(map(str, row_labels.alternative[is_bare]))
+    return BareRows(is_bare, is_lacking, alternative_labels)
 
 
 def recognise_none(
@@ -231,12 +240,12 @@ def recognise_none(
     seem to be the no-choice option.
     """
     if (bare_rows := _find_bare_rows(frame, names, rows, "")) is not None:
-        option: Any = Argument("none")
+        none_setting: Any = Argument("none")
         if len(bare_rows.labels) == 1:
-            (label,) = bare_rows.labels
-            if alternative is not None and simplify_name(label) in NO_CHOICE:
-                return ((alternative, label),)
-            option = Setting("none", label)
+            (none_label,) = bare_rows.labels
+            if alternative is not None and simplify_name(none_label) in NO_CHOICE:
+                return ((alternative, none_label),)
+            none_setting = Setting("none", none_label)
         missing_names = shorten(
             [names[name_index] for name_index in np.flatnonzero(bare_rows.lacking)]
         )
@@ -244,22 +253,28 @@ def recognise_none(
             f"No value is given for {missing_names}"
             f" {rows.describe_row(int(bare_rows.rows.argmax()))}; if this row is the no-choice"
             " option, set ",
-            option,
+            none_setting,
             "; otherwise, fill in the missing values.",
         )
-    zeros = _find_bare_rows(frame, names, rows, "0")
-    if alternative is None or zeros is None or zeros.lacking.sum() < 2 or len(zeros.labels) > 1:
-        return ()
-    tasks, task = np.unique(
-        list(zip(rows.person, rows.task, strict=True)), axis=0, return_inverse=True
-    )
-    other_names = [name for name, lacks in zip(names, zeros.lacking, strict=True) if not lacks]
-    codes = [encode_texts(get_column(frame, name))[0] for name in other_names]
-    if zeros.rows.sum() < len(tasks) or any(
-        len(set(zip(task.ravel(), cells, strict=True))) > len(tasks) for cells in codes
+    zero_rows = _find_bare_rows(frame, names, rows, "0")
+    if (
+        alternative is None
+        or zero_rows is None
+        or zero_rows.lacking.sum() < 2
+        or len(zero_rows.labels) > 1
     ):
         return ()
-    return ((alternative, min(zeros.labels)),)
+    distinct_tasks, task_index = np.unique(
+        list(zip(rows.person, rows.task, strict=True)), axis=0, return_inverse=True
+    )
+    other_names = [name for name, lacks in zip(names, zero_rows.lacking, strict=True) if not lacks]
+    codes_by_column = [encode_texts(get_column(frame, name))[0] for name in other_names]
+    if zero_rows.rows.sum() < len(distinct_tasks) or any(
+        len(set(zip(task_index.ravel(), column_codes, strict=True))) > len(distinct_tasks)
+        for column_codes in codes_by_column
+    ):
+        return ()
+    return ((alternative, min(zero_rows.labels)),)
 
 
 # The chosen row of each task: 1 and 0, yes and no, or the chosen alternative in every row ---------
@@ -267,37 +282,39 @@ def recognise_none(
 
 def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.ndarray:
     """Return whether each row's alternative was chosen, from marks or labels."""
-    codes, texts = encode_texts(get_column(frame, name))
-    value_by_text = {
-        text: int(text.casefold() in YES) for text in texts if text.casefold() in (*YES, *NO)
+    codes, cell_texts = encode_texts(get_column(frame, name))
+    mark_by_text = {
+        text: int(text.casefold() in YES) for text in cell_texts if text.casefold() in (*YES, *NO)
     }
-    row_values = np.array([value_by_text.get(text, -1) for text in texts])[codes]
-    if (row_values >= 0).all():
-        return row_values.astype(bool)
-    picked = np.array(texts, dtype=object)[codes]
-    task = number_tasks(rows.person, rows.task)
-    first_rows = np.unique(task, return_index=True)[1]
-    if (picked == picked[first_rows][task]).all():
-        labels = rows.alternative
-        if labels is None:
-            labels = number_positions(task).astype(str)
-        if set(picked) <= set(labels):
-            return picked == labels
-    row = int((row_values < 0).argmax())
+    row_marks = np.array([mark_by_text.get(text, -1) for text in cell_texts])[codes]
+    if (row_marks >= 0).all():
+        return row_marks.astype(bool)
+    row_texts = np.array(cell_texts, dtype=object)[codes]
+    task_index = number_tasks(rows.person, rows.task)
+    first_rows = np.unique(task_index, return_index=True)[1]
+    if (row_texts == row_texts[first_rows][task_index]).all():
+        alternative_labels = rows.alternative
+        if alternative_labels is None:
+            alternative_labels = number_positions(task_index).astype(str)
+        if set(row_texts) <= set(alternative_labels):
+            return row_texts == alternative_labels
+    wrong_row = int((row_marks < 0).argmax())
     raise DataError(
-        f"Column {name!r} {describe_content(texts[codes[row]])} {rows.describe_task(row)}; it must"
+        f"Column {name!r} {describe_content(cell_texts[codes[wrong_row]])}"
+        f" {rows.describe_task(wrong_row)}; it must"
         " be 1 for the chosen alternative and 0 for the others."
     )
 
 
-def _find_single_rows(rows: RowLabels) -> np.ndarray:
+def _find_single_rows(row_labels: RowLabels) -> np.ndarray:
     """Return which rows are alone in their task; raise if most tasks have one row."""
-    task = number_tasks(rows.person, rows.task)
-    sizes = np.bincount(task)
-    is_single = sizes[task] == 1
-    if np.median(sizes) <= 1:
+    task_index = number_tasks(row_labels.person, row_labels.task)
+    task_sizes = np.bincount(task_index)
+    is_single = task_sizes[task_index] == 1
+    if np.median(task_sizes) <= 1:
         raise DataError(
-            f"There is only one alternative {rows.describe_task(int(is_single.argmax()))}, and in"
+            f"There is only one alternative {row_labels.describe_task(int(is_single.argmax()))},"
+            " and in"
             " most other tasks; a choice needs at least two. Check the columns of respondents and"
             " tasks, or name them with ",
             Argument("respondent"),
@@ -314,13 +331,17 @@ _POSITION_NAMES = ("package", "bundle", "profile", "card", "option", "item", "pr
 
 def _find_position_column(table: TaskTable) -> str | None:
     """Return a column that only numbers the products within tasks, or None."""
-    names = map_plain_names(map(str, table.frame.columns))
-    columns = [names[name] for name in _POSITION_NAMES if name in names]
-    if not columns:
+    name_by_simplified = map_plain_names(map(str, table.frame.columns))
+    candidate_columns = [
+        name_by_simplified[name] for name in _POSITION_NAMES if name in name_by_simplified
+    ]
+    if not candidate_columns:
         return None
-    rows = table.read_labels()
-    positions = number_positions(number_tasks(rows.person, rows.task)).tolist()
-    return next((name for name in columns if table.frame[name].tolist() == positions), None)
+    row_labels = table.read_labels()
+    positions = number_positions(number_tasks(row_labels.person, row_labels.task)).tolist()
+    return next(
+        (name for name in candidate_columns if table.frame[name].tolist() == positions), None
+    )
 
 
 class ExperimentArrays(NamedTuple):
@@ -365,56 +386,68 @@ def read_experiment(
         _convert_keys(bins, "bins"),
         missing,
     )
-    table = _read_task_table(frame, columns, settings, bought)
+    task_table = _read_task_table(frame, columns, settings, bought)
     if bought is not None:
-        table = _add_no_choice(table, bought)
-        none = {table.alternative: NOTHING}
-    frame, rows = table.frame, table.read_labels()
-    _refuse_idle_respondents(get_column(frame, table.respondent), rows.person, table.respondent)
-    scheme, is_none = _read_scheme(table, rows, settings, none, inside)
-    picked = read_chosen_rows(frame, table.chosen, rows)
-    choices = _sort_rows(
-        scheme, rows, scheme.encode_products(frame, rows.describe_row), picked, is_none
+        task_table = _add_no_choice(task_table, bought)
+        none = {task_table.alternative: NOTHING}
+    frame, row_labels = task_table.frame, task_table.read_labels()
+    _refuse_idle_respondents(
+        get_column(frame, task_table.respondent), row_labels.person, task_table.respondent
+    )
+    scheme, is_none = _read_scheme(task_table, row_labels, settings, none, inside)
+    is_chosen = read_chosen_rows(frame, task_table.chosen, row_labels)
+    experiment_arrays = _sort_rows(
+        scheme,
+        row_labels,
+        scheme.encode_products(frame, row_labels.describe_row),
+        is_chosen,
+        is_none,
     )
     is_guessed = settings.names is None
-    choices, constant = _drop_constant_attributes(
-        choices, settings.declared.union(dict(scheme.none)), is_guessed
+    experiment_arrays, constant_attributes = _drop_constant_attributes(
+        experiment_arrays, settings.declared.union(dict(scheme.none)), is_guessed
     )
-    _check_attributes(choices.scheme.attributes)
-    used_columns = table.roles.union(attribute.name for attribute in choices.scheme.attributes)
+    _check_attributes(experiment_arrays.scheme.attributes)
+    used_columns = task_table.roles.union(
+        attribute.name for attribute in experiment_arrays.scheme.attributes
+    )
     other_columns = [name for name in frame.columns if name not in used_columns]
-    people = read_people(frame, other_columns, rows.person, table.respondent)
+    people = read_people(frame, other_columns, row_labels.person, task_table.respondent)
     # columns that describe people and are not named as attributes
     if is_guessed and people is not None:
-        constant = [name for name in constant if name not in people.columns]
+        constant_attributes = [name for name in constant_attributes if name not in people.columns]
     if HELD_OUT in other_columns and {"0", "1"} <= set(
         encode_texts(get_column(frame, HELD_OUT))[1]
     ):
-        constant = [name for name in constant if name != HELD_OUT]
+        constant_attributes = [name for name in constant_attributes if name != HELD_OUT]
         _warn_about_holdouts()
-    if constant:
+    if constant_attributes:
         warn(
             DataWarning(
                 "Attributes dropped because they are constant within every task and cannot"
-                f" explain choices: {shorten(constant, 12)}."
+                f" explain choices: {shorten(constant_attributes, 12)}."
             )
         )
-    return choices._replace(people=people)
+    return experiment_arrays._replace(people=people)
 
 
 def _read_scheme(
-    table: TaskTable, rows: RowLabels, settings: AttributeSettings, none: Any, inside: bool
+    table: TaskTable, row_labels: RowLabels, settings: AttributeSettings, none: Any, inside: bool
 ) -> tuple[Scheme, np.ndarray]:
     """Read attributes and levels; also return which rows are the no-choice option."""
     frame = table.frame
     none_condition = find_none_condition(frame, none, table.alternative)
-    names = _list_attribute_names(frame, settings.names, table.roles, none_condition, none)
+    attribute_names = _list_attribute_names(
+        frame, settings.names, table.roles, none_condition, none
+    )
     if not none_condition and settings.missing is None:
-        none_condition = recognise_none(frame, names, rows, table.alternative)
+        none_condition = recognise_none(frame, attribute_names, row_labels, table.alternative)
     is_none = find_none_rows(frame, none_condition)
     if none_condition and not is_none.any():
         raise DataError(build_absent_none_error(none_condition, frame, table.alternative))
-    attribute_list = _read_attributes(frame, names, is_none, settings, rows.describe_row)
+    attribute_list = _read_attributes(
+        frame, attribute_names, is_none, settings, row_labels.describe_row
+    )
     scheme = Scheme(
         table.respondent,
         table.task,
@@ -434,12 +467,15 @@ def _read_task_table(
     bought: str | None,
 ) -> TaskTable:
     """Find the columns; keep the rows of offered alternatives in answered tasks."""
-    respondent, task, alternative, chosen = columns
+    respondent_column, task_column, alternative_column, chosen_column = columns
     frame = select_answered_rows(
-        frame, [chosen], list(filter(None, [alternative])), task_columns=(respondent, task)
+        frame,
+        [chosen_column],
+        list(filter(None, [alternative_column])),
+        task_columns=(respondent_column, task_column),
     )
     table = TaskTable(frame, *columns)
-    if alternative is None and settings.names is None:
+    if alternative_column is None and settings.names is None:
         table = table._replace(alternative=_find_position_column(table))
     kept_columns = table.roles.union(settings.declared, settings.names or (), [bought])
     table = _select_offered_rows(
@@ -453,15 +489,17 @@ def _read_task_table(
 
 def _add_no_choice(table: TaskTable, bought: str) -> TaskTable:
     """Add a no-choice row to each task, using the answers in the column `bought`."""
-    frame, task, rows = table.frame, table.task, table.read_labels()
-    tasks, picked = number_tasks(rows.person, rows.task), table.read_chosen()
-    if task == table.respondent:  # each respondent had one task, and now may have two
-        task = next(name for name in ("task", "task of respondent") if name not in frame.columns)
-        frame = frame.assign(**{task: "1"})
-    frame, alternative = add_no_choice(
-        frame, tasks, picked, (task, table.alternative, table.chosen), bought
+    frame, task_column, row_labels = table.frame, table.task, table.read_labels()
+    task_index, is_chosen = number_tasks(row_labels.person, row_labels.task), table.read_chosen()
+    if task_column == table.respondent:  # each respondent had one task, and now may have two
+        task_column = next(
+            name for name in ("task", "task of respondent") if name not in frame.columns
+        )
+        frame = frame.assign(**{task_column: "1"})
+    frame, alternative_column = add_no_choice(
+        frame, task_index, is_chosen, (task_column, table.alternative, table.chosen), bought
     )
-    return table._replace(frame=frame, task=task, alternative=alternative)
+    return table._replace(frame=frame, task=task_column, alternative=alternative_column)
 
 
 def _hide_none_level(
@@ -493,10 +531,10 @@ def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTab
     """Keep the rows of offered alternatives; drop columns of offers and row numbers."""
     frame = table.frame
     name_by_simplified = map_plain_names(candidates)
-    numbering = [
+    row_number_columns = [
         name for name in name_by_simplified.values() if is_row_number(get_column(frame, name))
     ]
-    available = next(
+    available_column = next(
         (
             name
             for name in AVAILABLE.find_possible_columns(name_by_simplified)
@@ -504,22 +542,24 @@ def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTab
         ),
         None,
     )
-    if numbering:
-        add_note(f"row numbers ({shorten(numbering)}) not used")
-    if available is None:
-        return table._replace(frame=frame.drop(columns=numbering))
-    is_offered = read_flags(frame, available)
+    if row_number_columns:
+        add_note(f"row numbers ({shorten(row_number_columns)}) not used")
+    if available_column is None:
+        return table._replace(frame=frame.drop(columns=row_number_columns))
+    is_offered = read_flags(frame, available_column)
     if (is_wrong := table.read_chosen() & ~is_offered).any():
         raise DataError(
             f"The chosen alternative {table.read_labels().describe_task(int(is_wrong.argmax()))}"
-            f" has {available!r} = 0, as if it were not offered; correct the row, or remove the"
-            " task."
+            f" has {available_column!r} = 0, as if it were not offered; correct the row, or remove"
+            " the task."
         )
     add_note(
-        f"{available!r} marks the alternatives that were offered;"
+        f"{available_column!r} marks the alternatives that were offered;"
         f" {format_plural(int((~is_offered).sum()), 'row')} of other alternatives dropped"
     )
-    return table._replace(frame=frame.loc[is_offered].drop(columns=[*numbering, available]))
+    return table._replace(
+        frame=frame.loc[is_offered].drop(columns=[*row_number_columns, available_column])
+    )
 
 
 def read_people(
@@ -531,48 +571,55 @@ def read_people(
     """
     import pandas as pd
 
-    number, names = pd.factorize(person)
+    respondent_index, respondent_labels = pd.factorize(person)
     return build_people_table(
-        frame.loc[:, other_columns], (), number, tuple(map(format_label, names)), title
+        frame.loc[:, other_columns],
+        (),
+        respondent_index,
+        tuple(map(format_label, respondent_labels)),
+        title,
     )
 
 
 def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, str | None, str]:
     """Return the columns of respondent, task, alternative (or None) and choice."""
-    roles = (
+    role_descriptions = (
         ("respondent", RESPONDENT_OF_TASKS, "identifies the respondent"),
         ("task", TASK, "numbers the tasks of a respondent"),
         ("alternative", ALTERNATIVE, ""),
         ("chosen", CHOSEN, "marks the chosen alternative (1, others 0)"),
     )
     columns: list[str | None] = []
-    for (role, column_role, meaning), name in zip(roles, given_names, strict=True):
+    for (role, column_role, meaning), name in zip(role_descriptions, given_names, strict=True):
         if name is not None:
             if str(name) not in names:
-                available = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
-                raise DataError(f"There is no column {str(name)!r}; {available}")
+                columns_text = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
+                raise DataError(f"There is no column {str(name)!r}; {columns_text}")
             columns.append(str(name))
             continue
         name_by_simplified = map_plain_names(
             [n for n in names if n not in [str(w) for w in given_names if w is not None]]
         )
-        present = sorted(column_role.find_certain_columns(name_by_simplified), key=names.index)
+        matching_columns = sorted(
+            column_role.find_certain_columns(name_by_simplified), key=names.index
+        )
         # which a table need not have, and brands are attributes
-        if not present and role != "alternative":
-            present = list(column_role.find_possible_columns(name_by_simplified))[:1]
-        if len(present) > 1:
+        if not matching_columns and role != "alternative":
+            matching_columns = list(column_role.find_possible_columns(name_by_simplified))[:1]
+        if len(matching_columns) > 1:
             raise DataError(
-                f"Columns {shorten(present)} could each contain the {role}; choose one with ",
+                f"Columns {shorten(matching_columns)} could each contain the {role}; choose one"
+                " with ",
                 Argument(role),
                 ".",
             )
-        if not present and role != "alternative":
+        if not matching_columns and role != "alternative":
             raise DataError(
                 f"No column {meaning}; name such a column with ",
                 Argument(role),
                 f". The columns are {shorten(names, 12)}.",
             )
-        columns.append(next(iter(present), None))
+        columns.append(next(iter(matching_columns), None))
     used_columns = [name for name in columns if name is not None]
     # the user named one column for both, because each respondent had one task
     if columns[0] == columns[1] and None not in given_names[:2]:
@@ -583,36 +630,38 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
                 f"Column {name!r} has more than one role (respondent, task, alternative or"
                 " chosen); name different columns."
             )
-    respondent, task, alternative, chosen = columns
-    assert respondent is not None and task is not None and chosen is not None
-    return respondent, task, alternative, chosen
+    respondent_column, task_column, alternative_column, chosen_column = columns
+    assert respondent_column is not None and task_column is not None and chosen_column is not None
+    return respondent_column, task_column, alternative_column, chosen_column
 
 
 def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
     """Read a column of labels as texts; raise DataError if a cell is empty."""
-    texts = read_row_texts(get_column(frame, name))
-    if (texts == "").any():
-        row = int((texts == "").argmax())
+    label_texts = read_row_texts(get_column(frame, name))
+    if (label_texts == "").any():
+        empty_row = int((label_texts == "").argmax())
         raise DataError(
-            f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in or remove"
-            " the row."
+            f"A label is missing in row {frame.index[empty_row]}, column {name!r}; fill it in or"
+            " remove the row."
         )
-    return texts
+    return label_texts
 
 
-def _refuse_idle_respondents(series: "pd.Series", person: np.ndarray, name: str) -> None:
+def _refuse_idle_respondents(column: "pd.Series", person: np.ndarray, name: str) -> None:
     """Raise DataError if a categorical column lists a respondent without rows."""
     import pandas as pd
 
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        present = set(person)
-        idle = [
-            label for label in map(format_label, series.dtype.categories) if label not in present
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        active_respondents = set(person)
+        idle_respondents = [
+            label
+            for label in map(format_label, column.dtype.categories)
+            if label not in active_respondents
         ]
-        if idle:
+        if idle_respondents:
             raise DataError(
-                f"Respondent {idle[0]!r} has no task, although it is a category of column"
-                f" {name!r}; drop unused categories with .cat.remove_unused_categories()."
+                f"Respondent {idle_respondents[0]!r} has no task, although it is a category of"
+                f" column {name!r}; drop unused categories with .cat.remove_unused_categories()."
             )
 
 
@@ -636,24 +685,24 @@ def _list_attribute_names(
     none: Any,
 ) -> list[str]:
     """Return the columns that are attributes, given or not used otherwise."""
-    names = named_attributes
-    if names is None:
-        excluded = set(reserved)
+    attribute_names = named_attributes
+    if attribute_names is None:
+        used_columns = set(reserved)
         if not isinstance(none, Mapping):
-            excluded |= {name for name, _ in none_condition}
-        names = [name for name in frame.columns if name not in excluded]
-    if not names:
+            used_columns |= {name for name, _ in none_condition}
+        attribute_names = [name for name in frame.columns if name not in used_columns]
+    if not attribute_names:
         raise DataError("There are no attributes: no column is left to describe the products.")
-    for name in names:
+    for name in attribute_names:
         get_column(frame, name)
         if name in reserved:
             raise ArgumentError(
                 f"Column {name!r} cannot be an attribute, because it contains respondents, tasks,"
                 " alternatives or choices."
             )
-        if names.count(name) > 1:
+        if attribute_names.count(name) > 1:
             raise ArgumentError(f"Attribute {name!r} is listed twice; remove one.")
-    return names
+    return attribute_names
 
 
 def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str, Any]:
@@ -669,25 +718,30 @@ def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str,
 
 def _read_attributes(
     frame: Any,
-    names: list[str],
+    attribute_names: list[str],
     is_none: np.ndarray,
     settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> list[Attribute]:
     """Read the ordered levels of all attributes from their columns."""
-    for argument, mapping in (("levels", settings.levels), ("bins", settings.bins)):
-        for name in mapping:
-            if name not in names:
+    for argument, setting_by_attribute in (("levels", settings.levels), ("bins", settings.bins)):
+        for attribute_name in setting_by_attribute:
+            if attribute_name not in attribute_names:
                 raise ArgumentError(
                     Argument(argument),
-                    f" contains {name!r}, which is not an attribute.{suggest(name, names)}",
+                    f" contains {attribute_name!r}, which is not an"
+                    f" attribute.{suggest(attribute_name, attribute_names)}",
                 )
-    words = _list_missing_words(settings.missing, names)
+    words_by_attribute = _list_missing_words(settings.missing, attribute_names)
     return [
         _read_attribute(
-            frame, name, is_none, settings._replace(missing=words.get(name, ())), describe_row
+            frame,
+            attribute_name,
+            is_none,
+            settings._replace(missing=words_by_attribute.get(attribute_name, ())),
+            describe_row,
         )
-        for name in names
+        for attribute_name in attribute_names
     ]
 
 
@@ -696,15 +750,18 @@ def _list_missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, 
     if missing is None:
         return {}
     if not isinstance(missing, Mapping):
-        return {name: _convert_labels(missing) for name in names}
-    words = {str(name): _convert_labels(value) for name, value in missing.items()}
-    for name in words:
-        if name not in names:
+        return {attribute_name: _convert_labels(missing) for attribute_name in names}
+    words_by_attribute = {
+        str(attribute_name): _convert_labels(value) for attribute_name, value in missing.items()
+    }
+    for attribute_name in words_by_attribute:
+        if attribute_name not in names:
             raise ArgumentError(
                 Argument("missing"),
-                f" contains {name!r}, which is not an attribute.{suggest(name, names)}",
+                f" contains {attribute_name!r}, which is not an"
+                f" attribute.{suggest(attribute_name, names)}",
             )
-    return words
+    return words_by_attribute
 
 
 def _convert_labels(value: Any) -> tuple[str, ...]:
@@ -722,60 +779,64 @@ def _read_attribute(
     describe_row: RowDescriber,
 ) -> Attribute:
     """Read the ordered levels of one attribute from its column."""
-    _, levels, bins, missing = settings
-    series = get_column(frame, name)
-    codes, texts = encode_texts(series)
-    is_absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
-    present = np.flatnonzero(~is_absent)
-    if not len(present):
+    _, levels, bins, missing_words = settings
+    column = get_column(frame, name)
+    codes, cell_texts = encode_texts(column)
+    is_absent = is_none | np.isin(
+        codes, [k for k, text in enumerate(cell_texts) if text in missing_words]
+    )
+    present_rows = np.flatnonzero(~is_absent)
+    if not len(present_rows):
         raise DataError(f"Attribute {name!r} is missing in every product; remove this attribute.")
     if name in bins:
         if name in levels:
             raise ArgumentError(f"Attribute {name!r} has both levels and bins; remove one of them.")
         row_values = read_numbers(
-            name, texts, codes[present], lambda k: describe_row(int(present[k]))
+            name, cell_texts, codes[present_rows], lambda k: describe_row(int(present_rows[k]))
         )
         cuts = compute_cut_points(name, bins[name], row_values)
-        return Attribute(name, name_bins(cuts), BINS, cuts, missing)
+        return Attribute(name, name_bins(cuts), BINS, cuts, missing_words)
     if name in levels:
-        return Attribute(name, check_level_order(name, levels[name]), GIVEN, (), missing)
-    used_labels = [texts[k] for k in np.unique(codes[present]) if texts[k]]
-    hidden_labels = [*missing, *(texts[k] for k in np.unique(codes[is_absent]))]
-    ordered, order = order_levels(series, used_labels, hidden_labels)
-    return Attribute(name, ordered, order, (), missing)
+        return Attribute(name, check_level_order(name, levels[name]), GIVEN, (), missing_words)
+    used_labels = [cell_texts[k] for k in np.unique(codes[present_rows]) if cell_texts[k]]
+    hidden_labels = [*missing_words, *(cell_texts[k] for k in np.unique(codes[is_absent]))]
+    sorted_levels, order_rule = order_levels(column, used_labels, hidden_labels)
+    return Attribute(name, sorted_levels, order_rule, (), missing_words)
 
 
 def _drop_constant_attributes(
-    choices: ExperimentArrays, kept_names: set[str], guessed: bool
+    experiment_arrays: ExperimentArrays, kept_names: set[str], is_guessed: bool
 ) -> tuple[ExperimentArrays, list[str]]:
     """Drop attributes constant within every task; return their names too."""
     # If attributes are guessed, ignore the no-choice option, which always differs from the others.
-    is_compared = ~(choices.is_none & guessed)
-    sizes = np.diff(choices.first_row)
-    task = repeat_indices(sizes)[is_compared]
-    first_attribute = int(choices.scheme.has_inside)
-    products = choices.products_of_rows[is_compared, first_attribute:]
+    is_compared = ~(experiment_arrays.is_none & is_guessed)
+    task_sizes = np.diff(experiment_arrays.first_row)
+    task_index = repeat_indices(task_sizes)[is_compared]
+    first_attribute = int(experiment_arrays.scheme.has_inside)
+    products = experiment_arrays.products_of_rows[is_compared, first_attribute:]
     n_levels = int(products.max(initial=0)) + 2
-    n_tasks = len(np.unique(task))
-    constant = [
+    n_tasks = len(np.unique(task_index))
+    constant_names = [
         attribute.name
-        for attribute, codes in zip(choices.scheme.attributes, products.T, strict=True)
+        for attribute, codes in zip(experiment_arrays.scheme.attributes, products.T, strict=True)
         if attribute.name not in kept_names
-        and len(np.unique(task * n_levels + codes + 1)) == n_tasks
+        and len(np.unique(task_index * n_levels + codes + 1)) == n_tasks
     ]
-    varying = tuple(
-        attribute for attribute in choices.scheme.attributes if attribute.name not in constant
+    varying_attributes = tuple(
+        attribute
+        for attribute in experiment_arrays.scheme.attributes
+        if attribute.name not in constant_names
     )
-    if not varying:
+    if not varying_attributes:
         raise DataError(
-            f"No attribute varies within a task ({shorten(constant)}), so the choices contain no"
-            " information on tastes; check the design."
+            f"No attribute varies within a task ({shorten(constant_names)}), so the choices"
+            " contain no information on tastes; check the design."
         )
-    columns = [name not in constant for name in choices.scheme.names]
-    scheme = replace(choices.scheme, attributes=varying)
-    return choices._replace(
-        scheme=scheme, products_of_rows=choices.products_of_rows[:, columns]
-    ), constant
+    is_kept = [name not in constant_names for name in experiment_arrays.scheme.names]
+    scheme = replace(experiment_arrays.scheme, attributes=varying_attributes)
+    return experiment_arrays._replace(
+        scheme=scheme, products_of_rows=experiment_arrays.products_of_rows[:, is_kept]
+    ), constant_names
 
 
 def _check_attributes(attributes: Iterable[Attribute]) -> None:
@@ -797,64 +858,86 @@ def _check_attributes(attributes: Iterable[Attribute]) -> None:
 
 
 def _sort_rows(
-    scheme: Scheme, rows: RowLabels, products: Any, picked: np.ndarray, is_none: np.ndarray
+    scheme: Scheme, row_labels: RowLabels, products: Any, is_chosen: np.ndarray, is_none: np.ndarray
 ) -> ExperimentArrays:
     """Sort rows by respondent and task, check the tasks, and return all arrays."""
     import pandas as pd
 
-    person, people = pd.factorize(rows.person)
-    number = number_tasks(rows.person, rows.task)
-    order = np.lexsort((number, person))
-    number, person = number[order], person[order]
-    first_row = np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(order)).astype(np.int64)
-    starts, sizes = first_row[:-1], np.diff(first_row)
-    first_task = np.searchsorted(person[starts], np.arange(len(people) + 1)).astype(np.int64)
-    labels = number_positions(number).astype(object)
-    if rows.alternative is not None:
-        labels = rows.alternative[order]
-        tasks = repeat_indices(sizes)
-        check_unique_alternatives(labels, tasks, lambda k: rows.describe_task(order[k]))
-    _check_tasks(rows, order, starts, picked[order], is_none[order], sizes, products[order])
-    chosen = np.flatnonzero(picked[order]) - starts
-    respondents = tuple(str(label) for label in people)
-    task_labels = rows.task[order][starts].astype(str)
-    arrays = (
+    respondent_index, respondent_labels = pd.factorize(row_labels.person)
+    task_index = number_tasks(row_labels.person, row_labels.task)
+    sort_order = np.lexsort((task_index, respondent_index))
+    task_index, respondent_index = task_index[sort_order], respondent_index[sort_order]
+    first_row = np.append(np.flatnonzero(np.diff(task_index, prepend=-1)), len(sort_order)).astype(
+        np.int64
+    )
+    first_rows, task_sizes = first_row[:-1], np.diff(first_row)
+    first_task = np.searchsorted(
+        respondent_index[first_rows], np.arange(len(respondent_labels) + 1)
+    ).astype(np.int64)
+    alternative_labels = number_positions(task_index).astype(object)
+    if row_labels.alternative is not None:
+        alternative_labels = row_labels.alternative[sort_order]
+        task_of_row = repeat_indices(task_sizes)
+        check_unique_alternatives(
+            alternative_labels, task_of_row, lambda k: row_labels.describe_task(sort_order[k])
+        )
+    _check_tasks(
+        row_labels,
+        sort_order,
+        first_rows,
+        is_chosen[sort_order],
+        is_none[sort_order],
+        task_sizes,
+        products[sort_order],
+    )
+    chosen_index = np.flatnonzero(is_chosen[sort_order]) - first_rows
+    respondents = tuple(str(label) for label in respondent_labels)
+    task_labels = row_labels.task[sort_order][first_rows].astype(str)
+    sorted_arrays = (
         first_task,
         first_row,
-        chosen,
-        products[order],
-        is_none[order],
+        chosen_index,
+        products[sort_order],
+        is_none[sort_order],
         task_labels,
-        labels.astype(str),
+        alternative_labels.astype(str),
     )
-    return ExperimentArrays(scheme, respondents, *arrays)
+    return ExperimentArrays(scheme, respondents, *sorted_arrays)
 
 
 def _check_tasks(
-    rows: RowLabels, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any
+    row_labels: RowLabels,
+    order: Any,
+    first_rows: Any,
+    is_chosen: Any,
+    is_none: Any,
+    task_sizes: Any,
+    products: Any,
 ) -> None:
     """Raise DataError unless each task has one choice and at most one no-choice option."""
-    n_chosen = np.add.reduceat(picked.astype(int), starts)
-    n_none = np.add.reduceat(is_none.astype(int), starts)
+    n_chosen = np.add.reduceat(is_chosen.astype(int), first_rows)
+    n_none = np.add.reduceat(is_none.astype(int), first_rows)
 
-    def place(is_wrong: np.ndarray) -> str:
+    def describe_first_task(is_wrong: np.ndarray) -> str:
         """Describe the first wrong row's task, for an error message."""
-        return rows.describe_task(int(order[starts[int(is_wrong.argmax())]]))
+        return row_labels.describe_task(int(order[first_rows[int(is_wrong.argmax())]]))
 
-    if (wrong := n_chosen != 1).any():
-        k = int(wrong.argmax())
-        number, task_rows = int(n_chosen[k]), slice(starts[k], starts[k] + sizes[k])
-        if number > 1 and (np.ptp(products[task_rows][picked[task_rows]], axis=0) == 0).all():
+    if (is_wrong_task := n_chosen != 1).any():
+        k = int(is_wrong_task.argmax())
+        n_marked, task_rows = int(n_chosen[k]), slice(first_rows[k], first_rows[k] + task_sizes[k])
+        if n_marked > 1 and (np.ptp(products[task_rows][is_chosen[task_rows]], axis=0) == 0).all():
             raise DataError(
-                f"The chosen alternative is listed {number} times {place(wrong)}; remove the"
-                " duplicates."
+                f"The chosen alternative is listed {n_marked} times"
+                f" {describe_first_task(is_wrong_task)}; remove the duplicates."
             )
         subject = "No alternative is"
-        if number > 1:
-            subject = f"{number} alternatives are"
-        raise DataError(f"{subject} marked as chosen {place(wrong)}; mark exactly one.")
-    if (wrong := n_none > 1).any():
+        if n_marked > 1:
+            subject = f"{n_marked} alternatives are"
         raise DataError(
-            f"The no-choice option is listed {int(n_none[int(wrong.argmax())])} times"
-            f" {place(wrong)}; list it once."
+            f"{subject} marked as chosen {describe_first_task(is_wrong_task)}; mark exactly one."
+        )
+    if (is_wrong_task := n_none > 1).any():
+        raise DataError(
+            f"The no-choice option is listed {int(n_none[int(is_wrong_task.argmax())])} times"
+            f" {describe_first_task(is_wrong_task)}; list it once."
         )

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import part_indices
+from thali._inference.index_arithmetic import part_indices
 from thali._labels import find_label_indices, index_labels
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
+from ..column_readers import encode_texts, get_column, read_row_texts, rename_as_text
 from ..column_roles import ALTERNATIVE, is_data_frame, simplify_name
-from ..columns import encode_texts, get_column, read_row_texts, rename_as_text
 from ..kinds import INSIDE, INSIDE_LEVELS
-from .levels import (
+from .attribute_levels import (
     ALPHABET,
     ANY_NUMBER,
     BINS,
@@ -130,8 +130,12 @@ class Scheme:
 
         A group is a single level, or a quarter of the levels of a measured attribute.
         """
-        groups = {name: (levels, np.arange(len(levels))) for name, levels in self.levels.items()}
-        return groups | {name: group_quarters(self.levels[name]) for name in self.measured}
+        single_level_groups = {
+            name: (levels, np.arange(len(levels))) for name, levels in self.levels.items()
+        }
+        return single_level_groups | {
+            name: group_quarters(self.levels[name]) for name in self.measured
+        }
 
     @property
     def labels(self) -> dict[str, tuple[str, ...]]:
@@ -193,12 +197,12 @@ class Scheme:
                 texts: Sequence[str] = ()
                 if isinstance(new_tasks, SchemeTasks):
                     texts = new_tasks.scheme.levels.get(attribute.name, ())
-                elif columns := [
+                elif column_indices := [
                     k
                     for k, column in enumerate(getattr(new_tasks, "columns", ()))
                     if str(column) == attribute.name
                 ]:
-                    texts = encode_texts(new_tasks.iloc[:, columns[0]])[1]
+                    texts = encode_texts(new_tasks.iloc[:, column_indices[0]])[1]
                 known_texts = {*attribute.levels, *attribute.missing}
                 new_levels = tuple(
                     text
@@ -226,15 +230,15 @@ class Scheme:
         if not len(frame):
             raise DataError("The table of new tasks has no rows; give at least one alternative.")
         texts_by_column = {
-            name: read_row_texts(get_column(frame, name))
-            for name in (self.task, self.respondent)
-            if name in frame.columns
+            label_column: read_row_texts(get_column(frame, label_column))
+            for label_column in (self.task, self.respondent)
+            if label_column in frame.columns
         }
-        for name in filter(texts_by_column.__contains__, (self.respondent, self.task)):
-            if (is_empty := texts_by_column[name] == "").any():
+        for label_column in filter(texts_by_column.__contains__, (self.respondent, self.task)):
+            if (is_empty := texts_by_column[label_column] == "").any():
                 raise DataError(
                     f"A label is missing in row {frame.index[int(is_empty.argmax())]}, column"
-                    f" {name!r}; fill it in."
+                    f" {label_column!r}; fill it in."
                 )
         describe_row = _build_row_describer(frame, texts_by_column, self)
         no_labels = np.zeros(len(frame), dtype=np.int64)
@@ -242,11 +246,15 @@ class Scheme:
             texts_by_column.get(self.respondent, no_labels),
             texts_by_column.get(self.task, no_labels),
         )
-        label = self.alternative
+        alternative_column = self.alternative
         # labels that are an attribute may be repeated
-        if label is not None and label not in self.names and label in frame.columns:
+        if (
+            alternative_column is not None
+            and alternative_column not in self.names
+            and alternative_column in frame.columns
+        ):
             check_unique_alternatives(
-                read_row_texts(get_column(frame, label)), task_of_row, describe_row
+                read_row_texts(get_column(frame, alternative_column)), task_of_row, describe_row
             )
         respondent_index = find_label_indices(
             texts_by_column.get(self.respondent, no_labels), respondents
@@ -255,42 +263,49 @@ class Scheme:
 
     def _encode_tasks(self, data: SchemeTasks, respondents: Sequence[str]) -> SchemeCells:
         """Encode the tasks of another experiment with this scheme's levels."""
-        tasks = part_indices(data.first_row)
-        person = np.repeat(
+        task_of_row = part_indices(data.first_row)
+        respondent_of_task = np.repeat(
             find_label_indices(data.respondents, respondents), np.diff(data.first_task)
         )
-        return SchemeCells(tasks, person[tasks], self._convert_products(data)[data.row_product])
+        return SchemeCells(
+            task_of_row,
+            respondent_of_task[task_of_row],
+            self._convert_products(data)[data.row_product],
+        )
 
     def _convert_products(self, data: SchemeTasks) -> np.ndarray:
         """Convert another experiment's products to this scheme's level numbers."""
-        levels, other_levels, names = self.levels, data.scheme.levels, data.scheme.names
-        if levels == other_levels and self.names == names:
+        levels, other_levels, other_names = self.levels, data.scheme.levels, data.scheme.names
+        if levels == other_levels and self.names == other_names:
             return data.products
-        converted = np.full((len(data.products), len(levels)), -1, dtype=np.int64)
-        for k, name in enumerate(self.names):
-            if name == INSIDE and not data.scheme.none:  # without a no-choice option
-                converted[:, k] = INSIDE_LEVELS.index(INSIDE)
+        new_products = np.full((len(data.products), len(levels)), -1, dtype=np.int64)
+        for k, attribute_name in enumerate(self.names):
+            if attribute_name == INSIDE and not data.scheme.none:  # without a no-choice option
+                new_products[:, k] = INSIDE_LEVELS.index(INSIDE)
                 continue
-            if name not in other_levels:
+            if attribute_name not in other_levels:
                 raise DataError(
-                    f"The new tasks lack the attribute {name!r}, which the model was fitted with;"
-                    " add it."
+                    f"The new tasks lack the attribute {attribute_name!r}, which the model was"
+                    " fitted with; add it."
                 )
-            codes = data.products[:, names.index(name)]
-            level_index = index_labels(levels[name])
-            numbers = np.array(
-                [*(level_index.get(label, -2) for label in other_levels[name]), -1], dtype=np.int64
+            level_codes = data.products[:, other_names.index(attribute_name)]
+            index_by_level = index_labels(levels[attribute_name])
+            new_codes = np.array(
+                [*(index_by_level.get(label, -2) for label in other_levels[attribute_name]), -1],
+                dtype=np.int64,
             )
-            converted[:, k] = numbers[codes]
-            if (converted[:, k] == -2).any():
-                label = other_levels[name][codes[int((converted[:, k] == -2).argmax())]]
+            new_products[:, k] = new_codes[level_codes]
+            if (new_products[:, k] == -2).any():
+                label = other_levels[attribute_name][
+                    level_codes[int((new_products[:, k] == -2).argmax())]
+                ]
                 raise DataError(
-                    f"Attribute {name!r} of the new tasks is {label!r}, which did not occur when"
-                    " the model was fitted; declare it with ",
+                    f"Attribute {attribute_name!r} of the new tasks is {label!r}, which did not"
+                    " occur when the model was fitted; declare it with ",
                     Argument("levels"),
                     " and refit.",
                 )
-        return converted
+        return new_products
 
     def describe_attributes(self) -> tuple[tuple[str, str], ...]:
         """Return (attribute name, description of its levels) pairs."""
@@ -318,40 +333,53 @@ def encode_attribute(
     series: "pd.Series", attribute: Attribute, is_none: np.ndarray, describe_row: RowDescriber
 ) -> np.ndarray:
     """Return one attribute's level number in each row; -1: missing or no choice."""
-    codes, texts = encode_texts(series)
+    codes, cell_texts = encode_texts(series)
     is_missing = is_none | np.isin(
-        codes, [k for k, text in enumerate(texts) if text in attribute.missing]
+        codes, [k for k, text in enumerate(cell_texts) if text in attribute.missing]
     )
-    present = np.flatnonzero(~is_missing)
+    present_rows = np.flatnonzero(~is_missing)
     level_numbers = np.full(len(codes), -1, dtype=np.int64)
 
-    def at(row: int) -> str:
+    def describe_present_row(row: int) -> str:
         """Describe a row of the table that is not the no-choice option."""
-        return describe_row(int(present[row]))
+        return describe_row(int(present_rows[row]))
 
     if attribute.cuts:
-        parts = (attribute.cuts, attribute.levels, at)
-        level_numbers[present] = encode_bins(attribute.name, codes[present], texts, *parts)
+        level_numbers[present_rows] = encode_bins(
+            attribute.name,
+            codes[present_rows],
+            cell_texts,
+            attribute.cuts,
+            attribute.levels,
+            describe_present_row,
+        )
     else:
         if attribute.order == ANY_NUMBER:
             read_numbers(
-                attribute.name, texts, codes[present], at, "the model treats it as numeric"
+                attribute.name,
+                cell_texts,
+                codes[present_rows],
+                describe_present_row,
+                "the model treats it as numeric",
             )
-        level_numbers[present] = encode_levels(
-            attribute.name, codes[present], texts, attribute.levels, at
+        level_numbers[present_rows] = encode_levels(
+            attribute.name, codes[present_rows], cell_texts, attribute.levels, describe_present_row
         )
     return level_numbers
 
 
 def find_none_rows(frame: "pd.DataFrame", none: tuple[tuple[str, str], ...]) -> np.ndarray:
     """Return whether each table row is the no-choice option."""
-    if not none or any(name not in frame.columns for name, _ in none):
+    if not none or any(none_column not in frame.columns for none_column, _ in none):
         return np.zeros(len(frame), dtype=bool)
     is_none = np.ones(len(frame), dtype=bool)
-    for name, label in none:
-        codes, texts = encode_texts(get_column(frame, name))
+    for none_column, none_label in none:
+        codes, cell_texts = encode_texts(get_column(frame, none_column))
         is_none &= np.array(
-            [text == label or (label == "1" and text in ("True", "true")) for text in texts]
+            [
+                text == none_label or (none_label == "1" and text in ("True", "true"))
+                for text in cell_texts
+            ]
         )[codes]
     return is_none
 
@@ -364,10 +392,10 @@ def check_unique_alternatives(
 
     is_repeated = pd.DataFrame({"task": task_of_row, "alternative": labels}).duplicated().to_numpy()
     if is_repeated.any():
-        row = int(is_repeated.argmax())
+        repeated_row = int(is_repeated.argmax())
         raise DataError(
-            f"Alternative {labels[row]!r} {describe_row(row)} is listed twice; remove a row, or"
-            " number the alternatives."
+            f"Alternative {labels[repeated_row]!r} {describe_row(repeated_row)} is listed twice;"
+            " remove a row, or number the alternatives."
         )
 
 
@@ -392,7 +420,7 @@ def _build_row_describer(
     """Return a function that describes a row by task and respondent, for errors."""
     column_by_noun = {"task": scheme.task, "respondent": scheme.respondent}
 
-    def where(row: int) -> str:
+    def describe_row(row: int) -> str:
         """Describe a row by its task and respondent, or its index."""
         parts = [
             f"{noun} {texts_by_column[name][row]!r}"
@@ -403,7 +431,7 @@ def _build_row_describer(
             return f"in row {frame.index[row]}"
         return f"in {' of '.join(parts)}"
 
-    return where
+    return describe_row
 
 
 # The alternative's label as a separate attribute, for alternatives with names or positions
@@ -417,28 +445,33 @@ def _list_rows(data: "ChoiceExperiment") -> tuple[np.ndarray, Any]:
 
 def explain_no_constants(data: "ChoiceExperiment") -> str:
     """Return a sentence why alternatives have no constants; "" if they have."""
-    rows, is_none = _list_rows(data)
-    names, label = np.unique(data.alternative_labels[~is_none].astype(str), return_inverse=True)
-    if data.scheme.alternative is None or not 1 < len(names) <= MANY_NAMES:
-        return "the alternatives have no names, only one, or too many"
-    start = os.path.commonprefix(names.tolist())
-    longest = max(len(name) - len(start) for name in names)
-    lettered = longest < 2 and (
-        not start[-1:].isalpha() or simplify_name(start) in ALTERNATIVE.synonyms
+    row_levels, is_none = _list_rows(data)
+    distinct_labels, label_index = np.unique(
+        data.alternative_labels[~is_none].astype(str), return_inverse=True
     )
-    if lettered or any(letter.isdigit() for name in names for letter in name):
+    if data.scheme.alternative is None or not 1 < len(distinct_labels) <= MANY_NAMES:
+        return "the alternatives have no names, only one, or too many"
+    common_prefix = os.path.commonprefix(distinct_labels.tolist())
+    longest_ending = max(len(name) - len(common_prefix) for name in distinct_labels)
+    is_lettered = longest_ending < 2 and (
+        not common_prefix[-1:].isalpha() or simplify_name(common_prefix) in ALTERNATIVE.synonyms
+    )
+    if is_lettered or any(letter.isdigit() for name in distinct_labels for letter in name):
         return "the alternatives are numbered"
     # for each attribute: do labels determine its level, and does its level determine the label?
-    identifications = []
-    for levels, attribute in zip(
-        rows[~is_none, int(data.scheme.has_inside) :].T, data.scheme.attributes, strict=True
+    label_level_relations = []
+    for attribute_levels, attribute in zip(
+        row_levels[~is_none, int(data.scheme.has_inside) :].T, data.scheme.attributes, strict=True
     ):
-        pairs = len(np.unique(levels * len(names) + label))
-        identifications.append(
-            (pairs == len(names), attribute.order == ALPHABET and pairs == len(np.unique(levels)))
+        n_pairs = len(np.unique(attribute_levels * len(distinct_labels) + label_index))
+        label_level_relations.append(
+            (
+                n_pairs == len(distinct_labels),
+                attribute.order == ALPHABET and n_pairs == len(np.unique(attribute_levels)),
+            )
         )
-    if all(of_label for of_label, _ in identifications) or any(
-        of_level for _, of_level in identifications
+    if all(is_set_by_label for is_set_by_label, _ in label_level_relations) or any(
+        determines_label for _, determines_label in label_level_relations
     ):
         return "the attributes distinguish the alternatives"
     return ""
@@ -449,10 +482,10 @@ def add_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
 
     The no-choice option lacks this attribute. Data that have the attribute are returned unchanged.
     """
-    scheme, option = data.scheme, Setting("constants", True)
+    scheme, constants_setting = data.scheme, Setting("constants", True)
     if scheme.alternative is None:
         raise ArgumentError(
-            option,
+            constants_setting,
             " requires labels of the alternatives, but no column of labels was given; name it with"
             " ",
             Argument("alternative"),
@@ -461,21 +494,22 @@ def add_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     if scheme.alternative in scheme.names:
         return data
     old_levels, is_none = _list_rows(data)
-    names = sorted(set(data.alternative_labels[~is_none].tolist()))
-    if len(names) < 2:
+    alternative_labels = sorted(set(data.alternative_labels[~is_none].tolist()))
+    if len(alternative_labels) < 2:
         raise ArgumentError(
-            option, f" requires at least two labels; all alternatives are {names[0]!r}."
+            constants_setting,
+            f" requires at least two labels; all alternatives are {alternative_labels[0]!r}.",
         )
-    levels, order = sort_by_value(names)
-    codes = find_label_indices(data.alternative_labels, levels)
-    codes[is_none] = -1
+    levels, order_rule = sort_by_value(alternative_labels)
+    label_codes = find_label_indices(data.alternative_labels, levels)
+    label_codes[is_none] = -1
     products, row_product = np.unique(
-        np.column_stack([old_levels, codes]), axis=0, return_inverse=True
+        np.column_stack([old_levels, label_codes]), axis=0, return_inverse=True
     )
-    attributes = (*scheme.attributes, Attribute(scheme.alternative, levels, order))
-    changed = {
+    attributes = (*scheme.attributes, Attribute(scheme.alternative, levels, order_rule))
+    changed_fields = {
         "scheme": replace(scheme, attributes=attributes),
         "products": products,
         "row_product": row_product.ravel().astype(np.int64),
     }
-    return data.with_fields(**changed)
+    return data.with_fields(**changed_fields)

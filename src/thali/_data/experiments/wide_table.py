@@ -9,6 +9,7 @@ import numpy as np
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
+from ..column_readers import list_texts, match_codes, read_flags
 from ..column_roles import (
     AVAILABLE,
     CHOSEN,
@@ -21,7 +22,6 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
-from ..columns import list_texts, match_codes, read_flags
 from .dual_response import BOUGHT
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ class WideTasks(NamedTuple):
     @property
     def used(self) -> set[str | None]:
         """Set of all column names that are not None."""
-        groups = (self.available, *self.attributes.values())
-        described = (name for columns in groups for name in columns.values())
-        return {self.respondent, self.task, self.chosen, self.none, *described}
+        column_groups = (self.available, *self.attributes.values())
+        described_columns = (name for columns in column_groups for name in columns.values())
+        return {self.respondent, self.task, self.chosen, self.none, *described_columns}
 
     def __str__(self) -> str:
         description = (
@@ -81,44 +81,56 @@ def find_wide_tasks(
 
     `alternatives` are their names, as in the names of columns.
     """
-    names = column_names(frame)
-    respondent, task, chosen = find_named_columns(
-        map_plain_names(names), named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
+    all_columns = column_names(frame)
+    respondent_column, task_column, chosen_column = find_named_columns(
+        map_plain_names(all_columns),
+        named_columns,
+        (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
     )
-    if chosen is None:
+    if chosen_column is None:
         return None
-    none_column = _find_none_offer(names)
-    role_columns = {respondent, task, chosen, none_column}
-    other_columns = [name for name in names if name not in role_columns]
+    none_column = _find_none_offer(all_columns)
+    role_columns = {respondent_column, task_column, chosen_column, none_column}
+    other_columns = [name for name in all_columns if name not in role_columns]
     listed_names: tuple[str, ...] = ()
     if alternatives is not None:
         listed_names = tuple(map(format_label, alternatives))
-    picked = {format_label(value) for value in frame[chosen].dropna().unique()}
-    numbers = match_codes(_drop_none_words(picked), _NUMBERS)
-    described: ColumnGroups = {}
-    alternatives_found, is_sure = listed_names, True
-    for groups, is_separated in _list_groupings(
-        other_columns, listed_names, picked | {*numbers.values()}
+    chosen_texts = {format_label(value) for value in frame[chosen_column].dropna().unique()}
+    number_by_text = match_codes(_drop_none_words(chosen_texts), _NUMBERS)
+    columns_by_attribute: ColumnGroups = {}
+    alternative_names, is_sure = listed_names, True
+    for candidate_groups, is_separated in _list_groupings(
+        other_columns, listed_names, chosen_texts | {*number_by_text.values()}
     ):
-        labels = tuple(dict.fromkeys(name for group in groups.values() for name in group))
-        if len(groups) > len(described) and _fit_choices(groups, labels, listed_names, picked):
-            described, is_sure = groups, is_separated
-            alternatives_found = listed_names or labels
-    marks = [name for name in described if simplify_name(name) in AVAILABLE.sure]
-    attributes = {name: group for name, group in described.items() if name not in marks}
+        alternative_labels = tuple(
+            dict.fromkeys(name for group in candidate_groups.values() for name in group)
+        )
+        if len(candidate_groups) > len(columns_by_attribute) and _fit_choices(
+            candidate_groups, alternative_labels, listed_names, chosen_texts
+        ):
+            columns_by_attribute, is_sure = candidate_groups, is_separated
+            alternative_names = listed_names or alternative_labels
+    availability_attributes = [
+        name for name in columns_by_attribute if simplify_name(name) in AVAILABLE.sure
+    ]
+    attributes = {
+        name: group
+        for name, group in columns_by_attribute.items()
+        if name not in availability_attributes
+    }
     # without separators and numbers, a single attribute may be due to chance
-    if not attributes or (len(attributes) < 2 and not (is_sure or numbers)):
+    if not attributes or (len(attributes) < 2 and not (is_sure or number_by_text)):
         return None
-    available: dict[str, str] = {}
-    if marks:
-        available = dict(described[marks[0]])
+    available_columns: dict[str, str] = {}
+    if availability_attributes:
+        available_columns = dict(columns_by_attribute[availability_attributes[0]])
     return WideTasks(
-        alternatives_found,
+        alternative_names,
         attributes,
-        available,
-        respondent,
-        task,
-        chosen,
+        available_columns,
+        respondent_column,
+        task_column,
+        chosen_column,
         alternatives is not None,
         is_sure,
         none_column,
@@ -126,29 +138,32 @@ def find_wide_tasks(
 
 
 def _list_groupings(
-    names: list[str], listed_names: tuple[str, ...], picked: set[str]
+    names: list[str], listed_names: tuple[str, ...], chosen_texts: set[str]
 ) -> Iterator[tuple[ColumnGroups, bool]]:
     """Yield (columns by attribute and alternative, whether a separator joins the two)."""
     for separator in _SEPARATORS:
         for is_suffix in (True, False):  # the alternative ends a name, or begins it
             yield _group_columns(names, separator, is_suffix), True
-    groups = _group_endings(names, listed_names)
-    if not groups:
-        matches = filter(None, map(_NUMBERED.fullmatch, names))
-        numbered = _group_splits((match[1], match[2], match[0]) for match in matches)
-        groups = _select_numbered(numbered, listed_names, picked)
-    yield groups, False
+    column_groups = _group_endings(names, listed_names)
+    if not column_groups:
+        number_matches = filter(None, map(_NUMBERED.fullmatch, names))
+        numbered_groups = _group_splits((match[1], match[2], match[0]) for match in number_matches)
+        column_groups = _select_numbered(numbered_groups, listed_names, chosen_texts)
+    yield column_groups, False
 
 
 def _fit_choices(
-    groups: ColumnGroups, labels: tuple[str, ...], listed_names: tuple[str, ...], picked: set[str]
+    groups: ColumnGroups,
+    labels: tuple[str, ...],
+    listed_names: tuple[str, ...],
+    chosen_texts: set[str],
 ) -> bool:
     """Return whether a column grouping has the alternatives that were listed or chosen."""
     if listed_names:
         return set(listed_names) <= set(labels)
     return (
-        _are_alternatives(labels, picked)
-        or bool(match_codes(_drop_none_words(picked), labels))
+        _are_alternatives(labels, chosen_texts)
+        or bool(match_codes(_drop_none_words(chosen_texts), labels))
         or any(simplify_name(name) in AVAILABLE.sure for name in groups)
     )
 
@@ -167,8 +182,8 @@ def list_attribute_names(name: str) -> list[str]:
         if separator in name
         for part in (name.rpartition(separator)[0], name.partition(separator)[2])
     ]
-    if not name_parts and (numbered := _NUMBERED.fullmatch(name)):
-        name_parts = [numbered[1]]
+    if not name_parts and (number_match := _NUMBERED.fullmatch(name)):
+        name_parts = [number_match[1]]
     return list(dict.fromkeys(filter(None, name_parts)))
 
 
@@ -180,22 +195,24 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
     for separator in _SEPARATORS:
-        described = _group_columns(names, separator, True)
-        groups = described.values()
-        if groups and all(set(group) == set(_NUMBERS[: len(group)]) for group in groups):
-            return [name for group in groups for name in group.values()]
+        columns_by_attribute = _group_columns(names, separator, True)
+        column_groups = columns_by_attribute.values()
+        if column_groups and all(
+            set(group) == set(_NUMBERS[: len(group)]) for group in column_groups
+        ):
+            return [name for group in column_groups for name in group.values()]
     return []
 
 
-def _group_columns(names: list[str], separator: str, is_suffix: bool) -> ColumnGroups:
+def _group_columns(columns: list[str], separator: str, is_suffix: bool) -> ColumnGroups:
     """Group columns named attribute + separator + alternative (or reversed)."""
-    splits = []
-    for name in names:
-        attribute, _, alternative = name.rpartition(separator)
+    name_splits = []
+    for column in columns:
+        attribute, _, alternative = column.rpartition(separator)
         if not is_suffix:
-            alternative, _, attribute = name.partition(separator)
-        splits.append((attribute, alternative, name))
-    return _group_splits(splits)
+            alternative, _, attribute = column.partition(separator)
+        name_splits.append((attribute, alternative, column))
+    return _group_splits(name_splits)
 
 
 def _group_endings(names: list[str], alternatives: Sequence[str]) -> ColumnGroups:
@@ -208,36 +225,40 @@ def _group_endings(names: list[str], alternatives: Sequence[str]) -> ColumnGroup
     )
 
 
-def _group_splits(splits: Iterable[tuple[str, str, str]]) -> ColumnGroups:
+def _group_splits(name_splits: Iterable[tuple[str, str, str]]) -> ColumnGroups:
     """Group (attribute, alternative, column) triples by attribute; drop single ones."""
     columns_by_attribute: ColumnGroups = {}
-    for attribute, alternative, name in splits:
+    for attribute, alternative, name in name_splits:
         if attribute and alternative:
             columns_by_attribute.setdefault(attribute, {})[alternative] = name
     return {name: columns for name, columns in columns_by_attribute.items() if len(columns) > 1}
 
 
 def _select_numbered(
-    described: ColumnGroups, listed_names: tuple[str, ...], picked: set[str]
+    columns_by_attribute: ColumnGroups, listed_names: tuple[str, ...], chosen_texts: set[str]
 ) -> ColumnGroups:
     """Select attributes whose numbered columns match the chosen numbers."""
     # Return none if two groups are equally large.
     groups_by_numbers: dict[tuple[str, ...], ColumnGroups] = {}
-    for attribute, columns in described.items():
+    for attribute, columns in columns_by_attribute.items():
         groups_by_numbers.setdefault(tuple(columns), {})[attribute] = columns
-    choices = set(listed_names) or _drop_none_words(picked)
-    groups = [group for numbers, group in groups_by_numbers.items() if set(numbers) == choices]
-    groups = groups or list(groups_by_numbers.values())
-    largest = max(map(len, groups), default=0)
-    largest_groups = [group for group in groups if len(group) == largest]
+    chosen_labels = set(listed_names) or _drop_none_words(chosen_texts)
+    matching_groups = [
+        group
+        for column_numbers, group in groups_by_numbers.items()
+        if set(column_numbers) == chosen_labels
+    ]
+    matching_groups = matching_groups or list(groups_by_numbers.values())
+    largest_size = max(map(len, matching_groups), default=0)
+    largest_groups = [group for group in matching_groups if len(group) == largest_size]
     if len(largest_groups) != 1:
         return {}
     return largest_groups[0]
 
 
-def _drop_none_words(picked: Iterable[str]) -> set[str]:
+def _drop_none_words(chosen_texts: Iterable[str]) -> set[str]:
     """Return the chosen labels without words for "none of these"."""
-    return {text for text in picked if simplify_name(text) not in ZERO_OR_NONE}
+    return {text for text in chosen_texts if simplify_name(text) not in ZERO_OR_NONE}
 
 
 def _find_none_offer(names: list[str]) -> str | None:
@@ -246,70 +267,75 @@ def _find_none_offer(names: list[str]) -> str | None:
     name_by_simplified = map_plain_names(names)
     none_column = next(
         (
-            name_by_simplified[word + no]
+            name_by_simplified[word + no_choice_word]
             for word in AVAILABLE.sure
-            for no in NO_CHOICE
-            if word + no in name_by_simplified
+            for no_choice_word in NO_CHOICE
+            if word + no_choice_word in name_by_simplified
         ),
         None,
     )
     other_names = [name for name in names if name != none_column]
-    ends = {
-        simplify_name(end)
+    alternative_names = {
+        simplify_name(alternative)
         for separator in _SEPARATORS
         for is_suffix in (True, False)
         for columns in _group_columns(other_names, separator, is_suffix).values()
-        for end in columns
+        for alternative in columns
     }
-    if ends & set(NO_CHOICE):
+    if alternative_names & set(NO_CHOICE):
         return None
     return none_column
 
 
-def _are_alternatives(alternatives: tuple[str, ...], picked: set[str]) -> bool:
+def _are_alternatives(alternatives: tuple[str, ...], chosen_texts: set[str]) -> bool:
     """Return whether all choices are these alternatives, or these are numbered 1, 2, ..."""
-    choices = _drop_none_words(picked) - find_no_answers(picked, alternatives)
-    return bool(choices) and (
-        choices <= set(alternatives) or set(alternatives) == set(_NUMBERS[: len(alternatives)])
+    chosen_labels = _drop_none_words(chosen_texts) - find_no_answers(chosen_texts, alternatives)
+    return bool(chosen_labels) and (
+        chosen_labels <= set(alternatives)
+        or set(alternatives) == set(_NUMBERS[: len(alternatives)])
     )
 
 
 def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
     """Return `missing` with the word for attributes that an alternative lacks."""
     alternatives = set(columns.alternatives)
-    incomplete = [name for name, group in columns.attributes.items() if set(group) != alternatives]
-    if not incomplete:
+    incomplete_attributes = [
+        attribute for attribute, group in columns.attributes.items() if set(group) != alternatives
+    ]
+    if not incomplete_attributes:
         return missing
     words_by_attribute: dict[Any, Any] = {}
     if isinstance(missing, Mapping):
         words_by_attribute = dict(missing)
     elif missing is not None:
         words_by_attribute = dict.fromkeys(columns.attributes, missing)
-    for name in incomplete:
-        words = words_by_attribute.get(name, [])
-        if not isinstance(words, list | tuple):
-            words = [words]
-        words_by_attribute[name] = [*words, LACKING]
+    for attribute in incomplete_attributes:
+        missing_words = words_by_attribute.get(attribute, [])
+        if not isinstance(missing_words, list | tuple):
+            missing_words = [missing_words]
+        words_by_attribute[attribute] = [*missing_words, LACKING]
     return words_by_attribute
 
 
 def _check_column_order(columns: WideTasks) -> None:
     """Raise DataError if choices are numbers but column order is ambiguous."""
-    groups = {
+    order_by_column = {
         next(iter(group.values())): tuple(group)
         for group in (columns.available, *columns.attributes.values())
         if group
     }
-    for name, order in groups.items():
-        indices = [
-            columns.alternatives.index(label) for label in order if label in columns.alternatives
+    for first_column, column_order in order_by_column.items():
+        alternative_indices = [
+            columns.alternatives.index(label)
+            for label in column_order
+            if label in columns.alternatives
         ]
-        if not columns.is_listed and indices != sorted(indices):
+        if not columns.is_listed and alternative_indices != sorted(alternative_indices):
             raise DataError(
                 f"Column {columns.chosen!r} contains numbers of alternatives, but the columns list"
                 f" the alternatives in different orders (first {shorten(columns.alternatives)};"
-                f" from column {name!r} on {shorten(order)}); list the alternatives in the order"
-                " of these numbers with ",
+                f" from column {first_column!r} on {shorten(column_order)}); list the alternatives"
+                " in the order of these numbers with ",
                 Argument("alternatives"),
                 ".",
             )
@@ -336,71 +362,76 @@ def build_long_frame(
     """
     import pandas as pd
 
-    picked, none_label = _read_picked(frame, columns, none)
-    if clashes := {*_LONG, BOUGHT} & {*columns.attributes}:
+    chosen_labels, none_label = _read_chosen_labels(frame, columns, none)
+    if clashing_names := {*_LONG, BOUGHT} & {*columns.attributes}:
         raise DataError(
-            f"The attribute {min(clashes)!r} has the same name as a task column; rename the columns"
-            " of the attribute."
+            f"The attribute {min(clashing_names)!r} has the same name as a task column; rename the"
+            " columns of the attribute."
         )
     respondents = pd.Series(np.arange(len(frame)) + 1, frame.index)
     if columns.respondent is not None:
         respondents = frame[columns.respondent]
-    task = respondents.groupby(respondents).cumcount() + 1
+    task_labels = respondents.groupby(respondents).cumcount() + 1
     if columns.task is not None:
-        task = frame[columns.task]
-    task_columns: dict[str, Any] = {"respondent": respondents, "task": task}
+        task_labels = frame[columns.task]
+    task_columns: dict[str, Any] = {"respondent": respondents, "task": task_labels}
     if bought is not None:
         task_columns[BOUGHT] = frame[bought]
-    parts, row_indices = [], []
-    for label in filter(None, (*columns.alternatives, none_label)):
-        offers, missing_cell = columns.available.get(label), LACKING
-        if label == none_label:
-            offers, missing_cell = columns.none, None
-        is_offered, is_picked = np.ones(len(frame), bool), picked == label
-        if offers is not None:
-            is_offered = read_flags(frame, offers)
-        if (is_wrong := is_picked & ~is_offered).any():
+    alternative_frames, row_indices = [], []
+    for alternative in filter(None, (*columns.alternatives, none_label)):
+        offer_column, missing_cell = columns.available.get(alternative), LACKING
+        if alternative == none_label:
+            offer_column, missing_cell = columns.none, None
+        is_offered, is_chosen = np.ones(len(frame), bool), chosen_labels == alternative
+        if offer_column is not None:
+            is_offered = read_flags(frame, offer_column)
+        if (is_wrong := is_chosen & ~is_offered).any():
             raise DataError(
-                f"{label!r} was chosen in row {frame.index[is_wrong.argmax()]}, but was not"
+                f"{alternative!r} was chosen in row {frame.index[is_wrong.argmax()]}, but was not"
                 " available; correct or remove the row."
             )
-        row_values = task_columns | {"alternative": label, "chosen": is_picked.astype(int)}
-        cells = dict.fromkeys(columns.attributes, missing_cell) | {
-            name: frame[group[label]]
+        task_cells = task_columns | {"alternative": alternative, "chosen": is_chosen.astype(int)}
+        attribute_cells = dict.fromkeys(columns.attributes, missing_cell) | {
+            name: frame[group[alternative]]
             for name, group in columns.attributes.items()
-            if label in group
+            if alternative in group
         }
-        parts.append(pd.DataFrame(row_values | cells).loc[is_offered])
+        alternative_frames.append(pd.DataFrame(task_cells | attribute_cells).loc[is_offered])
         row_indices.append(np.flatnonzero(is_offered))
-    order = np.argsort(np.concatenate(row_indices), kind="stable")
-    return pd.concat(parts, ignore_index=True).iloc[order].reset_index(drop=True), none_label
+    row_order = np.argsort(np.concatenate(row_indices), kind="stable")
+    return pd.concat(alternative_frames, ignore_index=True).iloc[row_order].reset_index(
+        drop=True
+    ), none_label
 
 
-def _read_picked(
+def _read_chosen_labels(
     frame: "pd.DataFrame", columns: WideTasks, none: Any
 ) -> tuple[np.ndarray, str | None]:
     """Return the chosen alternative of each row, and the label of the no-choice option."""
-    labels, texts = columns.alternatives, list_texts(frame, columns.chosen)
-    none_label = find_none_word(texts, labels)
+    alternatives, chosen_texts = columns.alternatives, list_texts(frame, columns.chosen)
+    none_label = find_none_word(chosen_texts, alternatives)
     if none is not None:
         none_label = format_label(none)
-    codes = match_codes({*texts} - {*labels, none_label}, labels)
-    picked = [codes.get(text, text) for text in texts]
+    label_by_text = match_codes({*chosen_texts} - {*alternatives, none_label}, alternatives)
+    chosen_labels = [label_by_text.get(text, text) for text in chosen_texts]
     if none_label is None:
-        numbered = labels
+        numbered_labels = alternatives
         if columns.none is not None:
             none_label = NO_CHOICE[0]  # perhaps offered but never chosen
-            numbered = (*labels, none_label)
-        if set(picked) <= set(_NUMBERS[: len(numbered)]) and not set(picked) <= set(labels):
+            numbered_labels = (*alternatives, none_label)
+        if set(chosen_labels) <= set(_NUMBERS[: len(numbered_labels)]) and not set(
+            chosen_labels
+        ) <= set(alternatives):
             _check_column_order(columns)
-            picked = [numbered[int(text) - 1] for text in picked]
-    for row, text in zip(frame.index, picked, strict=True):
-        if text not in labels and text != none_label:
+            chosen_labels = [numbered_labels[int(text) - 1] for text in chosen_labels]
+    for row_label, text in zip(frame.index, chosen_labels, strict=True):
+        if text not in alternatives and text != none_label:
             raise DataError(
-                f"Column {columns.chosen!r} contains {text!r} in row {row}, which is not one of the"
-                f" alternatives {shorten(labels)}. If this means that no alternative was chosen,"
-                " set ",
+                f"Column {columns.chosen!r} contains {text!r} in row {row_label}, which is not one"
+                " of the"
+                f" alternatives {shorten(alternatives)}. If this means that no alternative was"
+                " chosen, set ",
                 Setting("none", text),
                 ".",
             )
-    return np.array(picked, dtype=object), none_label
+    return np.array(chosen_labels, dtype=object), none_label

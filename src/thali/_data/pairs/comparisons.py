@@ -5,16 +5,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from thali._described import Facts
-from thali._digits import format_number
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, list_names, simplify_number
+from thali._number_format import format_number
+from thali._object_descriptions import Facts
 from thali.errors import DataError, DataWarning
 
-from ..checks import are_integers
-from ..columns import read_square_cells
+from ..base_classes import JudgedByPeople
+from ..column_readers import read_square_cells
 from ..connectivity import describe_disconnected, list_components
-from ..facts import (
+from ..kinds import PAIRS
+from ..number_checks import are_integers
+from ..questions import Questions
+from ..report_facts import (
     MAX_LISTED,
     count_component_facts,
     count_respondent_facts,
@@ -22,13 +25,10 @@ from ..facts import (
     format_value_range,
     list_name_facts,
 )
-from ..judged import JudgedByPeople
-from ..kinds import PAIRS
-from ..people_table import list_people_facts
-from ..questions import Questions
 from ..respondent_answers import Answers
+from ..respondent_table import list_people_facts
 from ..suspicious_data import find_percentages, find_similar_labels, warn_each
-from . import subsets, tables
+from . import data_subsets, table_constructors
 from .covariates import CovariateCells, PairCovariates
 from .dates import DatedComparisons
 
@@ -144,80 +144,86 @@ class PairedComparisons(JudgedByPeople):
         *,
         weights: bool = False,
     ) -> None:
-        names, cells = read_square_cells(counts, labels, weights)
+        option_labels, cells = read_square_cells(counts, labels, weights)
         if ties is None:
-            self._freeze(*tables.build_fields(names, *cells))
+            self._freeze(*table_constructors.build_fields(option_labels, *cells))
         else:
-            first_indices, second_indices, tied = tables.read_tie_cells(ties, names, weights)
+            first_indices, second_indices, tied = table_constructors.read_tie_cells(
+                ties, option_labels, weights
+            )
             winner, loser = np.append(cells[0], first_indices), np.append(cells[1], second_indices)
-            counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
-            self._freeze(*tables.build_fields(names, winner, loser, *counted))
-        warn_each(find_similar_labels(names))
+            win_and_tie_counts = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
+            self._freeze(
+                *table_constructors.build_fields(option_labels, winner, loser, *win_and_tie_counts)
+            )
+        warn_each(find_similar_labels(option_labels))
         if hasattr(counts, "columns"):  # a table made by hand, not the array of a program
             warn_each(find_percentages(self.wins, self.losses))
 
-    from_frame: Final = classmethod(tables.from_frame)
-    from_pairs: Final = classmethod(tables.from_pairs)
-    from_trials: Final = classmethod(tables.from_trials)
-    from_results: Final = classmethod(tables.from_results)
-    from_wide: Final = classmethod(tables.from_wide)
-    _of_list = classmethod(tables.read_list)
-    _of_trials = classmethod(tables.read_trials)
-    _of_outcomes = classmethod(tables.build_comparisons)
-    to_frame: Final = tables.to_frame
-    proportions: Final = tables.proportions
+    from_frame: Final = classmethod(table_constructors.from_frame)
+    from_pairs: Final = classmethod(table_constructors.from_pairs)
+    from_trials: Final = classmethod(table_constructors.from_trials)
+    from_results: Final = classmethod(table_constructors.from_results)
+    from_wide: Final = classmethod(table_constructors.from_wide)
+    _of_list = classmethod(table_constructors.read_list)
+    _of_trials = classmethod(table_constructors.read_trials)
+    _of_outcomes = classmethod(table_constructors.build_comparisons)
+    to_frame: Final = table_constructors.to_frame
+    proportions: Final = table_constructors.proportions
 
-    subset: Final = subsets.subset
-    without_pair: Final = subsets.without_pair
+    subset: Final = data_subsets.subset
+    without_pair: Final = data_subsets.without_pair
     without_ties: ClassVar[Callable[["PairedComparisons", str], "PairedComparisons"]] = (
-        subsets.without_ties
+        data_subsets.without_ties
     )
-    with_counts: Final = subsets.with_counts
-    with_cell_counts: Final = subsets.with_cell_counts
-    with_order: Final = subsets.with_order
+    with_counts: Final = data_subsets.with_counts
+    with_cell_counts: Final = data_subsets.with_cell_counts
+    with_order: Final = data_subsets.with_order
     with_covariates: ClassVar[
         Callable[["PairedComparisons", Iterable[str]], "PairedComparisons"]
-    ] = subsets.with_covariates
-    between: Final = subsets.between
+    ] = data_subsets.with_covariates
+    between: Final = data_subsets.between
     without_dates: ClassVar[Callable[["PairedComparisons"], "PairedComparisons"]] = (
-        subsets.without_dates
+        data_subsets.without_dates
     )
     with_option_covariates: ClassVar[Callable[["PairedComparisons", Any], "PairedComparisons"]] = (
-        subsets.with_option_covariates
+        data_subsets.with_option_covariates
     )
     by_respondent: ClassVar[Callable[["PairedComparisons"], dict[str, "PairedComparisons"]]] = (
-        subsets.by_respondent
+        data_subsets.by_respondent
     )
     by_group: ClassVar[Callable[["PairedComparisons", str], dict[str, "PairedComparisons"]]] = (
-        subsets.by_group
+        data_subsets.by_group
     )
-    by_order: Final = subsets.by_order
+    by_order: Final = data_subsets.by_order
     with_more: ClassVar[
         Callable[["PairedComparisons", "PairedComparisons"], "PairedComparisons"]
-    ] = subsets.with_more
+    ] = data_subsets.with_more
     together: ClassVar[
         Callable[
             ["PairedComparisons", Sequence["PairedComparisons"], tuple[str, ...]],
             "PairedComparisons",
         ]
-    ] = subsets.together
+    ] = data_subsets.together
 
     def _freeze(self, *values: Any) -> "PairedComparisons":
         """Set the fields in the order of `_FIELDS`, omitted ones to None; return the object."""
         return super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
 
     def __str__(self) -> str:
-        total = format_plural(self.n_comparisons, "comparison")
+        total_text = format_plural(self.n_comparisons, "comparison")
         if isinstance(self.n_comparisons, float):
-            total = f"a total weight of {self.n_comparisons:,g}"
+            total_text = f"a total weight of {self.n_comparisons:,g}"
         if self.n_ties:
-            total += f" ({format_plural(self.n_ties, 'tie')})"
-        details = "".join(
-            f", {part}" for part in (self.answers, self.covariates, self.dates) if part is not None
+            total_text += f" ({format_plural(self.n_ties, 'tie')})"
+        details_text = "".join(
+            f", {detail}"
+            for detail in (self.answers, self.covariates, self.dates)
+            if detail is not None
         )
         return (
             f"{format_plural(self.n_options, 'option')}, {format_plural(self.n_pairs, 'pair')},"
-            f" {total}{details}"
+            f" {total_text}{details_text}"
         )
 
     def __repr__(self) -> str:
@@ -235,19 +241,21 @@ class PairedComparisons(JudgedByPeople):
 
     def _facts(self) -> Facts:
         """Return (name, text) facts about the comparisons for a report."""
-        n_options, counts = self.n_options, self.wins + self.losses + self.tied
+        n_options, pair_counts = self.n_options, self.wins + self.losses + self.tied
         option_counts = np.bincount(
-            np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n_options
+            np.concatenate([self.first, self.second]), np.tile(pair_counts, 2), minlength=n_options
         )
-        total, ties = self.n_comparisons, self.n_ties
-        tie_share = ""
-        if ties:
-            tie_share = f", including {ties:,} ties ({format_number(100 * ties / total)} %)"
+        n_comparisons, n_ties = self.n_comparisons, self.n_ties
+        tie_text = ""
+        if n_ties:
+            tie_text = (
+                f", including {n_ties:,} ties ({format_number(100 * n_ties / n_comparisons)} %)"
+            )
         return (
             ("Options", f"{n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             ("Compared pairs", format_pair_share(self.n_pairs, n_options)),
-            ("Comparisons", f"{total:,}{tie_share}"),
-            ("Comparisons per compared pair", format_value_range(counts)),
+            ("Comparisons", f"{n_comparisons:,}{tie_text}"),
+            ("Comparisons per compared pair", format_value_range(pair_counts)),
             ("Comparisons per option", format_value_range(option_counts)),
             *count_component_facts(self.components()),
             *count_respondent_facts(self.respondents, self.people),
@@ -262,8 +270,8 @@ class PairedComparisons(JudgedByPeople):
     @property
     def n_comparisons(self) -> int | float:
         """Number of comparisons, with ties; their total weight when counts are fractional."""
-        total = self.wins.sum() + self.losses.sum() + self.tied.sum()
-        return self._convert_counts(total).item()
+        total_count = self.wins.sum() + self.losses.sum() + self.tied.sum()
+        return self._convert_counts(total_count).item()
 
     @property
     def n_answers(self) -> int | float:
@@ -296,7 +304,9 @@ class PairedComparisons(JudgedByPeople):
             return None
         return self._build_dense("ties", self.tied, self.tied)
 
-    def _build_dense(self, attribute: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    def _build_dense(
+        self, attribute: str, upper_values: np.ndarray, lower_values: np.ndarray
+    ) -> np.ndarray:
         """Build an (options, options) array from values of the compared pairs."""
         if self.n_options > MAX_DENSE:
             raise DataError(
@@ -306,8 +316,8 @@ class PairedComparisons(JudgedByPeople):
                 " and `tied`."
             )
         table = np.zeros((self.n_options, self.n_options))
-        table[self.first, self.second] = above
-        table[self.second, self.first] = below
+        table[self.first, self.second] = upper_values
+        table[self.second, self.first] = lower_values
         return self._convert_counts(table)
 
     @property
@@ -336,7 +346,7 @@ class PairedComparisons(JudgedByPeople):
         A cell is a pair, or a pair with one combination of covariates.
         """
         self.refuse_dates()
-        return subsets.build_cells(self)
+        return data_subsets.build_cells(self)
 
     def questions(self, ties: bool | None = None) -> Questions:
         """Return one question per pair and covariate values, with 2 or 3 answers.
@@ -349,7 +359,7 @@ class PairedComparisons(JudgedByPeople):
         outcomes = ("wins", "losses")
         if ties:
             outcomes = ("wins", "tied", "losses")
-        return subsets.build_questions(self, outcomes, self.cells)
+        return data_subsets.build_questions(self, outcomes, self.cells)
 
     def with_answers(self, counts: np.ndarray) -> "PairedComparisons":
         """Return the same pairs with other counts, of unknown respondents."""
@@ -381,18 +391,20 @@ class PairedComparisons(JudgedByPeople):
         "'tea' chosen over 'milk' 3 of 4 times"
         """
         pair_index = int(np.abs(self.wins - self.losses).argmax())
-        pair = sorted(
+        sorted_sides = sorted(
             [
                 (self.wins[pair_index], self.labels[self.first[pair_index]]),
                 (self.losses[pair_index], self.labels[self.second[pair_index]]),
             ]
         )
-        (smaller_count, loser), (larger_count, winner) = pair
-        tied = self.tied[pair_index]
-        total = format_plural(simplify_number(smaller_count + larger_count + tied), "time")
-        sentence = f"{winner!r} chosen over {loser!r} {simplify_number(larger_count):,} of {total}"
-        if tied:
-            sentence += f" ({format_plural(simplify_number(tied), 'tie')})"
+        (smaller_count, loser), (larger_count, winner) = sorted_sides
+        n_tied = self.tied[pair_index]
+        total_text = format_plural(simplify_number(smaller_count + larger_count + n_tied), "time")
+        sentence = (
+            f"{winner!r} chosen over {loser!r} {simplify_number(larger_count):,} of {total_text}"
+        )
+        if n_tied:
+            sentence += f" ({format_plural(simplify_number(n_tied), 'tie')})"
         return sentence
 
     def components(self) -> list[list[str]]:
@@ -410,7 +422,7 @@ class PairedComparisons(JudgedByPeople):
     def refuse_ties(self) -> None:
         """Raise a `DataError` if there are ties, for models without ties."""
         if self.tied.any():
-            raise subsets.build_ties_error(self.n_ties, self.n_comparisons)
+            raise data_subsets.build_ties_error(self.n_ties, self.n_comparisons)
 
     def refuse_dates(self) -> None:
         """Raise a `DataError` if there are dates, for models without dates."""

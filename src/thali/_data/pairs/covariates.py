@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._described import Facts
 from thali._labels import choose_number, format_label, format_plural, shorten, suggest
+from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, ModelName
 
-from ..checks import refuse_extremes
+from ..base_classes import Frozen
+from ..column_readers import encode_column, get_column
 from ..column_roles import column_names, has_numbers
-from ..columns import encode_column, get_column
-from ..judged import Frozen
+from ..number_checks import refuse_extremes
 from ..respondent_answers import Answers, RowRespondents
 
 if TYPE_CHECKING:
@@ -90,13 +90,13 @@ class PairCovariates(Frozen):
 
     def refuse_options(self, model: str) -> None:
         """Raise DataError if a covariate describes options; `model` names the model."""
-        if names := list(compress(self.names, self.is_of_options)):
-            verb = choose_number(len(names), "describes", "describe")
+        if option_covariates := list(compress(self.names, self.is_of_options)):
+            verb = choose_number(len(option_covariates), "describes", "describe")
             raise DataError(
-                f"{shorten(names)} {verb} options, but {model} adjusts"
+                f"{shorten(option_covariates)} {verb} options, but {model} adjusts"
                 " only for differences between comparisons of the same pair; fit ",
                 ModelName("BradleyTerryLuce"),
-                f", or remove {shorten(names)} from ",
+                f", or remove {shorten(option_covariates)} from ",
                 Argument("covariates"),
                 ".",
             )
@@ -107,14 +107,14 @@ class PairCovariates(Frozen):
         The unit is 1; if the odds per unit round to 1, it is the power of ten just below the
         standard deviation.
         """
-        times = self.wins + self.losses + self.tied
-        units = []
-        for effect, values in zip(effects, self.values.T, strict=True):
-            deviations = values - np.average(values, weights=times)
-            sd = float(np.sqrt(np.average(deviations**2, weights=times)))
-            is_seen = abs(effect) >= _MIN_SHOWN_EFFECT or sd <= 1.0
-            units.append(1.0 if is_seen else float(f"1e{np.floor(np.log10(sd)):.0f}"))
-        return units
+        cell_counts = self.wins + self.losses + self.tied
+        effect_units = []
+        for effect, covariate_values in zip(effects, self.values.T, strict=True):
+            deviations = covariate_values - np.average(covariate_values, weights=cell_counts)
+            sd = float(np.sqrt(np.average(deviations**2, weights=cell_counts)))
+            is_unit_one = abs(effect) >= _MIN_SHOWN_EFFECT or sd <= 1.0
+            effect_units.append(1.0 if is_unit_one else float(f"1e{np.floor(np.log10(sd)):.0f}"))
+        return effect_units
 
     @classmethod
     def from_rows(
@@ -131,17 +131,17 @@ class PairCovariates(Frozen):
 
         `won` states whether the first of the pair was chosen.
         """
-        names, values = rows
-        cells, cell = _sum_cells(
+        covariate_names, covariate_values = rows
+        cells, cell_index = _sum_cells(
             pair,
-            values + 0.0,
-            np.zeros((n_options, len(names))),
+            covariate_values + 0.0,
+            np.zeros((n_options, len(covariate_names))),
             (counts * won, counts * ~won, tied),
         )
         answers = None
         if row_respondents is not None:
-            answers = Answers.from_rows(row_respondents, cell, won, counts, tied)
-        return cls._from_fields(names, *cells, answers)
+            answers = Answers.from_rows(row_respondents, cell_index, won, counts, tied)
+        return cls._from_fields(covariate_names, *cells, answers)
 
     def select_pairs(
         self, is_kept: np.ndarray, new_indices: np.ndarray, turned: np.ndarray, options: np.ndarray
@@ -155,48 +155,50 @@ class PairCovariates(Frozen):
         if not has_kept_pair.any():
             return None
         is_turned = turned[self.pair]
-        values = np.where(is_turned[:, None], -self.values, self.values) + 0.0
+        new_values = np.where(is_turned[:, None], -self.values, self.values) + 0.0
         turned_counts = (
             np.where(is_turned, self.losses, self.wins),
             np.where(is_turned, self.wins, self.losses),
             self.tied,
         )
-        cells = np.flatnonzero(has_kept_pair)
-        cells = cells[np.lexsort((*values[cells].T[::-1], new_indices[self.pair[cells]]))]
-        arrays = (
-            new_indices[self.pair[cells]],
-            values[cells],
+        cell_indices = np.flatnonzero(has_kept_pair)
+        cell_indices = cell_indices[
+            np.lexsort((*new_values[cell_indices].T[::-1], new_indices[self.pair[cell_indices]]))
+        ]
+        cell_fields = (
+            new_indices[self.pair[cell_indices]],
+            new_values[cell_indices],
             self.options[options],
-            *(counts[cells] for counts in turned_counts),
+            *(counts[cell_indices] for counts in turned_counts),
         )
-        new_cells = np.zeros(len(has_kept_pair), np.int64)
-        new_cells[cells] = np.arange(len(cells))
+        new_cell_indices = np.zeros(len(has_kept_pair), np.int64)
+        new_cell_indices[cell_indices] = np.arange(len(cell_indices))
         answers = self.answers
         if answers is not None:
-            answers = answers.select_pairs(has_kept_pair, new_cells, is_turned)
-        return self._from_fields(self.names, *arrays, answers)
+            answers = answers.select_pairs(has_kept_pair, new_cell_indices, is_turned)
+        return self._from_fields(self.names, *cell_fields, answers)
 
     def select_covariates(self, names: Sequence[str]) -> "PairCovariates | None":
         """Keep some covariates by name; merge cells that become equal.
 
         None for no names.
         """
-        if unknown := [name for name in names if name not in self.names]:
+        if unknown_names := [name for name in names if name not in self.names]:
             raise DataError(
-                f"Unknown covariate {unknown[0]!r}; available:"
-                f" {shorten(self.names, 12)}.{suggest(unknown[0], self.names)}"
+                f"Unknown covariate {unknown_names[0]!r}; available:"
+                f" {shorten(self.names, 12)}.{suggest(unknown_names[0], self.names)}"
             )
         if not names:
             return None
-        indices = [k for k, name in enumerate(self.names) if name in names]
+        covariate_indices = [k for k, name in enumerate(self.names) if name in names]
         counts = self.wins, self.losses, self.tied
-        cells, cell_of_old = _sum_cells(
-            self.pair, self.values[:, indices], self.options[:, indices], counts
+        cells, new_cell_indices = _sum_cells(
+            self.pair, self.values[:, covariate_indices], self.options[:, covariate_indices], counts
         )
         answers = self.answers
         if answers is not None:
-            answers = answers.merge_pairs(cell_of_old)
-        return self._from_fields(tuple(self.names[k] for k in indices), *cells, answers)
+            answers = answers.merge_pairs(new_cell_indices)
+        return self._from_fields(tuple(self.names[k] for k in covariate_indices), *cells, answers)
 
     def select_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
         """Keep the answers of some respondents, and only their cells.
@@ -204,11 +206,15 @@ class PairCovariates(Frozen):
         `members` are indices of respondents, and `pairs` the pairs that they compared.
         """
         assert self.answers is not None
-        answers, cells = self.answers.select_respondents_and_pairs(members)
-        pair = np.searchsorted(pairs, self.pair[cells])
+        answers, cell_indices = self.answers.select_respondents_and_pairs(members)
+        new_pairs = np.searchsorted(pairs, self.pair[cell_indices])
         counts = answers.wins, answers.losses, answers.tied
-        sums = [np.bincount(answers.pair, side_counts, len(cells)) for side_counts in counts]
-        return self._from_fields(self.names, pair, self.values[cells], self.options, *sums, answers)
+        cell_sums = [
+            np.bincount(answers.pair, side_counts, len(cell_indices)) for side_counts in counts
+        ]
+        return self._from_fields(
+            self.names, new_pairs, self.values[cell_indices], self.options, *cell_sums, answers
+        )
 
     def without_ties(self, share: float) -> "PairCovariates | None":
         """Convert each tie to `share` of a choice of the first and of the second option.
@@ -227,7 +233,7 @@ class PairCovariates(Frozen):
             answers = split_answers.select_pairs(
                 is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
             )
-        arrays = (
+        cell_fields = (
             self.pair[is_kept],
             self.values[is_kept],
             self.options,
@@ -235,7 +241,7 @@ class PairCovariates(Frozen):
             losses[is_kept],
             0.0 * wins[is_kept],
         )
-        return self._from_fields(self.names, *arrays, answers)
+        return self._from_fields(self.names, *cell_fields, answers)
 
     def together(
         self, parts: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]
@@ -244,14 +250,16 @@ class PairCovariates(Frozen):
 
         `pairs` are the new indices of each data set's pairs.
         """
-        pair = np.concatenate([new[part.pair] for part, new in zip(parts, pairs, strict=True)])
-        values = np.concatenate([part.values for part in parts])
+        pair_index = np.concatenate(
+            [new_pairs[part.pair] for part, new_pairs in zip(parts, pairs, strict=True)]
+        )
+        covariate_values = np.concatenate([part.values for part in parts])
         counts = [
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("wins", "losses", "tied")
         ]
         return self._from_fields(
-            self.names, *_sum_cells(pair, values, self.options, counts)[0], None
+            self.names, *_sum_cells(pair_index, covariate_values, self.options, counts)[0], None
         )
 
     def with_counts(
@@ -265,10 +273,15 @@ def _sum_cells(
     pair: np.ndarray, values: np.ndarray, options: np.ndarray, counts: Sequence[np.ndarray]
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """Sum counts of rows with equal pair and covariates; also return each row's cell."""
-    cell_keys, cell = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
-    cell = cell.ravel()
-    sums = [np.bincount(cell, row_counts, len(cell_keys)) for row_counts in counts]
-    return (cell_keys[:, 0].astype(np.int64), cell_keys[:, 1:].copy(), options, *sums), cell
+    cell_keys, cell_index = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
+    cell_index = cell_index.ravel()
+    cell_sums = [np.bincount(cell_index, row_counts, len(cell_keys)) for row_counts in counts]
+    return (
+        cell_keys[:, 0].astype(np.int64),
+        cell_keys[:, 1:].copy(),
+        options,
+        *cell_sums,
+    ), cell_index
 
 
 def read_covariates(
@@ -287,8 +300,8 @@ def read_covariates(
         names = [names]
     if not names:
         raise DataError("No covariate is named; name at least one column.")
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"The covariate {repeated[0]!r} is named twice; name it once.")
+    if repeated_names := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"The covariate {repeated_names[0]!r} is named twice; name it once.")
     values_by_name: dict[str, np.ndarray] = {}
     columns = column_names(frame)
     for name in names:
@@ -323,14 +336,14 @@ def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> Cova
 
     The index of the table contains the labels.
     """
-    row_of_label = {format_label(label): k for k, label in enumerate(frame.index)}
-    if missing := [label for label in labels if label not in row_of_label]:
+    row_by_label = {format_label(label): k for k, label in enumerate(frame.index)}
+    if missing_labels := [label for label in labels if label not in row_by_label]:
         raise DataError(
-            f"The option covariates have no row for {shorten(missing)}; the index of the table"
-            f" must contain the labels, but it starts with {shorten(list(row_of_label), 3)}."
+            f"The option covariates have no row for {shorten(missing_labels)}; the index of the"
+            f" table must contain the labels, but it starts with {shorten(list(row_by_label), 3)}."
         )
     return read_covariates(
-        frame.iloc[[row_of_label[label] for label in labels]], column_names(frame), None, ()
+        frame.iloc[[row_by_label[label] for label in labels]], column_names(frame), None, ()
     )
 
 
@@ -345,8 +358,8 @@ def list_covariate_columns(
 ) -> list[str]:
     """Return the table columns from which these covariates are read."""
     column_set: dict[str, None] = {}
-    for name in names or ():
-        candidates = find_side_pair(name, columns, option_columns) or (name,)
+    for covariate in names or ():
+        candidates = find_side_pair(covariate, columns, option_columns) or (covariate,)
         column_set |= dict.fromkeys(column for column in candidates if column in columns)
     return list(column_set)
 
@@ -370,8 +383,8 @@ def find_side_pair(
     """
     for column in columns:
         for stem, mark, other_mark in _split_side_words(column):
-            wanted_split = stem, other_mark, mark
-            partner = next((c for c in columns if wanted_split in _split_side_words(c)), None)
+            partner_split = stem, other_mark, mark
+            partner = next((c for c in columns if partner_split in _split_side_words(c)), None)
             if (
                 partner is None
                 or column in option_columns
@@ -395,14 +408,16 @@ def find_side_pair(
 
 def _split_side_words(column: str) -> list[tuple[str, str, str]]:
     """Return (rest, side word, other side's word) splits of a column name."""
-    splits, words = [], re.split(r"([ _.\-]+)", column)
-    for k in range(0, len(words), 2):
-        other_words = [*words[: max(k - 1, 0)], *words[k + 1 if k else 2 :]]
-        for pair in _SIDES:
-            if words[k].lower() in pair and other_words:
-                word = words[k].lower()
-                splits.append(("".join(other_words), word, pair[1 - pair.index(word)]))
-    return splits
+    name_splits, name_parts = [], re.split(r"([ _.\-]+)", column)
+    for k in range(0, len(name_parts), 2):
+        other_words = [*name_parts[: max(k - 1, 0)], *name_parts[k + 1 if k else 2 :]]
+        for side_pair in _SIDES:
+            if name_parts[k].lower() in side_pair and other_words:
+                side_word = name_parts[k].lower()
+                name_splits.append(
+                    ("".join(other_words), side_word, side_pair[1 - side_pair.index(side_word)])
+                )
+    return name_splits
 
 
 def _compute_differences(
@@ -410,16 +425,16 @@ def _compute_differences(
 ) -> dict[str, np.ndarray]:
     """Return first minus second option's values, by covariate name."""
     side_values = get_column(frame, first_column), get_column(frame, second_column)
-    for values in side_values:
-        if not _is_numeric(values):
+    for side_column in side_values:
+        if not _is_numeric(side_column):
             raise DataError(
                 f"{first_column!r} and {second_column!r} describe the two sides, so their"
                 " difference requires"
-                f" numbers, but {values.name!r} contains {values.iloc[0]!r}. Rename one of them if"
-                " it describes the whole comparison."
+                f" numbers, but {side_column.name!r} contains {side_column.iloc[0]!r}. Rename one"
+                " of them if it describes the whole comparison."
             )
-    difference: pd.Series = side_values[0] - side_values[1]
-    return _read_number_covariate(difference.rename(f"{first_column} - {second_column}"), frame)
+    differences: pd.Series = side_values[0] - side_values[1]
+    return _read_number_covariate(differences.rename(f"{first_column} - {second_column}"), frame)
 
 
 def _is_numeric(values: "pd.Series") -> bool:
@@ -428,20 +443,20 @@ def _is_numeric(values: "pd.Series") -> bool:
     return has_numbers(values)
 
 
-def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
+def _read_number_covariate(column: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
     """Return a numeric column by name; raise DataError if it has gaps or is constant."""
-    covariate = values.to_numpy(float, na_value=np.nan)
-    if (gap_rows := np.flatnonzero(~np.isfinite(covariate))).size:
+    numbers = column.to_numpy(float, na_value=np.nan)
+    if (gap_rows := np.flatnonzero(~np.isfinite(numbers))).size:
         problem = "infinite"
-        if np.isnan(covariate[gap_rows[0]]):
+        if np.isnan(numbers[gap_rows[0]]):
             problem = "empty"
         raise DataError(
-            f"The covariate {values.name!r} is {problem} in row {frame.index[gap_rows[0]]}; enter a"
+            f"The covariate {column.name!r} is {problem} in row {frame.index[gap_rows[0]]}; enter a"
             " number, or remove the row."
         )
-    if np.ptp(covariate) == 0.0:
-        raise _build_constant_error(str(values.name), f"{covariate[0]:g}")
-    return {str(values.name): covariate}
+    if np.ptp(numbers) == 0.0:
+        raise _build_constant_error(str(column.name), f"{numbers[0]:g}")
+    return {str(column.name): numbers}
 
 
 def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
@@ -449,19 +464,21 @@ def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]
     # Categories are in their order, or sorted by name.
     import pandas as pd
 
-    codes, levels = encode_column(frame, name)
+    codes, categories = encode_column(frame, name)
     if not isinstance(frame[name].dtype, pd.CategoricalDtype):
-        order = np.argsort(np.argsort(levels))
-        codes, levels = order[codes], sorted(levels)
-    codes_present = np.unique(codes)
-    if len(codes_present) == 1:
-        raise _build_constant_error(name, repr(levels[codes_present[0]]))
-    if len(codes_present) == len(frame) and len(codes_present) > 2:
+        category_ranks = np.argsort(np.argsort(categories))
+        codes, categories = category_ranks[codes], sorted(categories)
+    present_codes = np.unique(codes)
+    if len(present_codes) == 1:
+        raise _build_constant_error(name, repr(categories[present_codes[0]]))
+    if len(present_codes) == len(frame) and len(present_codes) > 2:
         raise DataError(
             f"The covariate {name!r} has a different category in each of its {len(frame):,} rows:"
-            f" {shorten(levels, 3)}; give numbers, or categories that repeat."
+            f" {shorten(categories, 3)}; give numbers, or categories that repeat."
         )
-    return {f"{name}={levels[code]}": (codes == code).astype(float) for code in codes_present[1:]}
+    return {
+        f"{name}={categories[code]}": (codes == code).astype(float) for code in present_codes[1:]
+    }
 
 
 def _build_constant_error(name: str, value: str) -> DataError:

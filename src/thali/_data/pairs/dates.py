@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._described import Facts
 from thali._labels import format_plural
+from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
+from ..base_classes import Frozen
+from ..column_readers import get_column, number_distinct_rows
 from ..column_roles import has_numbers
-from ..columns import get_column, number_distinct_rows
-from ..judged import Frozen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,18 +116,18 @@ class DatedComparisons(Frozen):
         x = np.where(is_reversed[:, None], -x, x) + 0.0
         counts = np.where(is_reversed, counts[[1, 0, 2]], counts)
         respondent = respondent.astype(np.int64)
-        keys = [
+        key_columns = [
             time,
             np.minimum(first_indices, second_indices),
             np.maximum(first_indices, second_indices),
         ]
         if len(respondent):
-            keys.append(respondent)
-        first_rows, sums = group_equal_rows(keys, x, counts)
+            key_columns.append(respondent)
+        first_rows, count_sums = group_equal_rows(key_columns, x, counts)
         if len(respondent):
             respondent = respondent[first_rows]
-        keys = [key[first_rows].astype(np.int64) for key in keys[:3]]
-        return cls._from_fields(name, unit, *keys, respondent, x[first_rows], *sums)
+        key_columns = [key_column[first_rows].astype(np.int64) for key_column in key_columns[:3]]
+        return cls._from_fields(name, unit, *key_columns, respondent, x[first_rows], *count_sums)
 
     def __str__(self) -> str:
         noun = "period"
@@ -219,14 +219,17 @@ class DatedComparisons(Frozen):
         Periods are numbered on a calendar without gaps.
         """
         if self.unit == STEP or period == DAY:
-            number = self.time
+            period_numbers = self.time
         elif period == "week":
-            number = (self.time + 3) // 7  # weeks begin on Mondays, and 1970-01-01 was a Thursday
+            # weeks begin on Mondays, and 1970-01-01 was a Thursday
+            period_numbers = (self.time + 3) // 7
         else:
             days = self.time.astype("datetime64[D]")
-            number = days.astype(f"datetime64[{_LETTERS[period]}]").astype(np.int64)
-        names = [_format_period(self.unit, period, time) for time in np.unique(number)]
-        return number, names
+            period_numbers = days.astype(f"datetime64[{_LETTERS[period]}]").astype(np.int64)
+        period_names = [
+            _format_period(self.unit, period, time) for time in np.unique(period_numbers)
+        ]
+        return period_numbers, period_names
 
 
 def group_equal_rows(
@@ -236,13 +239,15 @@ def group_equal_rows(
 
     Return the first row of each group, and the sums.
     """
-    group, first_rows = number_distinct_rows(np.column_stack(keys))
+    group_index, first_rows = number_distinct_rows(np.column_stack(keys))
     if x.shape[1]:
-        _, first_rows, group = np.unique(
-            np.column_stack([group, x]), axis=0, return_index=True, return_inverse=True
+        _, first_rows, group_index = np.unique(
+            np.column_stack([group_index, x]), axis=0, return_index=True, return_inverse=True
         )
-    sums = [np.bincount(group.ravel(), row_counts, len(first_rows)) for row_counts in counts]
-    return first_rows, np.stack(sums)
+    count_sums = [
+        np.bincount(group_index.ravel(), row_counts, len(first_rows)) for row_counts in counts
+    ]
+    return first_rows, np.stack(count_sums)
 
 
 def format_time(unit: str, time: Any) -> str:
@@ -268,20 +273,24 @@ def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
     try:
         if unit == STEP:
             return int(value), int(value)
-        text = str(value).strip()
-        day = np.datetime64(text, "D")
+        bound_text = str(value).strip()
+        first_day = np.datetime64(bound_text, "D")
         # a day, a month or a year
-        if "-" in text:
-            start = np.datetime64(text[:10])
+        if "-" in bound_text:
+            period_start = np.datetime64(bound_text[:10])
         else:
-            start = np.datetime64(text, "Y")
-        after = start + np.timedelta64(1, np.datetime_data(start.dtype)[0])
-        return int(day.astype(np.int64)), int(after.astype("datetime64[D]").astype(np.int64)) - 1
+            period_start = np.datetime64(bound_text, "Y")
+        next_period = period_start + np.timedelta64(1, np.datetime_data(period_start.dtype)[0])
+        return int(first_day.astype(np.int64)), int(
+            next_period.astype("datetime64[D]").astype(np.int64)
+        ) - 1
     except (ValueError, TypeError):
-        expected = "an integer"
+        expected_text = "an integer"
         if unit == DAY:
-            expected = f"a date such as {_EXAMPLE}"
-        raise ArgumentError(Argument(argument), f" must be {expected}; got {value!r}.") from None
+            expected_text = f"a date such as {_EXAMPLE}"
+        raise ArgumentError(
+            Argument(argument), f" must be {expected_text}; got {value!r}."
+        ) from None
 
 
 class MissingDateError(DataError):
@@ -301,21 +310,21 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
     """Read a column of dates in a common format, as Unix time, or as integers."""
     import pandas as pd
 
-    series = get_column(frame, name)
-    is_blank = series.isna() | (series.astype(str).str.strip() == "")
+    date_column = get_column(frame, name)
+    is_blank = date_column.isna() | (date_column.astype(str).str.strip() == "")
     if is_blank.any():
         raise MissingDateError(
             name, int(frame.index[int(np.flatnonzero(is_blank)[0])]), int(is_blank.sum())
         )
-    if pd.api.types.is_datetime64_any_dtype(series.dtype):
-        return RowDates(name, DAY, _convert_days(series))
-    if has_numbers(series) and not pd.api.types.is_bool_dtype(series.dtype):
-        return _parse_numbers(name, series.to_numpy(float), frame)
-    texts = series.astype(str).str.strip()
-    numbers: Any = pd.to_numeric(texts, errors="coerce")
-    if numbers.notna().all():
-        return _parse_numbers(name, numbers.to_numpy(float), frame)
-    return RowDates(name, DAY, _parse_texts(name, texts, frame))
+    if pd.api.types.is_datetime64_any_dtype(date_column.dtype):
+        return RowDates(name, DAY, _convert_days(date_column))
+    if has_numbers(date_column) and not pd.api.types.is_bool_dtype(date_column.dtype):
+        return _parse_numbers(name, date_column.to_numpy(float), frame)
+    date_texts = date_column.astype(str).str.strip()
+    parsed_numbers: Any = pd.to_numeric(date_texts, errors="coerce")
+    if parsed_numbers.notna().all():
+        return _parse_numbers(name, parsed_numbers.to_numpy(float), frame)
+    return RowDates(name, DAY, _parse_texts(name, date_texts, frame))
 
 
 def _convert_days(series: "pd.Series") -> np.ndarray:
@@ -336,15 +345,19 @@ def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> Row
     # integer periods.
     import pandas as pd
 
-    largest = np.abs(numbers).max()
-    if largest >= _SECONDS[-1][0]:
-        per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-        unit = next(unit for smallest, unit in _SECONDS if largest >= smallest)
-        return RowDates(name, DAY, np.floor(numbers / per_second[unit] / 86_400.0).astype(np.int64))
-    if (fractional := np.flatnonzero(numbers != np.floor(numbers))).size:
+    largest_magnitude = np.abs(numbers).max()
+    if largest_magnitude >= _SECONDS[-1][0]:
+        ticks_per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+        unit = next(
+            unit for least_magnitude, unit in _SECONDS if largest_magnitude >= least_magnitude
+        )
+        return RowDates(
+            name, DAY, np.floor(numbers / ticks_per_second[unit] / 86_400.0).astype(np.int64)
+        )
+    if (fractional_rows := np.flatnonzero(numbers != np.floor(numbers))).size:
         raise DataError(
-            f"Column {name!r} contains {numbers[fractional[0]]:g} in row"
-            f" {frame.index[fractional[0]]},"
+            f"Column {name!r} contains {numbers[fractional_rows[0]]:g} in row"
+            f" {frame.index[fractional_rows[0]]},"
             f" which is not a date such as {_EXAMPLE}, a number of seconds since 1970, or an"
             " integer period."
         )
@@ -361,34 +374,34 @@ def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.nda
     """Parse dates in one common format as days since 1970; raise if ambiguous."""
     import pandas as pd
 
-    distinct, text_index = np.unique(texts.to_numpy(str), return_inverse=True)
-    texts_left: Any = pd.Series(distinct)
-    days_by_format, best_format = {}, ("", np.zeros(len(distinct), bool))
-    for form in _FORMATS:
-        date_texts = texts_left
-        if form != "ISO8601":
-            date_texts = texts_left.str.replace(r"[ T]\d{1,2}:\d{2}.*$", "", regex=True)
-        days: Any = pd.to_datetime(date_texts, format=form, errors="coerce", utc=True)
+    distinct_texts, text_index = np.unique(texts.to_numpy(str), return_inverse=True)
+    distinct_series: Any = pd.Series(distinct_texts)
+    days_by_format, best_format = {}, ("", np.zeros(len(distinct_texts), bool))
+    for date_format in _FORMATS:
+        date_texts = distinct_series
+        if date_format != "ISO8601":
+            date_texts = distinct_series.str.replace(r"[ T]\d{1,2}:\d{2}.*$", "", regex=True)
+        days: Any = pd.to_datetime(date_texts, format=date_format, errors="coerce", utc=True)
         if days.notna().all():
-            days_by_format[form] = _convert_days(days)
+            days_by_format[date_format] = _convert_days(days)
         if days.notna().sum() > best_format[1].sum():
-            best_format = form, days.notna().to_numpy()
-    readings = list(days_by_format.values())
-    if not readings:
+            best_format = date_format, days.notna().to_numpy()
+    possible_days = list(days_by_format.values())
+    if not possible_days:
         bad_row = int(np.flatnonzero(~best_format[1][text_index])[0])
         good_rows = np.flatnonzero(best_format[1][text_index])
-        contrast = ""
+        contrast_text = ""
         if good_rows.size:
-            contrast = f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}"
+            contrast_text = f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}"
         raise DataError(
             f"Column {name!r} contains {texts.iloc[bad_row]!r} in row"
-            f" {frame.index[bad_row]}{contrast};"
+            f" {frame.index[bad_row]}{contrast_text};"
             f" write all dates in one format, preferably as {_EXAMPLE}."
         )
-    if any(not np.array_equal(readings[0], days) for days in readings[1:]):
-        k = int(np.flatnonzero(readings[0][text_index] != readings[1][text_index])[0])
+    if any(not np.array_equal(possible_days[0], days) for days in possible_days[1:]):
+        k = int(np.flatnonzero(possible_days[0][text_index] != possible_days[1][text_index])[0])
         raise DataError(
             f"Column {name!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and"
             f" month are ambiguous; write dates as {_EXAMPLE}."
         )
-    return readings[0][text_index]
+    return possible_days[0][text_index]

@@ -5,24 +5,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_positive
-from thali._described import Facts
-from thali._digits import format_number
-from thali._inference.indexing import count_pairs
-from thali._inference.warn import warn
+from thali._argument_checks import check_allowed, check_positive
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, list_names, shorten
+from thali._number_format import format_number
+from thali._object_descriptions import Facts
 from thali.errors import DataError, DataWarning
 
-from ..checks import refuse_extremes
-from ..columns import convert_frame, rename_as_text
+from ..base_classes import JudgedByPeople
+from ..column_readers import convert_frame, rename_as_text
 from ..connectivity import describe_groups, list_components
-from ..facts import MAX_LISTED, format_pair_share, format_value_range
-from ..judged import JudgedByPeople
 from ..kinds import SIMILARITIES
-from ..people_table import list_people_facts
+from ..number_checks import refuse_extremes
+from ..report_facts import MAX_LISTED, format_pair_share, format_value_range
 from ..respondent_answers import JudgedValues
+from ..respondent_table import list_people_facts
 from ..suspicious_data import list_unusual_similarities
-from .tables import MeasuredPairs, average_respondents, convert_dissimilarities, read_measured_pairs
+from .similarity_tables import (
+    MeasuredPairs,
+    average_respondents,
+    convert_dissimilarities,
+    read_measured_pairs,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,11 +144,11 @@ class Similarities(JudgedByPeople):
         sigma: float | None = None,
         judgements: Any = None,
     ) -> None:
-        measured = read_measured_pairs(
+        measured_pairs = read_measured_pairs(
             matrix, labels, check_allowed("symmetrize", symmetrize, (None, "mean")), judgements
         )
-        self._set_fields(measured, sigma)
-        _warn_cleared_zeros(measured)
+        self._set_fields(measured_pairs, sigma)
+        _warn_cleared_zeros(measured_pairs)
 
     @classmethod
     def from_frame(
@@ -222,7 +227,7 @@ class Similarities(JudgedByPeople):
         ... ).values.round(3)
         array([0.3, 0.8])
         """
-        from .tables import find_pair_columns, read_pair_list
+        from .similarity_tables import find_pair_columns, read_pair_list
 
         if isinstance(sigma, str):
             check_allowed("sigma", sigma, ("standard error",))
@@ -239,10 +244,10 @@ class Similarities(JudgedByPeople):
             list(frame.columns),
             **{role: str(name) for role, name in named_columns.items() if name is not None},
         )
-        measured, empirical, answers = read_pair_list(frame, columns, labels)
+        measured_pairs, empirical_sigma, answers = read_pair_list(frame, columns, labels)
         if isinstance(sigma, str):
-            sigma = empirical
-        return cls._build(measured, sigma, answers)
+            sigma = empirical_sigma
+        return cls._build(measured_pairs, sigma, answers)
 
     @classmethod
     def from_dissimilarities(
@@ -303,15 +308,17 @@ class Similarities(JudgedByPeople):
         """
         if not callable(how):
             check_allowed("how", how, ("linear", "exponential"))
-        measured = read_measured_pairs(
+        measured_pairs = read_measured_pairs(
             matrix, labels, check_allowed("symmetrize", symmetrize, (None, "mean")), judgements
         )
-        cls._build(measured)  # run the checks of the class before the checks of the numbers
+        cls._build(measured_pairs)  # run the checks of the class before the checks of the numbers
         data = cls._build(
-            measured._replace(values=convert_dissimilarities(measured, how), lowest_diagonal=False),
+            measured_pairs._replace(
+                values=convert_dissimilarities(measured_pairs, how), lowest_diagonal=False
+            ),
             sigma,
         )
-        _warn_cleared_zeros(measured)
+        _warn_cleared_zeros(measured_pairs)
         return data
 
     @classmethod
@@ -372,11 +379,13 @@ class Similarities(JudgedByPeople):
         if isinstance(sigma, str):
             check_allowed("sigma", sigma, ("standard error", "deviation"))
         check_allowed("symmetrize", symmetrize, (None, "mean"))
-        measured, empirical, answers = average_respondents(matrices, labels, symmetrize, sigma)
+        measured_pairs, empirical_sigma, answers = average_respondents(
+            matrices, labels, symmetrize, sigma
+        )
         if isinstance(sigma, str):
-            sigma = empirical
-        data = cls._build(measured, sigma, answers)
-        _warn_cleared_zeros(measured)
+            sigma = empirical_sigma
+        data = cls._build(measured_pairs, sigma, answers)
+        _warn_cleared_zeros(measured_pairs)
         return data
 
     @classmethod
@@ -415,12 +424,17 @@ class Similarities(JudgedByPeople):
         """
         if not np.any(pairs):
             raise DataError("No measured pair would be left; keep at least one.")
-        arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
+        pair_fields = (
+            self.first[pairs],
+            self.second[pairs],
+            self.values[pairs],
+            self.judgements[pairs],
+        )
         answers = self.answers
         if answers is not None:
             answers = answers.select_positions(pairs, np.cumsum(pairs) - 1)
         return type(self)._from_fields(
-            self.labels, *arrays, self.sigma, self._lowest_diagonal, answers
+            self.labels, *pair_fields, self.sigma, self._lowest_diagonal, answers
         )
 
     def by_respondent(self) -> "Mapping[str, Similarities]":
@@ -438,16 +452,21 @@ class Similarities(JudgedByPeople):
         """
         if (answers := self.answers) is None:
             return super().by_respondent()
-        by_name = {}
-        for respondent, name in enumerate(answers.respondents):
-            rows = answers.respondent == respondent
-            pair, values = answers.pair[rows], answers.values[rows]
-            if len(pair):
-                arrays = self.first[pair], self.second[pair], values, np.ones(len(pair))
-                by_name[name] = self._from_fields(
-                    self.labels, *arrays, None, self._lowest_diagonal, None
+        data_by_name = {}
+        for respondent_index, respondent_name in enumerate(answers.respondents):
+            is_by_respondent = answers.respondent == respondent_index
+            pair_indices, values = answers.pair[is_by_respondent], answers.values[is_by_respondent]
+            if len(pair_indices):
+                pair_fields = (
+                    self.first[pair_indices],
+                    self.second[pair_indices],
+                    values,
+                    np.ones(len(pair_indices)),
                 )
-        return by_name
+                data_by_name[respondent_name] = self._from_fields(
+                    self.labels, *pair_fields, None, self._lowest_diagonal, None
+                )
+        return data_by_name
 
     def _set_fields(
         self, measured: MeasuredPairs, sigma: float | None, answers: JudgedValues | None = None
@@ -466,8 +485,8 @@ class Similarities(JudgedByPeople):
         refuse_extremes(measured.values, "similarity")
         if sigma is not None:
             sigma = check_positive("sigma", sigma, "the standard deviation of a similarity")
-        arrays = measured.first, measured.second, measured.values, measured.judgements
-        return self._freeze(measured.labels, *arrays, sigma, measured.lowest_diagonal, answers)
+        pair_fields = measured.first, measured.second, measured.values, measured.judgements
+        return self._freeze(measured.labels, *pair_fields, sigma, measured.lowest_diagonal, answers)
 
     def __str__(self) -> str:
         if self.sigma is None:
@@ -477,13 +496,16 @@ class Similarities(JudgedByPeople):
     @property
     def size_in_words(self) -> str:
         """Text with the numbers of objects, similarities and judgements."""
-        possible = count_pairs(self.n_options)
-        size = f"{possible:,} similarities"
-        if possible == 1:
-            size = "1 similarity"
-        if self.n_pairs < possible:
-            size = f"{self.n_pairs:,} of {size}"
-        return f"{format_plural(self.n_options, 'object')}, {size}{self._describe_judgements()}"
+        n_possible = count_pairs(self.n_options)
+        similarities_text = f"{n_possible:,} similarities"
+        if n_possible == 1:
+            similarities_text = "1 similarity"
+        if self.n_pairs < n_possible:
+            similarities_text = f"{self.n_pairs:,} of {similarities_text}"
+        return (
+            f"{format_plural(self.n_options, 'object')},"
+            f" {similarities_text}{self._describe_judgements()}"
+        )
 
     def _details(self) -> Facts:
         """Return (name, labels) facts that a notebook shows below the size."""
@@ -562,12 +584,19 @@ class Similarities(JudgedByPeople):
             np.minimum(first_indices, second_indices),
             np.maximum(first_indices, second_indices),
         )
-        order = np.lexsort((higher, lower))
-        pairs = lower[order], higher[order], self.values[order], self.judgements[order]
+        sort_order = np.lexsort((higher, lower))
+        pair_fields = (
+            lower[sort_order],
+            higher[sort_order],
+            self.values[sort_order],
+            self.judgements[sort_order],
+        )
         answers = self.answers
         if answers is not None:
-            answers = answers.select_positions(np.ones(len(order), bool), np.argsort(order))
-        return self._from_fields(labels, *pairs, self.sigma, self._lowest_diagonal, answers)
+            answers = answers.select_positions(
+                np.ones(len(sort_order), bool), np.argsort(sort_order)
+            )
+        return self._from_fields(labels, *pair_fields, self.sigma, self._lowest_diagonal, answers)
 
     def to_square(self) -> "pd.DataFrame":
         """Return the similarities as a labelled square table; NaN where not measured."""

@@ -5,22 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._described import Facts
-from thali._inference.indexing import part_bounds, part_slice, repeat_indices, sum_parts
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import part_bounds, part_slice, repeat_indices, sum_parts
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, index_labels, list_names, shorten, simplify_number
+from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
-from ..checks import convert_whole_counts
-from ..columns import convert_frame, number_pairs, rename_as_text, select_answered_rows
+from ..base_classes import JudgedByPeople
+from ..column_readers import convert_frame, number_pairs, rename_as_text, select_answered_rows
 from ..connectivity import describe_groups, list_components
-from ..facts import MAX_LISTED, format_extremes, format_pair_share, format_value_range
-from ..judged import JudgedByPeople
 from ..kinds import TRIPLETS
-from ..people_table import group_people, list_people_facts
+from ..number_checks import convert_whole_counts
 from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build_report_rows
+from ..report_facts import MAX_LISTED, format_extremes, format_pair_share, format_value_range
 from ..respondent_answers import ChosenPlaces, RowRespondents, merge_respondents, read_respondents
-from .rows import (
+from ..respondent_table import group_people, list_people_facts
+from .triplet_tables import (
     EXPECTED,
     TripletQuestions,
     build_anchored_questions,
@@ -110,11 +110,12 @@ class Triplets(JudgedByPeople):
     def __init__(
         self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None
     ) -> None:
-        rows = check_three_columns(triplets)
-        members, names, times = read_objects(rows, labels, counts)
-        n, odd = len(names), np.full(len(rows), 2)
+        triplet_array = check_three_columns(triplets)
+        members, object_labels, times = read_objects(triplet_array, labels, counts)
+        n, odd_index = len(object_labels), np.full(len(triplet_array), 2)
         self._set_fields(
-            names, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)]
+            object_labels,
+            [build_set_questions(n, members, (odd_index + 1) % 3, (odd_index + 2) % 3, times)],
         )
 
     @classmethod
@@ -207,9 +208,9 @@ class Triplets(JudgedByPeople):
                 f" expected {EXPECTED}."
             )
         frame = select_answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
-        names, questions = read_answers(frame, columns, labels, weights)
+        object_labels, questions = read_answers(frame, columns, labels, weights)
         row_respondents = read_respondents(frame, columns.who, columns.used)
-        return cls.__new__(cls)._set_fields(names, [questions], row_respondents)
+        return cls.__new__(cls)._set_fields(object_labels, [questions], row_respondents)
 
     @classmethod
     def from_anchored(
@@ -257,16 +258,16 @@ class Triplets(JudgedByPeople):
                 "`anchor`, `nearer` and `farther` must have the same length, one entry per"
                 " question."
             )
-        rows = check_three_columns(
+        triplet_array = check_three_columns(
             np.stack([np.asarray(objects) for objects in (anchor, nearer, farther)], axis=1)
         )
         if responses is not None:
-            rows = rows.copy()
-            turned = ~read_responses(responses, len(rows))
-            rows[turned] = rows[turned][:, [0, 2, 1]]
-        members, names, times = read_objects(rows, labels, counts)
-        questions = build_anchored_questions(len(names), members, times)
-        return cls.__new__(cls)._set_fields(names, [questions])
+            triplet_array = triplet_array.copy()
+            is_reversed = ~read_responses(responses, len(triplet_array))
+            triplet_array[is_reversed] = triplet_array[is_reversed][:, [0, 2, 1]]
+        members, object_labels, times = read_objects(triplet_array, labels, counts)
+        questions = build_anchored_questions(len(object_labels), members, times)
+        return cls.__new__(cls)._set_fields(object_labels, [questions])
 
     @classmethod
     def from_sets(
@@ -308,19 +309,19 @@ class Triplets(JudgedByPeople):
     def _set_fields(
         self,
         labels: tuple[str, ...],
-        parts: list[TripletQuestions],
+        questions_by_size: list[TripletQuestions],
         row_respondents: RowRespondents | None = None,
     ) -> "Triplets":
         """Sum the answers of all questions, set the fields and return the object."""
-        fields, indices = sum_questions(len(labels), parts)
+        set_fields, answer_positions = sum_questions(len(labels), questions_by_size)
         if row_respondents is None:
-            return self._freeze(labels, *fields, None)
-        times = np.concatenate([part.times for part in parts])
+            return self._freeze(labels, *set_fields, None)
+        times = np.concatenate([part.times for part in questions_by_size])
         is_asked = times > 0
         answers = ChosenPlaces.from_rows(
-            row_respondents.select_rows(is_asked), np.concatenate(indices), times[is_asked]
+            row_respondents.select_rows(is_asked), np.concatenate(answer_positions), times[is_asked]
         )
-        return self._freeze(labels, *fields, answers)
+        return self._freeze(labels, *set_fields, answers)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row for each pair of each set: a, b, set, count.
@@ -354,17 +355,19 @@ class Triplets(JudgedByPeople):
 
     def take(self, sets: np.ndarray) -> "Triplets":
         """Return the answers to some sets, given by mask or index, with all objects."""
-        numbers = np.arange(self.n_sets)[sets]
-        sizes = self.sizes[numbers]
-        start = part_bounds(sizes)
-        indices = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
+        set_indices = np.arange(self.n_sets)[sets]
+        set_sizes = self.sizes[set_indices]
+        start = part_bounds(set_sizes)
+        pair_positions = np.repeat(self.start[set_indices] - start[:-1], set_sizes) + np.arange(
+            start[-1]
+        )
         answers = self.answers
         if answers is not None:
             new_positions = np.full(len(self.counts), -1)
-            new_positions[indices] = np.arange(len(indices))
+            new_positions[pair_positions] = np.arange(len(pair_positions))
             answers = answers.select_positions(new_positions >= 0, new_positions)
-        arrays = (values[indices] for values in (self.first, self.second, self.counts))
-        return self._from_fields(self.labels, start, *arrays, answers)
+        pair_arrays = (values[pair_positions] for values in (self.first, self.second, self.counts))
+        return self._from_fields(self.labels, start, *pair_arrays, answers)
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
         """Return the same sets with other counts, of unknown respondents."""
@@ -375,8 +378,8 @@ class Triplets(JudgedByPeople):
         assert self.answers is not None
         answers = self.answers.select_respondents(members)
         counts = np.bincount(answers.place, answers.times, len(self.counts))
-        selected = self._copy_with_fields(counts=counts, answers=answers)
-        return selected.take(sum_parts(selected.counts, self.start) > 0)
+        selected_data = self._copy_with_fields(counts=counts, answers=answers)
+        return selected_data.take(sum_parts(selected_data.counts, self.start) > 0)
 
     def _require_answers(self) -> ChosenPlaces:
         """Return the answers of each respondent; raise DataError if unknown."""
@@ -447,38 +450,56 @@ class Triplets(JudgedByPeople):
 
         Respondents are kept if all know them.
         """
-        parts, object_indices = [self, *others], index_labels(labels)
-        answers_by_part = [part.answers for part in parts if part.answers is not None]
+        datasets, object_indices = [self, *others], index_labels(labels)
+        answers_by_part = [dataset.answers for dataset in datasets if dataset.answers is not None]
         # for each part the keys of its pairs, and the position, times and respondent of each answer
-        rows = []
-        for number, part in enumerate(parts):
-            indices = np.array([object_indices[label] for label in part.labels])
-            keys = number_pairs(len(labels), indices[part.first], indices[part.second])
-            positions_of_answers = (
-                np.arange(len(part.counts)),
-                part.counts,
-                np.zeros(len(part.counts), np.int64),
+        answers_of_datasets = []
+        for dataset_index, dataset in enumerate(datasets):
+            new_indices = np.array([object_indices[label] for label in dataset.labels])
+            pair_keys = number_pairs(
+                len(labels), new_indices[dataset.first], new_indices[dataset.second]
             )
-            if len(answers_by_part) == len(parts):
+            positions_of_answers = (
+                np.arange(len(dataset.counts)),
+                dataset.counts,
+                np.zeros(len(dataset.counts), np.int64),
+            )
+            if len(answers_by_part) == len(datasets):
                 positions_of_answers = (
-                    answers_by_part[number].place,
-                    answers_by_part[number].times,
-                    answers_by_part[number].respondent,
+                    answers_by_part[dataset_index].place,
+                    answers_by_part[dataset_index].times,
+                    answers_by_part[dataset_index].respondent,
                 )
-            set_index = part.set_of[positions_of_answers[0]]
-            rows.append((keys, part.start[set_index], part.sizes[set_index], positions_of_answers))
+            set_index = dataset.set_of[positions_of_answers[0]]
+            answers_of_datasets.append(
+                (
+                    pair_keys,
+                    dataset.start[set_index],
+                    dataset.sizes[set_index],
+                    positions_of_answers,
+                )
+            )
         questions, respondents = [], []
-        for m in np.unique(np.concatenate([sizes for _, _, sizes, _ in rows])).tolist():
-            chunks = []
-            for number, (keys, starts, sizes, (position, times, respondent)) in enumerate(rows):
-                is_m = sizes == m
-                pairs = keys[starts[is_m, None] + np.arange(m)]
-                chunks.append((pairs, position[is_m] - starts[is_m], times[is_m]))
-                respondents.append((number, respondent[is_m]))
-            arrays = (np.concatenate(columns) for columns in zip(*chunks, strict=True))
+        for m in np.unique(
+            np.concatenate([set_sizes for _, _, set_sizes, _ in answers_of_datasets])
+        ).tolist():
+            question_parts = []
+            for dataset_index, (
+                pair_keys,
+                set_starts,
+                set_sizes,
+                (position, times, respondent),
+            ) in enumerate(answers_of_datasets):
+                is_m = set_sizes == m
+                pairs_of_sets = pair_keys[set_starts[is_m, None] + np.arange(m)]
+                question_parts.append(
+                    (pairs_of_sets, position[is_m] - set_starts[is_m], times[is_m])
+                )
+                respondents.append((dataset_index, respondent[is_m]))
+            arrays = (np.concatenate(columns) for columns in zip(*question_parts, strict=True))
             questions.append(TripletQuestions(*arrays))
         row_respondents = None
-        if len(answers_by_part) == len(parts):
+        if len(answers_by_part) == len(datasets):
             row_respondents = merge_respondents(
                 [
                     RowRespondents(
@@ -509,13 +530,13 @@ class Triplets(JudgedByPeople):
 
     def _facts(self) -> Facts:
         """Return (name, text) facts about the triplets for a report."""
-        pairs = len(np.unique(self.first * self.n_options + self.second))
+        n_shown_pairs = len(np.unique(self.first * self.n_options + self.second))
         return (
             ("Objects", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             ("Sets", f"{self.n_sets:,}, each with {format_value_range(self.sizes)} pairs"),
             ("Answers", f"{self.n_answers:,}"),
             ("Answers per set", format_value_range(sum_parts(self.counts, self.start))),
-            ("Pairs shown in a set", format_pair_share(pairs, self.n_options)),
+            ("Pairs shown in a set", format_pair_share(n_shown_pairs, self.n_options)),
         )
 
     @property
@@ -546,19 +567,19 @@ class Triplets(JudgedByPeople):
     def questions(self, ties: bool | None = None) -> Questions:
         """Return one question per set, whose possible answers are its pairs."""
 
-        def given() -> GivenAnswers | None:
+        def list_given_answers() -> GivenAnswers | None:
             """Return the answers of each respondent; None if respondents are unknown."""
             if (answers := self.answers) is None:
                 return None
             is_positive = answers.times > 0.0
-            rows = (
+            answer_fields = (
                 answers.respondent[is_positive],
                 answers.place[is_positive],
                 answers.times[is_positive],
             )
-            return GivenAnswers(answers.respondents, *rows)
+            return GivenAnswers(answers.respondents, *answer_fields)
 
-        def rows() -> ReportRows:
+        def build_rows() -> ReportRows:
             """Build the rows of a predictive check: one per pair of objects."""
             keys, pair = np.unique(self.first * self.n_options + self.second, return_inverse=True)
             labels = np.array(self.labels)
@@ -569,12 +590,14 @@ class Triplets(JudgedByPeople):
             }
             return build_report_rows(MOST_SIMILAR, pair, names, self.n_sets)
 
-        return Questions(self.start, self.counts, given, rows)
+        return Questions(self.start, self.counts, list_given_answers, build_rows)
 
     def pairs_of(self, number: int) -> list[tuple[str, str]]:
         """Return the label pairs of set `number`."""
-        indices = part_slice(self.start, number)
-        index_pairs = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
+        set_slice = part_slice(self.start, number)
+        index_pairs = zip(
+            self.first[set_slice].tolist(), self.second[set_slice].tolist(), strict=True
+        )
         return [(self.labels[a], self.labels[b]) for a, b in index_pairs]
 
     def example(self) -> str:
@@ -585,10 +608,10 @@ class Triplets(JudgedByPeople):
         >>> Triplets([("tea", "coffee", "brick")]).example()
         "'tea' and 'coffee' the most similar of 'tea', 'coffee' and 'brick'"
         """
-        position = int(self.counts.argmax())
-        number = int(np.searchsorted(self.start, position, side="right")) - 1
-        pairs = self.pairs_of(number)
-        first_label, second_label = pairs[position - int(self.start[number])]
+        answer_position = int(self.counts.argmax())
+        set_index = int(np.searchsorted(self.start, answer_position, side="right")) - 1
+        pairs = self.pairs_of(set_index)
+        first_label, second_label = pairs[answer_position - int(self.start[set_index])]
         members = list(dict.fromkeys(label for pair in pairs for label in pair))
         return f"{first_label!r} and {second_label!r} the most similar of {shorten(members)}"
 
@@ -601,11 +624,12 @@ class Triplets(JudgedByPeople):
             "objects", list_components(self.labels, self.first, self.second), "shown together"
         ):
             warn(DataWarning(f"{sentence} Similarities between groups depend only on the prior."))
-        if unshown := self.never_judged:
-            was, its = "were", "their"
-            if len(unshown) == 1:
-                was, its = "was", "its"
+        if unshown_objects := self.never_judged:
+            verb, pronoun = "were", "their"
+            if len(unshown_objects) == 1:
+                verb, pronoun = "was", "its"
             message = (
-                f"{shorten(unshown)} {was} never shown, so {its} features depend only on the prior."
+                f"{shorten(unshown_objects)} {verb} never shown, so {pronoun} features depend only"
+                " on the prior."
             )
             warn(DataWarning(message))

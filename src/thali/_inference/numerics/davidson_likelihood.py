@@ -22,14 +22,14 @@ class RowDerivatives(NamedTuple):
 TINY = 1e-300  # replaces a probability of 0
 
 
-def split_probabilities(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def split_probabilities(log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return P(first) and P(second) from the first's log odds, without loss of digits."""
     # one exponential, which takes a fifth of the time of two `expit`
-    smaller = np.exp(-np.abs(difference))
-    larger = 1.0 / (1.0 + smaller)
-    smaller *= larger
-    is_first = difference >= 0.0
-    return np.where(is_first, larger, smaller), np.where(is_first, smaller, larger)
+    smaller_p = np.exp(-np.abs(log_odds))
+    larger_p = 1.0 / (1.0 + smaller_p)
+    smaller_p *= larger_p
+    is_first = log_odds >= 0.0
+    return np.where(is_first, larger_p, smaller_p), np.where(is_first, smaller_p, larger_p)
 
 
 def compute_log_likelihoods(
@@ -39,24 +39,30 @@ def compute_log_likelihoods(
 
     Multinomial coefficients are left out. `log_nu` is empty without ties.
     """
-    base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
+    guess_p, non_lapse = rows.lapse / 2.0, 1.0 - rows.lapse
     counts_and_shares = (rows.wins, p_win), (rows.losses, p_loss)
-    first, second = (
-        count * np.log(np.maximum(scale * share + base, TINY)) for count, share in counts_and_shares
+    win_terms, loss_terms = (
+        count * np.log(np.maximum(non_lapse * share + guess_p, TINY))
+        for count, share in counts_and_shares
     )
     if not rows.has_ties:
-        return first + second
-    ratio = compute_tie_ratio(rows, p_win, p_loss, log_nu)
-    total = rows.wins + rows.losses + rows.tied
-    return first + second + rows.tied * np.log(np.maximum(ratio, TINY)) - total * np.log1p(ratio)
+        return win_terms + loss_terms
+    tie_ratio = compute_tie_ratio(rows, p_win, p_loss, log_nu)
+    n_answers = rows.wins + rows.losses + rows.tied
+    return (
+        win_terms
+        + loss_terms
+        + rows.tied * np.log(np.maximum(tie_ratio, TINY))
+        - n_answers * np.log1p(tie_ratio)
+    )
 
 
 def compute_tie_ratio(
     rows: Any, p_win: np.ndarray, p_loss: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
     """Return P(tie) / P(no tie) of each row."""
-    base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    return np.exp(log_nu) * np.sqrt((scale * p_win + base) * (scale * p_loss + base))
+    guess_p, non_lapse = rows.lapse / 2.0, 1.0 - rows.lapse
+    return np.exp(log_nu) * np.sqrt((non_lapse * p_win + guess_p) * (non_lapse * p_loss + guess_p))
 
 
 def compute_derivatives(
@@ -65,32 +71,40 @@ def compute_derivatives(
     """Return first and second derivatives of each row's Davidson log-likelihood."""
     zeros = np.zeros_like(p_win)
     if not rows.lapse and not rows.has_ties:
-        weight = (rows.wins + rows.losses) * p_win * p_loss
+        minus_bend = (rows.wins + rows.losses) * p_win * p_loss
         return RowDerivatives(
-            rows.wins * p_loss - rows.losses * p_win, -weight, zeros, zeros, zeros
+            rows.wins * p_loss - rows.losses * p_win, -minus_bend, zeros, zeros, zeros
         )
-    attention, attention_rest = _compute_attention(rows, p_win), _compute_attention(rows, p_loss)
+    win_attention, loss_attention = (
+        _compute_attention(rows, p_win),
+        _compute_attention(rows, p_loss),
+    )
     win_slope, loss_slope = (
-        p_loss * attention,
-        p_win * attention_rest,
+        p_loss * win_attention,
+        p_win * loss_attention,
     )  # slopes of ln p and of -ln (1 - p)
-    win_bend = win_slope * (p_loss * (1.0 - attention) - p_win)  # of ln p
-    loss_bend = loss_slope * (p_win * (1.0 - attention_rest) - p_loss)  # of ln (1 - p)
+    win_bend = win_slope * (p_loss * (1.0 - win_attention) - p_win)  # of ln p
+    loss_bend = loss_slope * (p_win * (1.0 - loss_attention) - p_loss)  # of ln (1 - p)
     slope = rows.wins * win_slope - rows.losses * loss_slope
     bend = rows.wins * win_bend + rows.losses * loss_bend
     if not rows.has_ties:
         return RowDerivatives(slope, bend, zeros, zeros, zeros)
-    total = rows.wins + rows.losses + rows.tied
-    ratio = compute_tie_ratio(rows, p_win, p_loss, log_nu)
-    share, tilt = ratio / (1.0 + ratio), (win_slope - loss_slope) / 2.0
-    spread, excess_ties = total * share * (1.0 - share), rows.tied - total * share
-    bend = bend + excess_ties * (win_bend + loss_bend) / 2.0 - spread * tilt**2
-    return RowDerivatives(slope + excess_ties * tilt, bend, excess_ties, spread, spread * tilt)
+    n_answers = rows.wins + rows.losses + rows.tied
+    tie_ratio = compute_tie_ratio(rows, p_win, p_loss, log_nu)
+    tie_share, mean_slope = tie_ratio / (1.0 + tie_ratio), (win_slope - loss_slope) / 2.0
+    spread, excess_ties = (
+        n_answers * tie_share * (1.0 - tie_share),
+        rows.tied - n_answers * tie_share,
+    )
+    bend = bend + excess_ties * (win_bend + loss_bend) / 2.0 - spread * mean_slope**2
+    return RowDerivatives(
+        slope + excess_ties * mean_slope, bend, excess_ties, spread, spread * mean_slope
+    )
 
 
 def _compute_attention(rows: Any, p: np.ndarray) -> np.ndarray:
     """Return the share of each outcome's probability that is not due to lapses."""
     if not rows.lapse:
         return np.ones_like(p)
-    scaled = (1.0 - rows.lapse) * p
-    return scaled / (scaled + rows.lapse / 2.0)
+    attended_p = (1.0 - rows.lapse) * p
+    return attended_p / (attended_p + rows.lapse / 2.0)

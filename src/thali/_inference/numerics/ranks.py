@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..indexing import argsort_descending
+from ..index_arithmetic import argsort_descending
 
 
 def average_ranks(values: np.ndarray) -> np.ndarray:
@@ -18,8 +18,8 @@ def average_ranks(values: np.ndarray) -> np.ndarray:
 
 def twice_ranks(values: np.ndarray) -> np.ndarray:
     """Return twice the average ranks along the last axis, from 0, as integers."""
-    best, worst = rank_bounds(values)
-    return best + worst
+    best_rank, worst_rank = rank_bounds(values)
+    return best_rank + worst_rank
 
 
 def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -30,23 +30,25 @@ def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> rank_bounds(np.array([2.0, 1.0, 2.0, 5.0]))
     (array([1, 0, 1, 3]), array([2, 0, 2, 3]))
     """
-    size = values.shape[-1]
-    order = np.argsort(values, axis=-1)
-    sorted_values = np.take_along_axis(values, order, -1)
-    positions = np.arange(size)
+    n_values = values.shape[-1]
+    sorted_indices = np.argsort(values, axis=-1)
+    sorted_values = np.take_along_axis(values, sorted_indices, -1)
+    positions = np.arange(n_values)
     is_first = np.ones(values.shape, bool)  # whether it begins a run of equal numbers
     np.not_equal(sorted_values[..., 1:], sorted_values[..., :-1], out=is_first[..., 1:])
     if is_first.all():
         best_rank = np.empty(values.shape, np.intp)
-        np.put_along_axis(best_rank, order, np.broadcast_to(positions, values.shape), -1)
+        np.put_along_axis(best_rank, sorted_indices, np.broadcast_to(positions, values.shape), -1)
         return best_rank, best_rank.copy()
     is_last = np.ones(values.shape, bool)
     is_last[..., :-1] = is_first[..., 1:]
-    starts = np.maximum.accumulate(np.where(is_first, positions, 0), axis=-1)
-    ends = np.minimum.accumulate(np.where(is_last, positions, size)[..., ::-1], axis=-1)[..., ::-1]
+    best_positions = np.maximum.accumulate(np.where(is_first, positions, 0), axis=-1)
+    worst_positions = np.minimum.accumulate(
+        np.where(is_last, positions, n_values)[..., ::-1], axis=-1
+    )[..., ::-1]
     best_rank, worst_rank = np.empty(values.shape, np.intp), np.empty(values.shape, np.intp)
-    np.put_along_axis(best_rank, order, starts, -1)
-    np.put_along_axis(worst_rank, order, ends, -1)
+    np.put_along_axis(best_rank, sorted_indices, best_positions, -1)
+    np.put_along_axis(worst_rank, sorted_indices, worst_positions, -1)
     return best_rank, worst_rank
 
 

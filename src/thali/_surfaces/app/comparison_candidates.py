@@ -8,9 +8,9 @@ from thali._model.default_models import list_offers
 from thali._model.registry import get_features_argument
 from thali.errors import Argument, ArgumentError
 
-from . import english
-from .fields import GROUP
-from .studies import COMPARE, EVIDENCE, FIT, StudyFolder
+from . import english_texts
+from .form_fields import GROUP
+from .study_folders import COMPARE, EVIDENCE, FIT, StudyFolder
 
 
 class ComparisonCandidate(NamedTuple):
@@ -52,12 +52,12 @@ _SHARED_OPTIONS = ("monotone", "ties")  # options that the comparison inherits f
 def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
     """Return the models that can be compared on a study's data."""
     data_kind = _read_data_kind(study)
-    features = get_features_argument(data_kind)
-    if features == "aspects":
+    features_argument = get_features_argument(data_kind)
+    if features_argument == "aspects":
         if has_groups(study):
             return GROUP_CANDIDATES
         return ASPECT_CANDIDATES
-    if features:
+    if features_argument:
         if has_groups(study):
             return _GROUP_FEATURE_CANDIDATES
         return _FEATURE_CANDIDATES
@@ -66,8 +66,8 @@ def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
         default_runs: tuple[str, ...] = (COMPARE,)
         if offer.name in _SLOW_MODELS:
             default_runs = ()
-        title = english.find_title(offer.name)
-        candidates.append(ComparisonCandidate(title, offer.name, default_runs))
+        model_title = english_texts.find_title(offer.name)
+        candidates.append(ComparisonCandidate(model_title, offer.name, default_runs))
     return tuple(candidates)
 
 
@@ -98,17 +98,21 @@ def build_comparison_request(
     study: StudyFolder, run: str, names: Sequence[str], sensitivity: bool = False
 ) -> dict[str, Any]:
     """Build the request (a dict) to compare models by prediction or evidence."""
-    selected = [candidate for candidate in list_candidates(study) if candidate.name in names]
-    if not selected:
+    selected_candidates = [
+        candidate for candidate in list_candidates(study) if candidate.name in names
+    ]
+    if not selected_candidates:
         raise ArgumentError(Argument("models"), " must have at least one model selected; got none.")
     typed_options = _select_typed_options(study)
     if run == EVIDENCE and _read_data_kind(study) == SIMILARITIES:
         # a fixed value would be chosen from the same data
         typed_options = {"sigma": "learned"} | typed_options
-    model_list = ",".join(f"{candidate.name}={candidate.model_text}" for candidate in selected)
+    model_list = ",".join(
+        f"{candidate.name}={candidate.model_text}" for candidate in selected_candidates
+    )
     request: dict[str, Any] = {
         "models": model_list,
-        "names": [candidate.name for candidate in selected],
+        "names": [candidate.name for candidate in selected_candidates],
         "typed": typed_options,
         "paths": [],
     }
@@ -123,7 +127,7 @@ def _read_data_kind(study: StudyFolder) -> str:
 
 
 def _select_typed_options(study: StudyFolder) -> dict[str, Any]:
-    """Return the study's options about the table, and options of the fit to reuse."""
+    """Return options that the user typed: all on the table, and those of the fit to reuse."""
     table_options, fit_options = study.typed, study.read(FIT).get("typed", {})
     return {
         word: typed_value

@@ -3,31 +3,31 @@
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from thali._data.described_columns import (
+from thali._data.column_guesses import (
     ColumnsRead,
     guess_respondent_column,
     list_comparison_columns,
     list_people_columns,
 )
 from thali._data.kinds import EXPERIMENTS, SPECS
-from thali._described import Facts
+from thali._input_files import Source
 from thali._labels import format_label
 from thali._model.default_models import choose_default_model
-from thali._model.spec import DATA
-from thali._reading.recognise import RecognitionError, recognise
+from thali._model.model_spec import DATA
+from thali._object_descriptions import Facts
+from thali._reading.layout_recognition import RecognitionError, recognise
+from thali._reading.layouts import SHAPES
 from thali._reading.row_filter import RowFilter
-from thali._reading.shapes import SHAPES
 from thali._reading.table_files import RawTable, prefix_errors
-from thali._source import Source
 from thali.errors import DataWarning, ThaliError
 
-from ..cli.loading import NamedData, find_data, recognise_data
-from ..cli.model_selection import choose_model
-from ..cli.option_values import parse_option
-from ..cli.terminal import Terminal
-from .english import AppWords
-from .fields import ATTENTION_BY, BY, COVARIATES, GROUP, QUESTIONS, WHERE, list_data_options
-from .studies import READ, StudyFolder
+from ..cli.data_loading import NamedData, find_data, recognise_data
+from ..cli.model_lookup import choose_model
+from ..cli.option_parsers import parse_option
+from ..cli.terminal_messages import Terminal
+from .english_texts import AppWords
+from .form_fields import ATTENTION_BY, BY, COVARIATES, GROUP, QUESTIONS, WHERE, list_data_options
+from .study_folders import READ, StudyFolder
 
 if TYPE_CHECKING:
     import pandas
@@ -77,14 +77,14 @@ def build_empty_reading(problem: str) -> dict[str, Any]:
 
 def describe_table(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
     """Read a study's table; return a dict with kind, facts, warnings, first rows."""
-    options = list_data_options(study.read(READ).get("kind", ""))
-    terminal.use_options(options)
-    words = AppWords(options)
+    table_options = list_data_options(study.read(READ).get("kind", ""))
+    terminal.use_options(table_options)
+    message_words = AppWords(table_options)
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
-        description = _describe_data(study, words)
-    note_words = AppWords(options)
-    notes = [
+        description = _describe_data(study, message_words)
+    note_words = AppWords(table_options)
+    note_texts = [
         caught.message.render(note_words)
         for caught in caught_warnings
         if isinstance(caught.message, DataWarning)
@@ -92,51 +92,51 @@ def describe_table(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
     description["practice"] = [
         condition for name, condition in note_words.settings if name == WHERE
     ]
-    return description | {"notes": list(dict.fromkeys(notes))}
+    return description | {"notes": list(dict.fromkeys(note_texts))}
 
 
-def _describe_data(study: StudyFolder, words: AppWords) -> dict[str, Any]:
+def _describe_data(study: StudyFolder, message_words: AppWords) -> dict[str, Any]:
     """Describe a study's data, or the problem of reading them, as a dict."""
-    request = study.read(READ)
+    read_request = study.read(READ)
     description, read_arguments = build_empty_reading(""), {}
     try:
         named_data = _open_data(study)
         if named_data.bundled is None:
             description |= _show_first_rows(named_data.table)
             description["all_rows"] = len(named_data.table.frame)
-        read_arguments = _parse_read_arguments(request)
+        read_arguments = _parse_read_arguments(read_request)
         if named_data.bundled is None:
             with prefix_errors(named_data.table.file):
                 description |= _show_first_rows(_filter_rows(named_data.table, read_arguments))
         data_kind, data, description["said"], description["could_be"] = _read_data(
-            named_data, request, read_arguments, description
+            named_data, read_request, read_arguments, description
         )
         description["kind"] = data_kind
         data_questions = _choose_questions(data_kind, data)
         description["questions"] = data_questions.list_questions(
-            data, request.get("typed", {}), description["offered"]
+            data, read_request.get("typed", {}), description["offered"]
         )
         description["facts"] = [_format_fact(*fact) for fact in data_questions.list_facts(data)]
         description["size"] = description["facts"][0][1]
         description["parts"] = _count_parts(data)
         description["attributes"] = data_questions.list_attributes(data)
-        default = choose_default_model(data, {GROUP} & request.get("typed", {}).keys())
+        default_model = choose_default_model(data, {GROUP} & read_request.get("typed", {}).keys())
         description["models"], description["settings"] = (
-            [default.offer.name, *default.others],
-            default.settings,
+            [default_model.offer.name, *default_model.others],
+            default_model.settings,
         )
     except RecognitionError as error:
-        description |= {"problem": error.render(words), "found": list(error.kinds)}
+        description |= {"problem": error.render(message_words), "found": list(error.kinds)}
     except ThaliError as error:
-        description["problem"] = error.render(words)
+        description["problem"] = error.render(message_words)
         # the table was read, so the problem concerns groups or covariates
         if description["offered"]:
-            words.argument_names += [
+            message_words.argument_names += [
                 name
                 for name in QUESTIONS
-                if name in read_arguments and name not in words.argument_names
+                if name in read_arguments and name not in message_words.argument_names
             ]
-    description["named"] = words.argument_names
+    description["named"] = message_words.argument_names
     return description
 
 
@@ -145,31 +145,35 @@ def _open_data(study: StudyFolder) -> NamedData:
     about = study.about
     if "dataset" in about:
         return find_data(about["dataset"])
-    name = about.get("data", about["title"])
-    return NamedData(name, None, Source(name, (study.path / about["file"]).read_bytes()))
+    original_name = about.get("data", about["title"])
+    return NamedData(
+        original_name, None, Source(original_name, (study.path / about["file"]).read_bytes())
+    )
 
 
-def _parse_read_arguments(request: dict[str, Any]) -> dict[str, Any]:
+def _parse_read_arguments(read_request: dict[str, Any]) -> dict[str, Any]:
     """Parse the typed options about the table to arguments of its reader."""
-    option_by_word = {option.word: option for option in list_data_options(request.get("kind", ""))}
-    typed = request.get("typed", {})
+    option_by_word = {
+        option.word: option for option in list_data_options(read_request.get("kind", ""))
+    }
+    typed_options = read_request.get("typed", {})
     return {
         option_by_word[word].name: parse_option(option_by_word[word], text)
-        for word, text in typed.items()
+        for word, text in typed_options.items()
         if word in option_by_word
     }
 
 
 def _read_data(
     named_data: NamedData,
-    request: dict[str, Any],
+    read_request: dict[str, Any],
     read_arguments: dict[str, Any],
     description: dict[str, Any],
 ) -> tuple[str, Any, list[str], str]:
     """Return kind, data, sentences and another possible kind; fill `description`."""
     # Read the columns without groups and covariates first, so that a page can offer them even if
     # their current values cause an error.
-    data_kind, reading = request.get("kind", ""), None
+    data_kind, reading = read_request.get("kind", ""), None
     if not data_kind:
         data_kind = next((spec.kind for spec in SPECS if spec.by_name in read_arguments), "")
     if named_data.bundled is not None:
@@ -181,31 +185,33 @@ def _read_data(
         reading = recognise(named_data.table, *data_kinds, **read_arguments)
         data_kind = reading.kind
         if reading.roles is not None and len(reading.roles.outcome) == 1:
-            column = named_data.table.frame[reading.roles.outcome[0]]
+            outcome_column = named_data.table.frame[reading.roles.outcome[0]]
             description["values"] = [
-                format_label(cell) for cell in column.dropna().unique()[:_VALUES]
+                format_label(cell) for cell in outcome_column.dropna().unique()[:_VALUES]
             ]
     spec = choose_model(data_kind, {"group"} & read_arguments.keys())
     option_names = {option.name for option in spec.options if option.to == DATA}
-    own_arguments = {name: cell for name, cell in read_arguments.items() if name in option_names}
-    column_arguments = {name: cell for name, cell in own_arguments.items() if name not in QUESTIONS}
-    recognised = recognise_data(named_data, spec, column_arguments)
+    model_arguments = {name: cell for name, cell in read_arguments.items() if name in option_names}
+    column_arguments = {
+        name: cell for name, cell in model_arguments.items() if name not in QUESTIONS
+    }
+    recognition = recognise_data(named_data, spec, column_arguments)
     if reading is not None:
         frame = _filter_rows(named_data.table, read_arguments).frame
         main_roles = next(shape.main for shape in SHAPES if shape.name == reading.shape)
-        data_questions = _choose_questions(data_kind, recognised[0])
+        data_questions = _choose_questions(data_kind, recognition[0])
         column_by_role = data_questions.list_recognised_columns(
-            main_roles, reading.roles, recognised[0]
+            main_roles, reading.roles, recognition[0]
         )
         description["roles"] = dict.fromkeys(main_roles, "") | {
-            role: column for role, column in column_by_role.items() if role in main_roles and column
+            role: name for role, name in column_by_role.items() if role in main_roles and name
         }
         description |= data_questions.list_offered_columns(
-            recognised[0], frame, reading.roles, request.get("others", [])
+            recognition[0], frame, reading.roles, read_request.get("others", [])
         )
-    if own_arguments != column_arguments:
-        recognised = recognise_data(named_data, spec, own_arguments)
-    return data_kind, *recognised
+    if model_arguments != column_arguments:
+        recognition = recognise_data(named_data, spec, model_arguments)
+    return data_kind, *recognition
 
 
 def _filter_rows(table: RawTable, read_arguments: dict[str, Any]) -> RawTable:
@@ -282,17 +288,20 @@ class _JudgementQuestions(_DataQuestions):
         if roles is None:
             return {}
         people_columns = list_people_columns(data.people)
-        offered = {GROUP: [*people_columns, *filter(None, (roles.who,))], BY: people_columns}
+        offered_columns = {
+            GROUP: [*people_columns, *filter(None, (roles.who,))],
+            BY: people_columns,
+        }
         respondent_column, column_and_examples = None, []
         if not data.respondents:
             respondent_column = guess_respondent_column(frame, roles, other_columns)
         if respondent_column is not None:
             roles = roles._replace(who=respondent_column)
-            cells = frame[respondent_column].unique()[:_EXAMPLES]
-            column_and_examples = [respondent_column, *map(_shorten_cell, cells)]
+            example_cells = frame[respondent_column].unique()[:_EXAMPLES]
+            column_and_examples = [respondent_column, *map(_shorten_cell, example_cells)]
         if data.forward is not None:
-            offered[COVARIATES] = list_comparison_columns(frame, roles)
-        return {"offered": offered, "who": column_and_examples}
+            offered_columns[COVARIATES] = list_comparison_columns(frame, roles)
+        return {"offered": offered_columns, "who": column_and_examples}
 
     def list_questions(
         self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]
@@ -300,12 +309,12 @@ class _JudgementQuestions(_DataQuestions):
         """Return the names of the questions to ask: groups, covariates."""
         if GROUP in typed:
             return [GROUP]
-        questions = []
+        question_names = []
         if data.respondents and offered.get(GROUP):
-            questions.append(GROUP)
+            question_names.append(GROUP)
         if data.forward is not None:
-            questions.append(COVARIATES)
-        return questions
+            question_names.append(COVARIATES)
+        return question_names
 
 
 class _ExperimentQuestions(_DataQuestions):
@@ -335,7 +344,7 @@ class _ExperimentQuestions(_DataQuestions):
     def list_facts(self, data: Any) -> Facts:
         """Return (name, text) facts: size, and levels of each attribute."""
         scheme = data.scheme
-        columns = tuple(
+        column_texts = tuple(
             f"{name} ({role})"
             for name, role in (
                 (scheme.respondent, "respondent"),
@@ -345,10 +354,10 @@ class _ExperimentQuestions(_DataQuestions):
             )
             if name is not None
         )
-        size, *attributes = data._description().facts
+        size_fact, *attribute_facts = data._description().facts
         if scheme.has_inside:
-            del attributes[0]
-        return size, ("columns", columns), *attributes
+            del attribute_facts[0]
+        return size_fact, ("columns", column_texts), *attribute_facts
 
 
 def _choose_questions(data_kind: str, data: Any) -> _DataQuestions:
@@ -372,9 +381,11 @@ def _count_parts(data: Any) -> int:
 
 def _show_first_rows(table: RawTable) -> dict[str, Any]:
     """Return column names and first rows of a table as texts."""
-    head = table.frame.iloc[:_ROWS, :_COLUMNS]
-    rows = [[_shorten_cell(cell) for cell in row] for row in head.itertuples(index=False)]
-    return {"columns": table.names, "head": rows, "rows": len(table.frame)}
+    first_rows = table.frame.iloc[:_ROWS, :_COLUMNS]
+    cell_texts = [
+        [_shorten_cell(cell) for cell in row] for row in first_rows.itertuples(index=False)
+    ]
+    return {"columns": table.names, "head": cell_texts, "rows": len(table.frame)}
 
 
 def _shorten_cell(cell: Any) -> str:

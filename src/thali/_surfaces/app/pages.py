@@ -11,15 +11,16 @@ import jinja2
 from thali._data.kinds import PAIRS
 from thali._labels import escape_unprintable
 from thali._model.default_models import list_offers
-from thali._model.spec import Option
+from thali._model.model_spec import Option
 from thali.errors import ThaliError
 
-from ..cli.model_selection import find_model
-from . import english, runs
+from ..cli.model_lookup import find_model
+from . import background_runs, english_texts
+from .background_runs import Runs, read_end
 from .comparison_candidates import has_evidence, has_groups, list_candidates, select_ticked
 from .data_description import find_reading
-from .english import AppWords
-from .fields import (
+from .english_texts import AppWords
+from .form_fields import (
     ATTENTION_BY,
     BY,
     CODING,
@@ -36,8 +37,7 @@ from .fields import (
     list_shown_options,
     list_tests,
 )
-from .runs import Runs, read_end
-from .studies import (
+from .study_folders import (
     COMPARE,
     COMPARE_TIME,
     COVER,
@@ -74,7 +74,9 @@ _PROGRESS_TEXTS = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
 
 def render_page(name: str, **context: Any) -> str:
     """Render the template `name` with the app's texts and this context."""
-    return escape_unprintable(_templates().get_template(name).render(say=english.texts, **context))
+    return escape_unprintable(
+        _templates().get_template(name).render(say=english_texts.texts, **context)
+    )
 
 
 @cache
@@ -100,7 +102,7 @@ class Pages:
 
     def render_shell(self) -> str:
         """Render the outer page, into which the others are loaded."""
-        return render_page("shell.html", script=vars(english.texts.script))
+        return render_page("shell.html", script=vars(english_texts.texts.script))
 
     def render_home(self) -> str:
         """Render the start page: upload form and list of studies."""
@@ -129,8 +131,12 @@ class Pages:
                 "begun": start_time,
             }
         except Exception as error:
-            empty = dict.fromkeys(("model", "created", "begun"), "")
-            return {"name": study.name, "title": study.name, "state": _explain_error(error)} | empty
+            empty_summary = dict.fromkeys(("model", "created", "begun"), "")
+            return {
+                "name": study.name,
+                "title": study.name,
+                "state": _explain_error(error),
+            } | empty_summary
 
     def render_study(self, study: StudyFolder, screen: str) -> str:
         """Render one screen of a study; an error page if it fails.
@@ -140,11 +146,11 @@ class Pages:
         try:
             screens = self._list_screens(study)
             # a refused fit leads to the questions, with the reason
-            current = screens[0]
-            if ASK in screens and self._runs.find_state(study, FIT) != runs.NEVER:
-                current = ASK
+            default_screen = screens[0]
+            if ASK in screens and self._runs.find_state(study, FIT) != background_runs.NEVER:
+                default_screen = ASK
             if screen not in screens:
-                screen = current
+                screen = default_screen
             context = {
                 "study": study.name,
                 "title": study.shown_title,
@@ -164,10 +170,12 @@ class Pages:
                 TESTS: self._build_test_context,
                 ABOUT: self._build_about_context,
             }
-            name = screen
+            template_name = screen
             if screen in (COMPARE, EVIDENCE):
-                name = "comparison"
-            return render_page(f"{name}.html", **context, **context_builders[screen](study))
+                template_name = "comparison"
+            return render_page(
+                f"{template_name}.html", **context, **context_builders[screen](study)
+            )
         except Exception as error:
             return render_page(
                 "damaged.html",
@@ -183,7 +191,7 @@ class Pages:
             screens = [DATA]
             if reading["models"]:
                 screens.append(ASK)
-        elif state == runs.ENDED and study.has_report:
+        elif state == background_runs.ENDED and study.has_report:
             screens = [REPORT]
             if self._runs.count_draws(study, FIT):
                 screens.append(MORE)
@@ -199,18 +207,24 @@ class Pages:
 
     def _build_data_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the template variables of the screen that describes the table."""
-        reading, request = find_reading(study, english.texts.data.not_read), study.read(READ)
+        reading, read_request = (
+            find_reading(study, english_texts.texts.data.not_read),
+            study.read(READ),
+        )
         data_kind, named_arguments = reading["kind"], reading["named"]
-        typed, offered = request.get("typed", {}), _list_offered_columns(reading)
+        typed_options, offered_columns = (
+            read_request.get("typed", {}),
+            _list_offered_columns(reading),
+        )
 
         def build(options: Any) -> list[Field]:
             """Build the fields of these options with their typed values."""
-            return build_fields(options, typed, reading["columns"], offered=offered)
+            return build_fields(options, typed_options, reading["columns"], offered=offered_columns)
 
         options_by_kind = {name: list_shown_options(name) for name in list_data_kinds()}
         named_options = [
             option
-            for option in list_shown_options(request.get("kind", ""))
+            for option in list_shown_options(read_request.get("kind", ""))
             if option.name in named_arguments
         ]
         other_options = [
@@ -230,10 +244,10 @@ class Pages:
             "reading": reading,
             "named": [_remove_default(field) for field in build(named_options)],
             "roles": [
-                _add_recognised_column(option, field, reading["roles"])
+                _label_recognised_column(option, field, reading["roles"])
                 for option, field in zip(role_options, build(role_options), strict=True)
             ],
-            "asked_kind": request.get("kind", ""),
+            "asked_kind": read_request.get("kind", ""),
             "kept": [
                 (field.word, field.value)
                 for field in build(list_data_options(data_kind))
@@ -242,7 +256,7 @@ class Pages:
             "rows": build([option for option in list_data_options("") if option.name == WHERE])[0],
             "about_rows": bool(reading["problem"]) and WHERE in named_arguments,
             "kinds": [(name, build(options)) for name, options in other_options_by_kind.items()],
-            "kind": request.get("kind") or data_kind,
+            "kind": read_request.get("kind") or data_kind,
             "is_file": "file" in study.about,
         }
 
@@ -252,8 +266,8 @@ class Pages:
         reading, read_request = find_reading(study), study.read(READ)
         fit_request = study.read(FIT) or study.read("draft")
         refusal = _Refusal(read_end(study, FIT), fit_request)
-        offered, models = _list_offered_columns(reading), []
-        has_people = bool(offered[GROUP]) or GROUP in read_request.get("typed", {})
+        offered_columns, model_contexts = _list_offered_columns(reading), []
+        has_people = bool(offered_columns[GROUP]) or GROUP in read_request.get("typed", {})
         for offer in list_offers(reading["kind"]):
             name, spec = offer.name, offer.spec
             if name not in reading["models"]:
@@ -263,32 +277,37 @@ class Pages:
                 _list_field_values(study, fit_request, name),
                 reading["attributes"],
                 spec.methods,
-                offered,
+                offered_columns,
             )
             shown_name = name
             if name == reading["models"][0] and "people" in reading["settings"]:
                 shown_name = "individuals"
-            models.append(
+            model_contexts.append(
                 {
                     "name": name,
-                    "title": english.find_title(shown_name),
-                    "answers": english.describe_model(spec, shown_name),
+                    "title": english_texts.find_title(shown_name),
+                    "answers": english_texts.describe_model(spec, shown_name),
                     "fields": refusal.attach(model_fields, name),
                 }
             )
         option_by_name = {option.name: option for option in list_shown_options(reading["kind"])}
-        options = [option_by_name[name] for name in QUESTIONS if name in reading["questions"]]
-        questions = refusal.attach(
+        question_options = [
+            option_by_name[name] for name in QUESTIONS if name in reading["questions"]
+        ]
+        question_fields = refusal.attach(
             build_fields(
-                options, read_request.get("typed", {}), reading["columns"], offered=offered
+                question_options,
+                read_request.get("typed", {}),
+                reading["columns"],
+                offered=offered_columns,
             )
         )
         sentence_above = refusal.sentence
         if refusal.is_shown:
             sentence_above = ""
         return {
-            "models": models,
-            "questions": questions,
+            "models": model_contexts,
+            "questions": question_fields,
             "refused": sentence_above,
             "chosen": fit_request.get("model") or reading["models"][0],
             "cover": dict.fromkeys(COVER_FIELDS, "") | fit_request.get(COVER, {}),
@@ -296,15 +315,15 @@ class Pages:
 
     def _build_run_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the template variables of the screen with a fit's progress."""
-        request = study.read(FIT)
+        fit_request = study.read(FIT)
         return {
             "state": self._runs.find_state(study, FIT),
             "stopping": self._runs.is_stopping(study, FIT),
             "end": read_end(study, FIT),
             "look": self._runs.find_state(study, LOOK),
             "look_end": read_end(study, LOOK),
-            "has_chains": request["has_cores"],
-            "until_agree": _has_automatic_length(request["model"], request["typed"]),
+            "has_chains": fit_request["has_cores"],
+            "until_agree": _has_automatic_length(fit_request["model"], fit_request["typed"]),
             "log": study.read_log(FIT),
         }
 
@@ -321,17 +340,17 @@ class Pages:
 
     def _build_comparison_context(self, study: StudyFolder, run: str) -> dict[str, Any]:
         """Return the template variables of a comparison's screen."""
-        state, end = self._runs.find_state(study, run), read_end(study, run)
-        has_ended = state == runs.ENDED and end["code"] == 0
+        state, run_end = self._runs.find_state(study, run), read_end(study, run)
+        has_ended = state == background_runs.ENDED and run_end["code"] == 0
         return {
             "run": run,
-            "texts": getattr(english.texts, run),
+            "texts": getattr(english_texts.texts, run),
             "models": [(candidate.name, candidate.name) for candidate in list_candidates(study)],
             "ticked": select_ticked(study, run),
             "estimates": _estimate_times(study, has_ended),
             "has_groups": has_groups(study),
             "state": state,
-            "end": end,
+            "end": run_end,
             "has_report": has_ended and (study.path / run / "report.html").exists(),
         }
 
@@ -339,7 +358,7 @@ class Pages:
         """Return the template variables of the screen of classical tests."""
         return {
             "tests": [
-                (spec.name, english.describe_model(spec, spec.name))
+                (spec.name, english_texts.describe_model(spec, spec.name))
                 for spec in list_tests(has_groups(study))
             ],
             "may_group": not has_groups(study)
@@ -351,26 +370,26 @@ class Pages:
 
     def _build_about_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the template variables of the screen with a study's title and files."""
-        folder = study.path / FIT
+        fit_folder = study.path / FIT
         return {
-            "has_results": folder.is_dir(),
-            "has_report": (folder / "report.html").exists(),
-            "has_draws": (folder / "posterior.nc").exists(),
-            "has_excel": any(folder.glob("*.xlsx")),
+            "has_results": fit_folder.is_dir(),
+            "has_report": (fit_folder / "report.html").exists(),
+            "has_draws": (fit_folder / "posterior.nc").exists(),
+            "has_excel": any(fit_folder.glob("*.xlsx")),
             "log": study.read_log(FIT),
         }
 
     def _describe_state(self, study: StudyFolder) -> str:
         """Return the state of a study (fitting, stopped, ...) as text."""
-        states = english.texts.states
+        state_texts = english_texts.texts.states
         state = self._runs.find_state(study, FIT)
-        if state == runs.ENDED and read_end(study, FIT)["message"]:
-            return states.not_possible
-        if state == runs.ENDED and not study.has_report:
-            return states.stopped
-        if state == runs.NEVER and study.read("reading").get("problem"):
-            return states.not_read
-        return getattr(states, state)
+        if state == background_runs.ENDED and read_end(study, FIT)["message"]:
+            return state_texts.not_possible
+        if state == background_runs.ENDED and not study.has_report:
+            return state_texts.stopped
+        if state == background_runs.NEVER and study.read("reading").get("problem"):
+            return state_texts.not_read
+        return getattr(state_texts, state)
 
 
 def is_open(children: Runs, study: StudyFolder) -> bool:
@@ -379,13 +398,15 @@ def is_open(children: Runs, study: StudyFolder) -> bool:
     They may change before the first fit, and after a refused fit.
     """
     state = children.find_state(study, FIT)
-    return state == runs.NEVER or (state == runs.ENDED and runs.is_refused(study))
+    return state == background_runs.NEVER or (
+        state == background_runs.ENDED and background_runs.is_refused(study)
+    )
 
 
 def _find_model_title(study: StudyFolder) -> str:
     """Return the title of a study's model; "" before a fit was requested."""
-    if name := study.read(FIT).get("model", ""):
-        return english.find_title(name)
+    if model_name := study.read(FIT).get("model", ""):
+        return english_texts.find_title(model_name)
     return ""
 
 
@@ -393,26 +414,26 @@ def _list_field_values(
     study: StudyFolder, fit_request: dict[str, Any], model: str
 ) -> dict[str, Any]:
     """Return the field values of a model's form, from the last fit request."""
-    typed, option_files = dict(fit_request.get("typed", {})), study.list_option_files()
+    field_values, option_files = dict(fit_request.get("typed", {})), study.list_option_files()
     for word, typed_value in fit_request.get("typed", {}).items():
         # what is typed about the method holds for it alone
         if fit_request.get("model") != model and word not in _SHARED_OPTIONS:
-            del typed[word]
+            del field_values[word]
         elif option_files.get(word) == typed_value:
-            typed[word] = FILE
-    return typed
+            field_values[word] = FILE
+    return field_values
 
 
 def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:
     """Return the columns offered as groups, covariates and respondent attributes."""
-    empty: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY, ATTENTION_BY)}
-    return empty | reading["offered"] | {CODING: reading["values"]}
+    no_columns: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY, ATTENTION_BY)}
+    return no_columns | reading["offered"] | {CODING: reading["values"]}
 
 
 def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
     """Return texts with the estimated time to compare 0, 1, 2, ... models."""
     # The estimate is based on the last comparison or on the fit.
-    n_parts, texts = find_reading(study)["parts"], english.texts.compare
+    n_parts, comparison_texts = find_reading(study)["parts"], english_texts.texts.compare
     seconds_of_fit, fit_request = study.read(FIT_TIME).get("seconds"), study.read(FIT)
     spec, _ = find_model(fit_request["model"])
     # a comparison uses the default method
@@ -420,27 +441,30 @@ def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
     compare_time = {}
     if is_compared:
         compare_time = study.read(COMPARE_TIME)
-    estimates = [texts.none_ticked]
+    time_estimates = [comparison_texts.none_ticked]
     for n_models in range(1, 1 + len(list_candidates(study))):
-        models_text = english.format_count("model", n_models)
-        fits = f"{models_text}:"
+        models_text = english_texts.format_count("model", n_models)
+        work_text = f"{models_text}:"
         if n_parts:
-            fits_text = english.format_count("fit", n_models * n_parts)
-            fits = texts.fits.format(models=models_text, fits=fits_text)
+            fits_text = english_texts.format_count("fit", n_models * n_parts)
+            work_text = comparison_texts.fits.format(models=models_text, fits=fits_text)
         if compare_time:
-            time = english.format_duration(
+            duration_text = english_texts.format_duration(
                 n_models * compare_time["seconds"] / compare_time["models"]
             )
-            estimates.append(texts.as_before.format(fits=fits, time=time))
+            time_estimates.append(
+                comparison_texts.as_before.format(fits=work_text, time=duration_text)
+            )
         elif n_parts and seconds_of_fit is not None and is_default_method:
-            estimates.append(
-                texts.takes.format(
-                    fits=fits, time=english.format_duration(n_models * n_parts * seconds_of_fit)
+            time_estimates.append(
+                comparison_texts.takes.format(
+                    fits=work_text,
+                    time=english_texts.format_duration(n_models * n_parts * seconds_of_fit),
                 )
             )
         else:
-            estimates.append(texts.unknown.format(fits=fits))
-    return estimates
+            time_estimates.append(comparison_texts.unknown.format(fits=work_text))
+    return time_estimates
 
 
 class _Refusal:
@@ -462,10 +486,10 @@ class _Refusal:
             spec, _ = find_model(self._model)
             options = spec.select_options(spec.choose_method(request["typed"]))
             options = [*options, *(option for option in spec.options if option.name in QUESTIONS)]
-            words = (
+            refused_words = (
                 option.word for name in end["named"] for option in options if option.name == name
             )
-            self._word = next(words, "")
+            self._word = next(refused_words, "")
 
     def attach(self, field_list: list[Field], model: str = "") -> list[Field]:
         """Return the fields with the error message added to the first that it names."""
@@ -478,39 +502,42 @@ class _Refusal:
         return attached_fields
 
 
-def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
+def build_progress_event(children: Runs, study: StudyFolder, run_name: str) -> dict[str, Any]:
     """Build the server-sent event (a dict) with a run's progress."""
-    state, texts = children.find_state(study, name), english.texts.progress
-    state_text = getattr(english.texts.states, state)
-    if state == runs.ENDED and _is_impossible(study, name):
-        state_text = texts.impossible
-    event: dict[str, Any] = {"state": state, "text": getattr(texts, name).format(state=state_text)}
-    if state == runs.QUEUED:
-        event["text"] = texts.waiting
-    if state == runs.RUNNING:
-        event["hint"] = study.read(f"{name}.long").get("sentence", "")
+    state, progress_texts = children.find_state(study, run_name), english_texts.texts.progress
+    state_text = getattr(english_texts.texts.states, state)
+    if state == background_runs.ENDED and _is_impossible(study, run_name):
+        state_text = progress_texts.impossible
+    event: dict[str, Any] = {
+        "state": state,
+        "text": getattr(progress_texts, run_name).format(state=state_text),
+    }
+    if state == background_runs.QUEUED:
+        event["text"] = progress_texts.waiting
+    if state == background_runs.RUNNING:
+        event["hint"] = study.read(f"{run_name}.long").get("sentence", "")
         progress = None
-        if name not in _PROGRESS_TEXTS:
-            progress = children.read_progress(study, name)
-        event["text"] = getattr(texts, _PROGRESS_TEXTS.get(name, "preparing"))
-        if children.is_stopping(study, name):
-            event["text"] = texts.stopping
+        if run_name not in _PROGRESS_TEXTS:
+            progress = children.read_progress(study, run_name)
+        event["text"] = getattr(progress_texts, _PROGRESS_TEXTS.get(run_name, "preparing"))
+        if children.is_stopping(study, run_name):
+            event["text"] = progress_texts.stopping
         elif progress is not None:
             n_done, n_total, unit = f"{progress.done:,}", f"{progress.total:,}", progress.unit
             event |= {"done": progress.done, "total": progress.total}
-            event["text"] = texts.done.format(done=n_done, total=n_total, unit=unit)
+            event["text"] = progress_texts.done.format(done=n_done, total=n_total, unit=unit)
             if progress.seconds_left is not None:
-                time_left = english.format_duration(progress.seconds_left)
-                event["text"] = texts.time_left.format(
+                time_left = english_texts.format_duration(progress.seconds_left)
+                event["text"] = progress_texts.time_left.format(
                     done=n_done, total=n_total, unit=unit, time=time_left
                 )
     return event
 
 
-def _is_impossible(study: StudyFolder, name: str) -> bool:
+def _is_impossible(study: StudyFolder, run_name: str) -> bool:
     """Return whether a run ended with an error message for the user."""
     with suppress(ThaliError):
-        return bool(read_end(study, name)["message"])
+        return bool(read_end(study, run_name)["message"])
     return False
 
 
@@ -518,22 +545,24 @@ def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
     """Return whether the model's chains have no fixed number of draws."""
     spec, _ = find_model(model)
     method = spec.choose_method(typed)
-    words = {option.word for option in spec.select_options(method)}
-    return "chains" in words and "tune" in words and "draws" not in typed
+    option_words = {option.word for option in spec.select_options(method)}
+    return "chains" in option_words and "tune" in option_words and "draws" not in typed
 
 
-def _add_recognised_column(option: Option, field: Field, columns: dict[str, str]) -> Field:
-    """Return the column field with the recognised column as its default."""
-    default_label = english.texts.field.recognised
-    if column := columns[option.name]:
-        default_label = english.texts.field.recognised_as.format(column=column)
+def _label_recognised_column(
+    option: Option, field: Field, recognised_columns: dict[str, str]
+) -> Field:
+    """Return the field whose empty choice names the recognised column."""
+    default_label = english_texts.texts.field.recognised
+    if column := recognised_columns[option.name]:
+        default_label = english_texts.texts.field.recognised_as.format(column=column)
     return field._replace(help="", choices=[("", default_label), *field.choices[1:]])
 
 
 def _remove_default(field: Field) -> Field:
     """Return the field without its default value."""
     if field.kind == "column":
-        empty_choice = ("", english.texts.data.choose_column)
+        empty_choice = ("", english_texts.texts.data.choose_column)
         field = field._replace(choices=[empty_choice, *field.choices[1:]])
     return field._replace(default="")
 
@@ -543,4 +572,4 @@ def _explain_error(error: Exception) -> str:
     if isinstance(error, ThaliError):
         return error.render(AppWords([]))
     traceback.print_exception(error)
-    return english.texts.refused.foreign_file
+    return english_texts.texts.refused.foreign_file

@@ -90,11 +90,11 @@ class Guard:
         if path == "/api/upload" or "/file/" in path:
             max_bytes = MAX_UPLOAD
         refusal = self._find_refusal(path, headers, max_bytes)
-        key = headers.get(KEY, "").encode()
+        request_key = headers.get(KEY, "").encode()
         if (
             refusal is None
             and path.startswith("/api/")
-            and not hmac.compare_digest(key, self._key.encode())
+            and not hmac.compare_digest(request_key, self._key.encode())
         ):
             await asyncio.sleep(_PAUSE)
             refusal = 401, "The key is missing or wrong; open the address that thali app printed."
@@ -112,11 +112,11 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{host}":
             return 403, "Requests from other pages are refused."
-        site = headers.get("sec-fetch-site", "none")
-        if not _is_page(path) and site not in ("same-origin", "none"):
+        request_site = headers.get("sec-fetch-site", "none")
+        if not _is_page(path) and request_site not in ("same-origin", "none"):
             return 403, "Requests from other pages are refused."
-        declared = headers.get("content-length", "0")
-        if not declared.isdecimal() or int(declared) > max_bytes:
+        declared_length = headers.get("content-length", "0")
+        if not declared_length.isdecimal() or int(declared_length) > max_bytes:
             return 413, _format_limit(max_bytes)
         return None
 
@@ -124,19 +124,19 @@ class Guard:
         """Return whether the Host header names this server."""
         if ":" in host.rpartition("]")[2]:
             host = host.rpartition(":")[0]
-        name = host.strip("[]").lower()
-        if name in self._hosts:
+        host_name = host.strip("[]").lower()
+        if host_name in self._hosts:
             return True
         try:
-            return self._any_address and bool(ip_address(name))
+            return self._any_address and bool(ip_address(host_name))
         except ValueError:
             return False
 
 
 def _add_headers(headers: MutableHeaders) -> None:
     """Add security headers (content policy and others) to a response."""
-    for name, header in _HEADERS.items():
-        headers[name] = header
+    for name, header_value in _HEADERS.items():
+        headers[name] = header_value
     if "content-security-policy" not in headers:
         headers["Content-Security-Policy"] = PAGE_POLICY
         headers["X-Frame-Options"] = "DENY"
@@ -201,7 +201,7 @@ class Connection(H11Protocol):
         self.loop.call_later(MAX_SECONDS, self._close_if_idle, None)
 
     def _close_if_idle(self, last_cycle: Any) -> None:
-        """Close the connection if no request completed since the last check."""
+        """Close the connection if idle since the last check; else check again later."""
         if self.transport.is_closing():
             return
         if self.cycle is last_cycle and (self.cycle is None or self.cycle.response_complete):

@@ -24,17 +24,18 @@ from starlette.routing import Route
 
 from thali._data.kinds import PAIRS
 from thali._model.default_models import excludes_individuals
-from thali._model.spec import Option
+from thali._model.model_spec import Option
 from thali.errors import ThaliError
 
-from ..cli.model_selection import find_model
-from ..cli.options import index_options
-from . import english, runs
+from ..cli.model_lookup import find_model
+from ..cli.model_options import index_options
+from . import background_runs, english_texts
+from .background_runs import Runs
 from .comparison_candidates import build_comparison_request, has_evidence, has_groups
 from .data_description import build_empty_reading, find_reading
-from .english import AppWords, render_error
-from .export import Tickets, find_file, zip_study
-from .fields import (
+from .downloads import Tickets, find_file, zip_study
+from .english_texts import AppWords, render_error
+from .form_fields import (
     NO,
     QUESTIONS,
     RESPONDENT,
@@ -57,8 +58,7 @@ from .pages import (
     is_open,
 )
 from .request_guard import LOCAL, Guard
-from .runs import Runs
-from .studies import (
+from .study_folders import (
     COMPARE,
     COMPARE_TIME,
     COVER,
@@ -86,13 +86,13 @@ _STATIC = {
 
 def serve_static(request: Request) -> Response:
     """Return a script, style sheet or picture of the app."""
-    name = request.path_params["name"]
-    if name not in _STATIC:
+    file_name = request.path_params["name"]
+    if file_name not in _STATIC:
         raise HTTPException(404)
-    file_bytes = (files("thali._surfaces.app") / "static" / name).read_bytes()
-    if name == "app.css":  # one look for the app and the reports
+    file_bytes = (files("thali._surfaces.app") / "static" / file_name).read_bytes()
+    if file_name == "app.css":  # one look for the app and the reports
         file_bytes = (files("thali._surfaces") / "page" / "style.css").read_bytes() + file_bytes
-    return Response(file_bytes, media_type=_STATIC[name])
+    return Response(file_bytes, media_type=_STATIC[file_name])
 
 
 def redirect_icon(request: Request) -> Response:
@@ -104,7 +104,7 @@ class Server:
     """HTTP handlers for the studies in a folder."""
 
     studies: Studies
-    runs: Runs
+    background_runs: Runs
     pages: Pages
 
     def __init__(self, folder: Path) -> None:
@@ -143,48 +143,62 @@ class Server:
         """Create a study from a bundled data set."""
         from thali.datasets import catalogue
 
-        name = (await _read_form(request)).get("name")
-        if name not in [record.name for record in catalogue()]:
+        dataset_name = (await _read_form(request)).get("name")
+        if dataset_name not in [record.name for record in catalogue()]:
             raise HTTPException(404)
-        return await self._read_table(self.studies.create(name, dataset=name), {})
+        return await self._read_table(self.studies.create(dataset_name, dataset=dataset_name), {})
 
     async def read(self, request: Request) -> Response:
         """Read the study's table again with new column options."""
         study, form = await self._read_study_and_form(request)
         if not is_open(self.runs, study):
-            return _build_problem(english.texts.refused.fitted, 409)
+            return _build_problem(english_texts.texts.refused.fitted, 409)
         data_kind = form.get("kind", "")
         if data_kind not in ("", *list_data_kinds()):
             raise HTTPException(400)
         options = list_data_options(data_kind)
-        questions, _ = _split_questions(study.typed, options)
-        typed = {
-            word: typed_value for word, typed_value in questions.items() if word not in form
+        question_options, _ = _split_questions(study.typed, options)
+        typed_options = {
+            word: typed_value for word, typed_value in question_options.items() if word not in form
         } | _read_form_options(form, options)
         # columns that do not identify respondents
-        others = {key: names for key, names in study.read(READ).items() if key == "others"}
-        return await self._read_table(study, {"kind": data_kind, "typed": typed, **others})
+        other_columns = {key: names for key, names in study.read(READ).items() if key == "others"}
+        return await self._read_table(
+            study, {"kind": data_kind, "typed": typed_options, **other_columns}
+        )
 
     async def set_respondent(self, request: Request) -> Response:
         """Read the table again with the user's answer on which column is the respondent."""
         study, form = await self._read_study_and_form(request)
         reading, request_before = find_reading(study), study.read(READ)
         if not is_open(self.runs, study):
-            return _build_problem(english.texts.refused.fitted, 409)
-        column, *_ = reading["who"] or [""]
-        if not column or form.get("column") != column or form.get("answer") not in (YES, NO):
+            return _build_problem(english_texts.texts.refused.fitted, 409)
+        respondent_column, *_ = reading["who"] or [""]
+        if (
+            not respondent_column
+            or form.get("column") != respondent_column
+            or form.get("answer") not in (YES, NO)
+        ):
             raise HTTPException(400)
         if form["answer"] == NO:
             return await self._read_table(
-                study, {**request_before, "others": [*request_before.get("others", []), column]}
+                study,
+                {
+                    **request_before,
+                    "others": [*request_before.get("others", []), respondent_column],
+                },
             )
-        word = next(
+        respondent_word = next(
             option.word
             for option in list_shown_options(reading["kind"])
             if option.name == RESPONDENT
         )
         return await self._read_table(
-            study, {**request_before, "typed": {**request_before.get("typed", {}), word: column}}
+            study,
+            {
+                **request_before,
+                "typed": {**request_before.get("typed", {}), respondent_word: respondent_column},
+            },
         )
 
     async def upload_option_file(self, request: Request) -> Response:
@@ -200,9 +214,9 @@ class Server:
     async def _save_body(self, request: Request, file: Path) -> None:
         """Write the request body to a file; delete the file if the upload breaks off."""
         try:
-            with open(file, "xb") as target:
+            with open(file, "xb") as target_file:
                 async for chunk in request.stream():
-                    target.write(chunk)
+                    target_file.write(chunk)
         except BaseException:
             file.unlink(missing_ok=True)
             if file.stem == "data":
@@ -214,7 +228,9 @@ class Server:
         study.write(READ, read_request)
         await asyncio.to_thread(self.runs.read_data, study)
         if not study.read("reading"):
-            message = runs.read_end(study, READ)["message"] or runs.explain_failed_read(study)
+            message = background_runs.read_end(study, READ)[
+                "message"
+            ] or background_runs.explain_failed_read(study)
             study.write("reading", build_empty_reading(message))
         return _redirect(study)
 
@@ -224,11 +240,11 @@ class Server:
         """Queue the fit of a model with the submitted options."""
         study, form = await self._read_study_and_form(request)
         if not is_open(self.runs, study):
-            return _build_problem(english.texts.refused.fitted, 409)
+            return _build_problem(english_texts.texts.refused.fitted, 409)
         reading = study.read("reading")
         model = form.get("model", "")
         if model not in reading.get("models", ()):
-            return _build_problem(english.texts.refused.choose_model)
+            return _build_problem(english_texts.texts.refused.choose_model)
         spec, _ = find_model(model)
         if (
             "asked" in form
@@ -237,11 +253,11 @@ class Server:
             return problem_response
         table_options = translate_typed_options(study.typed, spec.options)
         try:
-            typed = table_options | parse_form(spec, form, study.list_option_files())
+            typed_options = table_options | parse_form(spec, form, study.list_option_files())
         except ThaliError as error:
-            sentence, argument_names = render_error(error, AppWords(spec.options))
+            error_sentence, argument_names = render_error(error, AppWords(spec.options))
             return _build_problem(
-                sentence,
+                error_sentence,
                 fields=[
                     option.word
                     for name in argument_names
@@ -252,15 +268,17 @@ class Server:
         new_reading = study.read("reading")  # again, because groups may have been chosen
         if model == new_reading["models"][0]:
             default_settings = dict(new_reading["settings"])
-            if excludes_individuals(typed):
+            if excludes_individuals(typed_options):
                 default_settings.pop("people", None)
-            typed = default_settings | typed
-        method = spec.choose_method(typed)
-        paths = [word for word, typed_value in typed.items() if isinstance(typed_value, Path)]
+            typed_options = default_settings | typed_options
+        method = spec.choose_method(typed_options)
+        path_words = [
+            word for word, typed_value in typed_options.items() if isinstance(typed_value, Path)
+        ]
         fit_request = {
             "model": model,
-            "typed": typed | {word: str(typed[word]) for word in paths},
-            "paths": paths,
+            "typed": typed_options | {word: str(typed_options[word]) for word in path_words},
+            "paths": path_words,
             COVER: {
                 word: text
                 for word in COVER_FIELDS
@@ -283,11 +301,11 @@ class Server:
         """
         read_request, reading = study.read(READ), study.read("reading")
         options = list_data_options(reading["kind"])
-        questions, other_options = _split_questions(read_request.get("typed", {}), options)
+        old_questions, other_options = _split_questions(read_request.get("typed", {}), options)
         new_questions = _read_form_options(
             form, [option for option in options if option.name in QUESTIONS]
         )
-        if new_questions == questions:
+        if new_questions == old_questions:
             return None
         await self._read_table(study, {**read_request, "typed": other_options | new_questions})
         problem = study.read("reading")["problem"]
@@ -300,35 +318,42 @@ class Server:
     async def add_draws(self, request: Request) -> Response:
         """Queue the fit again, with more draws per chain."""
         study, form = await self._read_study_and_form(request)
-        fit_request, texts = study.read(FIT), english.texts.refused
-        draws = form.get("draws", "").strip()
+        fit_request, refusal_texts = study.read(FIT), english_texts.texts.refused
+        draws_text = form.get("draws", "").strip()
         draw_counts = self.runs.count_draws(study, FIT)
-        if draw_counts is None or self.runs.find_state(study, FIT) in (runs.RUNNING, runs.QUEUED):
-            return _build_problem(texts.nothing_to_go_on_with, 409)
+        if draw_counts is None or self.runs.find_state(study, FIT) in (
+            background_runs.RUNNING,
+            background_runs.QUEUED,
+        ):
+            return _build_problem(refusal_texts.nothing_to_go_on_with, 409)
         spec, _ = find_model(fit_request["model"])
-        word = next(option.word for option in spec.options if option.name == "draws")
+        draws_word = next(option.word for option in spec.options if option.name == "draws")
         min_draws = draw_counts.target
-        if word in fit_request["typed"]:
+        if draws_word in fit_request["typed"]:
             min_draws = draw_counts.recorded
-        if not draws.isdecimal() or not min_draws < int(draws) < 10**9:
-            return _build_problem(texts.draws.format(least=f"{min_draws:,}", text=repr(draws)))
-        study.write(FIT, {**fit_request, "typed": {**fit_request["typed"], word: int(draws)}})
+        if not draws_text.isdecimal() or not min_draws < int(draws_text) < 10**9:
+            return _build_problem(
+                refusal_texts.draws.format(least=f"{min_draws:,}", text=repr(draws_text))
+            )
+        study.write(
+            FIT, {**fit_request, "typed": {**fit_request["typed"], draws_word: int(draws_text)}}
+        )
         self.runs.queue(study, FIT)
         return _redirect(study)
 
     def resume(self, request: Request) -> Response:
         """Queue a run that was stopped or killed; redirect to its page."""
-        study, name = self._find_study(request), self._get_run_name(request)
-        if name not in QUEUED_RUNS or not study.read(name):
+        study, run_name = self._find_study(request), self._get_run_name(request)
+        if run_name not in QUEUED_RUNS or not study.read(run_name):
             raise HTTPException(404)
-        self.runs.queue(study, name)
-        return _redirect(study, SCREEN_OF.get(name, ""))
+        self.runs.queue(study, run_name)
+        return _redirect(study, SCREEN_OF.get(run_name, ""))
 
     def stop(self, request: Request) -> Response:
         """Stop a run and keep its results; kill it at the second request. Redirect to its page."""
-        study, name = self._find_study(request), self._get_run_name(request)
-        self.runs.stop(study, name)
-        return _redirect(study, SCREEN_OF.get(name, ""))
+        study, run_name = self._find_study(request), self._get_run_name(request)
+        self.runs.stop(study, run_name)
+        return _redirect(study, SCREEN_OF.get(run_name, ""))
 
     async def compare(self, request: Request) -> Response:
         """Queue a comparison of the ticked models by prediction."""
@@ -342,28 +367,40 @@ class Server:
             raise HTTPException(404)
         return self._start_comparison(study, EVIDENCE, form)
 
-    def _start_comparison(self, study: StudyFolder, name: str, form: dict[str, str]) -> Response:
+    def _start_comparison(
+        self, study: StudyFolder, run_name: str, form: dict[str, str]
+    ) -> Response:
         """Queue the comparison of the ticked models, unless one runs; redirect to its page."""
         # An earlier comparison is replaced.
         compare_request = build_comparison_request(
-            study, name, form.get("models", "").splitlines(), "sensitivity" in form
+            study, run_name, form.get("models", "").splitlines(), "sensitivity" in form
         )
-        if self.runs.find_state(study, name) not in (runs.RUNNING, runs.QUEUED):
-            study.clear(name)
+        if self.runs.find_state(study, run_name) not in (
+            background_runs.RUNNING,
+            background_runs.QUEUED,
+        ):
+            study.clear(run_name)
             study.remove(f"{COMPARE_TIME}.json")
-            study.write(name, compare_request)
-            self.runs.queue(study, name)
-        return _redirect(study, SCREEN_OF[name])
+            study.write(run_name, compare_request)
+            self.runs.queue(study, run_name)
+        return _redirect(study, SCREEN_OF[run_name])
 
     async def test(self, request: Request) -> Response:
         """Start a classical test with the submitted options."""
-        study, name = self._find_study(request), (await _read_form(request)).get("test", "")
-        spec = next((spec for spec in list_tests(has_groups(study)) if spec.name == name), None)
+        study, test_name = self._find_study(request), (await _read_form(request)).get("test", "")
+        spec = next(
+            (spec for spec in list_tests(has_groups(study)) if spec.name == test_name), None
+        )
         if spec is None or study.read("reading").get("kind") != PAIRS:
             raise HTTPException(404)
-        typed = study.typed
+        typed_options = study.typed
         study.write(
-            TEST, {"name": name, "typed": translate_typed_options(typed, spec.options), "paths": []}
+            TEST,
+            {
+                "name": test_name,
+                "typed": translate_typed_options(typed_options, spec.options),
+                "paths": [],
+            },
         )
         self.runs.start_run(study, TEST)
         return _redirect(study, SCREEN_OF[TEST])
@@ -371,9 +408,9 @@ class Server:
     def report_draws(self, request: Request) -> Response:
         """Start writing a report of the draws so far; redirect to the study."""
         study = self._find_study(request)
-        draws = self.runs.count_draws(study, FIT)
-        if draws is not None and not draws.recorded:
-            return _build_problem(english.texts.refused.nothing_drawn, 409)
+        draw_counts = self.runs.count_draws(study, FIT)
+        if draw_counts is not None and not draw_counts.recorded:
+            return _build_problem(english_texts.texts.refused.nothing_drawn, 409)
         study.write(LOOK, {})
         self.runs.start_run(study, LOOK)
         return _redirect(study)
@@ -389,8 +426,8 @@ class Server:
     def delete(self, request: Request) -> Response:
         """Delete a study and its files, unless a run is active; return where to go."""
         study = self._find_study(request)
-        if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
-            return _build_problem(english.texts.refused.is_running, 409)
+        if background_runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
+            return _build_problem(english_texts.texts.refused.is_running, 409)
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
 
@@ -402,17 +439,17 @@ class Server:
 
     async def stream_progress(self, request: Request) -> Response:
         """Stream a run's progress as server-sent events until it ends."""
-        study, name = self._find_study(request), self._get_run_name(request)
+        study, run_name = self._find_study(request), self._get_run_name(request)
 
         async def stream() -> AsyncIterator[str]:
             """Yield an event whenever the progress changes, until the run ends."""
             last_event = None
             while True:
-                event = await asyncio.to_thread(build_progress_event, self.runs, study, name)
+                event = await asyncio.to_thread(build_progress_event, self.runs, study, run_name)
                 if event != last_event:
                     yield f"data: {json.dumps(event)}\n\n"
                     last_event = event
-                if event["state"] not in (runs.RUNNING, runs.QUEUED):
+                if event["state"] not in (background_runs.RUNNING, background_runs.QUEUED):
                     return
                 await asyncio.sleep(_TICK)
 
@@ -425,12 +462,12 @@ class Server:
 
         Frames and downloads cannot send the key in a header.
         """
-        study, address = self._find_study(request), (await _read_form(request)).get("what", "")
-        if address == "folder":
-            if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
-                return _build_problem(english.texts.refused.part_is_running, 409)
+        study, file_address = self._find_study(request), (await _read_form(request)).get("what", "")
+        if file_address == "folder":
+            if background_runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
+                return _build_problem(english_texts.texts.refused.part_is_running, 409)
             response = zip_study(study)
-        elif (response := find_file(study, address)) is None:
+        elif (response := find_file(study, file_address)) is None:
             raise HTTPException(404)
         return JSONResponse({"address": f"/ticket/{self._tickets.issue(response)}"})
 
@@ -438,7 +475,7 @@ class Server:
         """Return the file of a one-time address."""
         response = self._tickets.redeem(request.path_params["ticket"])
         if response is None:
-            return PlainTextResponse(english.texts.refused.only_once, 404)
+            return PlainTextResponse(english_texts.texts.refused.only_once, 404)
         return response
 
     # shared methods -------------------------------------------------------------------------------
@@ -456,10 +493,10 @@ class Server:
 
     def _get_run_name(self, request: Request) -> str:
         """Return the name of the run in the address; raise HTTP 404 if unknown."""
-        name = request.path_params["run"]
-        if name not in RUNS:
+        run_name = request.path_params["run"]
+        if run_name not in RUNS:
             raise HTTPException(404)
-        return name
+        return run_name
 
     @contextlib.asynccontextmanager
     async def start_runs_in_background(self, app: Starlette) -> AsyncIterator[None]:
@@ -484,7 +521,7 @@ def build_app(
 ) -> Guard:
     """Build the ASGI application for the studies in `folder`."""
     server = Server(folder)
-    pages: dict[str, Any] = {
+    page_by_address: dict[str, Any] = {
         "/": server.serve_shell,
         "/study/{study}": server.serve_shell,
         "/study/{study}/{screen}": server.serve_shell,
@@ -496,7 +533,7 @@ def build_app(
         "/api/study/{study}/{run}/events": server.stream_progress,
         "/api/study/{study}/{screen}": server.serve_study,
     }
-    actions: dict[str, Any] = {
+    action_by_address: dict[str, Any] = {
         "/api/upload": server.upload,
         "/api/dataset": server.create_from_dataset,
         "/api/study/{study}/read": server.read,
@@ -515,42 +552,46 @@ def build_app(
         "/api/study/{study}/{run}/go-on": server.resume,
         "/api/study/{study}/{run}/stop": server.stop,
     }
-    routes = [Route(address, action, methods=["POST"]) for address, action in actions.items()]
-    routes += [Route(address, page) for address, page in pages.items()]
-    handlers: Any = {
+    routes = [
+        Route(address, action, methods=["POST"]) for address, action in action_by_address.items()
+    ]
+    routes += [Route(address, page) for address, page in page_by_address.items()]
+    handler_by_error: Any = {
         HTTPException: _render_http_error,
         ThaliError: _render_thali_error,
         OSError: lambda request, error: _build_problem(
             f"{error.filename or 'The folder'}: {error.strerror or error}.", 409
         ),
-        500: lambda request, error: _build_problem(english.texts.refused.error, 500),
-        ClientDisconnect: lambda request, error: _build_problem(english.texts.refused.broken_off),
+        500: lambda request, error: _build_problem(english_texts.texts.refused.error, 500),
+        ClientDisconnect: lambda request, error: _build_problem(
+            english_texts.texts.refused.broken_off
+        ),
     }
     app = Starlette(
-        routes=routes, exception_handlers=handlers, lifespan=server.start_runs_in_background
+        routes=routes, exception_handlers=handler_by_error, lifespan=server.start_runs_in_background
     )
     return Guard(app, key, hosts, any_address)
 
 
 def _read_form_options(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
     """Return the submitted options about a table, by option name."""
-    typed: dict[str, Any] = {}
+    typed_options: dict[str, Any] = {}
     for option in options:
-        if text := form.get(option.word, "").strip():
-            typed[option.word] = text
+        if field_text := form.get(option.word, "").strip():
+            typed_options[option.word] = field_text
             if option.is_repeatable:
-                typed[option.word] = text.splitlines()
-    return typed
+                typed_options[option.word] = field_text.splitlines()
+    return typed_options
 
 
 def _split_questions(
     typed: dict[str, Any], options: Sequence[Option]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split typed options into answers on groups/covariates and reading options."""
-    words = {option.word for option in options if option.name in QUESTIONS}
+    question_words = {option.word for option in options if option.name in QUESTIONS}
     other_options = dict(typed)
-    questions = {word: other_options.pop(word) for word in typed if word in words}
-    return questions, other_options
+    question_options = {word: other_options.pop(word) for word in typed if word in question_words}
+    return question_options, other_options
 
 
 async def _read_form(request: Request) -> dict[str, str]:
@@ -566,15 +607,15 @@ async def _read_form(request: Request) -> dict[str, str]:
 
 def _render_thali_error(request: Request, error: ThaliError) -> Response:
     """Return a JSON response (400) with the sentence of a ThaliError."""
-    sentence, fields = render_error(error, AppWords([]))
-    return _build_problem(sentence, fields=fields)
+    sentence, field_names = render_error(error, AppWords([]))
+    return _build_problem(sentence, fields=field_names)
 
 
 def _render_http_error(request: Request, error: HTTPException) -> Response:
     """Return an HTTP error as a JSON response."""
     sentence = error.detail
     if error.status_code in _REFUSALS:
-        sentence = getattr(english.texts.refused, _REFUSALS[error.status_code])
+        sentence = getattr(english_texts.texts.refused, _REFUSALS[error.status_code])
     return _build_problem(sentence, error.status_code)
 
 

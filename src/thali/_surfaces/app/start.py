@@ -14,7 +14,7 @@ from typing import Any
 
 from thali.errors import ArgumentError, DataError
 
-from .studies import find_default_folder
+from .study_folders import find_default_folder
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # letters of passwords, without look-alikes
 
@@ -47,26 +47,26 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
 
     is_open = host not in LOCAL
     study_folder = folder or find_default_folder()
-    key, hosts = secrets.token_urlsafe(32), LOCAL
+    access_key, allowed_hosts = secrets.token_urlsafe(32), LOCAL
     if is_open:
         host_names = (socket.gethostname().lower(), socket.getfqdn().lower())
-        key, hosts = make_password(), (*LOCAL, host, *host_names)
-    app = build_app(study_folder.absolute(), key, hosts, any_address=is_open)
+        access_key, allowed_hosts = make_password(), (*LOCAL, host, *host_names)
+    app = build_app(study_folder.absolute(), access_key, allowed_hosts, any_address=is_open)
     os.environ["PYTHONUNBUFFERED"] = "1"  # the output of children is read while they run
     with _open_socket(host, port) as server_socket, ExitStack() as stack:
         port = server_socket.getsockname()[1]
-        _print_address(host, port, key, study_folder, is_open)
+        _print_address(host, port, access_key, study_folder, is_open)
         if browser and not is_open:
-            stack.enter_context(_open_browser(_format_address(host, port, key)))
+            stack.enter_context(_open_browser(_format_address(host, port, access_key)))
         _serve(app, server_socket)
 
 
 @contextmanager
 def _open_browser(address: str) -> Iterator[None]:
     """Open the app in the browser half a second later, via a private start page."""
-    with TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True) as private:
-        page = write_start_page(address, Path(private))
-        threading.Timer(0.5, webbrowser.open, [page]).start()
+    with TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True) as private_folder:
+        start_page = write_start_page(address, Path(private_folder))
+        threading.Timer(0.5, webbrowser.open, [start_page]).start()
         yield
 
 
@@ -76,8 +76,10 @@ def _require_packages() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        missing = str(error.name).partition(".")[0]
-        raise ArgumentError(f"The app requires {missing}; run pip install 'thali[app]'.") from None
+        missing_package = str(error.name).partition(".")[0]
+        raise ArgumentError(
+            f"The app requires {missing_package}; run pip install 'thali[app]'."
+        ) from None
 
 
 def _serve(app: Any, server_socket: socket.socket) -> None:
@@ -86,7 +88,7 @@ def _serve(app: Any, server_socket: socket.socket) -> None:
 
     from .request_guard import MAX_WAITING, Connection
 
-    settings = uvicorn.Config(
+    server_config = uvicorn.Config(
         app,
         http=Connection,
         backlog=MAX_WAITING,
@@ -98,15 +100,15 @@ def _serve(app: Any, server_socket: socket.socket) -> None:
         timeout_graceful_shutdown=1,
     )
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(settings).run(sockets=[server_socket])
+        uvicorn.Server(server_config).run(sockets=[server_socket])
 
 
 def _open_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens at host and port."""
-    family = socket.AF_INET
+    address_family = socket.AF_INET
     if ":" in host:
-        family = socket.AF_INET6
-    server_socket = socket.socket(family)
+        address_family = socket.AF_INET6
+    server_socket = socket.socket(address_family)
     try:
         if sys.platform != "win32":
             server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,8 +1,8 @@
 """The command line `thali`.
 
-Module `signatures` declares the commands as `thali --help` shows them. Each command imports its
-code when it runs, so that help stays instant. The options of `thali fit` are defined in the specs
-of the models.
+Module `command_signatures` declares the commands as `thali --help` shows them. Each command imports
+its code when it runs, so that help stays instant. The options of `thali fit` are defined in the
+specs of the models.
 """
 
 import atexit
@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from . import signatures
+from . import command_signatures
 from .help import (
     CompareCommand,
     DesignCommand,
@@ -68,23 +68,33 @@ def _declare_common_options(
 
 
 _COMMANDS = (
-    ("fit", signatures.fit, FitCommand, "Fit a model to a table and print the results."),
+    ("fit", command_signatures.fit, FitCommand, "Fit a model to a table and print the results."),
     (
         "leaderboard",
-        signatures.leaderboard,
+        command_signatures.leaderboard,
         LeaderboardCommand,
         "Rank options by votes, with intervals for the ranks.",
     ),
-    ("compare", signatures.compare, CompareCommand, "Compare how well models predict the data."),
-    ("test", signatures.test, TestCommand, "Run a classical test of paired comparisons."),
-    ("design", signatures.design, DesignCommand, "Design pairs, sets or choice tasks."),
-    ("show", signatures.show, None, "Show saved results: one screen, or any table."),
-    ("report", signatures.report, None, "Write a report of saved results as one HTML file."),
-    ("resume", signatures.resume, None, "Resume an interrupted fit or comparison."),
-    ("status", signatures.status, None, "Show the progress of a fit or comparison."),
-    ("app", signatures.start_app, None, "Open thali in the browser."),
-    ("datasets", signatures.datasets, None, "List the bundled data sets, or export one."),
-    ("cite", signatures.cite, None, "Print citations of thali and a model, as BibTeX."),
+    (
+        "compare",
+        command_signatures.compare,
+        CompareCommand,
+        "Compare how well models predict the data.",
+    ),
+    ("test", command_signatures.test, TestCommand, "Run a classical test of paired comparisons."),
+    ("design", command_signatures.design, DesignCommand, "Design pairs, sets or choice tasks."),
+    ("show", command_signatures.show, None, "Show saved results: one screen, or any table."),
+    (
+        "report",
+        command_signatures.report,
+        None,
+        "Write a report of saved results as one HTML file.",
+    ),
+    ("resume", command_signatures.resume, None, "Resume an interrupted fit or comparison."),
+    ("status", command_signatures.status, None, "Show the progress of a fit or comparison."),
+    ("app", command_signatures.start_app, None, "Open thali in the browser."),
+    ("datasets", command_signatures.datasets, None, "List the bundled data sets, or export one."),
+    ("cite", command_signatures.cite, None, "Print citations of thali and a model, as BibTeX."),
 )
 for _name, _command, _class, _line in _COMMANDS:
     if _class is not None:
@@ -93,13 +103,23 @@ for _name, _command, _class, _line in _COMMANDS:
 app.add_typer(field, name="field")
 app.add_typer(cache, name="cache")
 for _group, _name, _command, _line in (
-    (field, "make", signatures.field_make, "Write a questionnaire as one HTML file."),
-    (field, "export", signatures.field_export, "Export a study to jsPsych or PsychoPy."),
-    (field, "collect", signatures.field_collect, "Merge the answers of all respondents."),
-    (cache, "info", signatures.cache_info, "Show the folder and size of the cache."),
-    (cache, "clear", signatures.cache_clear, "Delete the cache; the next fit compiles again."),
-    (cache, "warm", signatures.cache_warm, "Compile the samplers of models in advance."),
-    (cache, "build", signatures.cache_build, "Compile for all processors of a given level."),
+    (field, "make", command_signatures.field_make, "Write a questionnaire as one HTML file."),
+    (field, "export", command_signatures.field_export, "Export a study to jsPsych or PsychoPy."),
+    (field, "collect", command_signatures.field_collect, "Merge the answers of all respondents."),
+    (cache, "info", command_signatures.cache_info, "Show the folder and size of the cache."),
+    (
+        cache,
+        "clear",
+        command_signatures.cache_clear,
+        "Delete the cache; the next fit compiles again.",
+    ),
+    (cache, "warm", command_signatures.cache_warm, "Compile the samplers of models in advance."),
+    (
+        cache,
+        "build",
+        command_signatures.cache_build,
+        "Compile for all processors of a given level.",
+    ),
 ):
     _group.command(_name, short_help=_line)(_command)
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from thali._model.spec import DATA, FIT, ModelSpec
+from thali._model.model_spec import DATA, FIT, ModelSpec
 
-from .options import MultiValueCommand, MultiValueTest, format_option_help
+from .model_options import MultiValueCommand, MultiValueTest, format_option_help
 
 Panels = dict[str, dict[str, str]]  # title -> option -> description of one line
 
@@ -194,12 +194,12 @@ class _Brief(TyperCommand):
             return
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
-        for title, lines in self.list_panels(ctx).items():
+        for title, panel_lines in self.list_panels(ctx).items():
             with formatter.section(title):
-                formatter.write_dl(list(lines.items()))
+                formatter.write_dl(list(panel_lines.items()))
         formatter.write_paragraph()
-        for line in self.list_hints(ctx):
-            formatter.write_text(line)
+        for hint in self.list_hints(ctx):
+            formatter.write_text(hint)
 
     def list_panels(self, ctx: Any) -> Panels:
         """Return the option groups of the one-screen help."""
@@ -258,9 +258,9 @@ class DesignCommand(_Brief):
 
 def _build_table_panels(data_name: str) -> Panels:
     """Return option groups that apply to a data file."""
-    from .loading import detect_data_kind, find_data
-    from .model_selection import choose_model
-    from .terminal import plain_messages
+    from .data_loading import detect_data_kind, find_data
+    from .model_lookup import choose_model
+    from .terminal_messages import plain_messages
 
     with plain_messages():
         spec = choose_model(detect_data_kind(find_data(data_name)))
@@ -274,7 +274,7 @@ def _build_table_panels(data_name: str) -> Panels:
 
 
 def _describe_options(spec: ModelSpec, destinations: set[str]) -> dict[str, str]:
-    """Return {option: one line of help} of a model, for these destinations."""
+    """Return {--option: help line} of the model's options that fill these parameters."""
     return {
         f"--{option.word}": _shorten_text(format_option_help(spec, option))
         for option in spec.options
@@ -287,8 +287,8 @@ def _shorten_text(text: str) -> str:
     sentence = text.split(". ")[0].rstrip(".")
     if len(sentence) <= _LONGEST:
         return sentence
-    start = sentence[:_LONGEST]
-    clause = re.match(r".{24,}(?=[:;,(] )", start)
-    if clause is None:
-        return start.rpartition(" ")[0] + " …"
-    return clause[0]
+    sentence_start = sentence[:_LONGEST]
+    clause_match = re.match(r".{24,}(?=[:;,(] )", sentence_start)
+    if clause_match is None:
+        return sentence_start.rpartition(" ")[0] + " …"
+    return clause_match[0]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._people.class_order import add_class_order
-from thali._people.latent_classes import label_free_quantities, membership_probabilities
+from thali._people.latent_class_alignment import add_class_order
+from thali._people.latent_class_results import list_label_free_quantities, membership_probabilities
 from thali.errors import ArgumentError
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
@@ -77,7 +77,9 @@ class ClassesEngine(IndividualsEngine):
         draws = model._view.draws
         names = [name for name in ("spread_of_respondents", "spread_of_classes") if name in draws]
         quantities = {name: draws[name].values for name in names}
-        return quantities | label_free_quantities(model._view) | model._draws.get_quantities(None)
+        return (
+            quantities | list_label_free_quantities(model._view) | model._draws.get_quantities(None)
+        )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """Return log predictive probability of each new respondent's choices, over classes."""

@@ -4,20 +4,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from thali._model.choice_findings import check, format_row
-from thali._model.class_findings import (
+from thali._model.common_findings import convergence, data, make_methods_maker, summary
+from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, FindingMaker, Text, finding
+from thali._model.finding_settings import AnswerSettings
+from thali._model.latent_class_findings import (
     assignment,
     class_notes,
     describe_matching,
     latent_classes,
-    occupied_class_models,
+    list_occupied_class_models,
     question,
     ranks,
     same_class,
 )
-from thali._model.common_findings import convergence, data, make_methods_maker, summary
-from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, FindingMaker, Text, finding
-from thali._model.phrases import phrase
-from thali._model.settings import AnswerSettings
+from thali._model.sentence_templates import phrase
 
 from .. import findings as of_one
 
@@ -47,7 +47,7 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
 def report_class_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the log worths of all options in each class."""
     return report_stacked_worths(
-        "latent_class", occupied_class_models(model), ENGLISH["worths"], settings
+        "latent_class", list_occupied_class_models(model), ENGLISH["worths"], settings
     )
 
 

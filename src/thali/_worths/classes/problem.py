@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._data.kinds import KINDS
-from thali._people.latent_classes import new_class_probabilities
-from thali._people.populations import SIMILAR, LatentClasses, check_enough_respondents
-from thali._posterior.view import MEMBERS, POPULATION, flatten_chains
+from thali._people.latent_class_results import new_class_probabilities
+from thali._people.people_argument import SIMILAR, LatentClasses, check_enough_respondents
+from thali._posterior.posterior_tree import MEMBERS, POPULATION, flatten_chains
 
 from ..people.answer_table import tabulate_answers
 from ..people.problem import refuse_data

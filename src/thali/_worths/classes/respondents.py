@@ -1,6 +1,6 @@
 """Results about respondents in latent classes with separate worths."""
 
-from thali._people.latent_classes import AlignedClassResults
+from thali._people.latent_class_results import AlignedClassResults
 from thali._people.respondent_results import RespondentResults
 
 

@@ -29,10 +29,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, part, scalar
-from thali._inference.numerics.bounds import part_ends, part_range
-from thali._inference.numerics.decisions import accept, draw_index
-from thali._inference.numerics.slices import draw_on_line
-from thali._inference.numerics.trajectories import sum_squares
+from thali._inference.numerics.array_parts import part_ends, part_range
+from thali._inference.numerics.discrete_draws import accept, draw_index
+from thali._inference.numerics.hamiltonian_trajectories import sum_squares
+from thali._inference.numerics.slice_sampling import draw_on_line
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD
 from ..people.gibbs_sweep import add_person_metric, compute_restarted_adaptation_gain

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.covariates import summarise_effects
+from thali._model.covariate_effects import summarise_effects
 from thali._model.predictive_check import merge_group_checks
-from thali._model.prior_sample import PriorSample
-from thali._posterior.view import flatten_chains
+from thali._model.simulated_data import PriorSample
+from thali._posterior.posterior_tree import flatten_chains
 from thali.errors import ArgumentError
 
 from ..people.engine import IndividualsEngine
@@ -94,7 +94,7 @@ def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
     """Return a table of log-worth differences for every two groups and option."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     names, labels = model._groups, model._view.labels
     worths = flatten_chains(model._view.draws["group_log_worth"].values)

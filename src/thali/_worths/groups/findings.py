@@ -14,9 +14,9 @@ from thali._model.common_findings import (
     summary,
 )
 from thali._model.finding import ON_SCREEN, STATISTICS, Finding, FindingMaker, Text, finding
+from thali._model.finding_settings import AnswerSettings
 from thali._model.group_findings import make_group_ranks_maker
-from thali._model.phrases import phrase
-from thali._model.settings import AnswerSettings
+from thali._model.sentence_templates import phrase
 
 from .. import findings as of_one
 from ..classes.findings import report_stacked_worths

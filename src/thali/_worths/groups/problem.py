@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import GROUPS
-from thali._people.populations import COMMON, SIMILAR, Groups
-from thali._posterior.view import POPULATION
+from thali._people.people_argument import COMMON, SIMILAR, Groups
+from thali._posterior.posterior_tree import POPULATION
 
 from ..classes.chain import WorthClassChain, list_all_options
 from ..classes.sweep import ClassRecord

@@ -6,8 +6,8 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._inference.indexing import iterate_slices, part_bounds, space_evenly
-from thali._model.answer_checks import (
+from thali._inference.index_arithmetic import iterate_slices, part_bounds, space_evenly
+from thali._model.predicted_answers import (
     EqualRespondents,
     check_answers,
     check_unweighted,

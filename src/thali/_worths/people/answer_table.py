@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._inference.indexing import part_bounds
-from thali._model.best_worst import REVERSED
+from thali._inference.index_arithmetic import part_bounds
+from thali._model.best_worst_probabilities import REVERSED
 
 from ..set_density import iterate_answers_by_size
 

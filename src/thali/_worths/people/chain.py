@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from thali._inference.chains import FixedChain
+from thali._inference.markov_chains import FixedChain
 
 from .answer_table import AnswerTable
 from .gibbs_sweep import PeopleRecord, PeopleState, run_sweeps

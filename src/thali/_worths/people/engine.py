@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.chains import Run, cut_records
-from thali._inference.seeds import spawn_generators
-from thali._model.prior_sample import PriorSample
-from thali._model.sampling import Sampling
+from thali._inference.markov_chains import Run, cut_records
+from thali._inference.random_seeds import spawn_generators
+from thali._model.chain_runs import Sampling
+from thali._model.simulated_data import PriorSample
 from thali._people.respondent_columns import no_covariates_error
-from thali._posterior.convergence import Advice
-from thali._posterior.view import Posterior
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_tree import Posterior
 
 from ..engines import LaplaceEngine, build_sampling, describe_run, read_worth_draws
 from ..simulation import build_prior_sample

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_probability
 from thali._labels import format_plural, list_names
 from thali._model.choice_findings import build_score_finding, check, describe_dependence, format_row
 from thali._model.common_findings import (
@@ -27,7 +26,7 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.respondent_findings import build_effects_finding, build_individuals_finding
 from thali._model.segment_findings import (
@@ -35,13 +34,14 @@ from thali._model.segment_findings import (
     make_segment_function,
     make_segment_makers,
 )
-from thali._model.settings import AnswerSettings
-from thali._posterior.interval import describe_interval
+from thali._model.sentence_templates import phrase
+from thali._number_format import format_probability
+from thali._posterior.posterior_interval import describe_interval
 
 from .. import findings as of_one
 
 if TYPE_CHECKING:
-    from thali._people.segments import Segments
+    from thali._people.respondent_segments import Segments
 
     from ..model import BradleyTerryLuce
 

@@ -31,8 +31,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, part, scalar
-from thali._inference.numerics.bounds import part_range
-from thali._inference.numerics.trajectories import dot
+from thali._inference.numerics.array_parts import part_range
+from thali._inference.numerics.hamiltonian_trajectories import dot
 
 from .moves import (
     SIGMA,

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.indexing import part_bounds, space_evenly
-from thali._model.log_predictive import (
+from thali._inference.index_arithmetic import part_bounds, space_evenly
+from thali._model.labelled_option_sets import is_best_worst, set_indices
+from thali._model.respondent_log_predictive import (
     NEW_PEOPLE,
     anneal_log_mean,
     count_answers_by_respondent,
     sum_log_choices,
 )
-from thali._model.option_sets import is_best_worst, set_indices
 
 from ..worth_draws import WorthDraws
 from .respondent_draws import RespondentDraws

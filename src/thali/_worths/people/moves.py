@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.bounds import part_ends, part_range, part_size
+from thali._inference.numerics.array_parts import part_ends, part_range, part_size
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
-from thali._inference.numerics.decisions import accept
-from thali._inference.numerics.slices import draw_on_line, log_density
-from thali._inference.numerics.trajectories import (
+from thali._inference.numerics.discrete_draws import accept
+from thali._inference.numerics.hamiltonian_trajectories import (
     compute_acceptance,
     dot,
     evaluate,
     run_trajectory,
     sum_squares,
 )
+from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from .person_likelihood import compute_slope, compute_weights, pair_probability

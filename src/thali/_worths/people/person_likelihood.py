@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.bounds import part_ends, part_range
+from thali._inference.numerics.array_parts import part_ends, part_range
 
 MIN_LOG_WEIGHT = -600.0  # log of a worth relative to the largest one
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._labels import shorten
-from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
-from thali._model.design_effects import build_individual_dependence
-from thali._people.populations import ADJUSTED, Individuals, unknown_respondents_error
+from thali._model.best_worst_probabilities import LARGEST_RANKED, RANKING, REVERSED
+from thali._model.dependent_answers import build_individual_dependence
+from thali._people.people_argument import ADJUSTED, Individuals, unknown_respondents_error
 from thali._people.respondent_columns import build_covariates
-from thali._posterior.repeated_answers import Dependence, single_respondent_error
+from thali._posterior.respondent_dependence import Dependence, single_respondent_error
 from thali.errors import ArgumentError, DataError, Setting
 
 from ..posterior import WorthProblem

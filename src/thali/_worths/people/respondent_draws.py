@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._people.respondent_columns import RespondentCovariates, stored_covariates
-from thali._posterior.view import Posterior, flatten_chains
+from thali._people.respondent_columns import RespondentCovariates, read_stored_covariates
+from thali._posterior.posterior_tree import Posterior, flatten_chains
 
 from ..worth_draws import WorthDraws
 
@@ -76,7 +76,7 @@ def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
     """Read the draws of all respondents' worths from a posterior."""
     draws = posterior.draws
     mean = flatten_chains(draws["log_worth"].values)[:, None]
-    covariates = stored_covariates(posterior.fixed)
+    covariates = read_stored_covariates(posterior.fixed)
     if covariates is not None:
         mean = np.concatenate([mean, flatten_chains(draws["respondent_effect"].values)], axis=1)
     loadings = np.zeros((len(mean), 0, mean.shape[2]))

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._people.reach import tabulate_best_sets
 from thali._people.respondent_results import RespondentResults
-from thali._people.segments import Preferences, SegmentResults
-from thali._posterior.interval import INTERVAL
+from thali._people.respondent_segments import Preferences, SegmentResults
+from thali._people.turf_reach import tabulate_best_sets
+from thali._posterior.posterior_interval import INTERVAL
 
 from ..data_density import keep_single_choices
 from .answer_check import measure_fit

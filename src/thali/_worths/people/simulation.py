@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._data.questions import draw_answers
-from thali._inference.indexing import iterate_slices
+from thali._inference.index_arithmetic import iterate_slices
 
 from ..density import TIE_SD
 from ..simulation import observe_each, sample_log_spread

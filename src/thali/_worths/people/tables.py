@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.shares import scale_to_maximum
-from thali._inference.seeds import spawn_generators
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.random_seeds import spawn_generators
 from thali._labels import format_label, shorten
-from thali._model.covariates import summarise_effects
+from thali._model.covariate_effects import summarise_effects
 from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
 from thali._people.individual_preferences import tabulate_individuals
-from thali._people.reach import select_reach_draws
-from thali._people.segments import Preferences, Segments, select_segment_draws
+from thali._people.respondent_segments import Preferences, Segments, select_segment_draws
+from thali._people.turf_reach import select_reach_draws
 from thali.errors import Argument, ArgumentError
 
 from .respondent_draws import RespondentDraws
@@ -42,7 +42,7 @@ def pivot_scores(
     scores: "pandas.DataFrame", fit: np.ndarray, labels: list[str]
 ) -> "pandas.DataFrame":
     """Return scores with one row per respondent: fit, and each option's mean score."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     respondents = list(dict.fromkeys(scores.index.get_level_values(0)))
     wide = scores["mean"].unstack("option").loc[respondents, labels]
@@ -175,7 +175,7 @@ def tabulate_respondent_effects(
     """Return a table of effects on log worths, one row per covariate and option."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     if respondent_draws.covariates is None:
         by = Argument("by")

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from thali._inference.indexing import part_bounds, part_slice, repeat_indices
+from thali._inference.index_arithmetic import part_bounds, part_slice, repeat_indices
 from thali.errors import DataError, InPython
 
 from ..particles import Particles, concatenate_draws

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import format_percent
-from thali._inference.array_encoding import Arrays, pack_generators, unpack_generators
-from thali._inference.chains import Chain, choose_recorded_chains
-from thali._inference.indexing import part_indices
-from thali._inference.seeds import spawn_generators
+from thali._inference.array_dict_encoding import Arrays, pack_generators, unpack_generators
+from thali._inference.index_arithmetic import part_indices
+from thali._inference.markov_chains import Chain, choose_recorded_chains
+from thali._inference.random_seeds import spawn_generators
+from thali._number_format import format_percent
 
 from ..arguments import USUAL_CLASSES
 from ..likelihood import log_likelihood, write_hits
@@ -43,7 +43,7 @@ from .lapse_path import LAST_LAPSE, format_lapse_messages
 if TYPE_CHECKING:
     import xarray
 
-    from thali._inference.chains import Run
+    from thali._inference.markov_chains import Run
 
 START_ODDS = 0.02  # against a lapse in the first sweep
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.threads import NoProgress, SlicedWork, run_in_threads
+from thali._inference.threads_and_processes import NoProgress, SlicedWork, run_in_threads
 
 from ..likelihood import write_hits
 from ..state import ClassProblem, ClassWorkspace, PosteriorTarget, build_workspace, copy_state

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.array_encoding import pack_generators, unpack_generators
-from thali._inference.chains import TimeIsUp, TimeLimit
-from thali._inference.interrupts import DelayedInterrupt
-from thali._inference.jobs import FitFolder, refuse_altered_job
-from thali._inference.numerics.shares import scale_to_maximum
-from thali._inference.seeds import spawn_generators
+from thali._inference.array_dict_encoding import pack_generators, unpack_generators
+from thali._inference.delayed_interrupt import DelayedInterrupt
+from thali._inference.job_folders import FitFolder, refuse_altered_job
+from thali._inference.markov_chains import TimeIsUp, TimeLimit
+from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.random_seeds import spawn_generators
 from thali.errors import Setting
 
 from ..arguments import estimate_steps
@@ -44,7 +44,7 @@ from .lapse_path import (
 from .population import ParticlePopulation
 
 if TYPE_CHECKING:
-    from thali._inference.chains import Run
+    from thali._inference.markov_chains import Run
 
 MAX_RETRIES = 40  # failed steps after which respondents take the last step one by one
 
@@ -248,7 +248,7 @@ def run_smc(
     folder: FitFolder | None = None,
 ) -> EngineResult:
     """Draw from the posterior and estimate the evidence by sequential Monte Carlo."""
-    from thali._inference.progress import Progress, build_duration_warning
+    from thali._inference.progress_display import Progress, build_duration_warning
 
     is_interrupted, particles, limit = False, None, TimeLimit(run.max_time)
     warn_duration = None

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.gamma import (
+from thali._inference.numerics.gamma_distribution import (
     draw_log_gamma,
     draw_log_gamma_within,
     interval_probability,

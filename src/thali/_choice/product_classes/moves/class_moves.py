@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.decisions import accept, draw_index
+from thali._inference.numerics.discrete_draws import accept, draw_index
 
 from ..likelihood import (
     clear_bit,

@@ -8,8 +8,8 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, shuffle
-from thali._inference.numerics.gamma import draw_log_gamma
+from thali._inference.numerics.discrete_draws import accept, shuffle
+from thali._inference.numerics.gamma_distribution import draw_log_gamma
 
 from ..likelihood import (
     add_feature,

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.bounds import part_ends
-from thali._inference.numerics.gamma import draw_log_gamma
+from thali._inference.numerics.array_parts import part_ends
+from thali._inference.numerics.gamma_distribution import draw_log_gamma
 
 from ..likelihood import log_add_exp
 from ..state import NEXT_OWNED

@@ -3,7 +3,7 @@
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.discrete_draws import accept
 
 from ..likelihood import (
     copy_differences,

@@ -9,8 +9,8 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import draw_index
-from thali._inference.numerics.gamma import apply_map, fill_map
+from thali._inference.numerics.discrete_draws import draw_index
+from thali._inference.numerics.gamma_distribution import apply_map, fill_map
 
 from ..likelihood import (
     count_tasks,

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.discrete_draws import accept
 
 from ..likelihood import count_tasks
 from ..state import PERSON, SHAPES, SIGMA, TOP, A

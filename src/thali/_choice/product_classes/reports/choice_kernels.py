@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.bounds import part_ends, part_range, part_size
-from thali._inference.numerics.decisions import draw_index
-from thali._inference.numerics.gamma import draw_log_gamma
+from thali._inference.numerics.array_parts import part_ends, part_range, part_size
+from thali._inference.numerics.discrete_draws import draw_index
+from thali._inference.numerics.gamma_distribution import draw_log_gamma
 
 from ..likelihood import log_add_exp
 

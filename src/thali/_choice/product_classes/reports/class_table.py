@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_proportion
-from thali._inference.indexing import argsort_descending, part_indices, part_slice
-from thali._inference.numerics.shares import replace_zeros
+from thali._argument_checks import check_proportion
+from thali._inference.index_arithmetic import argsort_descending, part_indices, part_slice
+from thali._inference.numerics.weight_shares import replace_zeros
 from thali._labels import choose_number
-from thali._model.table_columns import MONTE_CARLO
+from thali._model.column_headings import MONTE_CARLO
 
 from ...answers.chooser import standard_error
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
     from thali._data.experiments.product_encoding import Scheme
 
     from ..particles import Particles
@@ -208,7 +208,7 @@ def build_class_table(
     draws: "Particles", design: "ExperimentDesign", cover: float = 0.8, similar: float = MIN_OVERLAP
 ) -> "pandas.DataFrame":
     """Build the table of classes, most important first, up to share `cover`."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     cover = check_proportion("cover", cover, "a share of the importance")
     similar = check_proportion("similar", similar, OVERLAP_MEANING)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, scalar
-from thali._inference.indexing import part_indices
-from thali._inference.numerics.bounds import part_ends, part_range, part_size
-from thali._inference.numerics.shares import compute_shares
-from thali._inference.seeds import spawn_generators
-from thali._inference.threads import call_in_threads
-from thali._people.segments import Preferences, select_segment_draws
+from thali._inference.index_arithmetic import part_indices
+from thali._inference.numerics.array_parts import part_ends, part_range, part_size
+from thali._inference.numerics.weight_shares import compute_shares
+from thali._inference.random_seeds import spawn_generators
+from thali._inference.threads_and_processes import call_in_threads
+from thali._people.respondent_segments import Preferences, select_segment_draws
 
 from ...answers.chooser import LevelEffects, select_draws, standard_error
 from ...answers.effects import MAX_DRAWS, choice_change, select_tasks
@@ -44,7 +44,7 @@ from .predict import add_lapse, count_respondent_choices
 if TYPE_CHECKING:
     import xarray
 
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
     from ..particles import Particles
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._inference.array_encoding import encode_base64, shrink_integers
-from thali._inference.indexing import part_bounds, part_slice, repeat_indices
-from thali._inference.numerics.shares import compute_shares
+from thali._inference.array_dict_encoding import encode_base64, shrink_integers
+from thali._inference.index_arithmetic import part_bounds, part_slice, repeat_indices
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._people.respondent_columns import describe_respondents
 
 from ...answers.chooser import select_draws
@@ -26,7 +26,7 @@ from ...answers.simulator import (
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
     from ..particles import Particles
 

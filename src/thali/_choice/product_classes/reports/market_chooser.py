@@ -23,7 +23,7 @@ from ..particles import Particles, concatenate_draws
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
 # products over which utilities are averaged, as the value of a level depends on other attributes
 _MAX_SAMPLE_PRODUCTS = 8

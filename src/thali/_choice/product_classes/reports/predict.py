@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import allocating, part
-from thali._inference.indexing import part_bounds
-from thali._inference.numerics.bounds import part_ends, part_size
-from thali._inference.numerics.decisions import draw_poisson
-from thali._inference.numerics.gamma import draw_log_gamma
-from thali._inference.seeds import spawn_generators
-from thali._inference.threads import call_in_threads
+from thali._inference.index_arithmetic import part_bounds
+from thali._inference.numerics.array_parts import part_ends, part_size
+from thali._inference.numerics.discrete_draws import draw_poisson
+from thali._inference.numerics.gamma_distribution import draw_log_gamma
+from thali._inference.random_seeds import spawn_generators
+from thali._inference.threads_and_processes import call_in_threads
 
 from ..prior import draw_sign
 from .choice_kernels import (
@@ -29,7 +29,7 @@ from .choice_kernels import (
 )
 
 if TYPE_CHECKING:
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
     from thali._data.experiments.product_encoding import SchemeCells
 
     from ..particles import Particles

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._model.base import SampledModel
-from thali._model.sampling import SUFFICIENT_ESS
-from thali._posterior.convergence import Advice
-from thali._posterior.interval import INTERVAL
+from thali._model.chain_runs import SUFFICIENT_ESS
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import Argument, Setting
 
 from ...answers.market_answers import MarketAnswers
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.experiments.design import ExperimentDesign
-    from thali._people.segments import Preferences
+    from thali._data.experiments.fitted_design import ExperimentDesign
+    from thali._people.respondent_segments import Preferences
 
     from ...answers.simulator import MarketDraws
     from ..particles import Particles
@@ -197,7 +197,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         ArgumentError
             If `ci` is not a probability.
         """
-        from thali._arguments import check_integer
+        from thali._argument_checks import check_integer
 
         from ...answers.chooser import append_interval, standard_error
         from .predict import INTERVAL_DRAWS, predict_tasks

@@ -6,28 +6,28 @@ from pathlib import Path
 
 import typer
 
-from thali._compile import store
-from thali._inference.progress import Progress
+from thali._compile import compiled_code_files
+from thali._inference.progress_display import Progress
 
-from ..model_selection import find_model
-from ..terminal import notify
+from ..model_lookup import find_model
+from ..terminal_messages import notify
 
 
 def show_info() -> None:
     """Print folder and size of the cache of compiled samplers."""
-    info = store.cache_info()
-    print(store.format_cache_size(info.files, info.bytes))
-    if info.refused:
-        print(f"{info.path}: not used because {info.refused}")
+    cache_info = compiled_code_files.cache_info()
+    print(compiled_code_files.format_cache_size(cache_info.files, cache_info.bytes))
+    if cache_info.refused:
+        print(f"{cache_info.path}: not used because {cache_info.refused}")
     else:
-        print(info.path)
-    if info.shipped:
-        print(info.shipped)
+        print(cache_info.path)
+    if cache_info.shipped:
+        print(cache_info.shipped)
 
 
 def clear() -> None:
     """Delete the cache of compiled samplers."""
-    print(f"removed {store.cache_clear():,} files")
+    print(f"removed {compiled_code_files.cache_clear():,} files")
 
 
 def warm(models: Sequence[str]) -> None:
@@ -42,8 +42,8 @@ def build(models: Sequence[str], target: str | None, out: Path) -> None:
 
     level = target or find_processor_level()
     _fit_all(models, build_environment(level, out))
-    folder = store.build_folder(level, out)
-    print(store.format_cache_size(*folder.size()))
+    folder = compiled_code_files.build_folder(level, out)
+    print(compiled_code_files.format_cache_size(*folder.size()))
     print(folder.path)
 
 
@@ -51,14 +51,16 @@ def _fit_all(models: Sequence[str], environment: dict[str, str] | None) -> None:
     """Fit each model once to tiny data, so that its samplers are compiled."""
     from thali._testing.small_models import fit_in_processes, list_cases
 
-    names = list_cases([find_model(model, "MODEL")[0].name for model in models])
+    case_names = list_cases([find_model(model, "MODEL")[0].name for model in models])
     n_failed = 0
-    with Progress(True, "compiling", len(names), "fits") as progress:
-        for n_done, fit in enumerate(fit_in_processes(names, os.cpu_count() or 1, environment), 1):
+    with Progress(True, "compiling", len(case_names), "fits") as progress:
+        for n_done, compiled_case in enumerate(
+            fit_in_processes(case_names, os.cpu_count() or 1, environment), 1
+        ):
             progress.update(n_done)
-            if fit.error:
+            if compiled_case.error:
                 n_failed += 1
-                notify(f"error: {fit.name}: {fit.error}")
+                notify(f"error: {compiled_case.name}: {compiled_case.error}")
     if n_failed:
-        notify(f"{n_failed} of {len(names)} models could not be compiled.")
+        notify(f"{n_failed} of {len(case_names)} models could not be compiled.")
         raise typer.Exit(1)

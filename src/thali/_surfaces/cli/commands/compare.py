@@ -10,18 +10,18 @@ import typer
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
 from thali._labels import format_plural
 from thali._model.default_models import default_comparison
+from thali._model.model_spec import DATA, ModelSpec, Option
 from thali._model.registry import get_features_argument
-from thali._model.spec import DATA, ModelSpec, Option
-from thali._posterior.repeated_answers import ADJUSTED
+from thali._posterior.respondent_dependence import ADJUSTED
 from thali.errors import Argument, ArgumentError
 
-from ..files import check_output_folder
-from ..loading import NamedData, detect_data_kind, find_data, load_data
-from ..model_arguments import find_named_specs, parse_models
-from ..model_selection import choose_model
-from ..option_values import parse_option
-from ..options import COMPARED, COMPARISON, index_options, select_table_arguments
-from ..terminal import INTERRUPTED, Terminal, format_folder_hint, notify
+from ..data_loading import NamedData, detect_data_kind, find_data, load_data
+from ..model_and_tree_parsers import find_named_specs, parse_models
+from ..model_lookup import choose_model
+from ..model_options import COMPARED, COMPARISON, index_options, select_table_arguments
+from ..option_parsers import parse_option
+from ..result_files import check_output_folder
+from ..terminal_messages import INTERRUPTED, Terminal, format_folder_hint, notify
 from .resume_status import OVERWRITE, build_job_note, open_job
 
 if TYPE_CHECKING:
@@ -52,36 +52,40 @@ def run_compare(
     specs = find_named_specs(models or "")
     compared_options = [_find_option(word, specs) for word in COMPARED]
     terminal.use_options([*_COMMAND_OPTIONS, OVERWRITE, *compared_options])
-    values = {word: parse_option(_find_option(word, specs), value) for word, value in typed.items()}
+    values_by_word = {
+        word: parse_option(_find_option(word, specs), value) for word, value in typed.items()
+    }
     check_output_folder(out)
     named_data = find_data(data_name)
     data: Any
-    data, recognised = _load_compared_data(named_data, specs, values)
+    data, reading_sentence = _load_compared_data(named_data, specs, values_by_word)
     has_methods = find_data_form(data) == DataForm(PAIRS)
     data, leave_out = convert_data(data, own["leave_out"])
-    form = find_data_form(data)
-    read = f"{data_name}: {recognised}"
-    notify(read)
-    _check_applicable_options(form, has_methods, data_name, typed)
-    _check_leave_out(leave_out, form)
-    model_list = models or _find_default_models(data, form)
-    named_models = parse_models(model_list, values, form, getattr(data, "labels", ()))
-    by, folds = own["by"], own["folds"]
-    if by is None:
+    data_form = find_data_form(data)
+    data_sentence = f"{data_name}: {reading_sentence}"
+    notify(data_sentence)
+    _check_applicable_options(data_form, has_methods, data_name, typed)
+    _check_leave_out(leave_out, data_form)
+    model_list = models or _find_default_models(data, data_form)
+    named_models = parse_models(model_list, values_by_word, data_form, getattr(data, "labels", ()))
+    criterion, folds = own["by"], own["folds"]
+    if criterion is None:
         is_plain = leave_out is None and folds is None
-        by = _choose_criterion([model for _, model in named_models], is_plain)
-    if by == PREDICTION and folds is None:
+        criterion = _choose_criterion([model for _, model in named_models], is_plain)
+    if criterion == PREDICTION and folds is None:
         folds = _plan_folds(data, leave_out, len(named_models))
     run_settings: dict[str, Any] = {}
-    if by == PREDICTION and get_features_argument(form.kind):
+    if criterion == PREDICTION and get_features_argument(data_form.kind):
         run_settings |= _BUDGET
-    run_settings |= {name: values[name] for name in (*_RUN, "cores") if name in values}
     run_settings |= {
-        "by": by,
+        name: values_by_word[name] for name in (*_RUN, "cores") if name in values_by_word
+    }
+    run_settings |= {
+        "by": criterion,
         "leave_out": leave_out,
         "folds": folds,
         "sensitivity": bool(own["sensitivity"]),
-        "random_seed": values.get("seed"),
+        "random_seed": values_by_word.get("seed"),
     }
     with contextlib.ExitStack() as stack:
         if out is not None:
@@ -91,9 +95,9 @@ def run_compare(
                 open_job(out, overwrite, build_job_note("compare", command))
             )
         table = thali.compare(named_models, data, progressbar=not terminal.is_quiet, **run_settings)
-    _write_and_print(terminal, table, data_name, out, formats, read)
+    _write_and_print(terminal, table, data_name, out, formats, data_sentence)
     if table.attrs["interrupted"]:
-        _report_interruption(table, by, out)
+        _report_interruption(table, criterion, out)
         raise typer.Exit(INTERRUPTED)
 
 
@@ -150,14 +154,16 @@ def _plan_folds(data: Any, leave_out: str | None, n_models: int) -> int | None:
     return folds
 
 
-def _report_interruption(table: "pandas.DataFrame", by: str, out_folder: Path | None) -> None:
+def _report_interruption(
+    table: "pandas.DataFrame", criterion: str, out_folder: Path | None
+) -> None:
     """Print how many fits of an interrupted comparison are done, and how to resume."""
     from thali._comparison.by_evidence import EVIDENCE
 
-    n_fits, unit = table.attrs["fits"], "fits"
-    if by == EVIDENCE:
-        unit = "models"
-    progress_text = f"{n_fits - len(table.attrs['missing']):,} of {n_fits:,} {unit} are"
+    n_fits, unit_noun = table.attrs["fits"], "fits"
+    if criterion == EVIDENCE:
+        unit_noun = "models"
+    progress_text = f"{n_fits - len(table.attrs['missing']):,} of {n_fits:,} {unit_noun} are"
     if out_folder is None:
         notify(f"stopped by Ctrl-C; {progress_text} finished; add --out DIR to be able to resume.")
     else:
@@ -173,7 +179,7 @@ def _write_and_print(
     data_name: str,
     out_folder: Path | None,
     formats: Sequence[str],
-    read: str,
+    data_sentence: str,
 ) -> None:
     """Write the comparison to the folder, if given; print it."""
     from thali._comparison.by_evidence import EVIDENCE
@@ -181,7 +187,7 @@ def _write_and_print(
 
     from ...html_report import Cover
     from ...report import render_report
-    from ..files import write_files, write_findings
+    from ..result_files import write_files, write_findings
 
     findings = find_comparison_findings(table)
     try:
@@ -198,19 +204,19 @@ def _write_and_print(
                 written_text += " and the report"
             notify(f"wrote {written_text} to the folder '{out_folder}'.")
     finally:  # a full disk must not cost the answer of a long run
-        print(terminal.format_findings(findings, read, format_folder_hint(out_folder)))
+        print(terminal.format_findings(findings, data_sentence, format_folder_hint(out_folder)))
 
 
 def _find_option(word: str, specs: list[ModelSpec]) -> Option:
     """Return the option named `word`, of one of these models if possible."""
-    owned = index_options()[word]
-    return next((option for spec, option in owned if spec in specs), owned[0][1])
+    owned_options = index_options()[word]
+    return next((option for spec, option in owned_options if spec in specs), owned_options[0][1])
 
 
 def _load_compared_data(
     named_data: NamedData, specs: list[ModelSpec], values_by_word: dict[str, Any]
 ) -> tuple[Any, str]:
-    """Read the data for all models; also return a sentence on how."""
+    """Read the data for all models; return them, and how they were read."""
     spec = _choose_data_spec(named_data, specs, values_by_word)
     read_arguments = {
         option.target: values_by_word[option.word]
@@ -248,8 +254,8 @@ def _check_applicable_options(
     data_form: DataForm, has_methods: bool, data_name: str, typed: dict[str, Any]
 ) -> None:
     """Raise ArgumentError for a typed option of models for other data."""
-    owners = {word: [spec for spec, option in index_options()[word]] for word in typed}
-    for word, owner_specs in owners.items():
+    specs_by_word = {word: [spec for spec, option in index_options()[word]] for word in typed}
+    for word, owner_specs in specs_by_word.items():
         if not any(data_form.kind in spec.data for spec in owner_specs):
             data_names = " and ".join(
                 dict.fromkeys(data for spec in owner_specs for data in spec.data)

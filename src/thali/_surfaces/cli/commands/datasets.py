@@ -6,16 +6,16 @@ from pathlib import Path
 from thali._inference.checksummed_files import atomic_write
 from thali.errors import ArgumentError
 
-from ..files import check_folder, format_csv
-from ..terminal import notify
+from ..result_files import check_folder, format_csv
+from ..terminal_messages import notify
 
 
 def list_datasets() -> None:
     """Print name and description of each bundled data set."""
     from thali import datasets
 
-    for record in datasets.catalogue():
-        print(f"{record.name} ({record.kind})\n    {record.description}\n    {record.source}")
+    for dataset in datasets.catalogue():
+        print(f"{dataset.name} ({dataset.kind})\n    {dataset.description}\n    {dataset.source}")
 
 
 def export_dataset(name: str, out_file: Path | None) -> None:

@@ -9,17 +9,17 @@ from thali._data.column_roles import column_names
 from thali._labels import format_plural, shorten
 from thali._model.finding import ON_SCREEN, Brief, Finding, FindingMaker, Findings
 from thali._model.model_files import load as load_model
-from thali._model.spec import Option
+from thali._model.model_spec import Option
 from thali.errors import ArgumentError, DataError
 
-from ..files import check_output_folder, format_tables, write_files
-from ..option_values import split_named_values
-from ..terminal import Terminal, notify
+from ..option_parsers import split_named_values
+from ..result_files import check_output_folder, format_tables, write_files
+from ..terminal_messages import Terminal, notify
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._designs.check import DesignCheck
+    from thali._designs.design_check import DesignCheck
 
 
 def run_design(
@@ -35,8 +35,8 @@ def run_design(
     check_output_folder(out_folder)
     if n_tasks is not None:
         _check_task_options(typed)
-        parts, other_tables = _design_tasks(options, n_tasks, typed, seed)
-        _write_and_print(terminal, parts, out_folder, formats, **other_tables)
+        printed_parts, other_tables = _design_tasks(options, n_tasks, typed, seed)
+        _write_and_print(terminal, printed_parts, out_folder, formats, **other_tables)
         return
     task_words = "alternatives interaction direction prohibit holdouts none overlap".split()
     for word in task_words:
@@ -52,10 +52,10 @@ def run_design(
         _check_pair_options(typed, seed)
         pair_design = paired.pair_design(_parse_options(options))
         sentence, design = pair_design.note, pair_design.table
-    parts = {"Design": (sentence, design)}
+    printed_parts = {"Design": (sentence, design)}
     if "power" in typed:
-        parts["Power"] = _simulate_ranks(design, typed, seed)
-    _write_and_print(terminal, parts, out_folder, formats)
+        printed_parts["Power"] = _simulate_ranks(design, typed, seed)
+    _write_and_print(terminal, printed_parts, out_folder, formats)
 
 
 def _check_task_options(typed: dict[str, Any]) -> None:
@@ -73,15 +73,15 @@ def _check_task_options(typed: dict[str, Any]) -> None:
 
 def _check_pair_options(typed: dict[str, Any], seed: int | None) -> None:
     """Raise ArgumentError for a typed option that the design of pairs does not have."""
-    word = ""
+    unsuitable_word = ""
     if "versions" in typed:
-        word = "versions"
+        unsuitable_word = "versions"
     elif seed is not None and "power" not in typed:
-        word = "seed"
-    if word:
+        unsuitable_word = "seed"
+    if unsuitable_word:
         raise ArgumentError(
-            f"--{word} applies to subsets of pairs or sets, or to tasks; add --per-person, --size"
-            " or --tasks."
+            f"--{unsuitable_word} applies to subsets of pairs or sets, or to tasks; add"
+            " --per-person, --size or --tasks."
         )
 
 
@@ -121,24 +121,26 @@ def _simulate_ranks(
 
 def _write_and_print(
     terminal: Terminal,
-    parts: Parts,
+    printed_parts: Parts,
     out_folder: Path | None,
     formats: tuple[str, ...],
     **other_tables: Any,
 ) -> None:
     """Write the tables of a design to the folder, if given; print its parts."""
     if out_folder is not None:
-        tables = {label.lower(): table for label, (_, table) in parts.items()} | other_tables
-        write_files(out_folder, format_tables(tables, formats))
+        table_by_name = {
+            label.lower(): table for label, (_, table) in printed_parts.items()
+        } | other_tables
+        write_files(out_folder, format_tables(table_by_name, formats))
         notify(f"wrote the design to the folder '{out_folder}'.")
-    makers = [
+    finding_makers = [
         FindingMaker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))
-        for label, part in parts.items()
+        for label, part in printed_parts.items()
     ]
     hints = []
     if out_folder is None:
         hints = ["--out DIR (the design, as a table)"]
-    print(terminal.format_findings(Findings(None, makers), "", *hints))
+    print(terminal.format_findings(Findings(None, finding_makers), "", *hints))
 
 
 def _build_design_finding(label: str, sentence: str, table: "pandas.DataFrame", *_: Any) -> Finding:
@@ -157,9 +159,9 @@ def _design_tasks(
     files: list[str], n_tasks: int, typed: dict[str, Any], seed: int | None
 ) -> "tuple[Parts, dict[str, pandas.DataFrame]]":
     """Build choice tasks; return printed parts, and tables for files."""
-    attributes, utilities = _read_levels_and_prior(files, typed)
-    effects = _parse_effects(typed)
-    rules = [
+    attributes, utility_arguments = _read_levels_and_prior(files, typed)
+    effect_arguments = _parse_effects(typed)
+    prohibitions = [
         {name: [level.strip() for level in levels.split(",")] for name, levels in named_levels}
         for named_levels in (
             split_named_values(Option("prohibited", ""), [text])
@@ -175,34 +177,34 @@ def _design_tasks(
         typed["alternatives"],
         versions=typed.get("versions", 1),
         none="none" in typed,
-        prohibited=rules,
+        prohibited=prohibitions,
         overlap=typed.get("overlap") or "minimal",
         holdouts=holdout_tasks,
         random_seed=seed,
-        **utilities,
-        **effects,
+        **utility_arguments,
+        **effect_arguments,
     )
-    design_check = designs.check(design, **utilities, **effects)
-    parts = {
+    design_check = designs.check(design, **utility_arguments, **effect_arguments)
+    printed_parts = {
         "Design": ("", design),
         "Errors": (_describe_errors(design_check), design_check.table),
     }
     if "power" in typed:
         power_table = designs.power(
             design,
-            utilities["prior"],
+            utility_arguments["prior"],
             typed["power"],
             typed.get("spread", 0.0),
-            interactions=effects["interactions"],
+            interactions=effect_arguments["interactions"],
             random_seed=seed,
         )
-        parts["Power"] = (_describe_power(power_table), power_table)
+        printed_parts["Power"] = (_describe_power(power_table), power_table)
     other_tables = {
         "tasks": _reshape_by_task(design),
         "balance": design_check.balance,
         "overlap": design_check.overlap,
     }
-    return parts, other_tables
+    return printed_parts, other_tables
 
 
 def _read_levels_and_prior(
@@ -288,12 +290,12 @@ def _reshape_by_task(design: "pandas.DataFrame") -> "pandas.DataFrame":
 
     task_columns = [name for name in ("version", "task", "held_out") if name in design]
     attributes = [name for name in design if name not in (*task_columns, "alternative")]
-    products = design[design["alternative"] != "none"]
-    parts = [
+    product_rows = design[design["alternative"] != "none"]
+    wide_parts = [
         part.set_index(task_columns)[attributes].astype(object).add_suffix(f"_{label}")
-        for label, part in products.groupby("alternative", sort=False)
+        for label, part in product_rows.groupby("alternative", sort=False)
     ]
-    return pd.concat(parts, axis=1).reset_index()
+    return pd.concat(wide_parts, axis=1).reset_index()
 
 
 Numbers = dict[str, list[float]] | None  # attribute -> one number per level
@@ -302,6 +304,8 @@ Numbers = dict[str, list[float]] | None  # attribute -> one number per level
 def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
     """Read levels, utilities and their sds by attribute from a file."""
     # Utilities and standard deviations are None if the table lacks them.
+    import pandas as pd
+
     from thali._reading.table_files import load_table
 
     frame: pandas.DataFrame = load_table(Path(path)).frame
@@ -310,13 +314,22 @@ def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]
             f"{path} must have one row per level and the columns 'attribute', 'level' and"
             f" optionally 'utility' and 'sd'; its columns are {shorten(column_names(frame))}."
         )
-    parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
-    numbers_by_column: dict[str, Numbers] = {
-        column: {name: part[column].tolist() for name, part in parts.items()}
-        for column in ("utility", "sd")
-        if column in frame
-    }
+    rows_by_attribute = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
+    numbers_by_column: dict[str, Numbers] = {}
+    for column in ("utility", "sd"):
+        if column not in frame:
+            continue
+        numbers = pd.to_numeric(frame[column], errors="coerce")
+        if numbers.isna().any():
+            row = frame.loc[numbers.isna()].iloc[0]
+            raise DataError(
+                f"{path} must have a number in the column {column!r} of every row; the row of"
+                f" {row['attribute']!r}, {row['level']!r} has none."
+            )
+        numbers_by_column[column] = {
+            name: part[column].tolist() for name, part in rows_by_attribute.items()
+        }
     if "sd" in numbers_by_column and "utility" not in numbers_by_column:
         raise DataError(f"{path} has a column 'sd' but no column 'utility'; add the utilities.")
-    levels = {name: part["level"].tolist() for name, part in parts.items()}
+    levels = {name: part["level"].tolist() for name, part in rows_by_attribute.items()}
     return levels, numbers_by_column.get("utility"), numbers_by_column.get("sd")

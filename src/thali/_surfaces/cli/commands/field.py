@@ -6,8 +6,8 @@ from typing import Any
 from thali._inference.checksummed_files import atomic_write
 from thali.errors import ArgumentError
 
-from ..files import check_folder, format_csv, write_files
-from ..terminal import notify
+from ..result_files import check_folder, format_csv, write_files
+from ..terminal_messages import notify
 
 
 def make_questionnaire(
@@ -19,7 +19,7 @@ def make_questionnaire(
     seed: int,
 ) -> None:
     """Write the questionnaire of a design as an HTML page; print what it asks."""
-    from thali._field.questionnaire import build_page
+    from thali._field.questionnaire_page import build_page
 
     _check_file(out_file)
     page = build_page(design, question_kind, title, None, study, seed)
@@ -34,7 +34,7 @@ def make_questionnaire(
 
 def export_study(design: Path, program: str, out_folder: Path, settings: dict[str, Any]) -> None:
     """Write the study's files for jsPsych or PsychoPy; print what it asks."""
-    from thali._field.export import build_export
+    from thali._field.experiment_export import build_export
 
     check_folder(out_folder)
     export = build_export(design, program, words=None, **settings)
@@ -45,15 +45,15 @@ def export_study(design: Path, program: str, out_folder: Path, settings: dict[st
 
 def collect_answers(folder: Path, out_file: Path | None) -> None:
     """Merge the answer files in a folder into a table; print a summary."""
-    from thali._field.collect import collect
+    from thali._field.answer_collection import collect
 
     if out_file is not None:
         _check_file(out_file)
-    collection = collect(folder)
+    collected = collect(folder)
     if out_file is not None:
         out_file.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(out_file, format_csv(collection.answers, index=False))
-    print(collection)
+        atomic_write(out_file, format_csv(collected.answers, index=False))
+    print(collected)
     if out_file is not None:
         notify(f"wrote {out_file}; analyse it with thali fit {out_file}.")
 

@@ -11,16 +11,20 @@ from typing import Any, NamedTuple
 import typer
 
 from thali._data.kinds import CLASSES
-from thali._inference.jobs import read_index
+from thali._inference.job_folders import read_index
 from thali._labels import format_plural
+from thali._model.command_line_options import TABLE_OPTIONS
 from thali._model.finding import Findings
-from thali._model.options import TABLE_OPTIONS
-from thali._model.settings import AnswerSettings
-from thali._model.spec import FIT, MODEL, ModelSpec
+from thali._model.finding_settings import AnswerSettings
+from thali._model.model_spec import FIT, MODEL, ModelSpec
 from thali.errors import Argument, ArgumentError
 
-from ...figures import Figures
-from ..files import (
+from ...figure_files import Figures
+from ..data_loading import NamedData, detect_data_kind, find_data, load_data
+from ..model_lookup import choose_model, find_implied_model, find_model
+from ..model_options import index_options, select_table_arguments
+from ..option_parsers import parse_option
+from ..result_files import (
     build_model_file,
     check_folder,
     check_output_folder,
@@ -29,11 +33,7 @@ from ..files import (
     write_slides,
     write_with_fallback,
 )
-from ..loading import NamedData, detect_data_kind, find_data, load_data
-from ..model_selection import choose_model, find_implied_model, find_model
-from ..option_values import parse_option
-from ..options import index_options, select_table_arguments
-from ..terminal import INTERRUPTED, Terminal, list_report_hints, notify
+from ..terminal_messages import INTERRUPTED, Terminal, list_report_hints, notify
 from .fit_request import COMMAND_OPTIONS, FitRequest, request_default_model, request_model
 from .report import NO_COVER, check_report, write_report
 from .resume_status import COMMAND, JOB, build_job_note, format_command, open_job
@@ -84,10 +84,12 @@ def run_fit(
     _fit_model(terminal, request, model, data, output)
     if model._interrupted_:
         _report_early_stop(model, out)
-    findings, settings, answer = _compute_results(terminal, model, settings, output, data_sentence)
+    findings, settings, printed_text = _compute_results(
+        terminal, model, settings, output, data_sentence
+    )
     try:
         try:
-            print(answer, flush=True)
+            print(printed_text, flush=True)
         finally:  # neither a full disk nor a closed pipe costs the other
             with Figures() as figures:
                 _write_results(terminal, model, findings, settings, output, figures)
@@ -178,7 +180,7 @@ def _report_early_stop(model: Any, out_folder: Path | None) -> None:
 def _compute_results(
     terminal: Terminal, model: Any, settings: AnswerSettings, output: FitOutput, data_sentence: str
 ) -> tuple[Findings, AnswerSettings, str]:
-    """Return findings, settings and report text; on an error or Ctrl-C, save the fit first."""
+    """Return findings, settings and printed text; on an error or Ctrl-C, save the fit."""
     from thali._model.model_files import build_model_tree
 
     hints = list_report_hints(output.folder, output.page)
@@ -196,8 +198,8 @@ def _compute_results(
         elif is_cancelled:
             notify("stopped by Ctrl-C while computing results.")
         if output.folder is not None:
-            write = partial(write_model, build_model_tree(model))
-            written_folder = write_with_fallback(output.folder, write)
+            write_to = partial(write_model, build_model_tree(model))
+            written_folder = write_with_fallback(output.folder, write_to)
             notify(
                 f"the results could not be computed; the fit is saved in {written_folder} (open it"
                 " with thali.load)."
@@ -225,9 +227,9 @@ def _write_results(
         if seed is not None and "seed" not in typed:  # it was drawn
             typed = typed | {"seed": seed}
         repeated_command = format_command("fit", output.command | {"typed": typed})
-        names, cover = [output.command["data_name"]], output.command["cover"]
+        data_names, cover = [output.command["data_name"]], output.command["cover"]
         write_report(
-            model, output.page, repeated_command, terminal, settings, figures, cover, names
+            model, output.page, repeated_command, terminal, settings, figures, cover, data_names
         )
     if output.slides is not None:
         write_slides(findings, output.slides, terminal, describe_fit(model))
@@ -252,12 +254,15 @@ def _write_folder(
         )
 
     written_folder = write_with_fallback(folder, write_to)
-    parts = ["the model", "the tables"]
+    written_parts = ["the model", "the tables"]
     if "posterior" in datatree.children:
-        parts[0] = "the posterior"
+        written_parts[0] = "the posterior"
     if picture_names:
-        parts.append("the pictures")
-    notify(f"wrote {', '.join(parts[:-1])} and {parts[-1]} to the folder '{written_folder}'.")
+        written_parts.append("the pictures")
+    notify(
+        f"wrote {', '.join(written_parts[:-1])} and {written_parts[-1]} to the folder"
+        f" '{written_folder}'."
+    )
 
 
 def _build_model(request: FitRequest, data: Any) -> Any:
@@ -272,9 +277,9 @@ def _parse_features(
     spec: ModelSpec, values_by_word: dict[str, Any], labels: tuple[str, ...]
 ) -> dict[str, Any]:
     """Return the features argument, from --aspects, --features or --tree."""
-    from ..model_arguments import parse_aspects, read_tree
+    from ..model_and_tree_parsers import parse_aspects, read_tree
 
-    name = spec.features
+    features_argument = spec.features
     tree, leaf_length = values_by_word.get("tree"), values_by_word.get("leaf-length")
     if tree is None:
         if leaf_length is not None:
@@ -284,17 +289,26 @@ def _parse_features(
                 Argument("tree"),
                 ".",
             )
-        allowed_words = next(tuple(option.words) for option in spec.options if option.name == name)
-        if name not in values_by_word:
+        allowed_words = next(
+            tuple(option.words) for option in spec.options if option.name == features_argument
+        )
+        if features_argument not in values_by_word:
             return {}
-        return {name: parse_aspects(values_by_word[name], labels, f"--{name}", allowed_words)}
-    if name in values_by_word:
+        return {
+            features_argument: parse_aspects(
+                values_by_word[features_argument], labels, f"--{features_argument}", allowed_words
+            )
+        }
+    if features_argument in values_by_word:
         raise ArgumentError(
-            Argument("tree"), " and ", Argument(name), " cannot be combined; remove one."
+            Argument("tree"),
+            " and ",
+            Argument(features_argument),
+            " cannot be combined; remove one.",
         )
     parsed_tree = read_tree(tree, leaf_length)
     parsed_tree.for_labels(labels)  # reports labels that differ before the fit starts
-    return {name: parsed_tree}
+    return {features_argument: parsed_tree}
 
 
 def _fit_model(
@@ -305,14 +319,14 @@ def _fit_model(
     is_finished = folder is not None and not output.overwrite and _is_finished(folder, output.note)
     if (is_finished or terminal.is_quiet) and "progressbar" in arguments:
         arguments["progressbar"] = False
-    inputs = [data]
+    fit_inputs = [data]
     if request.spec.data == (CLASSES,):
-        inputs = [data.covariates, data.labels]
+        fit_inputs = [data.covariates, data.labels]
     if folder is None or not request.has_cores:
-        model.fit(*inputs, **arguments)
+        model.fit(*fit_inputs, **arguments)
     else:
-        with open_job(folder, output.overwrite, output.note) as job:
-            model.fit(*inputs, **arguments, job=job)
+        with open_job(folder, output.overwrite, output.note) as job_path:
+            model.fit(*fit_inputs, **arguments, job=job_path)
     if is_finished:
         notify(f"this fit is finished; its draws are in {folder} (--overwrite fits again).")
 
@@ -323,11 +337,15 @@ def _open_bootstrap_job(settings: AnswerSettings, output: FitOutput) -> Iterator
     if output.folder is None or not settings.bootstrap:
         yield settings
         return
-    with open_job(output.folder, output.overwrite, output.note) as job:
-        yield replace(settings, job=job)
+    with open_job(output.folder, output.overwrite, output.note) as job_path:
+        yield replace(settings, job=job_path)
 
 
 def _is_finished(folder: Path, note: dict[str, Any]) -> bool:
     """Return whether a folder contains the finished results of the same command."""
-    index = read_index(folder / JOB)
-    return index is not None and index["ended"] and index["command"] == json.loads(json.dumps(note))
+    job_index = read_index(folder / JOB)
+    return (
+        job_index is not None
+        and job_index["ended"]
+        and job_index["command"] == json.loads(json.dumps(note))
+    )

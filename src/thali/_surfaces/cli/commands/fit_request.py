@@ -7,16 +7,16 @@ from thali._data.kinds import EXPERIMENTS, PAIRS, DataForm, get_data_form
 from thali._labels import format_label, format_plural
 from thali._model.aliases import normalise_method
 from thali._model.default_models import WORTHS, choose_default_model, count_median_tasks
+from thali._model.finding_settings import AnswerSettings
+from thali._model.model_spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
 from thali._model.registry import SPECS
-from thali._model.settings import AnswerSettings
-from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
-from thali._people.populations import Groups, Individuals, individuals_required_error
+from thali._people.people_argument import Groups, Individuals, individuals_required_error
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..loading import NamedData, load_holdouts
-from ..model_selection import resolve_alias, select_options
-from ..option_values import parse_option
-from ..terminal import Terminal
+from ..data_loading import NamedData, load_holdouts
+from ..model_lookup import resolve_alias, select_options
+from ..option_parsers import parse_option
+from ..terminal_messages import Terminal
 from .resume_status import OVERWRITE
 
 LABELS = {WORTHS: "Bradley-Terry-Luce worths"}
@@ -99,14 +99,14 @@ class FitRequest(NamedTuple):
 
 def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     """Combine --people, --by and --group into the argument `people` of the model."""
-    by, people = arguments.pop("by", None), arguments.get("people")
-    if by is None:
+    described_columns, people = arguments.pop("by", None), arguments.get("people")
+    if described_columns is None:
         if has_groups and people is None:
             return arguments | {"people": Groups()}
         return arguments
     if not isinstance(people, Individuals | None):
         raise individuals_required_error()
-    return arguments | {"people": Individuals(by)}
+    return arguments | {"people": Individuals(described_columns)}
 
 
 def _read_shares(file: Path) -> dict[str, float]:
@@ -138,7 +138,7 @@ def request_model(
         typed = typed | {"method": normalise_method(typed["method"])}
     method = spec.choose_method(typed)
     if spec.methods and method not in spec.methods:
-        sentence = [
+        message_parts = [
             Argument("method"),
             f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}",
         ]
@@ -146,8 +146,8 @@ def request_model(
             other.name for other in SPECS if method in other.methods and spec.data[0] in other.data
         ]
         if other_models:
-            sentence += [", which requires ", Setting("model", other_models[0])]
-        raise ArgumentError(*sentence, ".")
+            message_parts += [", which requires ", Setting("model", other_models[0])]
+        raise ArgumentError(*message_parts, ".")
     options = select_options(spec, typed, data_name)
     terminal.use_options([*COMMAND_OPTIONS, *spec.select_options(method)])
     values_by_word = {word: parse_option(option, typed[word]) for word, option in options.items()}
@@ -160,17 +160,19 @@ def request_model(
 def request_default_model(
     terminal: Terminal, data: Any, typed: dict[str, Any]
 ) -> tuple[FitRequest, str]:
-    """Choose the default model for the data; return its request and a clause."""
-    offer, settings, alternatives = choose_default_model(data, typed)
-    clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
-    clause += " with individual scores" * ("people" in settings)
+    """Choose the default model for the data; return its request, and a clause that names it."""
+    offer, default_settings, alternatives = choose_default_model(data, typed)
+    model_clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
+    model_clause += " with individual scores" * ("people" in default_settings)
     if offer.kind == EXPERIMENTS:
-        clause += (
+        model_clause += (
             f" ({format_plural(data.n_respondents, 'respondent')}, {count_median_tasks(data):g}"
             " tasks each)"
         )
     if alternatives:
-        clause += f" (alternative: --model {' or '.join(alternatives)})"
+        model_clause += f" (alternative: --model {' or '.join(alternatives)})"
     if get_data_form(data) == DataForm(PAIRS) and data.n_comparisons >= MANY_COMPARISONS:
-        clause += "; if ranks are enough, thali leaderboard answers in seconds"
-    return request_model(terminal, offer.spec, offer.name, typed | settings, None), clause
+        model_clause += "; if ranks are enough, thali leaderboard answers in seconds"
+    return request_model(
+        terminal, offer.spec, offer.name, typed | default_settings, None
+    ), model_clause

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from thali.errors import Argument, DataError
 
-from ...figures import Figures
-from ..files import check_output_folder, write_findings
-from ..loading import load_pairs
-from ..option_values import parse_option
-from ..options import LEADERBOARD
-from ..terminal import Terminal, list_report_hints, notify
+from ...figure_files import Figures
+from ..data_loading import load_pairs
+from ..model_options import LEADERBOARD
+from ..option_parsers import parse_option
+from ..result_files import check_output_folder, write_findings
+from ..terminal_messages import Terminal, list_report_hints, notify
 from .report import check_report, write_report
 from .resume_status import COMMAND, build_job_note, format_command
 
@@ -71,7 +71,7 @@ def run_leaderboard(
                     terminal,
                     figures=figures,
                     cover=cover,
-                    names=names,
+                    data_names=names,
                 )
     finally:  # a full disk must not cost the answer
         hints = list_report_hints(out_folder, report_file)
@@ -84,9 +84,9 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
 
     first_name, *other_names = names
     if Path(first_name).suffix.lower() != _BOARD:
-        request = _read_first_file(first_name, settings)
+        recipe = _read_first_file(first_name, settings)
     else:
-        saved = _load_saved_board(first_name)
+        saved_board = _load_saved_board(first_name)
         for name in settings:
             if name in (*_DEFAULTS, *WorthsRequest._fields, *_TABLE_DEFAULTS):
                 raise DataError(
@@ -95,18 +95,18 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
                     " argument.",
                 )
         if not other_names:
-            return saved
-        assert saved.made is not None
-        request = saved.made._replace(columns=saved.made.columns | settings)
+            return saved_board
+        assert saved_board.made is not None
+        recipe = saved_board.made._replace(columns=saved_board.made.columns | settings)
     for name in other_names:
-        request = request.add_votes(name, True, {})
-        notify(f"{name}: {request.counted.read_as}")
-    if other_names and request.counted.ids is None:
+        recipe = recipe.add_votes(name, True, {})
+        notify(f"{name}: {recipe.counted.read_as}")
+    if other_names and recipe.counted.ids is None:
         notify(
             f"rows that occur in several of the {len(names)} files are counted several times; name"
             " a column of identifiers with --id."
         )
-    return request.build_board(progressbar=progressbar)
+    return recipe.build_board(progressbar=progressbar)
 
 
 def _load_saved_board(name: str) -> "Leaderboard":
@@ -132,26 +132,32 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
     from thali._reading.large_tables import is_large
 
     worths_request = WorthsRequest(
-        **{key: settings.pop(key) for key in WorthsRequest._fields if key in settings}
+        **{
+            argument_name: settings.pop(argument_name)
+            for argument_name in WorthsRequest._fields
+            if argument_name in settings
+        }
     )
     board_settings = check_settings(
         worths_request,
         settings.get("by"),
-        *(settings.pop(key, default) for key, default in _DEFAULTS.items()),
+        *(settings.pop(argument_name, default) for argument_name, default in _DEFAULTS.items()),
     )
     settings = worths_request.add_date_column(settings, False)
     table_settings = _TABLE_DEFAULTS | settings
     is_bundled = name in {record.name for record in datasets.catalogue()}
-    for key in ("by", "id"):
-        if is_bundled and table_settings[key]:
+    for argument_name in ("by", "id"):
+        if is_bundled and table_settings[argument_name]:
             raise DataError(
-                Argument(key),
+                Argument(argument_name),
                 f" applies to files only; {name!r} is a bundled data set. Remove this argument.",
             )
     if not is_bundled and (table_settings["by"] or table_settings["id"] or is_large(name)):
-        comparisons = count_votes(name, True, table_settings)
+        counted_comparisons = count_votes(name, True, table_settings)
     else:
-        data, read_as = load_pairs(name, settings)
-        comparisons = CountedComparisons(data, {}, None, 0, read_as, (Path(name).name,))
-    notify(f"{name}: {comparisons.read_as}")
-    return LeaderboardRecipe(comparisons, board_settings, table_settings)
+        data, reading_sentence = load_pairs(name, settings)
+        counted_comparisons = CountedComparisons(
+            data, {}, None, 0, reading_sentence, (Path(name).name,)
+        )
+    notify(f"{name}: {counted_comparisons.read_as}")
+    return LeaderboardRecipe(counted_comparisons, board_settings, table_settings)

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._inference.checksummed_files import atomic_write, check_path
+from thali._input_files import TABLE_SUFFIXES
+from thali._model.finding_settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._model.registry import find_spec
-from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
-from thali._people.populations import Individuals
-from thali._source import TABLE_SUFFIXES
+from thali._people.people_argument import Individuals
 from thali.errors import ArgumentError, DataError
 
-from ..files import check_folder, write_slides
-from ..loading import NamedData, find_data
-from ..options import LEADERBOARD
-from ..terminal import Terminal, notify
+from ..data_loading import NamedData, find_data
+from ..model_options import LEADERBOARD
+from ..result_files import check_folder, write_slides
+from ..terminal_messages import Terminal, notify
 from .fit_request import request_model
 from .resume_status import JOB, find_command, format_command, list_data_names
 
@@ -45,23 +45,29 @@ def run_report(
 
     if slides is not None:
         check_folder(slides, "--slides")
-    file = out_file
-    if file is None and results_path.is_dir():
-        file = results_path / "report.html"
-    elif file is None:
-        file = results_path.with_suffix(".html")
-    check_path(file)
-    saved = load_results(terminal, results_path)
-    cover = {word: text or saved.cover.get(word, "") for word, text in cover.items()}
+    report_file = out_file
+    if report_file is None and results_path.is_dir():
+        report_file = results_path / "report.html"
+    elif report_file is None:
+        report_file = results_path.with_suffix(".html")
+    check_path(report_file)
+    saved_results = load_results(terminal, results_path)
+    cover = {word: text or saved_results.cover.get(word, "") for word, text in cover.items()}
     write_report(
-        saved.subject, file, saved.command, terminal, saved.settings, cover=cover, names=saved.names
+        saved_results.subject,
+        report_file,
+        saved_results.command,
+        terminal,
+        saved_results.settings,
+        cover=cover,
+        data_names=saved_results.names,
     )
     if slides is not None:
         write_slides(
-            compute_findings(saved.subject, saved.settings),
+            compute_findings(saved_results.subject, saved_results.settings),
             slides,
             terminal,
-            describe_subject(saved.subject),
+            describe_subject(saved_results.subject),
         )
 
 
@@ -83,9 +89,9 @@ def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
     subject = _load_subject(results_path)
     if not results_path.is_dir() or (command_record := find_command(results_path)) is None:
         return SavedResults(subject)
-    name, arguments, folder = command_record
+    command_name, arguments, command_folder = command_record
     settings = DEFAULT_SETTINGS
-    if name == "fit" and (spec := find_spec(subject)) is not None:
+    if command_name == "fit" and (spec := find_spec(subject)) is not None:
         typed = arguments["typed"]
         if (
             spec.method_of_individuals
@@ -94,16 +100,16 @@ def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
         ):
             typed = {"people": "individuals"} | typed  # the default may have set it
         request = request_model(terminal, spec, "", typed, None)
-        table = None
+        data_table = None
         if (
             "holdouts" in request.values
-            and (table := _find_fit_table(arguments["data_name"], folder)) is None
+            and (data_table := _find_fit_table(arguments["data_name"], command_folder)) is None
         ):
             request = request.without_holdouts
-        settings = request.settings(table, subject._get_fit_data(), folder)
+        settings = request.settings(data_table, subject._get_fit_data(), command_folder)
     cover = arguments.get("cover") or NO_COVER
-    command = format_command(name, arguments)
-    return SavedResults(subject, command, settings, cover, list_data_names(arguments))
+    typed_command = format_command(command_name, arguments)
+    return SavedResults(subject, typed_command, settings, cover, list_data_names(arguments))
 
 
 def use_options_for(terminal: Terminal, subject: Any) -> None:
@@ -129,35 +135,37 @@ def _find_fit_table(name: str, folder: Path) -> NamedData | None:
 
 def write_report(
     subject: Any,
-    file: Path,
+    report_file: Path,
     command: str,
     terminal: Terminal,
     settings: AnswerSettings = DEFAULT_SETTINGS,
     figures: Any = None,
     cover: dict[str, str] = NO_COVER,
-    names: Sequence[str] = (),
+    data_names: Sequence[str] = (),
 ) -> None:
     """Write the HTML report of a model, comparison or leaderboard to a file.
 
-    `figures`: figures drawn so far; `names`: files or data sets.
+    `figures`: figures drawn so far; `data_names`: files or data sets.
     """
     from ...html_report import Cover
     from ...report import render_report
 
     use_options_for(terminal, subject)
     report_cover = Cover(
-        **{"data": ", ".join(Path(name).name for name in names), "date": str(date.today())} | cover
+        **{"data": ", ".join(Path(name).name for name in data_names), "date": str(date.today())}
+        | cover
     )
     atomic_write(
-        file, render_report(subject, command, terminal.words, settings, figures, report_cover)
+        report_file,
+        render_report(subject, command, terminal.words, settings, figures, report_cover),
     )
-    notify(f"wrote the report to {file}.")
+    notify(f"wrote the report to {report_file}.")
 
 
 def _load_subject(results_path: Path) -> Any:
     """Load the model, leaderboard or comparison table in a folder or file."""
-    from thali._comparison.job_table import TABLES, read_job_table
-    from thali._inference.jobs import read_index
+    from thali._comparison.table_from_job import TABLES, read_job_table
+    from thali._inference.job_folders import read_index
     from thali._model.model_files import find_model_file, load
 
     if results_path.suffix == ".html":
@@ -169,8 +177,8 @@ def _load_subject(results_path: Path) -> Any:
         raise DataError(f"'{results_path}' is a table; thali fit FILE reads it.")
     if not results_path.is_dir() or find_model_file(results_path) is not None:
         return load(results_path)
-    index = read_index(results_path / JOB)
-    if index is not None and index["stamp"]["kind"] in TABLES:
+    job_index = read_index(results_path / JOB)
+    if job_index is not None and job_index["stamp"]["kind"] in TABLES:
         return read_job_table(results_path / JOB)
     raise DataError(
         f"There are no results in '{results_path}'; give the folder passed to --out of thali fit,"

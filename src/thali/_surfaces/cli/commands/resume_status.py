@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from thali._digits import format_percent
-from thali._inference.jobs import is_running, note_command, read_index
-from thali._model.spec import Option
+from thali._inference.job_folders import is_running, note_command, read_index
+from thali._model.model_spec import Option
+from thali._number_format import format_percent
 from thali.errors import DataError
 
 from ...slides import is_slide
-from ..files import parse_stored_formats
-from ..terminal import notify
+from ..result_files import parse_stored_formats
+from ..terminal_messages import notify
 
 _THALI_MARK = b'<meta name="generator" content="thali">'  # near the beginning of a report
 
@@ -81,18 +81,18 @@ def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
         )
     if "formats" in arguments:
         arguments["formats"] = parse_stored_formats(arguments["formats"])
-    report_file, slides = arguments.get("page"), arguments.get("slides")
+    report_file, slides_folder = arguments.get("page"), arguments.get("slides")
     if report_file is not None and not _may_write_report(report_file, out_folder):
         arguments["page"] = out_folder / "report.html"
         notify(
             f"the report is written to {arguments['page']}, because {report_file} is another file,"
             " which must not be replaced."
         )
-    if slides is not None and not _may_write_slides(slides, out_folder):
+    if slides_folder is not None and not _may_write_slides(slides_folder, out_folder):
         arguments["slides"] = out_folder / "slides"
         notify(
-            f"the slides are written to {arguments['slides']}, because {slides} contains other"
-            " files."
+            f"the slides are written to {arguments['slides']}, because {slides_folder} contains"
+            " other files."
         )
     if (start_folder := out_folder / command_record["folder"]).is_dir():
         if start_folder.samefile(Path.cwd()):
@@ -150,10 +150,10 @@ def _is_cover(cover: Any) -> bool:
 
 def find_command(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
     """Return name, arguments and folder of the command that wrote a results folder, or None."""
-    index = read_index(folder / JOB)
-    if index is None and (folder / COMMAND).exists():
-        index = {"command": json.loads((folder / COMMAND).read_text("utf-8"))}
-    if index is None or not (command_record := index["command"]):
+    job_index = read_index(folder / JOB)
+    if job_index is None and (folder / COMMAND).exists():
+        job_index = {"command": json.loads((folder / COMMAND).read_text("utf-8"))}
+    if job_index is None or not (command_record := job_index["command"]):
         return None
     return (
         command_record["name"],
@@ -164,19 +164,19 @@ def find_command(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
 
 def format_command(name: str, arguments: Mapping[str, Any]) -> str:
     """Return a command as the user typed it, without --out."""
-    options = {
+    setting_by_option = {
         word: text
         for word, text in (arguments.get("cover") or {}).items()
         if text and word != DATA_NAMED
     }
-    options |= {"model": arguments.get("model_name"), "models": arguments.get("models")}
-    options |= arguments.get("own", {}) | arguments.get("typed", {})
-    words = [
+    setting_by_option |= {"model": arguments.get("model_name"), "models": arguments.get("models")}
+    setting_by_option |= arguments.get("own", {}) | arguments.get("typed", {})
+    option_words = [
         part
-        for word, setting in options.items()
+        for word, setting in setting_by_option.items()
         for part in _format_option(word.replace("_", "-"), setting)
     ]
-    return shlex.join(["thali", name, *list_data_names(arguments), *words])
+    return shlex.join(["thali", name, *list_data_names(arguments), *option_words])
 
 
 def list_data_names(arguments: Mapping[str, Any]) -> list[str]:
@@ -201,42 +201,42 @@ def _format_option(word: str, setting: Any) -> list[str]:
 
 def print_status(folder: Path) -> None:
     """Print the progress of the job in a folder."""
-    index = _read_job_index(folder)
-    progress, stamp = index["place"], index["stamp"]
+    job_index = _read_job_index(folder)
+    progress, stamp = job_index["place"], job_index["stamp"]
     state = "stopped"
     if is_running(folder / JOB):
         state = "running"
-    elif index["ended"]:
+    elif job_index["ended"]:
         state = "finished"
-    name = stamp["kind"]
-    if name == "fit":
-        name = stamp["models"][""]["class"]
-    print(f"{name}: {state}")
+    job_name = stamp["kind"]
+    if job_name == "fit":
+        job_name = stamp["models"][""]["class"]
+    print(f"{job_name}: {state}")
     print(
         f"{progress['done']:,} of {progress['total']:,} {progress['unit']}"
         f" ({format_percent(progress['done'] / max(1, progress['total']))})"
     )
-    for group, (n_done, n_total) in progress.get("each", {}).items():
-        print(f"  {group}: {n_done:,} of {n_total:,}")
-    if recorded := index.get("recorded"):
+    for part_name, (n_done, n_total) in progress.get("each", {}).items():
+        print(f"  {part_name}: {n_done:,} of {n_total:,}")
+    if draws_by_chain := job_index.get("recorded"):
         print(
-            f"draws per chain: {', '.join(f'{n:,}' for n in recorded)}; target"
+            f"draws per chain: {', '.join(f'{n:,}' for n in draws_by_chain)}; target"
             f" {progress['draws']:,}"
         )
-    print(f"last saved: {index['written']}")
-    if state == "stopped" and index["command"]:
+    print(f"last saved: {job_index['written']}")
+    if state == "stopped" and job_index["command"]:
         print(f"to resume: thali resume {folder}")
 
 
 def _read_job_index(folder: Path) -> dict[str, Any]:
     """Return the index of a job; raise DataError if there is no job."""
-    index = read_index(folder / JOB)
-    if index is None:
+    job_index = read_index(folder / JOB)
+    if job_index is None:
         raise DataError(
             f"There is no job in '{folder}'; give the folder that was passed to --out of thali fit"
             " or compare."
         )
-    return index
+    return job_index
 
 
 def _encode_paths(arguments: Any) -> Any:

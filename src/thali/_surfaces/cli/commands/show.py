@@ -5,9 +5,9 @@ from pathlib import Path
 
 from thali.errors import ArgumentError
 
-from ...text import format_finding
+from ...findings_text import format_finding
 from ...text_tables import align
-from ..terminal import Terminal
+from ..terminal_messages import Terminal
 from .report import load_results, use_options_for
 
 
@@ -15,24 +15,24 @@ def run_show(terminal: Terminal, results_path: Path, key: str | None, shows_keys
     """Print saved results: all on one screen, one finding, or the keys."""
     from ...report import compute_findings, describe_subject
 
-    saved = load_results(terminal, results_path)
-    findings = compute_findings(saved.subject, saved.settings)
-    use_options_for(terminal, saved.subject)
+    saved_results = load_results(terminal, results_path)
+    findings = compute_findings(saved_results.subject, saved_results.settings)
+    use_options_for(terminal, saved_results.subject)
     if shows_keys and key is not None:
         raise ArgumentError(f"--list lists all keys; remove {key!r}.")
     if shows_keys:
         print(align([(finding.key, finding.question) for finding in findings], {0, 1}))
     elif key is not None:
         finding = replace(findings[key], is_printed=True)
-        text = format_finding(finding, terminal.words)
-        if not text and finding.picture is not None:
-            text = f"Picture: {finding.picture.caption}"
-        print(text)
+        finding_text = format_finding(finding, terminal.words)
+        if not finding_text and finding.picture is not None:
+            finding_text = f"Picture: {finding.picture.caption}"
+        print(finding_text)
     else:
         print(
             terminal.format_findings(
                 findings,
-                describe_subject(saved.subject),
+                describe_subject(saved_results.subject),
                 "thali show DIR FINDING",
                 "thali show DIR --list",
             )

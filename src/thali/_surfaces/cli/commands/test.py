@@ -7,25 +7,25 @@ from typing import Any, NamedTuple
 from thali._data.pairs import PairedComparisons
 from thali._labels import format_plural, suggest
 from thali._lazy_imports import load_object
-from thali._model.printed_findings import build_printed_findings
-from thali._model.spec import DATA, FEATURES, FIT, ModelSpec
-from thali._printed import PrintedResult
+from thali._model.model_spec import DATA, FEATURES, FIT, ModelSpec
+from thali._model.printed_table_findings import build_printed_findings
+from thali._printed_result import PrintedResult
 from thali.errors import Argument, ArgumentError
 
-from ..classical_tests import TESTS
-from ..files import check_output_folder, format_tables, write_files
-from ..loading import load_pairs
-from ..model_arguments import parse_aspects
-from ..model_selection import select_options
-from ..option_values import parse_option
-from ..terminal import Terminal, notify
+from ..classical_test_options import TESTS
+from ..data_loading import load_pairs
+from ..model_and_tree_parsers import parse_aspects
+from ..model_lookup import select_options
+from ..option_parsers import parse_option
+from ..result_files import check_output_folder, format_tables, write_files
+from ..terminal_messages import Terminal, notify
 
 
 def list_tests() -> None:
     """Print name and question of each classical test."""
-    width = max(len(spec.name) for spec in TESTS)
+    name_width = max(len(spec.name) for spec in TESTS)
     for spec in TESTS:
-        print(f"{spec.name:<{width}}  {spec.answers}")
+        print(f"{spec.name:<{name_width}}  {spec.answers}")
 
 
 def find_test(name: str) -> ModelSpec:
@@ -34,11 +34,11 @@ def find_test(name: str) -> ModelSpec:
     for spec in TESTS:
         if plain_name in (spec.name, *spec.aliases):
             return spec
-    names = [spec.name for spec in TESTS]
-    all_names = [*names, *(alias for spec in TESTS for alias in spec.aliases)]
+    test_names = [spec.name for spec in TESTS]
+    known_names = [*test_names, *(alias for spec in TESTS for alias in spec.aliases)]
     raise ArgumentError(
         f"Unknown test {name!r}; available tests:"
-        f" {', '.join(names)}.{suggest(plain_name, all_names)}"
+        f" {', '.join(test_names)}.{suggest(plain_name, known_names)}"
     )
 
 
@@ -68,8 +68,8 @@ def run_test(
     arguments_by_receiver: dict[str, dict[str, Any]] = {DATA: {}, FEATURES: {}, FIT: {}}
     for option in options.values():
         arguments_by_receiver[option.to][option.name] = value_by_name[option.name]
-    run = _RUNNERS.get(spec.name, _run_data_test)
-    test_result = run(TestRequest(spec, files, *arguments_by_receiver.values()))
+    run_function = _RUNNERS.get(spec.name, _run_data_test)
+    test_result = run_function(TestRequest(spec, files, *arguments_by_receiver.values()))
     try:
         if out_folder is not None:
             table_by_name = {
@@ -118,8 +118,8 @@ class TestRequest(NamedTuple):
         """Fit elimination by aspects with these aspects by maximum likelihood."""
         import thali
 
-        unique = self.fit.get("unique", True)
-        model = thali.EliminationByAspects(aspects, unique=unique, method="maximum-likelihood")
+        has_unique = self.fit.get("unique", True)
+        model = thali.EliminationByAspects(aspects, unique=has_unique, method="maximum-likelihood")
         return model.fit(data)
 
     def compute(self, *inputs: Any, **arguments: Any) -> Any:
@@ -150,8 +150,8 @@ def _run_circular(request: TestRequest) -> Any:
     """Run the test of circular triads, for each judge or for all together."""
     data = request.read_pairs(request.files[0])
     arguments = dict(request.fit)
-    people = arguments.pop("people", None)
-    if people == "each" or (people is None and data.respondents):
+    judge_choice = arguments.pop("people", None)
+    if judge_choice == "each" or (judge_choice is None and data.respondents):
         data = data.by_respondent()
     return request.compute(data, **arguments)
 
@@ -162,18 +162,18 @@ def _run_likelihood_ratio(request: TestRequest) -> Any:
         raise ArgumentError("The larger model has no aspects; give them with --larger FILE.")
     data = request.read_pairs(request.files[0])
     aspects = request.parse_aspects(data)
-    smaller = request.fit_aspects(data, aspects.get("smaller", "unique"))
-    return request.compute(smaller, request.fit_aspects(data, aspects["larger"]))
+    smaller_model = request.fit_aspects(data, aspects.get("smaller", "unique"))
+    return request.compute(smaller_model, request.fit_aspects(data, aspects["larger"]))
 
 
 def _run_group(request: TestRequest) -> Any:
     """Run the test that groups agree, from one file or a file per group."""
     arguments, files = dict(request.fit), request.files
-    column = arguments.pop("group", None)
+    group_column = arguments.pop("group", None)
     column_text = "no column"
-    if column is not None:
-        column_text = f"column {column!r}"
-    if (column is None) == (len(files) == 1):
+    if group_column is not None:
+        column_text = f"column {group_column!r}"
+    if (group_column is None) == (len(files) == 1):
         raise ArgumentError(
             "Give groups as a column of one file, ",
             Argument("group"),
@@ -186,10 +186,10 @@ def _run_group(request: TestRequest) -> Any:
             "Two files have the same name, which is the name of the group; rename one."
         )
     first_data = next(iter(data_by_file.values()))
-    groups = data_by_file
-    if column is not None:
-        groups = first_data.by_group(column)
-    return request.compute(groups, **request.parse_aspects(first_data), **arguments)
+    data_by_group = data_by_file
+    if group_column is not None:
+        data_by_group = first_data.by_group(group_column)
+    return request.compute(data_by_group, **request.parse_aspects(first_data), **arguments)
 
 
 def _run_order(request: TestRequest) -> Any:

@@ -1,0 +1,591 @@
+"""Findings that additive clustering of similarities or triplets reports."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
+from thali._labels import format_plural
+from thali._model.choice_findings import check, format_row
+from thali._model.common_findings import (
+    build_check_finding,
+    build_methods_finding,
+    convergence,
+    data,
+    make_question_maker,
+    passes_check,
+    summary,
+)
+from thali._model.finding import (
+    FILE,
+    FULL,
+    METHODS,
+    MISSES,
+    ON_SCREEN,
+    SHOWN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Picture,
+    Text,
+    finding,
+)
+from thali._model.finding_settings import AnswerSettings
+from thali._model.predictive_check import describe_check
+from thali._model.references import Cite
+from thali._model.sentence_templates import format_estimate as in_words
+from thali._model.sentence_templates import format_number, phrase
+from thali._model.stored_choices import MAX_PAIRS, pair_index
+from thali._posterior.posterior_interval import compute_interval
+from thali._trees.tree import Tree
+from thali.errors import Argument, DataWarning, Setting
+
+from ..draws.feature_columns import read_columns
+from ..draws.fitted_similarities import compute_similarities
+from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
+from ..results.fit_quality_messages import describe_slow_swaps
+from ..results.matched_features import choose_similar, space_indices
+from . import groups, respondents
+from .english_sentences import ENGLISH
+from .features import (
+    build_features_finding,
+    build_membership_finding,
+    build_number_finding,
+    describe_number,
+    describe_tree_positions,
+    describe_variance,
+    expand_members,
+    format_for_reading,
+    read_labels,
+)
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ..models.additive_clustering import AdditiveClustering
+
+
+# Observed and fitted similarities -----------------------------------------------------------------
+
+
+def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataFrame":
+    """Return a table of observed and predicted similarities, at most 2,000 pairs."""
+    from thali._exportable_table import Table
+
+    posterior = model._view
+    similarities, labels = posterior.similarities, posterior.labels
+    pair_indices = space_indices(similarities.size, MAX_PAIRS)
+    first_objects, second_objects = (objects[pair_indices] for objects in posterior.pairs)
+    if posterior.similarity is not None:
+        similarity_draws = posterior.similarity[
+            ..., pair_index(first_objects, second_objects, len(labels))
+        ]
+    else:
+        similarity_draws = compute_similarities(
+            read_columns(posterior), posterior.constant, first_objects, second_objects
+        )
+    similarity_draws = similarity_draws.reshape(-1, len(pair_indices))
+    low, high = compute_interval(similarity_draws, ci)
+    label_columns = {
+        "a": np.array(labels, object)[first_objects],
+        "b": np.array(labels, object)[second_objects],
+    }
+    similarity_columns = {
+        "observed": similarities[pair_indices],
+        "predicted": similarity_draws.mean(axis=0),
+        "low": low,
+        "high": high,
+    }
+    similarity_table = Table(label_columns | similarity_columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        explained_share = float(model.estimate("expectation").variance_accounted_for())
+    similarity_table.attrs |= {
+        "interval": ci,
+        "of": int(similarities.size),
+        "explained": explained_share,
+    }
+    return similarity_table
+
+
+CONSTANT = "additive constant"
+# Columns of a feature table that are constant or missing for a point estimate.
+_INTERVAL_COLUMNS = [
+    "weight_low",
+    "weight_high",
+    "copies",
+    "mcse",
+    "ess",
+    "r_hat",
+    "converged",
+    "probability",
+]
+
+
+def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
+    """List the functions that make the findings of a fit."""
+    if model._engine.is_point:
+        return POINT_FINDINGS
+    data_facts, population = _get_kind_facts(model), model._view.population
+    if population == PEOPLE:
+        return (*_INDIVIDUAL_FINDINGS, data_facts.check, summary, data, *METHODS_FINDINGS)
+    if population == GROUPS:
+        return (*groups.list_group_findings("feature", data_facts.check), *METHODS_FINDINGS)
+    membership_maker = membership
+    if _choose_similar(model, settings) is None:
+        membership_maker = membership_picture
+    return (*data_facts.makers, membership_maker, *METHODS_FINDINGS)
+
+
+def _get_kind_facts(model: "AdditiveClustering") -> "ClusteringDataFacts":
+    """Return the findings and sentences specific to similarities or triplets."""
+    return _FACTS_BY_DATA_KIND[model._view.data_kind]
+
+
+def _choose_similar(model: "AdditiveClustering", settings: AnswerSettings) -> float | None:
+    """Return the Jaccard index at which features merge; None without merging."""
+    return choose_similar(model._view.n_options, settings.similar)
+
+
+@finding("features", "Shared features", ON_SCREEN)
+def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report the shared features with their probabilities and weights."""
+    notes: tuple[Text, ...] = ()
+    features_table = model.features(similar=_choose_similar(model, settings), ci=settings.ci)
+    if len(features_table) and "place" in features_table:
+        notes += (
+            describe_tree_positions(model, model.get_params()["features"], "feature", "objects"),
+        )
+    posterior = model._view
+    n_shared = posterior.n_shared_features
+    if (
+        posterior.sigma is not None
+        and n_shared is not None
+        and bool((posterior.n_features > n_shared).any())
+    ):
+        notes += (ENGLISH["additive.silent"],)
+    return build_features_finding(model, features_table, "feature", notes)
+
+
+@finding("membership", "Membership of merged features", FULL)
+def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report how often each object owns each merged feature."""
+    return build_membership_finding(model, _choose_similar(model, settings))
+
+
+@finding("membership", "Objects with nearly identical features", FILE)
+def membership_picture(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report a plot of similar features, which helps to choose a merging threshold."""
+    return Finding(
+        picture=Picture("membership", ENGLISH["features.membership"], model.membership())
+    )
+
+
+@finding("n_features", "Number of features", ON_SCREEN)
+def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report the posterior of the number of features, used and overall."""
+    n_shared, n_all = model._view.n_counted, model._view.n_features
+    shared_finding = build_number_finding(
+        model, n_shared, "feature", ENGLISH[_get_kind_facts(model).number_key], settings.ci
+    )
+    if np.array_equal(n_shared, n_all):
+        return shared_finding
+    return replace(
+        shared_finding, notes=(describe_number(n_all, ENGLISH["additive.all"], settings.ci),)
+    )
+
+
+@finding("estimate", "Estimated features", ON_SCREEN)
+def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report a point estimate of the features and its variance accounted for."""
+    fitted_estimate = model.estimate(settings.kind)
+    subject_text = ENGLISH[f"additive.of.{fitted_estimate.kind}"]
+    sentence = describe_variance(
+        fitted_estimate.variance_accounted_for(), "additive.explained", whose=subject_text
+    )
+    title = ENGLISH[f"additive.estimate.{fitted_estimate.kind}"]
+    if fitted_estimate.learned_sigma and fitted_estimate.kind != "expectation":
+        title += str(phrase(ENGLISH, "additive.deviation", sigma=f"{fitted_estimate.sigma:.3g}"))
+    return Finding(
+        sentence,
+        title=title,
+        table=_append_constant(fitted_estimate, model.constant),
+        shown=_format_estimate(fitted_estimate, model),
+        brief=Brief("Explained", order=2),
+    )
+
+
+def _append_constant(fitted_estimate: Any, has_constant: bool) -> "pandas.DataFrame":
+    """Return the features table of an estimate, with the constant as the last row."""
+    import pandas as pd
+
+    wide_table = expand_members(fitted_estimate.features, fitted_estimate.similarity.index.tolist())
+    wide_table.insert(0, "term", "feature")
+    if has_constant:
+        constant_row = {
+            "term": "constant",
+            "members": CONSTANT,
+            "probability": 1.0,
+            "weight": float(fitted_estimate.constant),
+        }
+        missing_cells = dict.fromkeys(fitted_estimate.features.columns, float("nan"))
+        full_row = {
+            column: (missing_cells | constant_row).get(str(column), 1)
+            for column in wide_table.columns
+        }
+        wide_table = pd.concat([wide_table, pd.DataFrame([full_row])], ignore_index=True)
+    return wide_table
+
+
+def _format_estimate(fitted_estimate: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
+    """Return the features with members and weight, and a row for the additive constant."""
+    import pandas as pd
+
+    reading_table = format_for_reading(fitted_estimate.features, model, "feature")
+    if not fitted_estimate.has_constant:
+        return reading_table
+    constant_rows = [{"members": CONSTANT, "weight": float(fitted_estimate.constant)}]
+    return pd.concat(
+        [reading_table, pd.DataFrame(constant_rows, columns=reading_table.columns)],
+        ignore_index=True,
+    )
+
+
+@finding("similarity", "Fitted similarities", FULL)
+def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report the fitted similarities with the observed ones."""
+    fitted_estimate = model.estimate(settings.kind)
+    caption = ENGLISH["additive.similarity"]
+    return Finding(
+        title=ENGLISH[f"additive.of.{fitted_estimate.kind}"],
+        table=fitted_estimate.similarity.rename_axis("object"),
+        picture=Picture(
+            "predictions", caption, fitted_similarities(model, settings.ci), file="similarity"
+        ),
+    )
+
+
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
+def similarity_check(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report observed similarities against their predictive intervals."""
+    check_table = model.check(settings.random_seed, settings.ci)
+    picture = Picture("check", ENGLISH["additive.check"], check_table)
+    return build_check_finding(
+        check_table,
+        describe_check(check_table),
+        passes_check(check_table),
+        ENGLISH["additive.check.title"],
+        picture,
+    )
+
+
+@finding("pairs", "Pairs ranked by similarity", ON_SCREEN)
+def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | None:
+    """Report pairs of objects ranked by similarity; None if there are too many."""
+    n_objects = len(read_labels(model))
+    if pair_index(np.array([n_objects - 2]), np.array([n_objects - 1]), n_objects)[0] >= MAX_PAIRS:
+        return None
+    ranks_table = model.pair_ranks(settings.ci)
+    pair_names = [f"{a} and {b}" for a, b in zip(ranks_table["a"], ranks_table["b"], strict=True)]
+    if len(pair_names) < 7:
+        sentence = phrase(ENGLISH, "additive.pairs", named="; ".join(pair_names))
+    else:
+        sentence = phrase(
+            ENGLISH,
+            "additive.ends",
+            most="; ".join(pair_names[:3]),
+            least="; ".join(pair_names[-3:]),
+        )
+    title, brief = ENGLISH["additive.pairs.title"], Brief("Pairs", order=3)
+    return Finding(sentence, title=title, table=ranks_table, is_printed=False, brief=brief)
+
+
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
+def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report alpha, error or choice rule, prior of weights and log-likelihood."""
+    summary_rows = model.summary(settings.ci)
+    notes = []
+    if "alpha" in summary_rows.index:
+        notes.append(phrase(ENGLISH, "parameters.alpha", value=format_row(summary_rows, "alpha")))
+    elif model.alpha is not None:
+        notes.append(phrase(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
+    density_sentence = phrase(
+        ENGLISH,
+        _get_kind_facts(model).density_key,
+        value=format_row(summary_rows, "log_likelihood"),
+    )
+    return Finding(
+        notes=(
+            *notes,
+            *_get_kind_facts(model).describe_assumptions(model, summary_rows),
+            density_sentence,
+        )
+    )
+
+
+def _describe_triplet_assumptions(
+    model: "AdditiveClustering", rows: "pandas.DataFrame"
+) -> list[Text]:
+    """Return sentences about the choice rule of triplets and the lapse rate."""
+    link_sentence = phrase(
+        ENGLISH,
+        "additive.link",
+        link=ENGLISH[f"additive.link.{model.link}"],
+        setting=Setting("link", model.link),
+    )
+    return [link_sentence, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
+
+
+def _describe_similarity_assumptions(
+    model: "AdditiveClustering", rows: "pandas.DataFrame"
+) -> list[Text]:
+    """Return sentences about the error of similarities and the prior of weights."""
+    return [describe_sigma(model, rows), _describe_weight_prior(model)]
+
+
+def describe_sigma(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
+    """Return a sentence about sigma: its value, and whether fixed or learned."""
+    unit_noun, scale_note = ENGLISH["additive.sigma.similarity"], ""
+    if (model._view.judgements != 1).any():
+        unit_noun = ENGLISH["additive.sigma.judgement"]
+        scale_note = ENGLISH["additive.sigma.several"]
+    if "sigma" in rows.index:
+        prior_facts = {
+            "shape": f"{VARIANCE_SHAPE:g}",
+            "share": f"{VARIANCE_SHARE:g}",
+            "more": scale_note,
+        }
+        return phrase(
+            ENGLISH,
+            "additive.sigma.learned",
+            of=unit_noun,
+            value=format_row(rows, "sigma"),
+            **prior_facts,
+        )
+    if "sigma_scores_" in vars(model):
+        sigma_facts = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
+        arguments = {"argument": Argument("sigma"), "setting": Setting("sigma", "learned")}
+        return phrase(ENGLISH, "additive.sigma.chosen", of=unit_noun, **sigma_facts, **arguments)
+    if model.sigma is not None:
+        return phrase(ENGLISH, "additive.sigma.fixed", of=unit_noun, value=f"{model.sigma:g}")
+    return phrase(ENGLISH, "additive.sigma.data", of=unit_noun, value=f"{model._view.sigma[0]:.3g}")
+
+
+def _describe_weight_prior(model: "AdditiveClustering") -> Text:
+    """Return a sentence about the Gamma prior of the weights."""
+    shape, rate = model.weight_prior_
+    subject = ENGLISH["additive.prior.alone"]
+    if model.constant:
+        subject = ENGLISH["additive.prior.constant"]
+    prior_facts = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
+    return phrase(
+        ENGLISH, "additive.prior", whose=subject, argument=Argument("weight_prior"), **prior_facts
+    )
+
+
+@finding("tempering", "Tempering", ON_SCREEN, chapter=STATISTICS)
+def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report the temperatures and their swap rates."""
+    stats = model._view.stats
+    if "temperature" not in stats:
+        return Finding(ENGLISH["tempering.none"])
+    temperatures, swap_rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
+    level_counts = np.isfinite(temperatures).sum(axis=1)
+    levels_text = f"{level_counts.min()}"
+    if np.ptp(level_counts) > 0:
+        levels_text += f" to {level_counts.max()}"
+    temperature_facts = {"number": levels_text, "highest": f"{np.nanmax(temperatures):g}"}
+    if not np.isfinite(swap_rates).any():
+        return Finding(phrase(ENGLISH, "tempering.short", **temperature_facts))
+    sentence = phrase(
+        ENGLISH, "tempering", rate=f"{100 * np.nanmin(swap_rates):.0f}", **temperature_facts
+    )
+    slow_swaps = describe_slow_swaps(model._view)
+    if slow_swaps is None:
+        return Finding(sentence)
+    headline = ENGLISH["tempering.seldom"]
+    return Finding(
+        slow_swaps, notes=(sentence,), good=False, headline=headline, brief=Brief("Tempering")
+    )
+
+
+# Point estimates ----------------------------------------------------------------------------------
+
+
+@finding("features", "Shared features", ON_SCREEN)
+def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report the most probable set of features, without intervals."""
+    features_table = model.features()
+    shown_table = features_table.drop(columns=_INTERVAL_COLUMNS, errors="ignore")
+    sentence = str(
+        phrase(ENGLISH, "additive.point", number=format_plural(len(shown_table), "feature"))
+    )
+    picture = None
+    if len(shown_table):
+        picture = Picture("features", ENGLISH["additive.point.title"], features_table)
+    return Finding(
+        sentence,
+        title=ENGLISH["additive.point.title"],
+        table=expand_members(shown_table, read_labels(model)),
+        shown=format_for_reading(shown_table, model, "feature"),
+        picture=picture,
+        brief=Brief("Features", table=format_for_reading(shown_table, model, "feature")),
+    )
+
+
+@finding("parameters", "Other estimates", chapter=STATISTICS)
+def point_parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report the constant, variance accounted for and log-likelihood of a point estimate."""
+    log_likelihood_text = f"{model._view.log_likelihood[0, 0]:.3f}"
+    return Finding(
+        notes=(
+            *_get_kind_facts(model).describe_fit(model),
+            phrase(ENGLISH, "additive.point.likelihood", value=log_likelihood_text),
+        )
+    )
+
+
+def _describe_similarity_fit(model: "AdditiveClustering") -> list[Text]:
+    """Return sentences about the constant, variance accounted for and sigma."""
+    notes: list[Text] = []
+    if model.constant:
+        notes.append(phrase(ENGLISH, "additive.constant", value=f"{model._view.constant[0]:.3f}"))
+    return [
+        *notes,
+        describe_variance(model.estimate().variance_accounted_for(), "additive.variance"),
+        describe_sigma(model, model.summary()),
+    ]
+
+
+# Methods text -------------------------------------------------------------------------------------
+
+
+def describe_clustering_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
+    """Return sentences about the model for a paper's methods section."""
+    rule_sentence, error_sentence = _get_kind_facts(model).describe_methods(model, ci)
+    sentences: list[Text] = [rule_sentence]
+    prior_features = model.get_params()["features"]
+    if isinstance(prior_features, str):
+        sentences.append(phrase(ENGLISH, "additive.methods.ibp", source=Cite("navarro2007")))
+    elif isinstance(prior_features, Tree):
+        sentences.append(phrase(ENGLISH, "additive.methods.tree", source=Cite("miller2008")))
+    shape, rate = model.weight_prior_
+    sentences.append(
+        phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
+    )
+    sentences.append(error_sentence)
+    if model._groups:
+        sentences.append(groups.describe_group_methods(model, "feature"))
+    return (
+        *sentences,
+        *respondents.describe_slopes(model),
+        *respondents.describe_repeated_answers(model),
+    )
+
+
+@finding("methods", "Methods text", SHOWN, chapter=METHODS)
+def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report the methods text of a paper."""
+    return build_methods_finding(model, describe_clustering_methods(model, settings.ci), settings)
+
+
+def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
+    """Return methods sentences about the model of triplets and its lapse rate."""
+    rule_sentence = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
+    return rule_sentence, phrase(
+        ENGLISH, "additive.methods.lapse", lapse=format_number(model.lapse)
+    )
+
+
+def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
+    """Return methods sentences about the model of similarities and its error."""
+    sentence_key = "additive.methods.no_constant"
+    if model.constant:
+        sentence_key = "additive.methods.constant"
+    rule_sentence = phrase(ENGLISH, sentence_key, source=Cite("shepard1979"))
+    sigma = model._view.sigma
+    if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
+        return rule_sentence, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
+    source_note = ""
+    if "sigma_scores_" in vars(model):
+        source_note = ENGLISH["additive.methods.chosen"]
+    return rule_sentence, phrase(
+        ENGLISH,
+        "additive.methods.sigma",
+        value=format_number(float(sigma.flat[0])),
+        chosen=source_note,
+    )
+
+
+METHODS_FINDINGS = (methods_text, respondents.independence, convergence)
+_QUESTION = make_question_maker(lambda model: ENGLISH["additive.asked"])
+_INDIVIDUAL_FINDINGS = (
+    _QUESTION,
+    features,
+    n_features,
+    respondents.respondent_effects,
+    respondents.feature_weights,
+    respondents.parameters,
+)
+SIMILARITY_FINDINGS = (
+    _QUESTION,
+    features,
+    n_features,
+    estimate,
+    similarity,
+    parameters,
+    similarity_check,
+    tempering,
+    summary,
+    data,
+)
+TRIPLET_FINDINGS = (
+    _QUESTION,
+    features,
+    n_features,
+    pairs,
+    parameters,
+    check,
+    tempering,
+    summary,
+    data,
+)
+
+
+class ClusteringDataFacts(NamedTuple):
+    """Findings and sentences that differ between similarities and triplets."""
+
+    makers: tuple[FindingMaker, ...]
+    check: FindingMaker
+    number_key: str  # key of a sentence, like `density`
+    density_key: str
+    describe_assumptions: "Callable[[Any, pandas.DataFrame], list[Text]]"
+    describe_fit: Callable[[Any], list[Text]]  # for a point estimate
+    describe_methods: Callable[[Any, float], tuple[Text, Text]]
+
+
+_FACTS_BY_DATA_KIND = {
+    SIMILARITIES: ClusteringDataFacts(
+        SIMILARITY_FINDINGS,
+        similarity_check,
+        "additive.counted",
+        "additive.density",
+        _describe_similarity_assumptions,
+        _describe_similarity_fit,
+        _describe_similarity_methods,
+    ),
+    TRIPLETS: ClusteringDataFacts(
+        TRIPLET_FINDINGS,
+        check,
+        "additive.counted.triplets",
+        "additive.answers",
+        _describe_triplet_assumptions,
+        lambda model: [],
+        _describe_triplet_methods,
+    ),
+}
+POINT_FINDINGS = (_QUESTION, best_features, point_parameters, data, *METHODS_FINDINGS)

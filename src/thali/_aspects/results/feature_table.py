@@ -1,0 +1,223 @@
+"""Table of features by their sets of owners: probabilities, weights and convergence."""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import index_labels
+from thali._posterior.posterior_interval import INTERVAL, interval_tails
+from thali._posterior.posterior_tree import Posterior
+from thali.errors import ArgumentError
+
+from ..draws.feature_columns import FeatureColumns, read_columns
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._trees.tree import Tree
+
+
+def features_table(
+    posterior: Posterior, min_probability: float, ci: float = INTERVAL
+) -> "pandas.DataFrame":
+    """Return a table of features, one row per owner set, the most probable first.
+
+    Sets that choices do not show come last.
+    """
+
+    from thali._exportable_table import Table
+
+    check_min_probability(min_probability)
+    quantile_levels = interval_tails(ci)
+    labels, feature_columns = posterior.labels, read_columns(posterior)
+    patterns, pattern_index = find_distinct_owners(feature_columns)
+    # one entry per pattern and draw that contains it, in the order of the patterns
+    pattern_draw_keys, entry_index = np.unique(
+        pattern_index * feature_columns.n_draws + feature_columns.draw, return_inverse=True
+    )
+    weight_by_entry = np.bincount(
+        entry_index, feature_columns.weights, minlength=len(pattern_draw_keys)
+    )
+    n_present = np.bincount(pattern_draw_keys // feature_columns.n_draws, minlength=len(patterns))
+    n_copies = np.bincount(pattern_index, minlength=len(patterns))
+    entry_ends = np.cumsum(n_present)
+    table_rows = []
+    probable_patterns = np.flatnonzero(n_present >= min_probability * feature_columns.n_draws)
+    # ties in the order of the options, so that the table does not depend on the order of draws
+    is_silent = posterior.is_silent(
+        np.array([len(pattern_index) for pattern_index in patterns], int)
+    )
+    if not posterior.facts.says_silent:
+        probable_patterns = probable_patterns[~is_silent[probable_patterns]]
+    for k in sorted(
+        probable_patterns, key=lambda k: (is_silent[k], -n_present[k], patterns[k].tolist())
+    ):
+        weights = weight_by_entry[entry_ends[k] - n_present[k] : entry_ends[k]]
+        table_rows.append(
+            {
+                "members": tuple(labels[option] for option in patterns[k]),
+                "weight": weights.mean(),
+                **dict(
+                    zip(
+                        ("weight_low", "weight_high"),
+                        np.quantile(weights, quantile_levels),
+                        strict=True,
+                    )
+                ),
+                "copies": n_copies[k] / feature_columns.n_draws,
+                "probability": n_present[k] / feature_columns.n_draws,
+            }
+        )
+    # the probability is last, because a narrow terminal omits the columns in the middle
+    column_names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
+    return drop_ignored_weights(Table(table_rows, columns=column_names), posterior)
+
+
+def feature_plot_inputs(posterior: Posterior) -> dict[str, Any]:
+    """Return labels, unique weights and other inputs of a feature plot, by name.
+
+    They are the labels, the unique weights (None without), the feature's word, and whether the data
+    depend on features of one owner.
+    """
+    unique_weights = None
+    if posterior.has_unique:
+        unique_weights = posterior.unique.mean(axis=(0, 1)).tolist()
+    return {
+        "labels": posterior.labels,
+        "unique_weights": unique_weights,
+        "word": posterior.facts.word,
+        "sees_alone": posterior.sees_single,
+    }
+
+
+def drop_ignored_weights(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
+    """Return the feature table without weights if the user's likelihood ignores them."""
+    if posterior.sees_weights:
+        return table
+    return table.drop(columns=["weight", "weight_low", "weight_high"])
+
+
+def check_min_probability(min_probability: float) -> None:
+    """Raise ArgumentError unless `min_probability` is between 0 and 1."""
+    if not 0 <= min_probability <= 1:
+        raise ArgumentError(f"`min_probability` must be in (0, 1); got {min_probability}")
+
+
+def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
+    """Return "leaf", "root", "clade NAME" or "across" for each set of owners."""
+    clade_names = tree.clades()
+
+    def describe_position(members: Any) -> str:
+        """Return the position of one set of owners in the tree."""
+        if len(members) == 1:
+            return "leaf"
+        if len(members) == tree.n_leaves:
+            return "root"
+        clade_name = clade_names.get(frozenset(members))
+        if clade_name is None:
+            return "across"
+        return f"clade {clade_name}".strip()
+
+    return [describe_position(members) for members in owners]
+
+
+def find_distinct_owners(feature_columns: FeatureColumns) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the distinct owner sets, and the set index of each column."""
+    index_of_key: dict[bytes, int] = {}
+    owners = feature_columns.owners.astype(np.int32)
+    owner_bounds = feature_columns.owner_offsets.tolist()
+    owner_keys = (owners[start:stop].tobytes() for start, stop in pairwise(owner_bounds))
+    set_index = np.fromiter(
+        (index_of_key.setdefault(key, len(index_of_key)) for key in owner_keys),
+        np.int64,
+        len(feature_columns.sizes),
+    )
+    return [np.frombuffer(key, np.int32) for key in index_of_key], set_index
+
+
+# Presence of features in draws, and its convergence -----------------------------------------------
+#
+# The log-likelihood and the number of features can look perfect although chains never move between
+# families of features; only the presence of the features shows whether the chains agree.
+
+
+MIN_CHAIN_DRAWS = 4  # draws per chain that an R-hat needs
+MAX_R_HAT = 1.05  # R-hat above which a feature has not converged
+
+
+def format_chain_column(chain: int) -> str:
+    """Return the table column that contains feature probabilities of one chain."""
+    return f"chain {chain}"
+
+
+def find_pattern_presence(
+    feature_columns: FeatureColumns, patterns: list[tuple[int, ...]]
+) -> np.ndarray:
+    """Return whether each draw has each owner pattern, bool (patterns, draws)."""
+    is_present = np.zeros((len(patterns), feature_columns.n_draws), bool)
+    row_of_pattern = {
+        np.asarray(pattern, np.int32).tobytes(): pattern_row
+        for pattern_row, pattern in enumerate(patterns)
+    }
+    owners, owner_bounds = (
+        feature_columns.owners.astype(np.int32),
+        feature_columns.owner_offsets.tolist(),
+    )
+    for draw, start, stop in zip(
+        feature_columns.draw.tolist(), owner_bounds[:-1], owner_bounds[1:], strict=True
+    ):
+        pattern_row = row_of_pattern.get(owners[start:stop].tobytes())
+        if pattern_row is not None:
+            is_present[pattern_row, draw] = True
+    return is_present
+
+
+def find_presence(posterior: Posterior, members: list[tuple[str, ...]]) -> np.ndarray:
+    """Return whether each draw has a feature with exactly these members."""
+    index_of_label = index_labels(posterior.labels)
+    patterns = [tuple(sorted(index_of_label[label] for label in owners)) for owners in members]
+    return find_pattern_presence(read_columns(posterior), patterns).reshape(-1, *posterior.shape)
+
+
+def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
+    """Return a feature table with ESS, R-hat and `converged` of each feature's presence.
+
+    `probability` remains the last column.
+    """
+    wider_table = table.assign(
+        **presence_convergence(find_presence(posterior, list(table["members"])))
+    )
+    return wider_table.reindex(
+        columns=[name for name in wider_table if name != "probability"] + ["probability"]
+    )
+
+
+def presence_convergence(is_present: np.ndarray) -> dict[str, np.ndarray]:
+    """Return `mcse`, `ess`, `r_hat`, `converged` per feature from its presence.
+
+    `is_present` has shape (features, chains, draws). If the chains disagree on a feature, the
+    probabilities in each chain are added.
+    """
+    # `ess` and `r_hat` are NaN where all draws have the feature. With a single chain, or too few
+    # draws for R-hat, `converged` is False. A single draw is a point estimate: nothing can differ.
+    from thali._posterior.summary_table import compute_diagnostics, compute_mean_errors
+
+    presence_draws = is_present.astype(float)
+    ess, r_hat = compute_diagnostics(presence_draws)
+    n_chains, n_draws = is_present.shape[1:]
+    has_r_hat = (n_chains > 1 and n_draws >= MIN_CHAIN_DRAWS) or n_chains * n_draws == 1
+    is_constant = is_present.all(axis=(1, 2)) & has_r_hat
+    converged = (r_hat <= MAX_R_HAT) | is_constant
+    table_columns = {
+        "mcse": compute_mean_errors(presence_draws),
+        "ess": ess,
+        "r_hat": r_hat,
+        "converged": converged,
+    }
+    if n_chains > 1 and not converged.all():
+        table_columns |= {
+            format_chain_column(k): probability
+            for k, probability in enumerate(presence_draws.mean(axis=2).T)
+        }
+    return table_columns

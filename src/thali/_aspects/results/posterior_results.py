@@ -1,0 +1,284 @@
+"""Results of a posterior: base class of all data kinds, several groups, individual weights.
+
+Results of one kind of data have modules of their own; `registry` lists all classes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._data.grouped_data import GroupedData
+from thali._data.questions import AnswerProbabilities, Questions
+from thali._model.predicted_answers import (
+    EqualRespondents,
+    check_answers,
+    check_unweighted,
+    predict_answers,
+)
+from thali._model.predictive_check import merge_group_checks, select_draws
+from thali._model.rank_table import tabulate_ranks
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.posterior_tree import Posterior
+from thali.errors import Setting
+
+from ..draws.feature_columns import read_columns
+from . import summary_quantities
+from .data_kind_checks import requires_choices_error
+from .feature_table import add_convergence, features_table
+from .group_posterior_tree import group_features_table
+from .matched_features import MatchedFeatures, match_posterior, matched_features_table
+from .option_tables import compute_utilities
+from .result_classes import load_results
+from .saved_posterior_layout import TEMPERED_LATER
+from .summary_quantities import STUCK_CHAINS, Quantities, presence_quantities
+
+if TYPE_CHECKING:
+    import pandas
+
+_RESTART_NOTE = (
+    " Without tempering the chains stayed in different sets of features, so they were"
+    " restarted with tempering."
+)
+
+
+@dataclass
+class PosteriorResults:
+    """Base of results for one kind of data; unavailable results raise ArgumentError."""
+
+    _unit_name: ClassVar[Any] = None  # the noun for a part of several, in messages
+
+    posterior: Posterior
+
+    def quantities(self) -> Quantities:
+        """Return draws of all summary rows, by name, each of shape (n_chains, n_draws)."""
+        posterior = self.posterior
+        draws_by_name = self.count_features()
+        if posterior.learned_alpha:
+            draws_by_name["alpha"] = posterior.alpha
+        return (
+            draws_by_name
+            | {"log_likelihood": posterior.log_likelihood}
+            | self._get_kind_quantities()
+        )
+
+    def count_features(self) -> Quantities:
+        """Return draws of the number of features that affect the data, by row name."""
+        return {"n_features": self.posterior.n_features}
+
+    def _get_kind_quantities(self) -> Quantities:
+        """Return draws of the summary rows that this kind of data has, by name."""
+        raise NotImplementedError
+
+    def agreement_quantities(self) -> Quantities:
+        """Return draws of further rows whose convergence is checked."""
+        return self.owner_quantities()
+
+    def owner_quantities(self) -> Quantities:
+        """Return draws of rows about feature owners, which all groups share."""
+        return {}
+
+    def is_agreement_row(self, row_name: str) -> bool:
+        """Return whether the convergence check includes a summary row."""
+        return True
+
+    def advice(self) -> Advice:
+        """Return remedies for chains that disagree, with a note on restarted chains."""
+        attributes = self.posterior.attributes
+        advice = self.suggest_remedies()
+        if attributes.get(TEMPERED_LATER):
+            return advice._replace(note=(_RESTART_NOTE,))
+        return advice
+
+    def suggest_remedies(self) -> Advice:
+        """Return remedies for chains that disagree, for this kind of data."""
+        return summary_quantities.advise_choices(self.posterior)
+
+    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        """Return a posterior predictive check: observed responses against replicates."""
+        data, ties = self.data(), self.posterior.has_ties
+        questions = data.questions(ties)
+        check_unweighted(questions)
+        draws = select_draws(self.posterior.n_draws, len(questions.counts))
+        return check_answers(
+            questions,
+            self.group_respondents(data, questions, draws, ties),
+            len(draws),
+            random_seed,
+            ci,
+        )
+
+    def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """Return a table of observed proportions and their posterior predictions."""
+        data, draws = self.data(), np.arange(self.posterior.n_draws)
+        questions = data.questions(False)
+        return predict_answers(
+            questions, self.group_respondents(data, questions, draws, False), len(draws), ci
+        )
+
+    def group_respondents(
+        self, data: Any, questions: Questions, draws: np.ndarray, ties: bool
+    ) -> list[EqualRespondents]:
+        """Group respondents who have equal answer probabilities at `draws`."""
+        return [
+            EqualRespondents.from_times(
+                self.answer_probabilities(data, draws, ties), questions.times
+            )
+        ]
+
+    def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
+        """Return a function from a slice of questions to answer probabilities at `draws`."""
+        raise NotImplementedError
+
+    def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Return choice probabilities of each set, and Monte Carlo errors if `return_se`."""
+        raise requires_choices_error(self.posterior, "predict_proba")
+
+    def predict_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        """Return win, tie and loss probabilities, one row per pair."""
+        raise requires_choices_error(self.posterior, "predict_outcomes")
+
+    def log_predictive(self, choices: Any) -> "pandas.Series":
+        """Return the log probability of all choices of each respondent together."""
+        raise requires_choices_error(self.posterior, "log_predictive")
+
+    def predict_held_out(self, held_out: Any) -> Any:
+        """Raise an error: only subclasses for choices or similarities predict held-out data."""
+        raise requires_choices_error(self.posterior, "A prediction of left-out data")
+
+    def features(
+        self,
+        min_probability: float,
+        similar: float | None,
+        match_features: Callable[[float, float], MatchedFeatures],
+        ci: float,
+    ) -> "pandas.DataFrame":
+        """Return a table of probable features and their weights.
+
+        With `similar`, the table lists the features that `match_features` finds.
+        """
+        if similar is None:
+            return add_convergence(
+                features_table(self.posterior, min_probability, ci), self.posterior
+            )
+        return matched_features_table(self.posterior, match_features(similar, min_probability), ci)
+
+    def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
+        """Return a table of option ranks by utility, 1 the highest.
+
+        It has the probability of the first rank, or with `every_rank` of all.
+        """
+        return tabulate_ranks(
+            compute_utilities(read_columns(self.posterior)), self.posterior.labels, every_rank, ci
+        )
+
+    def data(self) -> Any:
+        """Return the fitted data as far as the posterior stores them."""
+        raise NotImplementedError
+
+
+class CustomDataResults(PosteriorResults):
+    """Results of a posterior with a user-defined likelihood."""
+
+    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        """Raise: checks require choices, not data of a user-defined likelihood."""
+        raise requires_choices_error(self.posterior, "check")
+
+    def _get_kind_quantities(self) -> Quantities:
+        """Return draws of the likelihood's parameters and of feature presence, by name."""
+        return self.posterior.parameters | presence_quantities(
+            self.posterior, self.posterior.sees_single
+        )
+
+    def suggest_remedies(self) -> Advice:
+        """Return remedies for chains that disagree, for a user-defined likelihood."""
+        return Advice(stuck=(STUCK_CHAINS, Setting("tempering", 8), " or more temperatures"))
+
+
+class GroupResults(PosteriorResults):
+    """Results of several groups of respondents who gave the same kind of data."""
+
+    _unit_name = "group"
+
+    def select_group(self, name: str) -> PosteriorResults:
+        """Return the results of the group called `name`."""
+        return load_results(self.posterior.of_group(name))
+
+    def _results_by_group(self) -> dict[str, PosteriorResults]:
+        """Return {group name: results of that group}."""
+        return {name: self.select_group(name) for name in self.posterior.groups}
+
+    def _first_results(self) -> PosteriorResults:
+        """Return the results of the first group, whose features all groups share."""
+        return self.select_group(self.posterior.groups[0])
+
+    def quantities(self) -> Quantities:
+        """Return draws of summary rows that groups share, and of each group's rows."""
+        return summary_quantities.group_quantities(
+            self.posterior,
+            {name: results_g.quantities() for name, results_g in self._results_by_group().items()},
+        )
+
+    def agreement_quantities(self) -> Quantities:
+        """Return draws of rows about feature owners, whose convergence is checked."""
+        return self._first_results().owner_quantities()
+
+    def is_agreement_row(self, row_name: str) -> bool:
+        """Return whether the convergence check includes a summary row."""
+        return self._first_results().is_agreement_row(row_name)
+
+    def suggest_remedies(self) -> Advice:
+        """Return remedies for chains that disagree, as for the first group."""
+        return self._first_results().suggest_remedies()
+
+    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        """Return the posterior predictive checks of all groups in one table."""
+        tables_by_group = {
+            name: results_g.check(random_seed, ci)
+            for name, results_g in self._results_by_group().items()
+        }
+        return merge_group_checks(tables_by_group, self._unit_name)
+
+    def features(
+        self,
+        min_probability: float,
+        similar: float | None,
+        match_features: Callable[[float, float], MatchedFeatures],
+        ci: float,
+    ) -> "pandas.DataFrame":
+        """Return a table of probable features with their weights in each group."""
+        return group_features_table(self.posterior, min_probability, similar, ci)
+
+    def data(self) -> Any:
+        """Return the fitted data of all groups as `GroupedData`."""
+        return GroupedData(
+            {name: results_g.data() for name, results_g in self._results_by_group().items()}
+        )
+
+
+class IndividualResults(GroupResults):
+    """Results of respondents with individual weights; predictions for a new one."""
+
+    _unit_name = "respondent"
+
+    def quantities(self) -> Quantities:
+        """Return draws of shared and population rows, by name."""
+        return summary_quantities.respondent_quantities(
+            self.posterior, self._first_results().quantities()
+        )
+
+    def features(
+        self,
+        min_probability: float,
+        similar: float | None,
+        match_features: Callable[[float, float], MatchedFeatures],
+        ci: float,
+    ) -> "pandas.DataFrame":
+        """Return a table of probable features with the population's weights."""
+        common_posterior = self.posterior.select_common()
+        return load_results(common_posterior).features(
+            min_probability, similar, partial(match_posterior, common_posterior), ci
+        )

@@ -1,0 +1,176 @@
+"""Draws of quantities that do not depend on the labels of features, for the summary."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from thali._inference.numerics.ranks import average_ranks
+from thali._inference.numerics.weight_shares import compute_shares
+from thali._model.covariate_effects import coefficient_name
+from thali._model.stored_choices import pair_index
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_tree import Posterior
+from thali.errors import Setting
+
+from ..draws.feature_columns import read_columns
+from ..draws.pair_probabilities import compute_probability_draws
+from .common_weights import population_quantities
+from .feature_table import features_table, find_presence
+from .option_tables import compute_utilities
+
+# With more options than this the choice probabilities are not rows of the summary.
+MAX_OPTIONS = 60
+# With more options than this their worths and ranks are not, either.
+MAX_RANKED = 1_000
+# The presence of less probable features is not a row of the summary.
+MIN_PRESENT = 0.2
+
+# Quantities of owners, which all groups share.
+SHARED_ROWS = ("n_features", "n_shared_features", "alpha", "log_likelihood")
+
+Quantities = dict[str, np.ndarray]  # (chain, draw) each
+STUCK_CHAINS = (
+    "the chains stay in different sets of features, so more draws will rarely help; refit with "
+)
+
+
+def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
+    """Return the first group's rows that are equal in all groups, and `kappa`."""
+    shared_names = {*SHARED_ROWS, *map(coefficient_name, posterior.covariates)}
+    shared_rows = {
+        name: draws
+        for name, draws in first_rows.items()
+        if name in shared_names or name.startswith("presence[")
+    }
+    if posterior.kappa is not None:
+        shared_rows["kappa"] = posterior.kappa
+    return shared_rows
+
+
+def respondent_quantities(posterior: Posterior, first_rows: Quantities) -> Quantities:
+    """Return draws of shared and population rows, for individual weights."""
+    return _select_shared(posterior, first_rows) | population_quantities(posterior, MAX_OPTIONS)
+
+
+def group_quantities(posterior: Posterior, rows_by_group: Mapping[str, Quantities]) -> Quantities:
+    """Return draws of shared rows, and of rows named `quantity[group][...]`."""
+    shared_rows = _select_shared(posterior, rows_by_group[posterior.groups[0]])
+    for group_name, group_rows in rows_by_group.items():
+        for row_name, draws in group_rows.items():
+            if row_name not in shared_rows and not row_name.startswith("presence["):
+                quantity, separator, labels = row_name.partition("[")
+                shared_rows[f"{quantity}[{group_name}]{separator}{labels}"] = draws
+    return shared_rows
+
+
+def shared_aspect_quantities(posterior: Posterior) -> Quantities:
+    """Return draws of the presence of each probable aspect with several owners.
+
+    The choice probabilities may leave these open.
+    """
+    if not posterior.n_features.any():
+        return {}
+    return presence_quantities(posterior, sees_single=False, sees_full=False)
+
+
+def pair_quantities(posterior: Posterior) -> Quantities:
+    """Return draws of the rows of paired comparisons: probabilities, worths, ties.
+
+    They are `tie`, `covariate[name]`, `choice_probability[a, b]` up to 60 options, and `worth[a]`,
+    `rank[a]` up to 1,000.
+    """
+    labels, shape, (first_options, second_options) = (
+        posterior.labels,
+        posterior.shape,
+        posterior.pairs,
+    )
+    draws_by_name = {}
+    if posterior.has_ties:
+        draws_by_name["tie"] = posterior.tie.reshape(shape)
+    coefficients = posterior.coefficients.T.reshape(-1, *shape)
+    draws_by_name |= {
+        coefficient_name(name): draws
+        for name, draws in zip(posterior.covariates, coefficients, strict=True)
+    }
+    if len(labels) > MAX_RANKED:
+        return draws_by_name
+    if len(labels) > MAX_OPTIONS:
+        return draws_by_name | worth_quantities(posterior)
+    if (stored_probability := posterior.choice_probability) is not None:
+        compared_probability = stored_probability[
+            ..., pair_index(first_options, second_options, len(labels))
+        ]
+    else:
+        probability = compute_probability_draws(
+            read_columns(posterior), first_options, second_options, posterior.lapse
+        )
+        compared_probability = probability.reshape(*shape, -1)
+    numbered_pairs = enumerate(zip(first_options, second_options, strict=True))
+    return draws_by_name | {
+        f"choice_probability[{labels[i]}, {labels[j]}]": compared_probability[..., pair]
+        for pair, (i, j) in numbered_pairs
+    }
+
+
+def worth_quantities(posterior: Posterior) -> Quantities:
+    """Return draws of each option's worth (share of total utility) and rank.
+
+    Rank 1 is the highest utility.
+    """
+    labels = posterior.labels
+    utility = compute_utilities(read_columns(posterior)).reshape(*posterior.shape, -1)
+    worth, ranks = compute_shares(utility), average_ranks(-utility)
+    worth_rows = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
+    return worth_rows | {f"rank[{label}]": ranks[..., i] for i, label in enumerate(labels)}
+
+
+def presence_quantities(
+    posterior: Posterior, sees_single: bool, sees_full: bool = True
+) -> Quantities:
+    """Return draws (0 or 1) of the presence of features with probability above 0.2.
+
+    Features of a single owner, or of all options, are included only if the data depend on them.
+    """
+    probable_members: Any = features_table(posterior, MIN_PRESENT)["members"]
+    if not sees_single:
+        # features of a single object are drawn from the prior
+        probable_members = probable_members[probable_members.map(len) > 1]
+    if not sees_full:
+        probable_members = probable_members[probable_members.map(len) < posterior.n_options]
+    members = probable_members.tolist()
+    is_present = find_presence(posterior, members)
+    return {
+        f"presence[{', '.join(owners)}]": presence
+        for owners, presence in zip(members, is_present, strict=True)
+    }
+
+
+def count_temperatures(posterior: Posterior) -> int:
+    """Return the number of temperatures that each chain was run at."""
+    return int(posterior.stats.sizes.get("level", 1))
+
+
+def advise_choices(posterior: Posterior) -> Advice:
+    """Return remedies for disagreeing chains of a model of choices or triplets.
+
+    Known aspects leave nothing to temper.
+    """
+    if np.ptp(posterior.n_features) == 0:
+        return Advice()
+    return advise_tempering(count_temperatures(posterior), (Setting("tempering", 8),))
+
+
+def advise_tempering(n_temperatures: int, tempering: tuple[Any, ...]) -> Advice:
+    """Return the advice to use tempering, or more temperatures and draws."""
+    from ..samplers.tempering import MAX_TEMPERATURES
+
+    if n_temperatures == 1:
+        return Advice(besides=(", or with ", *tempering), stuck=(STUCK_CHAINS, *tempering))
+    more_temperatures = Setting("tempering", min(2 * n_temperatures, MAX_TEMPERATURES))
+    stuck_advice = (
+        "the chains move too rarely between alternative sets of features; refit with ",
+        more_temperatures,
+        f" (now {n_temperatures} temperatures) and ",
+    )
+    return Advice(stuck=stuck_advice, longer_if_stuck=True)

@@ -1,0 +1,246 @@
+"""Results of triplets: predicted pairs, ranks of pairs, and the next question."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._argument_checks import check_integer, is_list
+from thali._data.questions import AnswerProbabilities, slice_sets
+from thali._data.triplets import Triplets
+from thali._data.triplets.triplet_tables import list_pairs
+from thali._inference.index_arithmetic import part_bounds
+from thali._inference.numerics.ranks import average_ranks
+from thali._labels import index_labels, suggest
+from thali._model.next_question import (
+    EVERYTHING,
+    QuestionOutcomes,
+    allowed_options,
+    choose_questions,
+    list_subsets,
+    tabulate_questions,
+)
+from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
+from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_tree import Posterior
+from thali.errors import ArgumentError, DataError
+
+from ..draws.feature_columns import read_columns
+from ..draws.triplet_probabilities import (
+    compute_mean_weight,
+    compute_pair_similarities,
+    compute_shared_weights,
+    compute_triplet_probabilities,
+    iterate_triplet_sets,
+    read_triplets,
+)
+from .next_question import build_learning_target, select_spaced_draws
+from .similarity_results import ObjectResults
+from .summary_quantities import Quantities, presence_quantities
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class TripletResults(ObjectResults):
+    """Results of a posterior fitted to choices of the most similar pair of a set."""
+
+    def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the fitted similarity of pairs of objects, (n_draws, n_pairs)."""
+        posterior = self.posterior
+        return compute_pair_similarities(
+            read_columns(posterior), posterior.constant, first, second, posterior.link
+        )
+
+    def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Count the features that both objects of a pair own, (n_draws, n_pairs)."""
+        feature_columns = read_columns(self.posterior)
+        unweighted_columns = replace(feature_columns, weights=np.ones_like(feature_columns.weights))
+        return compute_shared_weights(unweighted_columns, None, first, second, self.posterior.link)
+
+    def _get_kind_quantities(self) -> Quantities:
+        """Return draws of `constant` relative to the mean similarity, and of presence."""
+        posterior = self.posterior
+        presence = presence_quantities(
+            posterior, sees_single=False, sees_full=posterior.has_constant
+        )
+        if (constant := posterior.constant) is None:
+            return presence
+        relative_constant = constant / compute_mean_weight(read_columns(posterior), constant)
+        return {"constant": relative_constant.reshape(posterior.shape)} | presence
+
+    def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Return the probability that each pair of a set is the most similar."""
+        return predict_pairs(self.posterior, sets, return_se)
+
+    def data(self) -> Any:
+        """Return the fitted `Triplets`."""
+        return read_triplets(self.posterior)
+
+    def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
+        """Return a function from a slice of questions to answer probabilities at `draws`."""
+        feature_columns, link, lapse = (
+            read_columns(self.posterior).take(draws),
+            self.posterior.link,
+            self.posterior.lapse,
+        )
+        constant = self.posterior.constant
+        if constant is not None:
+            constant = constant[draws]
+
+        def compute_slice(questions: slice) -> np.ndarray:
+            """Return answer probabilities of these questions, shape (n_draws, n_answers)."""
+            set_starts, first_objects, second_objects = slice_sets(
+                data.start, questions, data.first, data.second
+            )
+            pair_probabilities = compute_triplet_probabilities(
+                feature_columns, constant, set_starts, first_objects, second_objects, link, lapse
+            )
+            return pair_probabilities / np.repeat(
+                np.add.reduceat(pair_probabilities, set_starts[:-1], axis=1),
+                np.diff(set_starts),
+                axis=1,
+            )
+
+        return compute_slice
+
+
+# Predictions and ranks of pairs -------------------------------------------------------------------
+
+
+PairSets = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
+
+
+def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
+    """Return each pair's posterior mean probability of being the most similar in its set."""
+    from thali._posterior.summary_table import compute_mean_errors
+
+    set_starts, first_objects, second_objects = index_pair_sets(sets, posterior.labels)
+    mean_probability, mean_errors = np.empty(len(first_objects)), np.empty(len(first_objects))
+    for pair_slice, probability_draws in iterate_triplet_sets(
+        posterior, set_starts, first_objects, second_objects
+    ):
+        mean_probability[pair_slice] = probability_draws.mean(axis=0)
+        if return_se:
+            mean_errors[pair_slice] = compute_mean_errors(
+                probability_draws.T.reshape(probability_draws.shape[1], posterior.shape[0], -1)
+            )
+    probabilities = np.split(mean_probability, set_starts[1:-1])
+    if return_se:
+        return probabilities, np.split(mean_errors, set_starts[1:-1])
+    return probabilities
+
+
+def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
+    """Return the pairs of object indices of each set, from labels or `Triplets`."""
+    index_of_label = index_labels(labels)
+    if isinstance(sets, Triplets):
+        for label in sets.labels:
+            _check_known(label, index_of_label, "The data name")
+        object_of_label = np.array([index_of_label[label] for label in sets.labels])
+        return sets.start, *np.sort(
+            [object_of_label[sets.first], object_of_label[sets.second]], axis=0
+        )
+    if not is_list(sets):
+        raise ArgumentError(
+            "Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got"
+            f" {type(sets).__name__}."
+        )
+    set_sizes, pair_indices = [], []
+    for set_index, set_entry in enumerate(sets):
+        if not is_list(set_entry):
+            raise ArgumentError(
+                f"Entry {set_index} is {set_entry!r}; give sets of at least three objects, such as"
+                " (a, b, c)."
+            )
+        try:
+            pairs = list_pairs(set_index, set_entry)
+        except DataError as error:
+            raise ArgumentError(str(error)) from None
+        for pair in pairs:
+            for label in pair:
+                _check_known(label, index_of_label, f"Entry {set_index} names")
+        set_sizes.append(len(pairs))
+        pair_indices += [sorted((index_of_label[a], index_of_label[b])) for a, b in pairs]
+    first_objects, second_objects = np.array(pair_indices, np.int64).reshape(-1, 2).T
+    return part_bounds(set_sizes), first_objects, second_objects
+
+
+def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> None:
+    """Raise ArgumentError if a label is not one of the fitted objects."""
+    if label not in index_of_label:
+        raise ArgumentError(
+            f"{subject} {label!r}, which is not one of the fitted objects."
+            f"{suggest(label, list(index_of_label))}"
+        )
+
+
+def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
+    """Return a table of pairs with similarity and rank, the most similar first."""
+    from thali._exportable_table import Table
+
+    labels = np.asarray(posterior.labels, dtype=str)
+    first_objects, second_objects = np.triu_indices(len(labels), k=1)
+    if len(first_objects) > MAX_PAIRS:
+        raise ArgumentError(
+            f"{len(labels):,} objects have {len(first_objects):,} pairs, too many for a table of"
+            " ranks; compare selected pairs with predict_proba."
+        )
+    similarity = compute_pair_similarities(
+        read_columns(posterior), posterior.constant, first_objects, second_objects, posterior.link
+    )
+    ranks = average_ranks(-similarity)
+    coordinates = pair_coordinates("", labels, first_objects, second_objects)
+    table_columns: dict[str, Any] = {
+        "a": coordinates["option_a"][1],
+        "b": coordinates["option_b"][1],
+    }
+    for quantity_name, quantity_draws in (("similarity", similarity), ("rank", ranks)):
+        low, high = compute_interval(quantity_draws, ci)
+        table_columns |= {
+            quantity_name: quantity_draws.mean(axis=0),
+            f"{quantity_name}_low": low,
+            f"{quantity_name}_high": high,
+        }
+    ranks_table = Table(table_columns).sort_values("rank", kind="stable", ignore_index=True)
+    ranks_table.attrs["interval"] = ci
+    return ranks_table
+
+
+def next_triplets_table(
+    posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any
+) -> "pandas.DataFrame":
+    """Return a table of the most informative triplets, best first."""
+    rng = np.random.default_rng(seed)
+    labels = posterior.labels
+    triplets = list_subsets(allowed_options(among, labels, 3), 3, rng)
+    feature_columns, draw_indices = select_spaced_draws(posterior, triplets.size)
+    constant = posterior.constant
+    if constant is not None:
+        constant = constant[draw_indices]
+    first_objects, second_objects = triplets[:, [0, 0, 1]].ravel(), triplets[:, [1, 2, 2]].ravel()
+    set_starts = np.arange(len(triplets) + 1) * 3
+    pair_probabilities = compute_triplet_probabilities(
+        feature_columns,
+        constant,
+        set_starts,
+        first_objects,
+        second_objects,
+        posterior.link,
+        posterior.lapse,
+    )
+    chosen_questions = choose_questions(
+        QuestionOutcomes(pair_probabilities, set_starts),
+        build_learning_target(goal, feature_columns, labels, rng, (EVERYTHING,)),
+        check_integer("n", n, 1),
+        rng,
+    )
+    return tabulate_questions(
+        {
+            "objects": [
+                tuple(labels[k] for k in triplets[question])
+                for question in chosen_questions.questions
+            ]
+        },
+        chosen_questions,
+    )

@@ -1,0 +1,509 @@
+"""Findings that the classifiers report."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._inference.index_arithmetic import argsort_descending
+from thali._labels import list_names
+from thali._lazy_imports import load_method
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    MISSES,
+    ON_SCREEN,
+    SHOWN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
+from thali._model.finding_settings import AnswerSettings
+from thali._model.references import Cite
+from thali._model.registry import find_spec
+from thali._model.sentence_templates import phrase
+from thali._number_format import format_number, format_probability
+from thali._posterior.posterior_interval import compute_interval, describe_interval
+
+from .covariates_and_labels import list_non_reference_classes, list_varying_columns
+from .cross_validation_scores import STOPPED, Scores
+
+if TYPE_CHECKING:
+    import pandas
+
+
+# The sentences of the findings --------------------------------------------------------------------
+
+
+ENGLISH = {
+    "asked": "Which covariates distinguish the classes, and how certain is this?",
+    "weights": "Largest {words}: {named}.",
+    "weights.none": "All {words} are zero.",
+    "weights.all": "Relative weights (sum to 1): all {every} are > 0; largest first",
+    "weights.some": "Relative weights (sum to 1): {shown} of {every} are > 0, all others exactly 0;"
+    " largest first",
+    "weights.means": "Relative weights (sum to 1), posterior means; largest first",
+    "weights.exp": "Weights apply to exp(x), where x is a standardised covariate.",
+    "coef.standard": "standardised covariates",
+    "coef.units": "covariates in their original units",
+    "coef.some": "Coefficients of {covariates}, relative to class '{reference}': {shown} of {every}"
+    " are not 0, all others exactly 0",
+    "coef.all": "Coefficients of {covariates}, relative to class '{reference}'; largest absolute"
+    " value first",
+    "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the"
+    " other folds",
+    "cv.better": "{name} makes fewer errors than always predicting the majority class (by {mean},"
+    " standard error {error}).",
+    "cv.worse": "{name} makes more errors than always predicting the majority class (by {mean},"
+    " standard error {error}).",
+    "cv.open": "{name} does not make significantly fewer errors than always predicting the majority"
+    " class (difference {mean}, standard error {error}).",
+    "cv.ended": "Cross-validation ended after {done} of {folds} folds: {fault}.",
+    "cv.infinite": "The log loss is infinite, because the observed class of {rows} rows has"
+    " predicted probability 0.",
+    "rows": "The observed class has predicted probability ≥ 0.5 in {likely} of the {rows} rows"
+    " (mean probability {mean}). These are the training rows; expect lower probabilities for"
+    " new rows.",
+    "rows.title": "Rows whose observed class is least probable (rows are numbered from 0)",
+    "rows.unknown": "This fit does not store the likelihood of each row; use model.score(X, y) to"
+    " assess predictions.",
+    "shape": "Shape a of the prior on the weights: {value}.",
+    "shape.fixed": "{value}, fixed",
+    "shape.learned": "{value}, estimated under the hyperprior p(a) ∝ 1/a on the range {low} to"
+    " {high}",
+    "rate": "Parameter η (squared rate) of the Laplace prior on the coefficients: {value}.",
+    "rate.learned": "{value}, estimated",
+    "horseshoe": "Scales of the horseshoe prior: log tau = {tau}, slab = {slab}.",
+    "log_likelihood": "Log-likelihood of the full data: {value}.",
+    "log_likelihood.priors": "Log-likelihood of the full data: {value}; including the log priors:"
+    " {objective}.",
+    "log_likelihood.weights": "Log-likelihood of the full data: {value}; including the log prior of"
+    " the relative weights: {objective}.",
+    "sweeps": "Converged in {sweeps} passes over the data.",
+    "bound": "Lower bound on the log evidence: {value}.",
+    "methods.plackett-luce": "Classes were modelled by Plackett-Luce regression {source}.",
+    "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate}"
+    " (eta = {eta}) on standardised coefficients, estimated at the posterior mode.",
+    "methods.normal": "Classes were modelled by a Bayesian multinomial logit with Laplace priors on"
+    " the coefficients, with a {kind} approximation of the posterior.",
+    "methods.laplace": "Classes were modelled by a Bayesian multinomial logit with Laplace priors"
+    " on the coefficients, sampled with the scheme of {source}.",
+    "methods.horseshoe": "Classes were modelled by a Bayesian multinomial logit with the"
+    " regularised horseshoe priors of {prior} on the coefficients, sampled with the scheme of"
+    " {source}.",
+}
+
+
+# The largest weights or coefficients of a classifier ----------------------------------------------
+
+
+_DRAWS = 1000  # from a variational posterior, for intervals
+
+
+def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
+    """Return a table of positive weights, or coefficients, largest first.
+
+    Without draws there are no intervals.
+    """
+    import pandas as pd
+
+    draws, class_labels, column_names = _load_weight_draws(model)
+    estimate_name, has_draws = "coef", len(draws) > 0
+    if _has_relative_weights(model):
+        estimate_name, estimates = "weight", np.asarray(model.weights_).ravel()
+    elif has_draws:
+        estimates = draws.mean(axis=0)
+    else:
+        estimates = model.scaled_coef_.ravel()
+    columns_by_name = {estimate_name: estimates}
+    if has_draws:
+        columns_by_name["low"], columns_by_name["high"] = compute_interval(draws, ci)
+    if estimate_name == "coef":
+        columns_by_name["original"] = model.coef_[:, model._standard_.varies].ravel()
+    row_labels = pd.MultiIndex.from_product(
+        [class_labels, column_names], names=["class", "column"]
+    ).to_frame(index=False)
+    frame = pd.concat([row_labels, pd.DataFrame(columns_by_name)], axis=1)
+    row_order = argsort_descending(np.abs(frame[estimate_name].to_numpy()))
+    if has_draws:
+        frame.attrs["interval"] = ci
+    else:
+        row_order = row_order[: np.count_nonzero(frame[estimate_name])]
+    return frame.iloc[row_order].reset_index(drop=True)
+
+
+def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
+    """Return draws of all weights, (n_draws, n_weights), with classes and columns."""
+    # The weights are coefficients of a sparse logit; a fit without draws has none.
+    if model._posterior is not None:
+        weights = model._view.draws[model._learned]
+        draws = weights.to_numpy().reshape(-1, weights.shape[2] * weights.shape[3])
+        return (
+            draws,
+            weights["class"].to_numpy().tolist(),
+            weights[weights.dims[3]].to_numpy().tolist(),
+        )
+    if model._learned == "coef":
+        return (
+            np.empty((0, model.scaled_coef_.size)),
+            list_non_reference_classes(model),
+            list_varying_columns(model),
+        )
+    column_names = getattr(model.weights_, "columns", range(np.shape(model.weights_)[1]))
+    return (
+        model._engine.sample_relative_weights(model, _DRAWS),
+        list(model.classes_),
+        list(column_names),
+    )
+
+
+_ESTABLISHED = 2.0  # smallest difference that is called established, in standard errors
+_MIN_SHOWN = 0.0005  # relative weight, with three decimals
+_NAMED, _WORST = 3, 10
+
+
+def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
+    """Return the functions that make the findings of a fit."""
+    effect_finding_maker = coefficients
+    if _has_relative_weights(model):
+        effect_finding_maker = weights
+    makers = [*_FIRST_MAKERS, effect_finding_maker, parameters, unexpected_rows]
+    if model._posterior is not None:
+        makers.append(summary)
+    return (*makers, *_LAST_MAKERS)
+
+
+def _has_relative_weights(model: Any) -> bool:
+    """Return whether the model has relative weights (Plackett-Luce regression)."""
+    return model._learned == "weights"
+
+
+# predictions --------------------------------------------------------------------------------------
+
+
+@finding("cross_validation", "Cross-validation", ON_SCREEN)
+def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
+    """Report error rate and log loss against majority class and class frequencies."""
+    scores = _cross_validate(model, settings)
+    if scores is None:
+        return None
+    notes, ending_text, is_stopped = [], "", scores.fault == STOPPED
+    if scores.fault:
+        fault = scores.fault.rstrip(".")
+        ending_text = phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault)
+        notes.append(ending_text)
+    if not len(scores.errors):
+        return Finding(
+            notes=tuple(notes), stopped=is_stopped, brief=Brief("Prediction", ending_text)
+        )
+    if n_impossible := int(np.isinf(scores.losses).sum()):
+        notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{n_impossible:,}"))
+    model_name = _read_model_name(model)
+    title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
+    score_table = _build_score_table(model_name, scores)
+    return Finding(
+        _compare_majority_class(model_name, scores),
+        title=str(title),
+        table=scores.table(),
+        shown=score_table,
+        notes=tuple(notes),
+        stopped=is_stopped,
+        brief=Brief("Prediction", table=score_table),
+    )
+
+
+def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
+    """Return cross-validation scores, or the stored ones; None if not requested."""
+    stored_scores = vars(model).get("cross_validation_")
+    if stored_scores is not None and (stored_scores.folds, stored_scores.seed) == (
+        settings.folds,
+        settings.random_seed,
+    ):
+        return stored_scores
+    if not settings.folds or settings.rows is None or model._interrupted_:
+        return None
+    cores = settings.cores
+    if model._posterior is None:  # such a fit is too short for a process
+        cores = 1
+    fold_arguments = settings.rows, settings.folds, settings.random_seed, cores
+    model.cross_validation_ = load_method("Classifier.cross_validate")(model, *fold_arguments)
+    return model.cross_validation_
+
+
+def _build_score_table(name: str, scores: Scores) -> "pandas.DataFrame":
+    """Return a table of mean error and log loss with standard errors."""
+    import pandas as pd
+
+    no_estimates = (np.nan, np.nan)
+    rows = {
+        name: (*_compute_mean_error(scores.errors), *_compute_mean_error(scores.losses)),
+        "majority class": (*_compute_mean_error(scores.base_errors), *no_estimates),
+        "class proportions": (*no_estimates, *_compute_mean_error(scores.base_losses)),
+    }
+    columns = ["error_rate", "error_rate_se", "log_loss", "log_loss_se"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("prediction")
+
+
+def _compute_mean_error(costs: np.ndarray) -> tuple[float, float]:
+    """Return mean and standard error of the costs; NaN without costs."""
+    mean = float(costs.mean())
+    if not np.isfinite(mean) or len(costs) == 1:
+        return mean, np.nan
+    return mean, float(costs.std(ddof=1)) / np.sqrt(len(costs))
+
+
+def _compare_majority_class(name: str, scores: Scores) -> Text:
+    """Return a sentence that compares the error rate with the majority class's."""
+    mean_difference, standard_error = _compute_mean_error(scores.base_errors - scores.errors)
+    facts = {"name": name, "error": f"{standard_error:.3f}"}
+    if not abs(mean_difference) > _ESTABLISHED * standard_error or mean_difference == 0:
+        return phrase(ENGLISH, "cv.open", mean=f"{mean_difference:.3f}", **facts)
+    sentence_key = "cv.worse"
+    if mean_difference > 0:
+        sentence_key = "cv.better"
+    return phrase(ENGLISH, sentence_key, mean=f"{abs(mean_difference):.3f}", **facts)
+
+
+def _read_model_name(model: Any) -> str:
+    """Return the model's registered name, or its class name."""
+    spec = find_spec(model)
+    if spec is None:
+        return type(model).__name__
+    return spec.name
+
+
+# weights and coefficients -------------------------------------------------------------------------
+
+
+@finding("weights", "Covariate weights", ON_SCREEN)
+def weights(model: Any, settings: AnswerSettings) -> Finding:
+    """Report the relative weights of Plackett-Luce regression, largest first."""
+    table = rank_weights(model, settings.ci)
+    shown_table = table[table["weight"] >= _MIN_SHOWN]  # smaller weights round to zero
+    n_weights = model.weights_.size
+    sentence_key = "weights.means"
+    if model._engine.is_point:
+        sentence_key = "weights.some"
+        if len(table) == n_weights:
+            sentence_key = "weights.all"
+    title = phrase(ENGLISH, sentence_key, shown=f"{len(table):,}", every=f"{n_weights:,}")
+    notes, named_table = (), table
+    if model.get_params()["transform"] is not None:
+        notes = (ENGLISH["weights.exp"],)
+        named_table = table.replace({"column": {"1": "the constant"}})
+    sentence, shown_table = (
+        _format_largest_rows(named_table, "weight", "weights"),
+        _move_names_last(shown_table),
+    )
+    brief = _build_brief(shown_table, "Weights")
+    return Finding(sentence, str(title), table, shown_table, notes=notes, brief=brief)
+
+
+@finding("coef", "Coefficients", ON_SCREEN)
+def coefficients(model: Any, settings: AnswerSettings) -> Finding:
+    """Report the coefficients of the sparse logit, largest absolute value first."""
+    table = rank_weights(model, settings.ci)
+    scale_text = ENGLISH["coef.units"]
+    if model.standardize:
+        scale_text = ENGLISH["coef.standard"]
+    sentence_key, count_texts = "coef.all", {}
+    if model._engine.is_point:
+        sentence_key = "coef.some"
+        count_texts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
+    title = phrase(
+        ENGLISH, sentence_key, covariates=scale_text, reference=model._reference_, **count_texts
+    )
+    sentence, shown_table = (
+        _format_largest_rows(table, "coef", "coefficients"),
+        _move_names_last(table),
+    )
+    return Finding(
+        sentence, str(title), table, shown_table, brief=_build_brief(shown_table, "Effects")
+    )
+
+
+def _build_brief(table: Any, label: str) -> Brief:
+    """Return the table as a short finding; a sentence if it has no rows."""
+    if len(table):
+        return Brief(label, "", table=table)
+    return Brief(label, table=table)
+
+
+def _move_names_last(table: Any) -> Any:
+    """Return a table with the columns "class" and "column" at the end."""
+    last_columns = ["class", "column"]
+    return table[
+        [
+            *(name for name in table.columns if name not in (*last_columns, "original")),
+            *last_columns,
+        ]
+    ]
+
+
+def _format_largest_rows(table: "pandas.DataFrame", column: str, noun: str) -> Text:
+    """Return a sentence that lists the largest weights or coefficients."""
+    rows = table.head(_NAMED).to_dict("records")
+    if not rows:
+        return phrase(ENGLISH, "weights.none", words=noun)
+    weight_list = list_names(
+        [
+            f"{row['column']} for {str(row['class'])!r} ({format_number(row[column])})"
+            for row in rows
+        ]
+    )
+    return phrase(ENGLISH, "weights", words=noun, named=weight_list)
+
+
+# the complete model -------------------------------------------------------------------------------
+
+
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
+def parameters(model: Any, settings: AnswerSettings) -> Finding:
+    """Report prior parameters and the log-likelihood of all rows."""
+    if _has_relative_weights(model):
+        return Finding(notes=tuple(_describe_weight_parameters(model, settings.ci)))
+    return Finding(notes=tuple(_describe_coefficient_parameters(model, settings.ci)))
+
+
+def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
+    """Return sentences on the shape of the weights' prior, fit and sweeps (Plackett-Luce)."""
+    sentences = [phrase(ENGLISH, "shape", value=_format_shape(model, ci))]
+    if model._posterior is not None:
+        return [*sentences, _format_likelihood_draws(model, ci)]
+    likelihood_text = f"{model.log_likelihood_:.3f}"
+    if not model._engine.is_point:
+        bound_sentence = phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
+        return [
+            *sentences,
+            bound_sentence,
+            phrase(ENGLISH, "log_likelihood", value=likelihood_text),
+        ]
+    objective = f"{model.objective_:.3f}"
+    sentence_key = "log_likelihood"
+    if model.a > 1:
+        sentence_key = "log_likelihood.weights"
+    likelihood_sentence = phrase(ENGLISH, sentence_key, value=likelihood_text, objective=objective)
+    return [
+        *sentences,
+        likelihood_sentence,
+        phrase(ENGLISH, "sweeps", sweeps=f"{model._n_passes_:,}"),
+    ]
+
+
+def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
+    """Return sentences on prior scales and log-likelihood (sparse logit)."""
+    if model.prior == "horseshoe":
+        draws = model._view.draws
+        tau, slab = (
+            _format_draws(np.log(draws["tau"].to_numpy()), ci),
+            _format_draws(draws["slab"].to_numpy(), ci),
+        )
+        sentences = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
+    else:
+        sentences = [phrase(ENGLISH, "rate", value=_format_eta(model, ci))]
+    if model._posterior is not None:
+        return [*sentences, _format_likelihood_draws(model, ci)]
+    facts = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
+    return [*sentences, phrase(ENGLISH, "log_likelihood.priors", **facts)]
+
+
+def _format_eta(model: Any, ci: float) -> Text:
+    """Return a sentence on eta of the Laplace prior, fixed or learned."""
+    if model.eta is not None:
+        return phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
+    return phrase(
+        ENGLISH, "rate.learned", value=_format_draws(model._view.draws["eta"].to_numpy(), ci)
+    )
+
+
+def _format_likelihood_draws(model: Any, ci: float) -> Text:
+    """Return a sentence on mean and interval of the log-likelihood."""
+    draws = model._view.log_likelihood
+    mean, low, high = (
+        round(float(statistic), 3)
+        for statistic in (draws.mean(), *compute_interval(draws, ci, axis=None))
+    )
+    return phrase(
+        ENGLISH,
+        "log_likelihood",
+        value=f"{mean:g} ({describe_interval(ci)} {low:g} to {high:g})",
+    )
+
+
+def _format_shape(model: Any, ci: float) -> Text:
+    """Return a sentence on the prior shape a, fixed or learned."""
+    if model.a is not None:
+        return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
+    low_text, high_text = (f"{end:g}" for end in model.a_range)
+    shape_text = format_number(model.a_)
+    if model._posterior is not None:
+        shape_text = _format_draws(model._view.draws["a"].to_numpy(), ci)
+    return phrase(ENGLISH, "shape.learned", value=shape_text, low=low_text, high=high_text)
+
+
+def _format_draws(draws: np.ndarray, ci: float) -> str:
+    """Return mean and interval of draws as text, with three digits."""
+    low, high = compute_interval(draws, ci, axis=None)
+    return (
+        f"{format_number(draws.mean())} ({describe_interval(ci)} {format_number(low)} to"
+        f" {format_number(high)})"
+    )
+
+
+@finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)
+def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
+    """Report training rows whose observed class is least probable.
+
+    It requires draws of each row's likelihood.
+    """
+    import pandas as pd
+
+    tree = model._posterior
+    if tree is None or "log_likelihood" not in tree.children:
+        return Finding(ENGLISH["rows.unknown"])
+    log_probabilities, class_codes = (
+        tree["log_likelihood"]["label"],
+        model._view.observed["label"].to_numpy(),
+    )
+    mean_probabilities = np.exp(log_probabilities).mean(["chain", "draw"]).to_numpy()
+    by_probability = np.argsort(mean_probabilities, kind="stable")
+    columns = {
+        "row": log_probabilities["row"].to_numpy()[by_probability],
+        "class": model.classes_[class_codes[by_probability]],
+        "probability": mean_probabilities[by_probability],
+    }
+    facts = {
+        "rows": f"{len(mean_probabilities):,}",
+        "likely": f"{int((mean_probabilities >= 0.5).sum()):,}",
+        "mean": format_probability(float(mean_probabilities.mean())),
+    }
+    worst_rows = pd.DataFrame(columns).head(_WORST)
+    return Finding(phrase(ENGLISH, "rows", **facts), title=ENGLISH["rows.title"], table=worst_rows)
+
+
+# sentences of the methods section -----------------------------------------------------------------
+
+
+def describe_methods(model: Any) -> tuple[Text, ...]:
+    """Return methods sentences about the classifier."""
+    if _has_relative_weights(model):
+        return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
+    if model._engine.is_point:
+        return (
+            phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),
+        )
+    if approximation := model._used_engine.approximation:
+        return (phrase(ENGLISH, "methods.normal", kind=approximation),)
+    facts = {"prior": Cite("piironen2017", inside=True), "source": Cite("polson2013", inside=True)}
+    return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
+
+
+_FIRST_MAKERS = (make_question_maker(lambda model: ENGLISH["asked"]), cross_validation)
+_LAST_MAKERS = (data, make_methods_maker(describe_methods), convergence)

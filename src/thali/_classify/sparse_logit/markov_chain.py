@@ -1,0 +1,165 @@
+"""Markov chains of the sparse logit: data, starting values and record."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from thali._inference.markov_chains import FixedChain
+
+from .arguments import CoefficientPrior
+from .covariate_columns import SparseColumns, add_intercept_column
+from .gibbs_sweep import (
+    ACCEPTED,
+    ETA,
+    HORSESHOE,
+    INTERCEPT_VARIANCE,
+    LAPLACE,
+    LOG_STEP,
+    TRIED,
+    CoefficientDraws,
+    CoefficientProblem,
+    CoefficientState,
+    record_sweeps,
+)
+from .hamiltonian_moves import TrajectorySpace, allocate_trajectory_space
+from .horseshoe_prior import SLAB_SQUARE, TAU_SQUARE
+
+PRIOR_CODES = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
+# the slab of the horseshoe, a Student's t distribution of the largest coefficients
+SLAB_DF, SLAB_SCALE = 4.0, 2.5
+
+
+def build_coefficient_problem(
+    matrix: Any,
+    codes: Any,
+    n_classes: int,
+    reference_index: int,
+    prior: CoefficientPrior,
+    is_wide: Any = None,
+    row_weights: Any = None,
+    n_trajectories: int = 0,
+) -> CoefficientProblem:
+    """Return data and prior as the sampler and the approximations read them.
+
+    The sampler requires a dense matrix.
+    """
+    covariates: Any
+    if isinstance(matrix, SparseColumns):  # it contains the intercept's ones
+        covariates, is_wide, (n_columns, n) = matrix, False, matrix.shape
+        n_penalised = n_columns - prior.intercept
+    else:
+        columns = add_intercept_column(matrix, prior.intercept)
+        n, n_penalised = matrix.shape
+        if is_wide is None:
+            is_wide = columns.shape[1] > n
+        if not is_wide:
+            columns = columns.T
+        covariates = np.array(columns, float, order="C")
+    if row_weights is None:
+        row_weights = np.ones(n)
+    return CoefficientProblem(
+        covariates,
+        np.array(codes, np.int64),
+        np.array(row_weights, float),
+        int(n_classes),
+        int(reference_index),
+        n_penalised,
+        bool(is_wide),
+        float(prior.shape),
+        float(prior.rate),
+        prior.eta is None,
+        PRIOR_CODES[prior.name],
+        float(prior.global_scale),
+        SLAB_DF,
+        SLAB_SCALE,
+        int(n_trajectories),
+        np.delete(np.arange(n_classes), reference_index),
+    )
+
+
+def sample_start(
+    problem: CoefficientProblem, eta: float | None, rng: np.random.Generator
+) -> CoefficientState:
+    """Return a starting state with linear predictors of about 2.
+
+    They differ between chains.
+    """
+    A, columns = problem.covariates, problem.columns
+    m, n = columns.shape
+    row_norm = np.sqrt((A**2).sum() / n)
+    coef = rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100))
+    coef[problem.reference] = 0.0
+    predictors = np.ascontiguousarray(coef @ columns)
+    variances = np.full((problem.classes, m), INTERCEPT_VARIANCE)
+    real = np.zeros(6)
+    real[ETA] = eta or 1.0
+    real[LOG_STEP] = -1.0
+    real[TAU_SQUARE] = problem.global_scale**2
+    real[SLAB_SQUARE] = problem.slab_scale**2
+    square_scales = np.full_like(variances, real[TAU_SQUARE])
+    smaller_size = A.shape[0]
+    work_space = (
+        np.empty(n),
+        np.empty(n),
+        np.empty_like(A),
+        np.empty((smaller_size, smaller_size)),
+        np.empty(smaller_size),
+    )
+    return CoefficientState(coef, variances, square_scales, predictors, real, *work_space)
+
+
+class CoefficientChain(FixedChain):
+    """One Markov chain of the coefficients with its recorded draws."""
+
+    _PARTS = ("state", "motion", "sweeps")
+
+    problem: "CoefficientProblem"
+    state: "CoefficientState"
+    motion: TrajectorySpace
+    record: CoefficientDraws
+    rng: np.random.Generator
+
+    def __init__(
+        self,
+        problem: CoefficientProblem,
+        eta: float | None,
+        rng: np.random.Generator,
+        draws: int,
+        tune: int,
+        thin: int,
+    ) -> None:
+        """Draw the starting state and allocate the record."""
+        self.problem, self.rng = problem, rng
+        self.state = sample_start(problem, eta, rng)
+        covariate_shape = 0, 0
+        if problem.trajectories:
+            covariate_shape = problem.covariates.shape
+        self.motion = allocate_trajectory_space(problem.classes, *covariate_shape)
+        super().__init__(draws, tune, thin)
+        self.record = CoefficientDraws(
+            np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2))
+        )
+
+    @property
+    def scale_rate(self) -> float:
+        """Acceptance rate of scale moves since tuning ended."""
+        real = self.state.real
+        if not real[TRIED]:
+            return math.nan
+        return float(real[ACCEPTED] / real[TRIED])
+
+    def run_until(self, until: int) -> None:
+        """Run the chain until it has done `until` sweeps."""
+        record_sweeps(
+            self.rng,
+            self.problem,
+            self.state,
+            self.motion,
+            *self.record,
+            self.sweeps,
+            until,
+            self.tune,
+            self.thin,
+        )
+        self.sweeps = until

@@ -1,0 +1,414 @@
+"""Posterior draws of the sparse logit: tree, tables, predictions and prior draws."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._inference.index_arithmetic import argsort_descending, iterate_slices
+from thali._inference.markov_chains import cut_records
+from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
+from thali.errors import Argument, ArgumentError
+
+from ..covariates_and_labels import is_sparse, list_non_reference_classes, list_varying_columns
+from ..posterior_datasets import (
+    add_log_likelihood,
+    build_observed_row_groups,
+    convert_class_labels,
+    sample_prior_codes,
+    select_class_entries,
+)
+from ..row_weights import is_finite_weight
+from .arguments import choose_standardization, find_reference_class, read_prior
+from .covariate_columns import SparseColumns
+from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
+from .horseshoe_prior import log_coefficient_density
+from .markov_chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
+from .posterior_mode import build_observed_rows, compute_coefficient_path, convert_to_original_units
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali._data.classification_data import TrainingData
+
+    from ..covariates_and_labels import Standardization
+    from .gibbs_sweep import CoefficientProblem
+    from .markov_chain import CoefficientChain
+    from .normal_approximation import NormalChain
+
+# checked for convergence: diagnostics of more take longer than many fits
+MAX_CHECKED_COEFFICIENTS = 100
+_BLOCK_PREDICTORS = 2**21  # linear predictors computed at a time
+_MAX_STANDARDISED = 1e150  # standard deviations: products with coefficients stay finite
+
+_DESCRIPTIONS = {
+    "coef": "coefficients of the standardised covariates, relative to the reference class",
+    "intercept": "intercept at the training means of all covariates, relative to the reference"
+    " class",
+    "eta": "squared rate of the Laplace prior",
+    "tau": "overall scale of the horseshoe prior",
+    "slab": "scale c of the slab of the horseshoe prior, the standard deviation of a coefficient"
+    " that is not shrunk",
+    "log_likelihood": "full data set, natural logarithm",
+}
+
+
+def build_posterior_tree(
+    chains: "Sequence[CoefficientChain | NormalChain]",
+    data: "TrainingData",
+    classes: np.ndarray,
+    columns: Sequence[str],
+    has_intercept: bool,
+    attrs: dict[Any, Any],
+    has_rows: bool = True,
+) -> "xarray.DataTree":
+    """Build the posterior tree (ArviZ schema) from all chains.
+
+    Interrupted chains of different lengths are cut so that most draws remain. Without `has_rows`
+    the tree has no log-likelihoods of rows.
+    """
+    import xarray as xr
+
+    from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
+
+    recorded_chains, draws_by_chain = cut_records(chains)
+    problem = recorded_chains[0].problem
+    stored_labels = convert_class_labels(classes)
+    free_classes = problem.free_classes
+    coefs = np.stack([record["coef"][:, free_classes] for record in draws_by_chain])
+    scales, log_likelihoods = (
+        np.stack([record[name] for record in draws_by_chain])
+        for name in ("scales", "log_likelihood")
+    )
+    scale_draws = {"tau": scales[..., 0], "slab": scales[..., 1]}
+    if problem.prior != HORSESHOE:
+        scale_draws = {"eta": scales[..., 0]}
+    posterior = build_draws_group(
+        coefs, scale_draws, log_likelihoods, stored_labels[free_classes], columns, has_intercept
+    )
+    constants = {
+        "reference": stored_labels[problem.reference],
+        "learned_eta": problem.learns_eta and problem.prior != HORSESHOE,
+    }
+    groups = {
+        "posterior": posterior,
+        **build_observed_row_groups(data, classes, constants),
+        "sample_stats": xr.Dataset(
+            {"scale_move_rate": ("chain", [chain.scale_rate for chain in recorded_chains])},
+            {"chain": posterior["chain"]},
+        ),
+    }
+    if has_rows:
+        all_coefs = np.stack([record["coef"] for record in draws_by_chain])
+        add_log_likelihood(
+            groups, lambda rows: _log_class_probability(all_coefs, problem, rows), data
+        )
+    add_log_prior(groups, _log_prior(posterior, problem), {})
+    return build_tree(groups, {**describe_origin(), **attrs})
+
+
+def _log_class_probability(
+    coefs: np.ndarray, problem: "CoefficientProblem", rows: np.ndarray
+) -> np.ndarray:
+    """Return ln P of each row's class, shape (chains, draws, rows)."""
+    # `coefs` has shape (chains, draws, K, m).
+    A = problem.covariates
+    if isinstance(A, SparseColumns):
+        flat_predictors = SparseColumns(A.S[rows], A.shift).multiply(coefs.reshape(-1, A.m))
+        predictors = np.moveaxis(flat_predictors.reshape(-1, *coefs.shape[:-1]), 0, -1)
+    else:
+        predictors = coefs @ problem.columns[:, rows]
+    maximum = predictors.max(axis=2)
+    class_predictor = select_class_entries(predictors, problem.codes[rows])
+    return class_predictor - maximum - np.log(np.exp(predictors - maximum[:, :, None]).sum(axis=2))
+
+
+def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
+    """Return log prior densities of scales, coefficients and intercepts, by name."""
+    variables = {name: posterior[name].values for name in posterior.data_vars}
+    if problem.prior == HORSESHOE:
+        log_priors = _log_horseshoe_prior(variables, problem)
+    else:
+        log_priors = _log_laplace_prior(variables, problem)
+    if "intercept" in posterior:
+        scaled_squares = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
+        log_priors["intercept"] = -0.5 * (
+            scaled_squares + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)
+        ).sum(axis=2)
+    return log_priors
+
+
+def _log_laplace_prior(
+    posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
+) -> dict[str, np.ndarray]:
+    """Return the log Laplace prior with rate sqrt(eta), by name."""
+    # eta ~ Gamma(shape, rate) if it is learned.
+    from scipy.special import gammaln, xlogy
+
+    eta, coef = posterior["eta"], posterior["coef"]
+    log_priors, shape, rate = {}, problem.shape, problem.rate
+    if problem.learns_eta:
+        log_priors["eta"] = (
+            shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, eta) - rate * eta
+        )
+    n_coefficients = coef.shape[2] * coef.shape[3]
+    log_priors["coef"] = n_coefficients * (0.5 * np.log(eta) - np.log(2.0)) - np.sqrt(eta) * np.abs(
+        coef
+    ).sum(axis=(2, 3))
+    return log_priors
+
+
+def _log_horseshoe_prior(
+    posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
+) -> dict[str, np.ndarray]:
+    """Return log priors of tau, the slab, and coefficients given both, by name."""
+    # tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
+    from scipy.special import gammaln
+
+    tau, slab, coef = posterior["tau"], posterior["slab"], posterior["coef"]
+    tau_scale, half_df = problem.global_scale, 0.5 * problem.slab_df
+    slab_rate = half_df * problem.slab_scale**2
+    return {
+        "tau": np.log(2.0 / (np.pi * tau_scale)) - np.log1p((tau / tau_scale) ** 2),
+        "slab": np.log(2.0)
+        + half_df * np.log(slab_rate)
+        - gammaln(half_df)
+        - (2.0 * half_df + 1.0) * np.log(slab)
+        - slab_rate / slab**2,
+        "coef": log_coefficient_density(coef.reshape(*tau.shape, -1), tau, slab).sum(axis=2),
+    }
+
+
+def build_draws_group(
+    coefs: np.ndarray,
+    scales: dict[str, np.ndarray],
+    log_likelihoods: np.ndarray,
+    labels: np.ndarray,
+    columns: Sequence[str],
+    has_intercept: Any,
+) -> "xarray.Dataset":
+    """Return a dataset of draws (chain, draw, ...) for a posterior tree.
+
+    `coefs` (chain, draw, class, column) contain the intercept last.
+    """
+    from thali._posterior.datatree_files import build_draws
+
+    class_dims = ("chain", "draw", "class")
+    variables = {
+        "coef": ((*class_dims, "covariate"), np.ascontiguousarray(coefs[..., : len(columns)])),
+        **{name: (("chain", "draw"), scale) for name, scale in scales.items()},
+        "log_likelihood": (("chain", "draw"), log_likelihoods),
+    }
+    if has_intercept:
+        variables["intercept"] = (class_dims, np.ascontiguousarray(coefs[..., -1]))
+    coordinates = {"class": labels, "covariate": list(columns)}
+    return build_draws(variables, coordinates, log_likelihoods.shape, _DESCRIPTIONS)
+
+
+def collect_summary_draws(
+    posterior: PosteriorTree, max_coefficients: int | None = None
+) -> dict[str, np.ndarray]:
+    """Return draws of the summary rows, with the largest coefficients only.
+
+    The rows are the learned scales, log_likelihood and coef[class, column]. For the horseshoe they
+    contain the logarithm of tau: however large tau is, the slab limits the coefficients, so that
+    tau itself has no mean.
+    """
+    draws, quantities = posterior.draws, {}
+    if "tau" in draws:
+        quantities = {"log_tau": np.log(draws["tau"].values), "slab": draws["slab"].values}
+    elif posterior.fixed["learned_eta"]:
+        quantities = {"eta": draws["eta"].values}
+    quantities["log_likelihood"] = posterior.log_likelihood
+    coefs = draws["coef"]
+    row_names = [
+        f"coef[{label}, {column}]"
+        for label in coefs["class"].values
+        for column in coefs["covariate"].values
+    ]
+    draws = coefs.values.reshape(*coefs.shape[:2], -1)
+    selected_indices = np.arange(len(row_names))
+    if max_coefficients is not None and len(row_names) > max_coefficients:
+        selected_indices = np.sort(
+            argsort_descending(np.abs(draws.mean(axis=(0, 1))))[:max_coefficients]
+        )
+    return quantities | {row_names[index]: draws[..., index] for index in selected_indices}
+
+
+def iterate_logit_probabilities(
+    posterior: PosteriorTree, matrix: Any, standardization: "Standardization", reference_index: int
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield blocks of rows with class probabilities (rows, draws, K)."""
+    posterior_draws = posterior.draws
+    coefs = flatten_chains(posterior_draws["coef"].values)
+    n_draws, n_free_classes, d = coefs.shape
+    intercepts = np.zeros((n_draws, n_free_classes))
+    if "intercept" in posterior_draws:
+        intercepts = posterior_draws["intercept"].values.reshape(n_draws, n_free_classes)
+    if is_sparse(matrix):
+        matrix = matrix.tocsr()
+    row_size = n_draws * (n_free_classes + 1)
+    for row_slice in iterate_slices(matrix.shape[0], row_size, _BLOCK_PREDICTORS):
+        standardised_rows = np.clip(
+            standardization.varying(matrix[row_slice]), -_MAX_STANDARDISED, _MAX_STANDARDISED
+        )
+        scores = np.zeros((n_draws, n_free_classes + 1, len(standardised_rows)))
+        is_free = np.arange(n_free_classes + 1) != reference_index
+        scores[:, is_free] = (coefs.reshape(-1, d) @ standardised_rows.T).reshape(
+            n_draws, n_free_classes, -1
+        )
+        scores[:, is_free] += intercepts[..., None]
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        yield row_slice, scores.transpose(2, 0, 1)
+
+
+def compute_posterior_means(
+    posterior: PosteriorTree, standardization: "Standardization"
+) -> dict[str, Any]:
+    """Return posterior means as fitted attributes, in units of X."""
+    draws = posterior.draws
+    scaled_means = draws["coef"].values.mean(axis=(0, 1))
+    intercepts_at_mean = np.zeros(len(scaled_means))
+    if "intercept" in draws:
+        intercepts_at_mean = draws["intercept"].values.mean(axis=(0, 1))
+    log_likelihood = float(posterior.log_likelihood.mean())
+    return {
+        **convert_to_original_units(scaled_means, intercepts_at_mean, standardization),
+        "log_likelihood_": log_likelihood,
+    }
+
+
+# The table of the coefficients of a sparse multinomial logit --------------------------------------
+
+
+STANDARDISED_SCALE = (
+    "log odds relative to the reference class per standard deviation of the covariate in the"
+    " training rows"
+)
+ORIGINAL_SCALE = "log odds relative to the reference class per unit of the covariate in X"
+
+
+def describe_scale(model: Any) -> str:
+    """Return words on the scale of reported coefficients (standardised or raw)."""
+    if model.standardize:
+        return STANDARDISED_SCALE
+    return ORIGINAL_SCALE
+
+
+def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
+    """Return means, intervals and signs of the coefficients as a table."""
+    from thali._exportable_table import Table
+
+    if not is_finite_weight(delta):
+        raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
+    coefs = model._view.draws["coef"]
+    draws = coefs.to_numpy().reshape(-1, coefs.shape[2] * coefs.shape[3])
+    low, high = compute_interval(draws, ci)
+    columns_by_name = {
+        "class": np.repeat(coefs["class"].to_numpy(), coefs.shape[3]),
+        "covariate": np.tile(coefs["covariate"].to_numpy(), coefs.shape[2]),
+        "coef": draws.mean(axis=0),
+        "sd": draws.std(axis=0, ddof=1),
+        "low": low,
+        "high": high,
+        "probability": (np.abs(draws) > delta).mean(axis=0),
+        "positive": (draws > 0.0).mean(axis=0),
+        "excludes_0": (low > 0.0) | (high < 0.0),
+        "original": model.coef_[:, model._standard_.varies].ravel(),
+    }
+    frame = Table(columns_by_name)
+    scale_text = describe_scale(model)
+    frame.attrs["interval"] = ci
+    frame.attrs["scale"] = dict.fromkeys(("coef", "sd", "low", "high"), scale_text) | {
+        "original": ORIGINAL_SCALE
+    }
+    row_order = np.lexsort((-np.abs(columns_by_name["coef"]), -columns_by_name["probability"]))
+    return frame.iloc[row_order].reset_index(drop=True)
+
+
+def build_path_table(
+    model: Any, X: Any, y: Any, eta: Any, sample_weight: Any
+) -> "pandas.DataFrame":
+    """Return the table of method `coefficient_path`, from a copy of the model."""
+    model = type(model)(**(model.get_params() | {"method": "map", "prior": "laplace"}))
+    data, prior = model._read_training_data(X, y, sample_weight), read_prior(model)
+    model._standard_ = choose_standardization(model, data.matrix, prior.intercept, data.counts)
+    model._reference_ = find_reference_class(model)
+    table = compute_coefficient_path(
+        build_observed_rows(model, data, prior),
+        list_varying_columns(model),
+        list_non_reference_classes(model),
+        eta,
+    )
+    table.attrs["scale"] = describe_scale(model)
+    return table
+
+
+# Draws from the prior of the sparse multinomial logit, and labels simulated at each of them -------
+
+
+def sample_prior_predictive(
+    prior: CoefficientPrior,
+    matrix: np.ndarray,
+    classes: np.ndarray,
+    reference_index: int,
+    columns: Sequence[str],
+    rngs: Sequence[np.random.Generator],
+) -> "tuple[xarray.Dataset, np.ndarray]":
+    """Sample coefficients and labels from the prior, once per generator."""
+    d = matrix.shape[1]
+    is_free = np.arange(len(classes)) != reference_index
+    sample_coefficients = _sample_laplace_coefficients
+    if prior.is_horseshoe:
+        sample_coefficients = _sample_horseshoe_coefficients
+    all_scales, coefs, code_draws, log_likelihoods = [], [], [], []
+    for rng in rngs:
+        coef = np.zeros((len(classes), d + 1))
+        scales, coef[is_free, :d] = sample_coefficients(prior, rng, (is_free.sum(), d))
+        if prior.intercept:
+            coef[is_free, d] = math.sqrt(INTERCEPT_VARIANCE) * rng.standard_normal(is_free.sum())
+        row_codes, log_likelihood = sample_prior_codes(matrix @ coef[:, :d].T + coef[:, d], rng)
+        all_scales.append(scales)
+        coefs.append(coef[is_free])
+        code_draws.append(row_codes)
+        log_likelihoods.append(log_likelihood)
+    free_labels = convert_class_labels(classes)[is_free]
+    scales = {
+        name: np.array([[scale_draw[name] for scale_draw in all_scales]]) for name in all_scales[0]
+    }
+    dataset = build_draws_group(
+        np.array([coefs]),
+        scales,
+        np.array([log_likelihoods]),
+        free_labels,
+        columns,
+        prior.intercept,
+    )
+    return dataset, np.array(code_draws)
+
+
+def _sample_laplace_coefficients(
+    prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
+) -> tuple[dict[str, float], np.ndarray]:
+    """Sample eta, and Laplace coefficients of shape `size`."""
+    eta = prior.eta
+    if eta is None:
+        eta = rng.gamma(prior.shape, 1.0 / prior.rate)
+    return {"eta": eta}, rng.laplace(scale=1.0 / math.sqrt(eta), size=size)
+
+
+def _sample_horseshoe_coefficients(
+    prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
+) -> tuple[dict[str, float], np.ndarray]:
+    """Sample tau, the slab, and horseshoe coefficients of shape `size`."""
+    tau = prior.global_scale * abs(rng.standard_cauchy())
+    slab = SLAB_SCALE * math.sqrt(0.5 * SLAB_DF / rng.gamma(0.5 * SLAB_DF))
+    local_scales = tau * np.abs(rng.standard_cauchy(size))
+    return {"tau": tau, "slab": slab}, rng.standard_normal(size) / np.hypot(
+        1.0 / local_scales, 1.0 / slab
+    )

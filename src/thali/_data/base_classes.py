@@ -1,0 +1,297 @@
+"""Base classes of all data objects: read-only fields, and one interface to answers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from thali._labels import shorten, suggest
+from thali._object_descriptions import DescribedObject, Description, Facts
+from thali.errors import Argument, DataError, InPython, Message
+
+from .kinds import ONE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .pairs import PairedComparisons
+    from .questions import Questions
+
+
+class Frozen(DescribedObject):
+    """Base class of read-only data with a few fields."""
+
+    _FIELDS: ClassVar[tuple[str, ...]]
+    # a field that is stored only if it is not None; the class attribute is None
+    _IF_KNOWN: ClassVar[str] = ""
+    read_as: str = ""  # description of how `thali.read` read the data
+
+    @classmethod
+    def _from_fields(cls, *values: Any) -> Self:
+        """Build an object from the values of `_FIELDS`, in this order, without checks."""
+        return cls.__new__(cls)._freeze(*values)
+
+    def _freeze(self, *values: Any) -> Self:
+        """Set the fields in the order of `_FIELDS`, with read-only arrays; return the object."""
+        for name, field_value in zip(self._FIELDS, values, strict=True):
+            if isinstance(field_value, np.ndarray):
+                field_value.flags.writeable = False
+            object.__setattr__(self, name, field_value)
+        # files and digests contain no field that is None
+        if self._IF_KNOWN and getattr(self, self._IF_KNOWN) is None:
+            vars(self).pop(self._IF_KNOWN)
+        return self
+
+    def _copy_with_fields(self, **changed: Any) -> Self:
+        """Return a copy with new values of the named fields."""
+        fields = {name: getattr(self, name) for name in self._FIELDS} | changed
+        return self._from_fields(*fields.values())
+
+    def _description(self) -> Description:
+        """Return what `print` and notebooks show: size and details of the data."""
+        return Description(type(self).__name__, (("data", str(self)), *self._details()))
+
+    def _details(self) -> Facts:
+        """Return (name, labels) facts that a notebook shows below the size."""
+        raise NotImplementedError
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise DataError(
+            f"{type(self).__name__} cannot be converted to an array; use its attributes and tables."
+        )
+
+    def __setattr__(self, name: str, value: Any = None) -> None:
+        raise AttributeError(f"{type(self).__name__} cannot be changed; build new data instead.")
+
+    def __delattr__(self, name: str) -> None:
+        setattr(self, name, None)  # refused as well
+
+    def __reduce__(self) -> Any:
+        # NumPy does not pickle the read-only flag, so the copy is frozen once more
+        return type(self)._from_fields, tuple(getattr(self, name) for name in self._FIELDS)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        field_pairs = [
+            (getattr(self, name), getattr(other, name))
+            for name in self._FIELDS
+            if not name.startswith("_")
+        ]
+        return all(_are_equal_fields(a, b) for a, b in field_pairs)
+
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
+
+
+def _are_equal_fields(value: Any, other_value: Any) -> bool:
+    """Return whether two field values (arrays, tables, texts, ...) are equal."""
+    if value is None or other_value is None:
+        return value is other_value
+    if isinstance(value, np.ndarray):
+        return np.array_equal(value, other_value)
+    if isinstance(value, tuple | str | int | float | Frozen):
+        return value == other_value
+    import pandas as pd
+
+    if isinstance(value, pd.DataFrame):
+        return value.equals(other_value)
+    return value == other_value
+
+
+# The interface of all judgements of options -------------------------------------------------------
+
+
+_NO_COVARIATES = (
+    "Covariates require comparisons of two options; remove them for choices from larger sets."
+)
+
+
+class Judged(Frozen):
+    """Base class of data with answers about labelled options or objects.
+
+    A kind without some property returns its neutral value.
+    """
+
+    kind: ClassVar[str]  # from `thali._data.kinds`
+    population: ClassVar[str] = ONE  # GROUPS: of several groups of respondents
+    respondents: tuple[str, ...] = ()  # names of the respondents; () if unknown
+    option_word: ClassVar[str] = "option"
+    are_choices: ClassVar[bool] = False
+    add_up: ClassVar[bool] = False  # over people, so that tables may name respondents
+    _ANSWER: ClassVar[tuple[str, str]] = ("answer", "answers")
+    labels: tuple[str, ...]
+    people: "pd.DataFrame | None" = None  # columns that describe respondents, one row each
+    covariates: Any = None  # of comparisons of two
+    dates: Any = None  # when comparisons were made
+    worst: np.ndarray | None = None  # see `Choices`, for best-worst choices
+    # comparisons with the first option shown first; see `PairedComparisons`
+    forward: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+    @property
+    def n_options(self) -> int:
+        """Number of options, including those without any answer."""
+        return len(self.labels)
+
+    @property
+    def n_answers(self) -> int | float:
+        """Number of answers; their total weight when counts are fractional."""
+        raise NotImplementedError
+
+    @property
+    def answers_in_words(self) -> str:
+        """Number of answers as text, such as "10 comparisons"."""
+        singular_noun, noun = self._ANSWER
+        if self.n_answers == 1:
+            noun = singular_noun
+        return f"{self.n_answers:,} {noun}"
+
+    @property
+    def word_for_answers(self) -> str:
+        """Plural noun for the answers, such as "comparisons"."""
+        return self._ANSWER[1]
+
+    @property
+    def never_judged(self) -> list[str]:
+        """Labels of the options without any answer."""
+        return []
+
+    def _list_absent_labels(self, *judged_indices: np.ndarray) -> list[str]:
+        """Return labels of options whose index is in none of these arrays."""
+        is_absent = np.ones(self.n_options, bool)
+        for indices in judged_indices:
+            is_absent[indices] = False
+        return [self.labels[k] for k in np.flatnonzero(is_absent)]
+
+    @property
+    def n_ties(self) -> int | float:
+        """Number of ties; their total weight when counts are fractional."""
+        return 0
+
+    @property
+    def covariate_names(self) -> tuple[str, ...]:
+        """Names of the covariates of the answers."""
+        return ()
+
+    def questions(self, ties: bool | None = None) -> "Questions | None":
+        """Return questions, possible answers and counts; None if answers are not counted.
+
+        `ties`: whether a tie is an answer; None: if there are any.
+        """
+        return None
+
+    def _facts(self) -> Facts:
+        """Return (name, text) facts about the data for a report."""
+        return ()
+
+    def example(self) -> str:
+        """Describe one answer in words; "" if there is none."""
+        return ""
+
+    def by_respondent(self, /) -> Mapping[str, Self]:
+        """Return the data of each respondent by name; DataError if respondents are unknown."""
+        raise DataError(
+            f"{type(self).__name__} do not identify respondents; ",
+            InPython(
+                "give a mapping from each respondent to their data.",
+                Message("name their column with ", Argument("group"), "."),
+            ),
+        )
+
+    def by_group(self, column: str, /) -> Mapping[str, Self]:
+        """Return the data of each group in `column` of `people`; DataError for kinds without
+        groups.
+
+        Raise a DataError for data that are not divided into groups, such as similarities, which are
+        means over the people of a group.
+        """
+        raise DataError(
+            f"{type(self).__name__} are not divided into groups; give a mapping from group names"
+            " to data."
+        )
+
+    def to_comparisons(self) -> "PairedComparisons":
+        """Convert the answers to `PairedComparisons`; raise DataError if impossible."""
+        raise DataError(explain_unpaired_data(self))
+
+    def without_ties(self, how: str, /) -> Self:
+        """Return the data with ties halved or dropped, as `how` requests.
+
+        A tie counts as half a choice of either option ("half"), or is dropped ("drop").
+        """
+        return self
+
+    def with_covariates(self, names: Iterable[str], /) -> Self:
+        """Return the data with only these covariates; raise DataError if unknown."""
+        if list(names):
+            raise DataError(_NO_COVARIATES)
+        return self
+
+    def with_option_covariates(self, frame: Any, /) -> Self:
+        """Return comparisons with covariates of options added; else raise DataError."""
+        raise DataError(_NO_COVARIATES)
+
+    def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
+        """Merge several data objects; `labels` contains the options of all.
+
+        Respondents are kept if all know them. Raise a DataError if answers do not add up.
+        """
+        raise NotImplementedError
+
+
+class JudgedByPeople(Judged):
+    """Base class of data whose respondents may be known."""
+
+    answers: Any
+
+    @property
+    def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the respondents; empty if unknown."""
+        if self.answers is None:
+            return ()
+        return self.answers.respondents
+
+    @property
+    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
+        """Table of respondents' characteristics, one row each; None if there are none."""
+        if self.answers is None:
+            return None
+        return self.answers.people
+
+
+def merge_new_data(old_data: Any, new_data: Any) -> Any:
+    """Return the old data with the answers of new data added.
+
+    Respondents are kept if both know them.
+    """
+    for data, origin in ((old_data, "the model was fitted to"), (new_data, "got")):
+        if not isinstance(data, Judged) or not data.are_choices or data.worst is not None:
+            raise DataError(
+                f"Only paired comparisons and choices from sets can be updated; {origin}"
+                f" {type(data).__name__}. Fit all data together instead."
+            )
+    if type(old_data) is not type(new_data):
+        types_text = f"{type(old_data).__name__}, but the update has {type(new_data).__name__}"
+        raise DataError(f"The model was fitted to {types_text}; fit all data together.")
+    unknown_labels = [label for label in new_data.labels if label not in set(old_data.labels)]
+    if unknown_labels:
+        raise DataError(
+            "The new data contain options that the model was not fitted to:"
+            f" {shorten(unknown_labels)}; fit all data"
+            f" together.{suggest(unknown_labels[0], old_data.labels)}"
+        )
+    if old_data.covariate_names or new_data.covariate_names:
+        raise DataError(
+            "A fit with covariates cannot be updated with new comparisons; fit all data together."
+        )
+    return old_data.together([new_data], old_data.labels)
+
+
+def explain_unpaired_data(data: Any) -> str:
+    """Return the error sentence that the data are not paired comparisons."""
+    requirement = (
+        "This requires PairedComparisons, or a square table of counts (row chosen over column)"
+    )
+    return f"{requirement}; got {type(data).__name__}."

@@ -1,0 +1,471 @@
+"""Reading best-worst (MaxDiff) choices from wide and long tables."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
+from thali.errors import Argument, DataError
+
+from ..column_readers import (
+    check_columns,
+    choose_labels,
+    describe_columns,
+    encode_column,
+    get_column,
+    list_texts,
+    note_omission,
+    read_counts,
+    select_answered_rows,
+)
+from ..column_roles import (
+    ALTERNATIVE,
+    BEST,
+    COUNT,
+    RANK,
+    RESPONDENT,
+    STEMS,
+    TASK,
+    WORST,
+    column_names,
+    find_named_columns,
+    map_plain_names,
+    simplify_name,
+)
+from ..respondent_answers import read_any_respondents
+from ..respondent_table import is_constant_within
+from .long_and_wide_tables import RawOccasions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_SERIES_MARKS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    [str(k) for k in range(1, 40)],
+    [str(k) for k in range(40)],
+)
+
+
+class BestWorstColumns(NamedTuple):
+    """Names of the columns of a wide best-worst table, one set per row."""
+
+    best: str
+    worst: str | None
+    options: tuple[str, ...]
+    respondent: str | None
+    count: str | None  # type: ignore[override]
+
+    @property
+    def used(self) -> set[str | None]:
+        """Set of all column names that are not None."""
+        return {self.best, self.worst, *self.options, self.respondent, self.count}
+
+    def __str__(self) -> str:
+        choice_columns = f"choice in {self.best!r}"
+        if self.worst is not None:
+            choice_columns = f"choices in {self.best!r} and {self.worst!r}"
+        first_column, last_column = self.options[0], self.options[-1]
+        description = (
+            f"one set per row, options in {first_column!r} to {last_column!r}, {choice_columns}"
+        )
+        return description + describe_columns(None, self.respondent)
+
+
+def find_best_worst_columns(
+    frame: "pd.DataFrame",
+    named_columns: Mapping[str, str | None],
+    options: Sequence[str] | None = None,
+) -> BestWorstColumns:
+    """Find the columns of best, worst, offered options, respondent and count.
+
+    Names in `named_columns` and `options` are taken as given. Raises DataError if one is missing.
+    """
+    all_columns = column_names(frame)
+    check_columns(frame, (*named_columns.values(), *(options or ())))
+    best_column, worst_column, respondent_column, count_column = find_named_columns(
+        map_plain_names(all_columns), named_columns, (BEST, WORST, RESPONDENT, COUNT)
+    )
+    for role, name in (("best", best_column), ("worst", worst_column)):
+        if name is None:
+            raise DataError(
+                f"No column of {role} options was recognised; name one with ", Argument(role), "."
+            )
+    role_columns = (best_column, worst_column, respondent_column, count_column)
+    option_series = find_column_series([name for name in all_columns if name not in role_columns])
+    if options is not None:
+        option_series = [tuple(options)]
+    if not option_series:
+        raise DataError(
+            "No columns such as 'option1', 'option2', 'option3' contain the options offered in"
+            f" addition to {best_column!r} and {worst_column!r}; rename those columns, or name"
+            " them with `options`."
+        )
+    fitting_series = [
+        group for group in option_series if _is_best_offered(frame, group, best_column)
+    ]
+    return BestWorstColumns(
+        best_column,
+        worst_column,
+        (fitting_series or option_series)[0],
+        respondent_column,
+        count_column,
+    )
+
+
+def find_best_columns(
+    frame: "pd.DataFrame", named_columns: Mapping[str, str | None]
+) -> BestWorstColumns | None:
+    """Find the columns of the best and of three or more offered options; no worst.
+
+    Return None if another column may contain the worst option.
+    """
+    all_columns = column_names(frame)
+    name_by_simplified = map_plain_names(all_columns)
+    best_column = BEST.find_column(name_by_simplified)
+    respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
+        name_by_simplified
+    )
+    count_column = named_columns.get("count") or COUNT.find_column(
+        name_by_simplified, (best_column, respondent_column)
+    )
+    if best_column is None or WORST.find_column(name_by_simplified) is not None:
+        return None
+    other_columns = [
+        name for name in all_columns if name not in (best_column, respondent_column, count_column)
+    ]
+    for option_columns in find_column_series(other_columns):
+        if (
+            len(option_columns) < 3
+            or not len(frame)
+            or not _is_best_offered(frame, option_columns, best_column)
+        ):
+            continue
+        answered_frame = select_answered_rows(
+            frame, [best_column], option_columns, is_reported=False
+        )
+        if simplify_name(option_columns[0])[:-1] in RANK.sure:
+            continue  # rankings, with one column per rank
+        option_rows = _list_rows(answered_frame, option_columns)
+        best_texts = list_texts(answered_frame, best_column)
+        if _are_numbers(option_rows) and not all(
+            text in row for text, row in zip(best_texts, option_rows, strict=True)
+        ):
+            continue  # ratings or ranks, where the best names a column
+        if are_rank_rows(option_rows):
+            continue
+        best_labels = [
+            row[_find_chosen_index(text, row, option_columns, "")]
+            for text, row in zip(best_texts, option_rows, strict=True)
+        ]
+        other_cells = [
+            list_texts(answered_frame, name) for name in other_columns if name not in option_columns
+        ]
+        if not any(_may_be_worst(cells, option_rows, best_labels) for cells in other_cells):
+            return BestWorstColumns(
+                best_column, None, option_columns, respondent_column, count_column
+            )
+    return None
+
+
+def are_rank_rows(rows: Iterable[Sequence[str]]) -> bool:
+    """Return whether each row is a permutation of 1, 2, ..., so that cells are ranks."""
+    filled_rows = [[cell for cell in row if cell] for row in rows]
+    return all(sorted(map(str, range(1, len(row) + 1))) == sorted(row) for row in filled_rows)
+
+
+def _are_numbers(rows: list[list[str]]) -> bool:
+    """Return whether all non-empty cells are numbers."""
+    return all(_NUMBER.fullmatch(cell) for row in rows for cell in row if cell)
+
+
+def _may_be_worst(cells: list[str], rows: list[list[str]], best_labels: list[str]) -> bool:
+    """Return whether every cell of a column names an offered option other than the best."""
+    return all(
+        cell in row and cell != top for cell, row, top in zip(cells, rows, best_labels, strict=True)
+    )
+
+
+def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
+    """Find series of columns such as item_a, item_b, ... or item1, item2, ...
+
+    The series are a, b, ...; 1, 2, ...; or 0, 1, ...
+    """
+    name_by_simplified = map_plain_names(names)
+    all_series = []
+    for name in name_by_simplified:
+        for series_marks in _SERIES_MARKS:
+            if name.endswith(series_marks[0]):
+                stem, series_columns = name[: -len(series_marks[0])], []
+                for mark in series_marks:
+                    if stem + mark not in name_by_simplified:
+                        break
+                    series_columns.append(name_by_simplified[stem + mark])
+                if len(series_columns) > 1:
+                    all_series.append(tuple(series_columns))
+    return all_series
+
+
+def _is_best_offered(frame: "pd.DataFrame", options: tuple[str, ...], best: str) -> bool:
+    """Return whether the best option of every row is in one of these columns."""
+    try:
+        frame = select_answered_rows(frame, [best], options, is_reported=False)
+        for best_text, option_row in zip(
+            list_texts(frame, best), _list_rows(frame, options), strict=True
+        ):
+            _find_chosen_index(best_text, option_row, options, "")
+    except DataError:
+        return False
+    return True
+
+
+def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
+    """Return the texts of these columns as one list per table row."""
+    return list(map(list, zip(*(list_texts(frame, name) for name in columns), strict=True)))
+
+
+def _find_named_column(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
+    """Return the index of the column that a cell names, such as "option2" or "B"; else None."""
+    # A cell may contain the name of the column, its letter or its number. Return None for other
+    # cells.
+    for k, column in enumerate(columns):
+        option_number = k + 1
+        if final_digits := re.search(r"(?<!\d)\d{1,9}$", column):
+            option_number = int(final_digits[0])
+        position_marks = (_SERIES_MARKS[0][k], str(option_number))
+        plain_text = simplify_name(text)
+        if offered[k] and (
+            plain_text == simplify_name(column)
+            or any(
+                plain_text.endswith(mark) and plain_text.removesuffix(mark) in STEMS
+                for mark in position_marks
+            )
+        ):
+            return k
+    return None
+
+
+def _are_column_names(
+    answer_columns: Iterable[list[str]], rows: list[list[str]], names: tuple[str, ...]
+) -> bool:
+    """Return whether all answers name columns rather than labels of options."""
+    text_row_pairs = [
+        (text, row) for cells in answer_columns for text, row in zip(cells, rows, strict=True)
+    ]
+    if all(text in row for text, row in text_row_pairs):
+        return False
+    return all(_find_named_column(text, row, names) is not None for text, row in text_row_pairs)
+
+
+def _find_chosen_index(
+    text: str,
+    offered: list[str],
+    columns: tuple[str, ...],
+    cell_position: str,
+    is_by_position: bool = False,
+) -> int:
+    """Return the index of the option that an answer names by label or column; else raise."""
+    if text in offered and not is_by_position:
+        return offered.index(text)
+    column_index = _find_named_column(text, offered, columns)
+    if column_index is not None:
+        return column_index
+    cell_text = "an empty cell"
+    if text:
+        cell_text = repr(text)
+    raise DataError(
+        f"Found {cell_text} {cell_position}; expected one of"
+        f" {shorten(list(filter(None, offered)))}."
+    )
+
+
+def read_best_worst_occasions(
+    frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool
+) -> RawOccasions:
+    """Read a wide best-worst table into one row per offered option."""
+    if not len(frame):
+        raise DataError("The table has no rows, so it contains no choices.")
+    frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
+    option_rows = _list_rows(frame, columns.options)
+    marked_columns = list(filter(None, (columns.best, columns.worst)))
+    marked_texts = [list_texts(frame, name) for name in marked_columns]
+    option_labels = choose_labels(
+        labels, [option_text for row in option_rows for option_text in row if option_text]
+    )
+    label_indices = index_labels(option_labels)
+    is_by_position = _are_column_names(marked_texts, option_rows, columns.options)
+    occasion, alternative, row_marks = [], [], []
+    for row_index, row_options in enumerate(option_rows):
+        row_label = frame.index[row_index]
+        marked_indices = [
+            _find_chosen_index(
+                texts[row_index],
+                row_options,
+                columns.options,
+                f"in row {row_label}, column {name!r}",
+                is_by_position,
+            )
+            for name, texts in zip(marked_columns, marked_texts, strict=True)
+        ]
+        if has_repeats(marked_indices):
+            raise DataError(
+                f"{row_options[marked_indices[0]]!r} is both the best and the worst in row"
+                f" {row_label}; correct one of them."
+            )
+        for k, option_text in enumerate(row_options):
+            if not option_text:
+                continue
+            if option_text not in label_indices:
+                raise DataError(
+                    f"{option_text!r} in row {row_label} is not in"
+                    f" `labels`.{suggest(option_text, option_labels)}"
+                )
+            occasion.append(row_index)
+            alternative.append(label_indices[option_text])
+            row_marks.append([k == marked_index for marked_index in marked_indices])
+    is_best, *is_worst = np.array(row_marks, bool).T
+    row_respondents = read_any_respondents(frame, columns.respondent, columns.used)
+    return RawOccasions(
+        option_labels,
+        np.array(occasion, np.int64),
+        np.array(alternative, np.int64),
+        is_best,
+        row_respondents.names,
+        row_respondents.number[occasion],
+        read_counts(frame, columns.count, weights)[occasion],
+        lambda row_index: f"row {frame.index[row_index]}",
+        row_respondents.people,
+        next(iter(is_worst), None),
+    )
+
+
+# Long tables of best-worst choices: one row per option of each set, with marks for best and worst
+
+
+ROLES = ("respondent", "count")  # columns that are constant within a set
+_CHOSEN = {"1": True, "1.0": True, "true": True, "yes": True, "x": True}
+_BLANKS = {"": False, "0": False, "0.0": False, "false": False, "no": False}
+
+
+class LongBestWorst(NamedTuple):
+    """Names of the columns of a long best-worst table, one offered option per row."""
+
+    best: str
+    worst: str
+    option: str
+    task: str
+    respondent: str | None
+    count: str | None  # type: ignore[override]
+
+    def __str__(self) -> str:
+        description = (
+            f"one option ({self.option!r}) of a set ({self.task!r}) per row, marked in"
+            f" {self.best!r} and {self.worst!r}"
+        )
+        return description + describe_columns(None, self.respondent)
+
+
+def find_long_columns(
+    frame: "pd.DataFrame", named_columns: Mapping[str, str | None]
+) -> LongBestWorst | None:
+    """Find the columns of a long best-worst table; None if the layout differs."""
+    name_by_simplified = map_plain_names(column_names(frame))
+    best_column, worst_column = find_named_columns(name_by_simplified, named_columns, (BEST, WORST))
+    task_column = TASK.find_column(name_by_simplified)
+    option_column = ALTERNATIVE.find_column(
+        name_by_simplified, (best_column, worst_column, task_column)
+    )
+    if best_column is None or worst_column is None or task_column is None or option_column is None:
+        return None
+    distinct_marks = {
+        format_label(value).lower()
+        for name in (best_column, worst_column)
+        for value in get_column(frame, name)
+    }
+    if not distinct_marks <= set(_CHOSEN) | set(_BLANKS):
+        return None
+    respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
+        name_by_simplified, (best_column, worst_column, task_column, option_column)
+    )
+    count_column = named_columns.get("count") or COUNT.find_column(
+        name_by_simplified,
+        (best_column, worst_column, task_column, option_column, respondent_column),
+    )
+    return LongBestWorst(
+        best_column, worst_column, option_column, task_column, respondent_column, count_column
+    )
+
+
+def widen_table(
+    frame: "pd.DataFrame", columns: LongBestWorst
+) -> tuple["pd.DataFrame", BestWorstColumns]:
+    """Convert a long best-worst table to a wide one; return it and its columns.
+
+    A row has the number of the first row of its set.
+    """
+    import pandas as pd
+
+    set_keys, _ = encode_column(frame, columns.task)
+    if columns.respondent is not None:
+        respondent_codes, respondent_names = encode_column(frame, columns.respondent)
+        set_keys = set_keys * len(respondent_names) + respondent_codes
+    option_codes, option_names = encode_column(frame, columns.option)
+    row_options = np.array(option_names, object)[option_codes]
+    is_marked = {
+        name: np.array([_CHOSEN.get(format_label(value).lower(), False) for value in frame[name]])
+        for name in (columns.best, columns.worst)
+    }
+    role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
+    _, first_rows, set_index = np.unique(set_keys, return_index=True, return_inverse=True)
+    max_options = int(np.bincount(set_index).max())
+    option_columns = tuple(f"option {k + 1}" for k in range(max_options))
+    used_columns = {*columns, "best", "worst", *role_columns, *option_columns}
+    kept_columns = role_columns | {
+        name: name
+        for name in frame.columns
+        if name not in used_columns and is_constant_within(pd.factorize(frame[name])[0], set_index)
+    }
+    wide_rows, row_labels, n_unmarked = [], [], 0
+    for set_number in np.argsort(first_rows):
+        set_rows = np.flatnonzero(set_index == set_number)
+        option_by_column = dict(zip(option_columns, row_options[set_rows], strict=False))
+        first_row = frame.index[set_rows[0]]
+        if len(set(row_options[set_rows])) < len(set_rows):
+            raise DataError(
+                f"An option is listed twice in the set that starts in row {first_row}; list each"
+                " once."
+            )
+        marked_options = {}
+        for role, name in (("best", columns.best), ("worst", columns.worst)):
+            options_of_role = row_options[set_rows[is_marked[name][set_rows]]].tolist()
+            if len(options_of_role) > 1:
+                raise _build_marks_error(role, name, len(options_of_role), first_row)
+            if options_of_role:
+                marked_options[role] = options_of_role[0]
+        if len(marked_options) < 2:
+            n_unmarked += 1
+            continue
+        kept_cells = {key: frame[name].iloc[set_rows[0]] for key, name in kept_columns.items()}
+        wide_rows.append(option_by_column | marked_options | kept_cells)
+        row_labels.append(first_row)
+    if not wide_rows:
+        raise DataError(
+            f"No set has an option marked in {columns.best!r} and another in {columns.worst!r};"
+            " mark the best and the worst option of each set by 1."
+        )
+    note_omission(n_unmarked, noun="set")
+    wide_frame = pd.DataFrame(
+        wide_rows, index=row_labels, columns=[*option_columns, "best", "worst", *kept_columns]
+    )
+    wide_columns = BestWorstColumns("best", "worst", option_columns, None, None)
+    return wide_frame, wide_columns._replace(**{role: role for role in role_columns})
+
+
+def _build_marks_error(role: str, column_name: str, n_marked: int, first_row: Any) -> DataError:
+    """Build the error for a set with several options marked as best or as worst."""
+    return DataError(
+        f"{n_marked} options are marked in column {column_name!r} of the set that starts in row"
+        f" {first_row}; mark one as the {role}."
+    )

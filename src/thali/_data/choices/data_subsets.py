@@ -1,0 +1,308 @@
+"""Subsets of `Choices` by respondent or group, and merged `Choices`."""
+
+from collections.abc import Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._inference.index_arithmetic import part_bounds, part_positions, repeat_indices
+from thali._labels import index_labels
+from thali.errors import DataError
+
+from ..questions import ANSWER, MEMBER, ReportRows, build_report_rows
+from ..respondent_answers import NAMED, RowRespondents, list_possible_answers, merge_respondents
+from ..respondent_table import group_people
+from .rankings import NAMELESS
+from .table_constructors import count_choices
+
+if TYPE_CHECKING:
+    from .choices import Choices
+
+
+def by_respondent(data: "Choices") -> "dict[str, Choices]":
+    """Split the choices by respondent; return a dict of `Choices` by name.
+
+    Returns
+    -------
+    dict
+        From the name of each respondent to their `Choices`.
+
+    Raises
+    ------
+    DataError
+        If respondents are unknown.
+    """
+    _require_respondents(data)
+    respondent_indices = np.unique(data.respondent[data.respondent >= 0])
+    return {
+        data.respondents[k]: select_rows(data, data.respondent == k) for k in respondent_indices
+    }
+
+
+def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
+    """Split the choices by a column of respondents; return a dict of `Choices` by group.
+
+    Parameters
+    ----------
+    column : str
+        A column of `people`; respondents with an empty cell are in no group.
+
+    Returns
+    -------
+    dict
+        From the name of each group to its `Choices`.
+
+    Raises
+    ------
+    DataError
+        If respondents are unknown, or no column of `people` has this name.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {
+    ...     "task": [1, 1, 1, 2, 2],
+    ...     "item": ["tea", "milk", "beer", "tea", "milk"],
+    ...     "chosen": [1, 0, 0, 0, 1],
+    ... }
+    >>> frame = pd.DataFrame(rows | {"person": [1, 1, 1, 2, 2], "sex": ["f", "f", "f", "m", "m"]})
+    >>> th.Choices(frame).by_group("sex")["f"]
+    Choices(3 options, 1 set of 3 options, 1 choice, 1 respondent)
+    """
+    _require_respondents(data)
+    members_by_group = group_people(data.people, column, data.respondent)
+    return {
+        group: select_rows(data, np.isin(data.respondent, members), members)
+        for group, members in members_by_group.items()
+    }
+
+
+def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = None) -> "Choices":
+    """Return the choices in these rows, with only their sets but all options.
+
+    The choices belong to `people` (indices), or to unknown respondents.
+    """
+    respondent_index, respondent_names, people_table = np.full(len(data.choice[rows]), -1), (), None
+    if people is not None:
+        respondent_index = np.searchsorted(people, data.respondent[rows])
+        respondent_names = tuple(data.respondents[k] for k in people)
+        if data.people is not None:
+            people_table = data.people.iloc[people]
+    worst = data.worst
+    if worst is not None:
+        worst = worst[rows]
+    selected_choices = select_choices(
+        data, respondent_index, data.choice[rows], worst, times=data.times[rows]
+    )
+    answer_fields = (getattr(selected_choices, name) for name in data._FIELDS[2:-2])
+    return selected_choices._from_fields(
+        data.labels, respondent_names, *answer_fields, people_table, selected_choices.n_tied
+    )
+
+
+def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
+    """Return (row, index in `members`) of each option offered in each row."""
+    set_index = data.set_of[data.choice]
+    set_sizes = data.sizes[set_index]
+    row_index = repeat_indices(set_sizes)
+    index_in_set = part_positions(set_sizes)
+    return row_index, index_in_set + data.start[set_index][row_index]
+
+
+def select_choices(
+    data: "Choices",
+    respondent: np.ndarray,
+    choice: np.ndarray,
+    worst: np.ndarray | None = None,
+    *,
+    times: np.ndarray,
+) -> "Choices":
+    """Build `Choices` from answers to some of the sets; other sets are dropped."""
+    sets, set_index = np.unique(data.set_of[choice], return_inverse=True)
+    start = part_bounds(data.sizes[sets])
+    members = data.members[np.isin(data.set_of, sets)]
+    index_shift = start[set_index] - data.start[sets][set_index]
+    if worst is not None:
+        worst = worst + index_shift
+    answer_fields = respondent, choice + index_shift, times, worst
+    return data._from_fields(
+        data.labels,
+        data.respondents,
+        start,
+        members,
+        *answer_fields,
+        data.people,
+        data.n_tied[sets],
+    )
+
+
+def drop_tied_sets(data: "Choices") -> "Choices":
+    """Return only the choices of a single option; raise DataError if all are ties."""
+    if not data.n_ties:
+        return data
+    is_single = data.n_tied[data.set_of[data.choice]] == 1
+    if not is_single.any():
+        raise DataError(
+            "Every choice is a tie in a ranking; add rankings in which a single option is first."
+        )
+    return select_choices(
+        data, data.respondent[is_single], data.choice[is_single], times=data.times[is_single]
+    )
+
+
+def build_member_rows(data: "Choices") -> ReportRows:
+    """Build the rows of a predictive check: one per offered option of each set."""
+    offered_texts = np.array([", ".join(members) for members in data.sets], dtype=str)[data.set_of]
+    row_columns = {"alternative": np.array(data.labels)[data.members], "offered": offered_texts}
+    report_rows = build_report_rows(MEMBER, np.arange(len(data.members)), row_columns, data.n_sets)
+    return report_rows._replace(group=np.arange(data.n_sets + 1), group_row=data.start)
+
+
+def build_option_rows(data: "Choices") -> ReportRows:
+    """Build the rows of a predictive check: each option's counts as best and as worst."""
+    from scipy.sparse import csr_array
+
+    possible_answers, n = list_possible_answers(data.start), data.n_options
+    answer_column = np.tile(np.arange(len(possible_answers.best)), 2)
+    option_row = np.concatenate(
+        [data.members[possible_answers.best], n + data.members[possible_answers.worst]]
+    )
+    count_matrix = csr_array(
+        (np.ones(len(option_row)), (option_row, answer_column)),
+        shape=(2 * n, len(possible_answers.best)),
+    )
+    offered_rows = np.flatnonzero(np.diff(count_matrix.indptr))
+    row_columns = {
+        "option": np.tile(np.array(data.labels), 2)[offered_rows],
+        "named": np.repeat(NAMED, n)[offered_rows],
+    }
+    group, group_row = np.array([0, data.n_sets]), np.array([0, len(offered_rows)])
+    return ReportRows(
+        ANSWER,
+        count_matrix[offered_rows],
+        row_columns,
+        np.ones(len(offered_rows), bool),
+        group,
+        group_row,
+    )
+
+
+def _require_respondents(data: "Choices") -> None:
+    """Raise DataError if the choices do not identify respondents."""
+    if not data.respondents:
+        raise DataError(
+            "These choices do not identify respondents; read them again and name the column of"
+            " respondents."
+        )
+
+
+def together(
+    data: "Choices", other_data: "Sequence[Choices]", labels: tuple[str, ...]
+) -> "Choices":
+    """Merge several `Choices`; `labels` contains the options of all.
+
+    Respondents are kept if all know them. The same name is the same person; rankings without
+    respondents belong to different people.
+
+    Raises
+    ------
+    DataError
+        If in some the best and the worst were chosen, and in others one option.
+    """
+    datasets = [data, *other_data]
+    if len({dataset.worst is None for dataset in datasets}) > 1:
+        raise DataError(
+            "Some groups have best-worst choices and others have single choices; fit them"
+            " separately."
+        )
+    row_respondents = _merge_respondents(datasets)
+    *set_fields, n_tied = _merge_occasions(datasets, labels, row_respondents.number)
+    return data._from_fields(
+        labels, row_respondents.names, *set_fields, row_respondents.people, n_tied
+    )
+
+
+def _merge_respondents(datasets: "Sequence[Choices]") -> RowRespondents:
+    """Concatenate the row respondents of several `Choices`; unknown if any lacks them."""
+    if not all(dataset.respondents and (dataset.respondent >= 0).all() for dataset in datasets):
+        return RowRespondents(
+            (), np.full(sum(len(dataset.choice) for dataset in datasets), -1), None
+        )
+    respondents_of_parts = [
+        RowRespondents(dataset.respondents, dataset.respondent, dataset.people)
+        for dataset in datasets
+    ]
+    ranking_numbers = count(1)
+    for k, dataset in enumerate(respondents_of_parts):
+        respondent_names, people = list(dataset.names), dataset.people
+        for name_index, respondent_name in enumerate(respondent_names):
+            if respondent_name.startswith(NAMELESS):
+                respondent_names[name_index] = f"{NAMELESS}{next(ranking_numbers)}"
+        if people is not None:
+            people = people.set_axis(respondent_names, axis=0)
+        respondents_of_parts[k] = RowRespondents(tuple(respondent_names), dataset.number, people)
+    return merge_respondents(respondents_of_parts)
+
+
+def with_more(data: "Choices", more: "Choices") -> "Choices":
+    """Return these and more choices in one object, with the options of both.
+
+    Respondents are kept if both know them, with the columns of people that both have. The same name
+    is the same option, and the same person; rankings without respondents belong to different
+    people.
+
+    Parameters
+    ----------
+    more : Choices
+
+    Returns
+    -------
+    Choices
+
+    Raises
+    ------
+    DataError
+        If in one of them the best and the worst were chosen, and in the other one option.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> old = th.Choices.from_rankings([["tea", "milk", "water"]])
+    >>> old.with_more(th.Choices.from_rankings([["beer", "tea", "milk"]]))
+    Choices(4 options, 4 sets of 2 to 3 options, 4 choices, 2 respondents)
+    """
+    if (data.worst is None) != (more.worst is None):
+        raise DataError(
+            "Some of these are best-worst choices and others single choices; read them separately."
+        )
+    labels = tuple(dict.fromkeys(label for part in (data, more) for label in part.labels))
+    return together(data, [more], labels)
+
+
+def _merge_occasions(
+    datasets: "Sequence[Choices]", labels: tuple[str, ...], respondent: np.ndarray
+) -> tuple[Any, ...]:
+    """Concatenate the sets and choices of several `Choices`, recoded to `labels`."""
+    option_indices = index_labels(labels)
+    occasion, alternative, marks_by_dataset, counts_by_dataset, n_occasions = [], [], [], [], 0
+    for dataset in datasets:
+        new_indices = np.array([option_indices[label] for label in dataset.labels])
+        row_index, member_index = list_row_members(dataset)
+        occasion.append(n_occasions + row_index)
+        alternative.append(new_indices[dataset.members[member_index]])
+        marks = [dataset.are_chosen(row_index, member_index)]
+        if dataset.worst is not None:
+            marks.append(member_index == dataset.worst[row_index])
+        marks_by_dataset.append(marks)
+        counts_by_dataset.append(dataset.times)
+        n_occasions += len(dataset.times)
+    occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)
+    sort_order = np.lexsort((alternative, occasion))
+    sorted_marks = [
+        np.concatenate(marks)[sort_order] for marks in zip(*marks_by_dataset, strict=True)
+    ]
+    counts = np.concatenate(counts_by_dataset)
+    return count_choices(
+        occasion[sort_order], alternative[sort_order], sorted_marks, respondent, counts
+    )

@@ -1,0 +1,336 @@
+"""Reading choices from long tables (one row per offered option) and wide tables."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import check_labels, format_label, index_labels, shorten, suggest
+from thali.errors import Argument, DataError
+
+from ..column_readers import (
+    classify_yes_no,
+    convert_frame,
+    encode_column,
+    get_column,
+    list_texts,
+    read_counts,
+    read_flags,
+    select_answered_rows,
+    sort_texts,
+)
+from ..column_roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    COUNT,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    column_names,
+    map_plain_names,
+)
+from ..respondent_answers import read_any_respondents
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# the roles in a long table
+LONG_ROLES = ("choice_id", "alternative", "chosen", "available", "respondent", "count")
+
+
+@dataclass
+class RawOccasions:
+    """Rows of a long table of choices, encoded as integers, before any checks."""
+
+    labels: tuple[str, ...]
+    occasion: np.ndarray  # (rows,) int64
+    alternative: np.ndarray  # (rows,) int64 positions in labels
+    chosen: np.ndarray  # (rows,) bool
+    respondents: tuple[str, ...]
+    respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if unknown
+    count: np.ndarray  # (rows,) number of such occasions
+    name: Callable[[int], str]  # describes an occasion in errors
+    people: "pd.DataFrame | None" = None  # one row per respondent
+    worst: np.ndarray | None = None  # (rows,) bool: the worst option, for best-worst choices
+    has_ties: bool = False  # whether several may be chosen together
+    available: np.ndarray | None = None  # (rows,) bool; None: all rows were offered
+
+
+def read_long_occasions(
+    frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable[Any] | None, weights: bool
+) -> RawOccasions:
+    """Read a long table of choices, one row per offered option, as integers.
+
+    `names` gives the columns; None for columns to find by their usual names.
+    """
+    frame = convert_frame(frame)
+    if not len(frame):
+        raise DataError("The table has no rows, so it contains no choices.")
+    column_by_role = find_columns(frame, names)
+    frame = _select_answered(frame, column_by_role, True)
+    alternative, option_labels = encode_column(frame, column_by_role["alternative"], labels)
+    task_codes, task_names = encode_column(frame, column_by_role["choice_id"])
+    row_respondents = read_any_respondents(
+        frame, column_by_role["respondent"], column_by_role.values()
+    )
+    # the same number may name occasions of several respondents
+    row_keys = (row_respondents.number + 1) * len(task_names) + task_codes
+    distinct_keys, occasion = np.unique(row_keys, return_inverse=True)
+    is_task_per_respondent = column_by_role["respondent"] not in (None, column_by_role["choice_id"])
+
+    def describe_occasion(occasion_number: int) -> str:
+        """Describe choice occasion `occasion_number` in error messages."""
+        respondent_number, task_index = divmod(int(distinct_keys[occasion_number]), len(task_names))
+        description = f"choice set {task_names[task_index]!r}"
+        if is_task_per_respondent:
+            description += f" of respondent {row_respondents.names[respondent_number - 1]!r}"
+        return description
+
+    is_chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
+    available = None
+    if column_by_role["available"] is not None:
+        available = read_flags(frame, column_by_role["available"])
+    return RawOccasions(
+        option_labels,
+        occasion,
+        alternative,
+        is_chosen,
+        row_respondents.names,
+        row_respondents.number,
+        read_occasion_counts(frame, column_by_role["count"], weights, occasion, describe_occasion),
+        describe_occasion,
+        row_respondents.people,
+        available=available,
+    )
+
+
+def _select_answered(
+    frame: "pd.DataFrame", column_by_role: Mapping[str, Any], is_reported: bool
+) -> "pd.DataFrame":
+    """Return the rows of answered choice occasions; if `is_reported`, note the others."""
+    task_columns = column_by_role["choice_id"], column_by_role["respondent"]
+    return select_answered_rows(
+        frame,
+        [column_by_role["chosen"]],
+        [column_by_role["alternative"]],
+        task_columns=task_columns,
+        is_reported=is_reported,
+    )
+
+
+def read_wide_occasions(
+    frame: "pd.DataFrame",
+    chosen: str | None,
+    alternatives: Sequence[str] | None,
+    available: Mapping[Any, str] | None,
+    other_columns: dict[str, str | None],
+    labels: Iterable[Any] | None,
+    weights: bool,
+) -> RawOccasions:
+    """Read a wide table of choices, one row per occasion, as rows of a long table."""
+    frame = convert_frame(frame)
+    if not len(frame):
+        raise DataError("The table has no rows, so it contains no choices.")
+    _check_offers(alternatives, available)
+    column_by_role = find_columns(frame, {"chosen": chosen, **other_columns})
+    answer_column = column_by_role["chosen"]
+    offered_columns = alternatives or ()
+    if alternatives is None and available is None:
+        offered_columns = [answer_column]
+    frame = select_answered_rows(
+        frame, [answer_column], offered_columns, map(format_label, available or ())
+    )
+    chosen_labels = list_texts(frame, answer_column)
+    if "" in chosen_labels:
+        raise DataError(
+            f"Row {frame.index[chosen_labels.index('')]} has no chosen alternative; fill it in or"
+            " remove the row."
+        )
+    offered_by_column = _list_offers(frame, alternatives or (), available or {})
+    if labels is not None:
+        option_labels = check_labels(labels)
+    else:
+        option_labels = _list_wide_labels(
+            frame, answer_column, chain(chosen_labels, *offered_by_column)
+        )
+    if not offered_by_column:
+        offered_by_column = [[label] * len(frame) for label in option_labels]
+    row_offers = [(r, cell) for cells in offered_by_column for r, cell in enumerate(cells) if cell]
+    if not row_offers:
+        raise DataError(
+            "No alternative was offered in any row; check the columns that mark offers."
+        )
+    label_indices = index_labels(option_labels)
+    for r, cell in [*row_offers, *enumerate(chosen_labels)]:
+        if cell not in label_indices:
+            raise DataError(
+                f"{cell!r} in row {frame.index[r]} is not in"
+                f" `labels`.{suggest(cell, option_labels)}"
+            )
+    used_columns = (*column_by_role.values(), *(alternatives or ()), *(available or {}).values())
+    row_respondents = read_any_respondents(frame, column_by_role["respondent"], used_columns)
+    row_counts = read_counts(frame, column_by_role["count"], weights)
+    _check_winners(frame, row_offers, chosen_labels)
+    occasion = np.array([r for r, _ in row_offers], np.int64)
+    return RawOccasions(
+        option_labels,
+        occasion,
+        np.array([label_indices[cell] for _, cell in row_offers], np.int64),
+        np.array([chosen_labels[r] == cell for r, cell in row_offers], bool),
+        row_respondents.names,
+        row_respondents.number[occasion],
+        row_counts[occasion],
+        lambda number: f"row {frame.index[number]}",
+        row_respondents.people,
+    )
+
+
+def _list_offers(
+    frame: "pd.DataFrame", alternatives: Iterable[str], available: Mapping[Any, str]
+) -> list[list[str]]:
+    """Return the labels offered in each row, by column; "" where not offered."""
+    labels_by_column = [list_texts(frame, column) for column in alternatives]
+    for label, column in available.items():
+        labels_by_column.append(
+            np.where(read_flags(frame, column), format_label(label), "").tolist()
+        )
+    return labels_by_column
+
+
+def _check_winners(
+    frame: "pd.DataFrame", row_offers: Iterable[tuple[int, str]], chosen_labels: list[str]
+) -> None:
+    """Raise DataError if an option was chosen in a row that does not offer it."""
+    all_offers = set(row_offers)
+    for row_index, chosen_label in enumerate(chosen_labels):
+        if (row_index, chosen_label) not in all_offers:
+            raise DataError(
+                f"{chosen_label!r} was chosen in row {frame.index[row_index]}, but was not"
+                " available; correct or remove the row."
+            )
+
+
+def _check_offers(alternatives: Any, available: Any) -> None:
+    """Raise if `alternatives` and `available` are both given or have wrong types."""
+    if alternatives is not None and available is not None:
+        raise DataError(
+            "`alternatives` (columns with the options offered) and `available` cannot be combined;"
+            " remove one."
+        )
+    if isinstance(alternatives, str):
+        raise DataError(
+            f"`alternatives` must be a list of columns; got the string {alternatives!r}."
+        )
+    if not isinstance(available, Mapping | None):
+        raise DataError(
+            "`available` must map each alternative to a column, {label: column}; got"
+            f" {available!r}."
+        )
+
+
+def _list_wide_labels(
+    frame: "pd.DataFrame", chosen: str, all_texts: Iterable[str]
+) -> tuple[str, ...]:
+    """Return all option labels of a wide table: chosen ones first, then others."""
+    import pandas as pd
+
+    all_texts = list(filter(None, all_texts))
+    dtype = get_column(frame, chosen).dtype
+    if not isinstance(dtype, pd.CategoricalDtype):
+        return sort_texts(list(dict.fromkeys(all_texts)))
+    return tuple(dict.fromkeys([*(format_label(value) for value in dtype.categories), *all_texts]))
+
+
+def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, Any]:
+    """Find the columns of choice occasion, option, choice and others in a long table.
+
+    Columns that may be missing are None; raise if another column is missing.
+    """
+    role_by_name = {
+        role.name: role
+        for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)
+    }
+    name_by_simplified = map_plain_names(column_names(frame))
+    column_by_role: dict[str, Any] = {}
+    used_columns = set(names.values())
+    for role, name in names.items():
+        if name is None:
+            candidates = list(
+                role_by_name[role].find_possible_columns(name_by_simplified, used_columns)
+            )
+            # a long table has several rows per respondent, unlike row numbers
+            if role == "respondent" and "choice_id" in names:
+                candidates = [
+                    column for column in candidates if not get_column(frame, column).is_unique
+                ]
+            name = next(iter(candidates), None)
+        used_columns.add(name)
+        column_by_role[role] = name
+    if "choice_id" in column_by_role and column_by_role["choice_id"] is None:
+        column_by_role["choice_id"] = column_by_role["respondent"]  # each respondent chose once
+    for role in ("choice_id", "alternative", "chosen"):
+        if role in column_by_role and column_by_role[role] is None:
+            raise DataError(
+                f"No column was recognised as {role!r}; name one with ",
+                Argument(role),
+                f". The columns are {shorten(column_names(frame), 12)}.",
+            )
+    return column_by_role
+
+
+def is_long_table(frame: "pd.DataFrame") -> bool:
+    """Return whether column names and cells fit a long table of choices."""
+    try:
+        column_by_role = find_columns(frame, dict.fromkeys(LONG_ROLES))
+        frame = _select_answered(frame, column_by_role, False)
+        alternative, option_labels = encode_column(frame, column_by_role["alternative"])
+        encode_column(frame, column_by_role["choice_id"])
+        is_chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
+    except DataError:
+        return False
+    return bool(is_chosen.any() and not is_chosen.all())
+
+
+def read_occasion_counts(
+    frame: "pd.DataFrame",
+    count: str | None,
+    weights: bool,
+    occasion: np.ndarray,
+    describe_occasion: Callable[[int], str],
+) -> np.ndarray:
+    """Read each row's count; raise DataError if rows of one choice occasion differ."""
+    import pandas as pd
+
+    if count is None:
+        return np.ones(len(frame))
+    count_column = get_column(frame, count)
+    first_rows = np.unique(occasion, return_index=True)[1][occasion]
+    count_codes, _ = pd.factorize(count_column)
+    if (is_different := count_codes != count_codes[first_rows]).any():
+        k = int(is_different.argmax())
+        count_texts = " and ".join(
+            format_label(count_column.iloc[row]) or "none" for row in (first_rows[k], k)
+        )
+        raise DataError(
+            f"The rows of {describe_occasion(occasion[k])} have different counts, {count_texts},"
+            f" in column {count!r};"
+            " give one count, or rename the column if it describes the alternatives."
+        )
+    return read_counts(frame, count, weights)
+
+
+def _read_chosen(
+    frame: "pd.DataFrame", name: str, alternative: np.ndarray, option_labels: tuple[str, ...]
+) -> np.ndarray:
+    """Return whether each row's option was chosen, shape (rows,), from marks or labels."""
+    # It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
+    answer_column = get_column(frame, name)
+    is_yes, is_wrong = classify_yes_no(answer_column)
+    if not is_wrong.any():
+        return is_yes
+    answer_texts = np.array(list(map(format_label, answer_column)))
+    if set(answer_texts) <= set(option_labels):
+        return answer_texts == np.array(option_labels)[alternative]
+    return read_flags(frame, name)

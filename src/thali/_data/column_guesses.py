@@ -1,0 +1,390 @@
+"""Guesses at the meaning of columns that no reader uses: respondents, covariates."""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator
+from itertools import count, takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from thali._labels import format_label
+
+from .column_readers import get_column, is_row_number, list_texts
+from .column_roles import (
+    ALTERNATIVE,
+    CHOSEN_OF_TWO,
+    DISSIMILARITY,
+    GOALS,
+    MORE_SIDES,
+    RESPONSE_TIME,
+    RESULT,
+    SHORT_GOALS,
+    SIDES,
+    SIMILARITY,
+    STEMS_OF_SIDES,
+    THIRD,
+    TRIAL,
+    column_names,
+    has_numbers,
+    map_plain_names,
+    simplify_name,
+)
+from .respondent_table import is_constant_within, list_differing_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class SideColumns(NamedTuple):
+    """Two columns whose names differ only in their side, such as left_x and right_x."""
+
+    stem: str  # the text that both names share, in plain letters
+    side: tuple[str, str]  # the marks, such as ("left", "right")
+    columns: tuple[str, str]
+
+
+def find_side_columns(names: list[str]) -> list[SideColumns]:
+    """Find pairs of columns named for the two options of a comparison.
+
+    Series of three or more columns (a, b, c) are skipped.
+    """
+    name_by_simplified = map_plain_names(names)
+    side_columns: dict[tuple[str, str], SideColumns] = {}
+    for side_marks in (*SIDES, *MORE_SIDES):
+        for stem, first_name, second_name, third_name in _split_side_names(
+            name_by_simplified, side_marks
+        ):
+            if second_name in name_by_simplified and third_name not in name_by_simplified:
+                side_columns.setdefault(
+                    (name_by_simplified[first_name], name_by_simplified[second_name]),
+                    SideColumns(
+                        stem,
+                        side_marks,
+                        (name_by_simplified[first_name], name_by_simplified[second_name]),
+                    ),
+                )
+    return list(side_columns.values())
+
+
+def _split_side_names(
+    name_by_simplified: dict[str, str], marks: tuple[str, str]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (stem, first, second, third name) for names with the first side's mark."""
+    # Yield the stem, and the names for the first, second and third side.
+    first_mark, second_mark = marks
+    third_mark = THIRD.get(second_mark, "")
+    for plain_name in name_by_simplified:
+        if plain_name == first_mark:
+            yield "", first_mark, second_mark, third_mark
+        elif plain_name.endswith(first_mark):
+            stem = plain_name[: -len(first_mark)]
+            yield stem, plain_name, stem + second_mark, stem + third_mark if third_mark else ""
+        elif plain_name.startswith(first_mark) and len(first_mark) > 1:
+            stem = plain_name[len(first_mark) :]
+            yield stem, plain_name, second_mark + stem, third_mark + stem if third_mark else ""
+
+
+_NUMBERED = tuple(
+    name.format("") for name in STEMS_OF_SIDES if name.format("") and name.endswith("{0}")
+)
+
+
+def find_option_columns(names: Iterable[str]) -> list[str]:
+    """Find the columns of a design that contain the options shown in each row.
+
+    Their names are sides or numbered. The list is empty for a design of products.
+
+    Examples
+    --------
+    >>> (
+    ...     find_option_columns(["version", "task", "option1", "option2", "option3"]),
+    ...     find_option_columns(["Nr", "links", "rechts"]),
+    ... )
+    (['option1', 'option2', 'option3'], ['links', 'rechts'])
+    """
+    name_by_simplified = map_plain_names(names)
+    if next(ALTERNATIVE.find_certain_columns(name_by_simplified), None) is not None:
+        return []
+    for stem in _NUMBERED:
+        numbered_names = takewhile(
+            name_by_simplified.__contains__, (f"{stem}{k}" for k in count(1))
+        )
+        if len(numbered_columns := [name_by_simplified[name] for name in numbered_names]) > 1:
+            return numbered_columns
+    for first_mark, second_mark in (*SIDES, *MORE_SIDES):
+        is_word = not first_mark.isdigit() and len(first_mark) > 1
+        if is_word and first_mark in name_by_simplified and second_mark in name_by_simplified:
+            return [name_by_simplified[first_mark], name_by_simplified[second_mark]]
+    return []
+
+
+# Columns that a reader uses, and columns that describe people or comparisons
+
+
+_MAX_CHANCE = (
+    1e-3  # numbers that rise from row to row with a lower probability are not due to chance
+)
+# a column of respondents has at least this number of different values, and rows of each
+_MIN_PEOPLE, _MIN_ANSWERS = 5, 2
+_MAX_CHECKED_CELLS = 100  # cells that must be dates
+_MAX_CHECKED_ROWS = 10_000  # rows checked for a column of respondents
+_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
+_OUTCOMES = {
+    name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms
+}
+_OUTCOMES |= {name for two in SHORT_GOALS for name in two}
+
+
+class ColumnsRead(NamedTuple):
+    """Names of the columns that a reader uses, by their role."""
+
+    options: tuple[str, ...]  # the compared or offered options
+    outcome: tuple[str, ...] = ()  # the outcomes, if they are in other columns
+    counts: tuple[str, ...] = ()  # the number of answers that a row represents
+    who: str | None = None  # the respondents
+    judged: bool = True  # False for results of games
+    # columns that identify the answer of a row; None: each row is one answer
+    answer: tuple[str, ...] | None = None
+
+    @property
+    def all(self) -> set[str]:
+        """Set of all column names that the reader uses."""
+        return {*self.options, *self.outcome, *self.counts, *filter(None, [self.who])}
+
+
+def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
+    """List the columns that can divide respondents into groups.
+
+    Dates and unique texts are excluded.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame(
+    ...     {"sex": ["f", "m", "f"], "name": ["A", "B", "C"], "age": [9, 8, 7], "city": "x"}
+    ... )
+    >>> list_people_columns(people)
+    ['sex', 'age']
+    """
+    if people is None:
+        return []
+    grouping_columns = []
+    for column in list_differing_columns(people):
+        cells = get_column(people, column)
+        is_unique_text = _is_text(cells) and cells.is_unique
+        if not is_unique_text and not _is_date(cells):
+            grouping_columns.append(column)
+    return grouping_columns
+
+
+def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
+    """List the columns that may be covariates of the comparison in each row.
+
+    Excluded are columns of respondents, options, outcomes and response times, also under other
+    names; columns that describe respondents; trial numbers, dates, and columns that are constant or
+    different in every row.
+    """
+    option_labels = _list_option_labels(frame, roles)
+    used_codes = [*_encode_columns(frame, roles.all).values()]
+    used_codes += [_encode_outcome_side(frame, name, roles) for name in roles.outcome]
+    respondent_codes = np.zeros(len(frame), np.int64)
+    if roles.who is not None:
+        respondent_codes = _encode_cells(get_column(frame, roles.who))
+    codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
+    return [
+        name
+        for name, cell_codes in codes_by_column.items()
+        if not any(_are_equivalent(cell_codes, other_codes) for other_codes in used_codes)
+        and not is_constant_within(cell_codes, respondent_codes)
+        and not _is_comment_or_option(get_column(frame, name), option_labels)
+        and not _is_rising(get_column(frame, name), respondent_codes)
+    ]
+
+
+def guess_respondent_column(
+    frame: "pd.DataFrame", roles: ColumnsRead, excluded: Collection[str] = ()
+) -> str | None:
+    """Guess which unused column identifies respondents, from its cells; else None.
+
+    The rows of a value are adjacent, or another column is constant within them. Of several columns,
+    the one with the most values is returned.
+    """
+    codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
+    max_codes = {name: cell_codes.max() for name, cell_codes in codes_by_column.items()}
+    candidates = [
+        name
+        for name in list_respondent_candidates(frame, roles)
+        if name not in excluded
+        and max_codes[name] >= _MIN_PEOPLE - 1
+        and np.bincount(codes_by_column[name]).min() >= _MIN_ANSWERS
+        and (
+            np.count_nonzero(np.diff(codes_by_column[name])) == max_codes[name]
+            or any(
+                is_constant_within(codes_by_column[coarser_column], codes_by_column[name])
+                for coarser_column in max_codes
+                if max_codes[coarser_column] < max_codes[name]
+            )
+        )
+    ]
+    return max(candidates, key=max_codes.__getitem__, default=None)
+
+
+def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
+    """List unused columns whose cells may identify respondents.
+
+    The list is empty if there is a column of respondents, answers are counted, or these are games.
+    """
+    if roles.who is not None or roles.counts or not roles.judged:
+        return []
+    all_rows, frame = frame, frame.head(_MAX_CHECKED_ROWS)
+    option_labels = _list_option_labels(frame, roles)
+    used_codes = _encode_columns(frame, roles.all).values()
+    codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
+    return [
+        name
+        for name, cell_codes in codes_by_column.items()
+        if _has_few_labels(get_column(all_rows, name))
+        and not any(_are_equivalent(cell_codes, other_codes) for other_codes in used_codes)
+        and not _is_comment_or_option(get_column(frame, name), option_labels)
+    ]
+
+
+def _list_option_labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
+    """Return all labels in the columns of options."""
+    return {
+        format_label(value)
+        for name in roles.options
+        for value in get_column(frame, name).dropna().unique()
+    }
+
+
+def can_be_measure(name: str, series: "pd.Series") -> bool:
+    """Return whether a numeric column may contain similarities or other measurements.
+
+    Trials, times and row numbers are excluded by name.
+    """
+    if _is_text(series) or _is_outcome_name(name) or series.nunique() == 1:
+        return False
+    return simplify_name(name) in (
+        *SIMILARITY.synonyms,
+        *DISSIMILARITY.synonyms,
+    ) or not is_row_number(series)
+
+
+def _has_few_labels(series: "pd.Series") -> bool:
+    """Return whether cells are texts or integers that repeat at least twice on average."""
+    if series.isna().any():
+        return False
+    n_labels = series.nunique()
+    if _is_text(series):
+        return 2 <= n_labels <= len(series) / 2
+    # integers that count up, such as trial numbers, are excluded
+    is_integer = series.dtype.kind in "iu" and np.mean(np.diff(series) == 1) < 0.5
+    return 3 <= n_labels <= len(series) / 2 and bool(is_integer)
+
+
+def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
+    """List columns that are unused, not constant, and no outcomes or dates."""
+    all_columns = column_names(frame)
+    goal_columns = {
+        name
+        for pair in find_side_columns(all_columns)
+        if pair.stem in GOALS.synonyms
+        for name in pair.columns
+    }
+    return [
+        name
+        for name in all_columns
+        if name not in roles.all
+        and name not in goal_columns
+        and not _is_outcome_name(name)
+        and get_column(frame, name).nunique() > 1
+        and not _is_date(get_column(frame, name))
+    ]
+
+
+def _is_outcome_name(name: str) -> bool:
+    """Return whether a column name means an outcome, response time or trial number."""
+    plain_name = simplify_name(re.sub(r"[(\[].*?[)\]]", "", name))  # without a unit
+    return plain_name in _OUTCOMES or plain_name.endswith(
+        ("thisn", "thistrialn", "thisrepn", "thisindex")
+    )
+
+
+def _encode_columns(frame: "pd.DataFrame", names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Encode each column's distinct cells as integers."""
+    return {name: _encode_cells(get_column(frame, name)) for name in names}
+
+
+def _encode_cells(series: "pd.Series") -> np.ndarray:
+    """Return an integer for each cell, equal for equal cells; empty cells share one."""
+    import pandas as pd
+
+    return pd.factorize(series, use_na_sentinel=False)[0]
+
+
+def _are_equivalent(first_codes: np.ndarray, second_codes: np.ndarray) -> bool:
+    """Return whether two columns group the rows equally."""
+    have_equal_counts = first_codes.max() == second_codes.max() < len(first_codes) - 1
+    return (
+        have_equal_counts
+        and is_constant_within(first_codes, second_codes)
+        and is_constant_within(second_codes, first_codes)
+    )
+
+
+def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -> np.ndarray:
+    """Encode each row's outcome by the position of the chosen option."""
+    import pandas as pd
+
+    outcomes = np.array(list_texts(frame, name), dtype=object)
+    for side_index, option in enumerate(roles.options):
+        is_chosen = outcomes == np.array(list_texts(frame, option), dtype=object)
+        outcomes[is_chosen] = side_index  # a number, as labels are texts
+    return _encode_cells(pd.Series(outcomes))
+
+
+def _is_text(series: "pd.Series") -> bool:
+    """Return whether the column is not numeric."""
+
+    return not has_numbers(series)
+
+
+def _is_date(series: "pd.Series") -> bool:
+    """Return whether the cells are dates or times of day."""
+    import datetime
+
+    if series.dtype.kind in "mM":
+        return True
+    if not _is_text(series):
+        return False
+    cells = list(series.dropna().unique()[:_MAX_CHECKED_CELLS])
+    time_types = (datetime.date, datetime.time, datetime.timedelta)
+    return bool(cells) and all(
+        isinstance(cell, time_types) or _DATE.match(str(cell).strip()) for cell in cells
+    )
+
+
+def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool:
+    """Return whether texts are labels of options, or comments that rarely repeat."""
+    if not _is_text(series):
+        return False
+    cells = series.dropna()
+    cell_labels = {format_label(value) for value in cells.unique()}
+    return cell_labels <= set(options) or 2 * len(cell_labels) > len(cells)
+
+
+def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
+    """Return whether numbers rise from row to row of each respondent, as trial numbers do."""
+    # Trial numbers and clock times do; without people all rows are one group.
+    if _is_text(series):
+        return False
+    sort_order = np.argsort(respondent_codes, kind="stable")
+    numbers, sorted_people = (
+        series.to_numpy(float, na_value=np.nan)[sort_order],
+        respondent_codes[sort_order],
+    )
+    is_same_person = sorted_people[1:] == sorted_people[:-1]
+    log_chance = -sum(math.lgamma(n_rows + 1) for n_rows in np.bincount(respondent_codes))
+    return log_chance < math.log(_MAX_CHANCE) and bool((np.diff(numbers)[is_same_person] > 0).all())

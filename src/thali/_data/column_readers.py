@@ -1,0 +1,648 @@
+"""Reading of data frame columns: counts, labels, flags, missing answers."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from thali._inference.user_warnings import warn
+from thali._labels import (
+    check_labels,
+    find_label_indices,
+    format_label,
+    format_plural,
+    index_labels,
+    shorten,
+    simplify_number,
+    suggest,
+)
+from thali.errors import DataError, DataWarning
+
+from .column_roles import column_names, find_no_answers, is_data_frame
+from .number_checks import check_counts
+from .square_reader import SquareTableWords, describe_cell, read_square_table
+from .suspicious_data import (
+    explain_tie_label,
+    find_percentages,
+    is_tie_label,
+    refuse_ties,
+    refuse_totals,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def convert_frame(frame: Any) -> "pd.DataFrame":
+    """Convert a data frame of any library (polars, pyarrow, ...) to pandas.
+
+    The frame has the Arrow interface, or is a lazy frame that narwhals collects.
+    """
+    if is_data_frame(frame):
+        return frame
+    if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "collect"):
+        raise DataError(
+            "`frame` must be a DataFrame (pandas, polars or another with the Arrow interface); got"
+            f" {type(frame).__name__}."
+        )
+    try:
+        import narwhals as nw
+    except ImportError:
+        raise DataError(
+            f"A {type(frame).__name__} of {type(frame).__module__.partition('.')[0]} requires"
+            ' narwhals; run pip install "thali[frames]", or pass frame.to_pandas().'
+        ) from None
+    import pandas as pd
+
+    narwhals_frame = nw.from_native(frame, pass_through=True)
+    if hasattr(narwhals_frame, "collect"):
+        narwhals_frame = narwhals_frame.collect()
+    if narwhals_frame is frame:  # unknown to narwhals, so read its Arrow stream
+        narwhals_frame = nw.from_arrow(frame, backend="pyarrow")
+    return pd.DataFrame({name: narwhals_frame[name].to_numpy() for name in narwhals_frame.columns})
+
+
+def rename_as_text(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the table with column names converted to text."""
+    return frame.set_axis(column_names(frame), axis=1)
+
+
+def describe_columns(count: str | None, respondent: str | None) -> str:
+    """Return a phrase such as ", counts in 'n', respondents in 'id'"; "" without them."""
+    description = ""
+    if count is not None:
+        description += f", counts in {count!r}"
+    if respondent is not None:
+        description += f", respondents in {respondent!r}"
+    return description
+
+
+# From arrays, data frames and columns to option numbers and checked counts ------------------------
+
+
+Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
+
+# notes about the table that is being read
+_NOTES: ContextVar[list[str] | None] = ContextVar("_NOTES", default=None)
+# a choice, such as choice2, alt.1 or Profile A
+_CODED = re.compile(r"(\D*[^\W\d_])(?:[\s._:#-]*(\d+)|[\s._:#-]+([A-Za-z]))")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
+_THOUSANDS_KEY = "thali_thousands"  # among the attributes of a frame
+
+
+COUNTS = SquareTableWords(
+    "counts",
+    "option",
+    "Use PairedComparisons.from_frame for long tables and from_pairs for (winner, loser) tuples.",
+)
+
+
+def read_square_cells(
+    counts: Any, labels: Iterable[Any] | None, weights: bool
+) -> tuple[tuple[str, ...], Cells]:
+    """Return labels and positive cells of a square table of counts.
+
+    The table is an array, DataFrame or sparse matrix; the row was chosen over the column.
+    """
+    label_texts, counts = read_square_table(counts, labels, COUNTS)
+    read_cells = _read_dense_cells
+    if hasattr(counts, "tocoo"):
+        read_cells = _read_sparse_cells
+    winner, loser, cell_counts = read_cells(counts, label_texts, weights)
+    if (diagonal_cells := np.flatnonzero(winner == loser)).size:
+        k = int(diagonal_cells[0])
+        raise DataError(
+            f"The diagonal is {cell_counts[k]:g}"
+            f" {describe_cell(label_texts, int(winner[k]), int(loser[k]))},"
+            " but an option is never compared with itself; set the diagonal to 0."
+        )
+    return label_texts, (winner, loser, cell_counts)
+
+
+def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
+    """Return (row, column, count) of the positive cells of an array."""
+    n = len(names)
+    for k in range(n):  # an empty diagonal means 0
+        if not format_label(counts[k, k]):
+            counts[k, k] = 0
+
+    def describe_position(k: int) -> str:
+        """Describe cell k by its row and column labels, for an error message."""
+        return describe_cell(names, k // n, k % n)
+
+    try:
+        count_table = check_counts(counts, describe_position, weights).reshape(n, n)
+    except DataError as error:
+        if not weights and (hint := _suggest_counts(counts, describe_position)):
+            raise DataError(error, f" {hint}") from None
+        raise
+    refuse_totals(names, count_table)
+    winner, loser = np.nonzero(count_table)
+    return winner, loser, count_table[winner, loser]
+
+
+def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str]) -> str:
+    """Return advice to give counts if cells look like percentages; else ""."""
+    try:
+        count_table = check_counts(counts, describe_position, weights=True).reshape(counts.shape)
+    except DataError:
+        return ""
+    i, j = np.triu_indices(len(count_table), k=1)
+    is_compared = count_table[i, j] + count_table[j, i] > 0.0
+    return find_percentages(count_table[i, j][is_compared], count_table[j, i][is_compared])
+
+
+def _read_sparse_cells(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
+    """Return (row, column, count) of the positive cells of a scipy sparse matrix."""
+    nonzero_entries = counts.tocoo()
+    winner, loser = nonzero_entries.row.astype(np.int64), nonzero_entries.col.astype(np.int64)
+    cell_counts = check_counts(
+        nonzero_entries.data, lambda k: describe_cell(names, int(winner[k]), int(loser[k])), weights
+    )
+    is_positive = cell_counts > 0
+    return winner[is_positive], loser[is_positive], cell_counts[is_positive]
+
+
+def get_column(frame: "pd.DataFrame", name: str) -> "pd.Series":
+    """Return the column with this name; raise DataError if missing or repeated."""
+    if name not in frame.columns:
+        all_columns = column_names(frame)
+        raise DataError(
+            f"There is no column {name!r}; the columns are"
+            f" {shorten(all_columns, 12) or 'none'}.{suggest(str(name), all_columns)}"
+        )
+    if list(frame.columns).count(name) > 1:
+        raise DataError(f"There are several columns {name!r}; rename all but one.")
+    column = cast("pd.Series", frame[name])
+    refuse_nested(column)
+    return column
+
+
+def check_columns(frame: "pd.DataFrame", names: Iterable[str | None]) -> None:
+    """Raise DataError if a named column is missing or repeated; None is skipped."""
+    for name in names:
+        if name is not None:
+            get_column(frame, name)
+
+
+def refuse_nested(series: "pd.Series") -> None:
+    """Raise DataError if a cell contains a list, dict or other container."""
+    import pandas as pd
+
+    if series.dtype != object or pd.api.types.infer_dtype(series) != "mixed":
+        return
+    for row, cell_value in series.items():
+        if not pd.api.types.is_scalar(cell_value):
+            raise DataError(
+                f"Column {series.name!r} contains a value of type {type(cell_value).__name__} in"
+                f" row {row}; put each element into a separate column or row, or remove the column."
+            )
+
+
+def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
+    """Return each row's text code, and the distinct texts; "" is an empty cell."""
+    import pandas as pd
+
+    codes, distinct_cells = pd.factorize(series)
+    cell_texts = [
+        *(format_label(value) for value in distinct_cells),
+        "",
+    ]  # the last text belongs to code -1
+    distinct_texts = list(dict.fromkeys(cell_texts))
+    index_by_text = index_labels(distinct_texts)
+    return np.array([index_by_text[text] for text in cell_texts], dtype=np.int64)[
+        codes
+    ], distinct_texts
+
+
+def read_row_texts(series: "pd.Series") -> np.ndarray:
+    """Return each row's text, as an object array; "" is an empty cell."""
+    codes, texts = encode_texts(series)
+    return np.array(texts, dtype=object)[codes]
+
+
+def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:
+    """Return each row's text in the column `name`; "" is an empty cell."""
+    return list(map(format_label, get_column(frame, name)))
+
+
+def describe_content(text: str) -> str:
+    """Return "is 'tea'", or "is empty", for an error message on a cell."""
+    if not text:
+        return "is empty"
+    return f"is {text!r}"
+
+
+def note_thousands(frame: "pd.DataFrame", cells: Mapping[str, Sequence[str]]) -> None:
+    """Remember in `frame.attrs` which columns contain numbers such as "1.000".
+
+    They may be thousands, or integers with three decimals.
+    """
+    example_by_column = {
+        name: min(filter(_THOUSANDS.fullmatch, set(texts)), default="")
+        for name, texts in cells.items()
+    }
+    frame.attrs[_THOUSANDS_KEY] = {name: text for name, text in example_by_column.items() if text}
+
+
+def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
+    """Raise DataError if one of these columns contains ambiguous numbers such as "1.000"."""
+    example_by_column = frame.attrs.get(_THOUSANDS_KEY, {})
+    for name in names:
+        if name in example_by_column:
+            integer_part = example_by_column[name][:-4]
+            raise DataError(
+                f"Column {name!r} contains {example_by_column[name]!r}, which may mean"
+                f" {integer_part}000 or"
+                f" {integer_part}; write counts as integers without separators."
+            )
+
+
+def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.ndarray:
+    """Read the column of counts; 1 per row if `name` is None."""
+    if name is None:
+        return np.ones(len(frame))
+    count_column = get_column(frame, name)
+    if not weights:
+        refuse_thousands(frame, name)
+    if count_column.dtype.kind not in "iuf":
+        is_yes, is_wrong = classify_yes_no(count_column)
+        if not is_wrong.any():
+            return is_yes.astype(float)
+    return check_counts(
+        list_cells(count_column),
+        lambda k: f"in row {count_column.index[k]}, column {name!r}",
+        weights,
+    )
+
+
+def list_cells(series: "pd.Series") -> np.ndarray:
+    """Return the cells of a column as an array; object dtype if some are empty."""
+    if series.hasnans:  # an array of numbers cannot contain <NA>
+        return series.to_numpy(dtype=object)
+    return series.to_numpy()
+
+
+def is_row_number(series: "pd.Series") -> bool:
+    """Return whether the column just numbers the rows from 0 or 1.
+
+    The column has three rows or more; some rows of a file may be missing.
+    """
+    if len(series) < 3 or series.dtype.kind not in "iuf":
+        return False
+    # numbers of rows in a file, without dropped rows
+    row_numbers, possible_offsets = series.index.to_numpy(), (-2, -1, 0, 1)
+    if row_numbers.dtype.kind not in "iu" or (
+        row_numbers[0] <= 2 and np.ptp(row_numbers) < len(row_numbers)
+    ):
+        row_numbers, possible_offsets = np.arange(len(series)), (0, 1)
+    offsets = series.to_numpy(float) - row_numbers
+    return offsets[0] in possible_offsets and np.ptp(offsets) == 0
+
+
+def name_rows(count: str | None) -> str:
+    """Return "comparison" if a column counts comparisons, else "row"."""
+    if count is None:
+        return "row"
+    return "comparison"
+
+
+def count_comparisons(rows: "pd.DataFrame", count: str | None) -> float:
+    """Sum the column `count` over the rows; without it count rows.
+
+    Cells that are not numbers are treated as 0.
+    """
+    import pandas as pd
+
+    if count is None:
+        return len(rows)
+    comparison_counts: Any = pd.to_numeric(rows[count], errors="coerce")
+    return float(np.nansum(np.asarray(comparison_counts, float)))
+
+
+def select_answered_rows(
+    frame: "pd.DataFrame",
+    answer_columns: Iterable[str | None],
+    options: Sequence[str] = (),
+    labels: Iterable[str] = (),
+    task_columns: Iterable[str | None] = (),
+    is_reported: bool = True,
+) -> "pd.DataFrame":
+    """Return the rows with an answer; if `is_reported`, note how many were dropped.
+
+    All rows are returned if none has an answer. `task_columns` identify tasks, which are dropped as
+    a whole. `options` are the columns of offered options, `labels` known labels.
+    """
+    import pandas as pd
+
+    known_labels = {
+        *labels,
+        *(format_label(value) for name in options for value in get_column(frame, name).unique()),
+    }
+    is_unanswered = np.zeros(len(frame), bool)
+    for name in filter(None, answer_columns):
+        answer_texts = list(map(format_label, get_column(frame, name)))
+        is_unanswered |= np.isin(answer_texts, ["", *find_no_answers(answer_texts, known_labels)])
+        no_answer_words = find_no_answers(answer_texts, ())
+        if no_answer_words and any(
+            frame[option].dtype.kind == "f" and frame[option].hasnans for option in options
+        ):
+            raise DataError(
+                f"{min(no_answer_words)!r} in column {name!r} may be an option, because all options"
+                " are numbers or empty; rename it, or leave cells without an answer empty."
+            )
+    if task_cells := [frame[name].to_numpy() for name in task_columns if name is not None]:
+        is_unanswered = (
+            pd.Series(is_unanswered).groupby(task_cells, dropna=False).transform("all").to_numpy()
+        )
+    if is_unanswered.all():
+        return frame
+    if is_reported:
+        note_omission(is_unanswered.sum())
+    return frame.loc[~is_unanswered]
+
+
+@contextmanager
+def collect_notes() -> Iterator[list[str]]:
+    """Collect notes on dropped rows within this block, instead of warning."""
+    context_token = _NOTES.set(clauses := [])
+    try:
+        yield clauses
+    finally:
+        _NOTES.reset(context_token)
+
+
+def note_omission(n_omitted: float, words: Iterable[str] = (), noun: str = "row") -> None:
+    """Note, or warn, that rows without an answer were dropped."""
+    quoted_words = ""
+    if words:
+        quoted_words = f" ({shorten(sorted(words))})"
+    if n_omitted:
+        add_note(f"{format_plural(n_omitted, noun)} without an answer{quoted_words} dropped")
+
+
+def add_note(clause: str) -> None:
+    """Append a clause to the collected notes; warn if none are collected."""
+    if (clauses := _NOTES.get()) is not None:
+        clauses.append(f"; {clause}")
+    else:
+        warn(DataWarning(f"{clause}."))
+
+
+def match_codes(texts: Iterable[str], codes: Collection[str]) -> dict[str, str]:
+    """Map texts such as "choice2" to codes such as "2"; {} unless all match.
+
+    Examples
+    --------
+    >>> match_codes(["Option 1", "Option 2"], ["1", "2", "3"])
+    {'Option 1': '1', 'Option 2': '2'}
+    >>> match_codes(["bus", "car"], ["r", "s"])
+    {}
+    """
+    match_by_text = {text: _CODED.fullmatch(text) for text in texts if text}
+    code_by_casefold = {code.casefold(): code for code in codes}
+    code_by_text = {
+        text: code_by_casefold[code]
+        for text, code_match in match_by_text.items()
+        if code_match and (code := (code_match[2] or code_match[3]).casefold()) in code_by_casefold
+    }
+    prefixes = {code_match and code_match[1].casefold() for code_match in match_by_text.values()}
+    if len(prefixes) != 1 or len(code_by_text) < len(match_by_text):
+        return {}
+    return code_by_text
+
+
+def drop_self_comparisons(
+    frame: "pd.DataFrame", first_column: str, second_column: str, count: str | None = None
+) -> "pd.DataFrame":
+    """Drop rows that compare an option with itself; note their number."""
+    import pandas as pd
+
+    code_by_text: dict[str, int] = {}
+    side_codes = []
+    for column in (first_column, second_column):
+        codes, distinct_cells = pd.factorize(get_column(frame, column))
+        text_codes = [
+            code_by_text.setdefault(format_label(value), len(code_by_text))
+            for value in distinct_cells
+        ]
+        side_codes.append(np.array([*text_codes, -1])[codes])
+    option_codes = [code for text, code in code_by_text.items() if text and not is_tie_label(text)]
+    is_self = (side_codes[0] == side_codes[1]) & np.isin(side_codes[0], option_codes)
+    if not is_self.any() or is_self.all():
+        return frame
+    n_omitted = simplify_number(count_comparisons(frame.loc[is_self], count))
+    add_note(f"{format_plural(n_omitted, name_rows(count))} of an option with itself dropped")
+    return frame.loc[~is_self]
+
+
+def encode_labels(
+    winners: "pd.Series",
+    losers: "pd.Series",
+    counts: np.ndarray,
+    labels: Iterable[Any] | None,
+    describe_position: Callable[[int, bool], str] | None = None,
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Encode winner and loser columns as indices into shared labels.
+
+    Return the labels, and the indices of winners and losers. `describe_position(row, is_winner)`
+    describes a position in errors; None: by row and column.
+    """
+    import pandas as pd
+
+    def describe_side(row: int, is_winner: bool) -> str:
+        """Describe a winner or loser cell for an error message."""
+        side_column = losers
+        if is_winner:
+            side_column = winners
+        return f"in row {side_column.index[row]}, column {side_column.name!r}"
+
+    describe_position = describe_position or describe_side
+    n_rows = len(winners)
+    if not n_rows:
+        raise DataError("The table has no rows, so it contains no comparisons.")
+    winner_codes, winner_cells = pd.factorize(winners)
+    loser_codes, loser_cells = pd.factorize(losers)
+    codes = np.concatenate(
+        [winner_codes, np.where(loser_codes < 0, -1, loser_codes + len(winner_cells))]
+    )
+    # 1, 1.0, "1" and " 1" are the same label, so compare texts
+    distinct_texts = [
+        format_label(value) for values in (winner_cells, loser_cells) for value in values
+    ]
+    category_labels = [
+        format_label(value)
+        for series in (winners, losers)
+        if isinstance(series.dtype, pd.CategoricalDtype)
+        for value in series.cat.categories
+    ]
+    if labels is not None:
+        all_labels = check_labels(labels)
+    else:
+        all_labels = tuple(dict.fromkeys((*category_labels, *_sort_labels(codes, distinct_texts))))
+    label_indices = find_label_positions(
+        codes, distinct_texts, all_labels, lambda k: describe_position(k % n_rows, k < n_rows)
+    )
+    winner, loser = label_indices[:n_rows], label_indices[n_rows:]
+    if (self_rows := np.flatnonzero((winner == loser) & (counts > 0))).size:
+        k = int(self_rows[0])
+        self_label = all_labels[winner[k]]
+        if is_tie_label(self_label):
+            raise DataError(
+                f"{explain_tie_label(self_label)} {self_label!r} is in both columns"
+                f" {describe_position(k, True).split(',')[0]}."
+            )
+        raise DataError(
+            f"{self_label!r} is compared with itself {describe_position(k, True)}; correct or"
+            " remove the row."
+        )
+    if labels is None:
+        refuse_ties(all_labels, winner, loser, counts)
+    return all_labels, winner, loser
+
+
+def find_label_positions(
+    codes: np.ndarray,
+    texts: list[str],
+    names: Sequence[str],
+    describe_position: Callable[[int], str],
+    subject: str = "A label",
+) -> np.ndarray:
+    """Return the index among `names` of each row's label; raise if unknown.
+
+    `where` describes the position of the first missing or unknown label in the error.
+    """
+    is_missing = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
+    if is_missing.any():
+        raise DataError(
+            f"{subject} is missing {describe_position(int(is_missing.argmax()))}; fill it in or"
+            " remove the row."
+        )
+    label_indices = find_label_indices(texts, names)[codes]
+    if (label_indices < 0).any():
+        k = int((label_indices < 0).argmax())
+        unknown_label = texts[codes[k]]
+        raise DataError(
+            f"{unknown_label!r} {describe_position(k)} is not in"
+            f" `labels`.{suggest(unknown_label, names)}"
+        )
+    return label_indices
+
+
+def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
+    """Return distinct labels: numbers by size, names in order of appearance."""
+    n_rows = len(codes) // 2
+    first_appearance = np.full(len(texts), len(codes))
+    np.minimum.at(
+        first_appearance, codes, np.concatenate([np.arange(n_rows) * 2, np.arange(n_rows) * 2 + 1])
+    )
+    return sort_texts(
+        list(dict.fromkeys(texts[k] for k in np.argsort(first_appearance, kind="stable")))
+    )
+
+
+def number_pairs(n: int, first_indices: np.ndarray, second_indices: np.ndarray) -> np.ndarray:
+    """Return a unique integer for each unordered pair of n options."""
+    return np.minimum(first_indices, second_indices).astype(np.int64) * n + np.maximum(
+        first_indices, second_indices
+    )
+
+
+def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number distinct array rows in sorted order; return numbers and one row of each."""
+    row_code = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        _, codes = np.unique(column, return_inverse=True)
+        n_codes = int(codes.max(initial=0)) + 1
+        _, row_code = np.unique(row_code * n_codes + codes, return_inverse=True)
+    _, first_rows = np.unique(row_code, return_index=True)
+    return row_code, first_rows
+
+
+def sum_pair_counts(
+    n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Sum wins, losses and ties by pair; also return the pair of each row.
+
+    Pairs are sorted row by row of the n x n table.
+    """
+    pair_keys, pair_index = np.unique(number_pairs(n, winner, loser), return_inverse=True)
+    is_first_winner = winner < loser
+    wins = np.bincount(
+        pair_index[is_first_winner], weights=counts[is_first_winner], minlength=len(pair_keys)
+    )
+    losses = np.bincount(
+        pair_index[~is_first_winner], weights=counts[~is_first_winner], minlength=len(pair_keys)
+    )
+    ties = np.bincount(pair_index, weights=tied, minlength=len(pair_keys))
+    return (pair_keys // n, pair_keys % n, wins, losses, ties), pair_index
+
+
+# Columns of a table as integers: labels as indices, and marks of yes and no
+
+
+YES = {"1", "true", "t", "yes", "y"}
+NO = {"0", "false", "f", "no", "n"}
+
+
+def encode_column(
+    frame: "pd.DataFrame", name: str, labels: Iterable[Any] | None = None
+) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Encode a column as integers; return the codes and their labels.
+
+    The labels are `labels`, the categories, or the values in order.
+    """
+    import pandas as pd
+
+    column = get_column(frame, name)
+    codes, distinct_cells = pd.factorize(column)
+    cell_texts = [format_label(value) for value in distinct_cells]
+    if labels is None and isinstance(column.dtype, pd.CategoricalDtype):
+        code_labels = tuple(dict.fromkeys(format_label(value) for value in column.cat.categories))
+    else:
+        code_labels = choose_labels(labels, cell_texts)
+    return find_label_positions(
+        codes, cell_texts, code_labels, lambda row: f"in row {frame.index[row]}, column {name!r}"
+    ), code_labels
+
+
+def choose_labels(labels: Iterable[Any] | None, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the given labels, checked, or the sorted distinct texts."""
+    if labels is not None:
+        return check_labels(labels)
+    return sort_texts(list(dict.fromkeys(texts)))
+
+
+def sort_texts(texts: list[str]) -> tuple[str, ...]:
+    """Sort texts by size if all are numbers; else keep their order."""
+    try:
+        return tuple(sorted(texts, key=lambda text: (float(text), text)))
+    except ValueError:
+        return tuple(texts)
+
+
+def read_flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
+    """Read a yes/no column as bool array (rows,); raise for other cells."""
+    column = get_column(frame, name)
+    is_yes, is_wrong = classify_yes_no(column)
+    if is_wrong.any():
+        wrong_row = int(is_wrong.argmax())
+        raise DataError(
+            f"Column {name!r} must contain 1 (yes) or 0 (no); row {frame.index[wrong_row]} contains"
+            f" {format_label(column.iloc[wrong_row])!r}."
+        )
+    return is_yes
+
+
+def classify_yes_no(series: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
+    """Return which cells mean yes, and which mean neither yes nor no."""
+    import pandas as pd
+
+    codes, distinct_cells = pd.factorize(series)
+    cell_texts = [format_label(value).casefold() for value in distinct_cells]
+    is_yes = np.array([*(text in YES for text in cell_texts), False])
+    is_known = np.array([*(text in YES or text in NO for text in cell_texts), False])
+    return is_yes[codes], ~is_known[codes]

@@ -1,0 +1,319 @@
+"""Recognition of the columns of options and counts in a list of paired comparisons."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from thali._labels import shorten
+from thali.errors import DataError
+
+from ..column_guesses import SideColumns, find_side_columns
+from ..column_readers import describe_columns
+from ..column_roles import (
+    CHOSEN_REJECTED,
+    COUNT,
+    ODD,
+    PLACES,
+    RESPONDENT,
+    SIDES,
+    TIES,
+    WEIGHTS,
+    WINS_LOSSES,
+    find_column_pairs,
+    map_plain_names,
+    simplify_name,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COUNT_NAMES = (
+    "{0}over{1}",
+    "{0}wins",
+    "{0}win",
+    "wins{0}",
+    "win{0}",
+    "count{0}",
+    "{0}count",
+    "chose{0}",
+    "{0}chosen",
+    "n{0}{1}",
+    "w{0}{1}",
+    "x{0}{1}",
+    "wins{0}{1}",
+    "winner{0}",
+    "chosen{0}",
+    "preferred{0}",
+)
+_TIE_PREFIXES = ("", "winner", "chosen", "preferred", "is")
+_NEUTRAL = (
+    ("row", "col"),
+    ("row", "column"),
+    ("player", "opponent"),
+    ("team", "opponent"),
+    ("option", "other"),
+    ("item", "other"),
+)
+
+SHARES = (
+    "percent",
+    "pct",
+    "proportion",
+    "share",
+    "probability",
+    "anteil",
+    "prozent",
+    "pourcent",
+    "porcent",
+)
+
+
+class PairColumns(NamedTuple):
+    """Names of the columns of options, counts and ties in a list of comparisons."""
+
+    options: tuple[str, str]
+    # none: each row is one choice; one: choices of the first; two: choices of each
+    times: tuple[str, ...]
+    ties: str | None = None
+    respondent: str | None = None
+    # whether the column names show which option was on the left, or at home
+    in_order: bool = False
+
+    def __str__(self) -> str:
+        first_option, second_option = self.options
+        if len(self.times) == 2:
+            first_count, second_count = self.times
+            description = (
+                f"table of pairs, {first_option!r} over {second_option!r} counted in"
+                f" {first_count!r}, the reverse in {second_count!r}"
+            )
+        else:
+            count_text = "one comparison per row"
+            if self.times:
+                count_text = f"counts in {self.times[0]!r}"
+            description = (
+                f"long table, {first_option!r} chosen over {second_option!r}, {count_text}"
+            )
+        if self.ties is not None:
+            description += f", ties in {self.ties!r}"
+        return description + describe_columns(None, self.respondent)
+
+    @property
+    def used(self) -> set[str | None]:
+        """Set of all column names that are not None."""
+        return {*self.options, *self.times, self.ties, self.respondent}
+
+    @property
+    def weighted(self) -> bool:
+        """Whether a count column is called weight, so that counts may be fractional."""
+        return any(simplify_name(name) in WEIGHTS for name in self.times)
+
+
+def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -> list[PairColumns]:
+    """List every possible assignment of columns to options and counts.
+
+    Readings with counts for both sides exclude others. `used_columns` have another role.
+    """
+    name_by_simplified = map_plain_names(names)
+
+    def are_columns(*plain_names: str) -> bool:
+        """Return whether columns with all these simplified names exist."""
+        return all(name in name_by_simplified for name in plain_names)
+
+    respondent_column = find_respondent_column(names, used_columns)
+    ties_column = find_ties_column(names)
+    side_columns = find_side_columns(names)
+    option_and_count_columns = [
+        (pair.columns, _list_count_columns(pair), pair.side[0] in PLACES) for pair in side_columns
+    ]
+    option_and_count_columns += [
+        (columns, [], False) for columns in find_column_pairs(name_by_simplified, _NEUTRAL)
+    ]
+    two_count_readings = [
+        PairColumns(
+            options,
+            (name_by_simplified[times], name_by_simplified[reverse_times]),
+            ties_column,
+            respondent_column,
+            in_order,
+        )
+        for options, count_names, in_order in option_and_count_columns
+        for times, reverse_times in (*count_names, *WINS_LOSSES)
+        if are_columns(times, reverse_times)
+        and not {name_by_simplified[times], name_by_simplified[reverse_times]} & set(options)
+    ]
+    two_count_readings = [
+        pair
+        for pair in two_count_readings
+        if simplify_name(pair.options[0]) not in _list_count_names(side_columns)
+    ]
+    if two_count_readings:
+        return two_count_readings
+    # with its accent: without it numbers the rows
+    count_columns = [
+        (count,)
+        for count in (
+            *COUNT.find_possible_columns(name_by_simplified, used_columns),
+            *(name for name in names if name.casefold() == "número"),
+        )
+    ]
+    count_columns = count_columns or [()]
+    return [
+        PairColumns(
+            (name_by_simplified[chosen], name_by_simplified[rejected]),
+            times,
+            ties_column,
+            respondent_column,
+        )
+        for chosen, rejected in CHOSEN_REJECTED
+        # a triplet
+        if are_columns(chosen, rejected)
+        and not (chosen == "i" and {"k", *ODD.sure} & name_by_simplified.keys())
+        for times in count_columns
+    ]
+
+
+def _list_count_columns(pair: SideColumns) -> list[tuple[str, str]]:
+    """Return the names that columns with wins of either side of a pair of columns may have."""
+    return [
+        (name.format(*marks), name.format(*marks[::-1]))
+        for marks in _list_marks(pair)
+        for name in COUNT_NAMES
+    ]
+
+
+def _list_count_names(side_columns: list) -> set[str]:
+    """Return all simplified names that a count column of these pairs may have."""
+    marks = {marks for columns in side_columns for marks in _list_marks(columns)} | set(SIDES)
+    count_names = {pattern.format(*side_marks) for side_marks in marks for pattern in COUNT_NAMES}
+    return count_names | {name for names_of_pair in WINS_LOSSES for name in names_of_pair}
+
+
+def _list_marks(pair: SideColumns) -> tuple[tuple[str, str], ...]:
+    """Return pairs of marks, such as ("left", "right"), in names of count columns."""
+    first_name, second_name = map(simplify_name, pair.columns)
+    return tuple(dict.fromkeys((pair.side, (first_name, second_name))))
+
+
+def find_respondent_column(names: list[str], used_columns: Collection[str | None]) -> str | None:
+    """Return the column whose name means respondents, or None.
+
+    A column named "id" does not count, because it may number the rows.
+    """
+    return next(RESPONDENT.find_certain_columns(map_plain_names(names), used_columns), None)
+
+
+def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
+    """Return whether all count cells of each row are empty, shape (rows,)."""
+    if len(columns.times) < 2:
+        return np.zeros(len(frame), bool)
+    count_columns = list(filter(None, (*columns.times, columns.ties)))
+    return frame.loc[:, count_columns].isna().all(axis=1).to_numpy()
+
+
+def find_ties_column(names: list[str]) -> str | None:
+    """Return the column whose name means ties, or None; raise if several do."""
+    tie_names = {prefix + word for prefix in _TIE_PREFIXES for word in TIES.sure} | {"tij"}
+    tie_columns = [name for name in names if simplify_name(name) in tie_names]
+    if len(tie_columns) > 1:
+        raise DataError(
+            f"Several columns seem to contain ties: {shorten(tie_columns)}; remove or rename all"
+            " but one."
+        )
+    return next(iter(tie_columns), None)
+
+
+def find_pair_columns(names: list[str], used_columns: Collection[str | None]) -> PairColumns:
+    """Return the only possible assignment of columns; raise if none or several."""
+    readings = list_readings(names, used_columns)
+    if len(readings) > 1:
+        descriptions = "; or ".join(map(str, readings))
+        raise DataError(
+            f"The columns can be read in several ways: {descriptions}. Remove or rename the columns"
+            " that cause the wrong reading."
+        )
+    if not readings:
+        raise DataError(
+            f"The columns {shorten(names, 12)} do not show which option was chosen and which"
+            " rejected; name them with `chosen` and `rejected`."
+        )
+    return readings[0]
+
+
+def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
+    """Describe the column that a nearly complete list of comparisons lacks.
+
+    Return the description, the role of the column, and how close the list is (higher is closer);
+    None if it is not close.
+    """
+    name_by_simplified = map_plain_names(names)
+    if missing_count := _find_missing_count(names, name_by_simplified):
+        return missing_count, "", 4
+    for name_pair in CHOSEN_REJECTED[:-1]:  # a column called i or j is not specific
+        for role, (present_name, missing_name) in (
+            ("rejected", name_pair),
+            ("chosen", name_pair[::-1]),
+        ):
+            if (
+                present_name in name_by_simplified
+                and missing_name not in name_by_simplified
+                and not (present_name == "chosen" or present_name == "preferred")
+            ):
+                return (
+                    f"a column {missing_name!r} to match {name_by_simplified[present_name]!r}",
+                    role,
+                    1,
+                )
+    return None
+
+
+def _find_missing_count(names: list[str], name_by_simplified: dict[str, str]) -> str | None:
+    """Describe the missing second count column; None if none is missing."""
+    side_columns = find_side_columns(names)
+    options_and_marks = [
+        (pair.columns, pair.side)
+        for pair in side_columns
+        if simplify_name(pair.columns[0]) not in _list_count_names(side_columns)
+    ]
+    options_and_marks += [
+        (
+            (name_by_simplified[first_option], name_by_simplified[second_option]),
+            (first_option, second_option),
+        )
+        for first_option, second_option in _NEUTRAL
+        if first_option in name_by_simplified and second_option in name_by_simplified
+    ]
+    for (first_option, second_option), side_marks in options_and_marks:
+        share_columns = [
+            name
+            for name in names
+            if any(word in simplify_name(name) for word in SHARES)
+            and name not in (first_option, second_option)
+        ]
+        if share_columns:
+            return (
+                f"two columns, such as 'wins' and 'losses', that count how often {first_option!r}"
+                f" and how often {second_option!r} was chosen (not {share_columns[0]!r})"
+            )
+        count_names = [
+            (name_pattern.format(*side_marks), name_pattern.format(*side_marks[::-1]))
+            for name_pattern in COUNT_NAMES
+        ] + [*WINS_LOSSES]
+        for present_name, reverse_name in (
+            *count_names,
+            *(name_pair[::-1] for name_pair in count_names),
+        ):
+            if (
+                present_name in name_by_simplified
+                and reverse_name not in name_by_simplified
+                and name_by_simplified[present_name] not in (first_option, second_option)
+            ):
+                uncounted_option = first_option
+                if present_name in [count_name for count_name, _ in count_names]:
+                    uncounted_option = second_option
+                return (
+                    f"a column to match {name_by_simplified[present_name]!r} that counts how often"
+                    f" {uncounted_option!r} was chosen"
+                )
+    return None

@@ -1,0 +1,769 @@
+"""Reading comparisons from trials or games: rows with two options and an outcome."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
+from thali.errors import Argument, DataError
+
+from ..column_guesses import SideColumns, find_side_columns
+from ..column_readers import (
+    check_columns,
+    count_comparisons,
+    describe_columns,
+    drop_self_comparisons,
+    encode_labels,
+    get_column,
+    list_texts,
+    name_rows,
+    note_omission,
+    read_counts,
+)
+from ..column_roles import (
+    CHOSEN_OF_TWO,
+    COUNT,
+    GAMES,
+    GOALS,
+    MORE_SIDES,
+    RESPONDENT,
+    RESULT,
+    SHORT_GOALS,
+    SIDES,
+    STEMS,
+    TIE_WORDS,
+    WEIGHTS,
+    column_names,
+    find_column_pairs,
+    find_no_answers,
+    has_numbers,
+    map_plain_names,
+    simplify_name,
+)
+from ..respondent_answers import RowRespondents, read_respondents
+from .covariates import CovariateColumns, read_covariates
+from .dates import DAY, RowDates, read_dates
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+FIRST, SECOND, TIE = 1.0, -1.0, 0.0
+_MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE, "left": FIRST, "right": SECOND}
+_MISSING = "missing"  # the word in a coding for values that are not answers
+_GAME = {
+    "h": FIRST,
+    "home": FIRST,
+    "w": FIRST,
+    "win": FIRST,
+    "heim": FIRST,
+    "a": SECOND,
+    "away": SECOND,
+    "l": SECOND,
+    "loss": SECOND,
+}
+_TIED_GAME = ("d", "x")
+_SIDE_PATTERNS = (
+    *(f"{stem}{{}}" for stem in sorted(STEMS)),
+    "arrow{}",
+    "{}arrow",
+    "assistant{}",
+    "response{}",
+    "alt{}",
+    "profile{}",
+    "{}wins",
+)
+
+
+class TrialVerdicts(NamedTuple):
+    """Outcome of each row: first, second, tie or missing."""
+
+    outcome: np.ndarray  # (rows,) FIRST, SECOND or TIE; NaN where there is no answer
+    how: str  # description of the code
+    ties: tuple[str, ...]  # the words for a tie
+    unknown: tuple[str, ...] = ()  # the words for no answer
+
+
+def decode_column(
+    frame: "pd.DataFrame",
+    option_columns: tuple[str, str],
+    chosen: str,
+    coding: Mapping[Any, str] | None,
+    game: bool = False,
+    count: str | None = None,
+) -> TrialVerdicts:
+    """Decode the outcome column `chosen` as first, second or tie, for each row.
+
+    The coding is used where given; other cells are recognised. A cell contains the label of an
+    option, a side (left, right, first, second, the name of the column, ...), a number, or a word
+    for a tie. With `game`, the first side plays at home, so that H, D, A and 1, X, 2 are results.
+    `count` is the column of the number of comparisons per row, if there is one.
+    """
+    import pandas as pd
+
+    codes, distinct_cells = pd.factorize(frame[chosen])
+    cell_texts = list(map(format_label, distinct_cells))
+    option_cells = [pd.factorize(frame[name]) for name in option_columns]
+    option_labels = {
+        format_label(value) for _, distinct_cells in option_cells for value in distinct_cells
+    }
+    coding, missing_texts = split_missing(coding)
+    value_by_text = map_coding(coding or {})
+    no_answer_texts = find_no_answers(
+        cell_texts, {*option_labels, *value_by_text, *option_columns}
+    ) | missing_texts & set(cell_texts)
+    cell_texts = ["" if text in no_answer_texts else text for text in cell_texts]
+    uncoded_texts = ["" if text in value_by_text else text for text in cell_texts]
+    verdicts = _build_verdicts(codes, cell_texts, value_by_text, "coded outcomes")
+    if coding is None or any(uncoded_texts):
+        recognised_verdicts = _recognise_outcomes(
+            frame,
+            option_columns,
+            chosen,
+            codes,
+            uncoded_texts,
+            option_cells,
+            option_labels,
+            game,
+            count,
+            coding,
+        )
+        description = recognised_verdicts.how
+        if coding is not None:
+            description += ", or coded outcomes"
+        outcomes = np.where(
+            np.isnan(verdicts.outcome), recognised_verdicts.outcome, verdicts.outcome
+        )
+        verdicts = TrialVerdicts(
+            outcomes, description, tuple(sorted({*verdicts.ties, *recognised_verdicts.ties}))
+        )
+    return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
+
+
+def _recognise_outcomes(
+    frame: "pd.DataFrame",
+    option_columns: tuple[str, str],
+    chosen: str,
+    codes: np.ndarray,
+    texts: list[str],
+    option_cells: list[Any],
+    option_labels: set[str],
+    game: bool,
+    count: str | None,
+    coding: Any,
+) -> TrialVerdicts:
+    """Recognise how a column codes outcomes: by labels, sides, numbers or words."""
+    # With a code for a side, other numbers and single letters are not sides.
+    tie_words = TIE_WORDS
+    if game:
+        tie_words = (*TIE_WORDS, *_TIED_GAME)
+    tie_texts = {
+        text for text in texts if simplify_name(text) in tie_words and text not in option_labels
+    }
+    has_unclear_texts = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
+        is_number(text) or len(text) == 1 for text in texts if text not in tie_texts
+    )
+    sides_by_text = None
+    if not has_unclear_texts:
+        sides_by_text = _map_sides(texts, tie_texts, option_columns, game)
+    label_outcomes = _decode_labels(codes, texts, tie_texts, option_cells)
+    is_answered = np.array([*(bool(text) for text in texts), False])[codes]
+    is_unread = is_answered & np.isnan(label_outcomes)
+    if not is_unread.any() and is_answered.any():
+        if sides_by_text is not None:
+            side_outcomes = decode_texts(codes, texts, sides_by_text)
+            if not np.array_equal(side_outcomes, label_outcomes, equal_nan=True):
+                raise DataError(
+                    f"Column {chosen!r} could contain labels of options or sides (1, 2, left,"
+                    " right), and the two readings differ; rename the options, or define the"
+                    " values with ",
+                    Argument("coding"),
+                    ".",
+                )
+        return TrialVerdicts(label_outcomes, "the chosen label", tuple(sorted(tie_texts)))
+    if sides_by_text is not None:
+        return _build_verdicts(codes, texts, sides_by_text, "the chosen side")
+    if coding is not None:
+        wrong_row = int(is_unread.argmax())
+        raise DataError(
+            f"Column {chosen!r} contains {format_label(frame[chosen].iloc[wrong_row])!r} in row"
+            f" {frame.index[wrong_row]}, which is neither an option of that row, nor a word for a"
+            " side or a tie, nor defined by ",
+            Argument("coding"),
+            "; correct it, or define it.",
+        )
+    raise _build_unreadable_error(frame, option_columns, chosen, is_unread, set(texts), game, count)
+
+
+def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
+    """Split a coding into answers (None if empty) and texts that mean "missing"."""
+    full_coding = coding or {}
+    missing_texts = {format_label(value) for value, word in full_coding.items() if word == _MISSING}
+    return {
+        value: word for value, word in full_coding.items() if word != _MISSING
+    } or None, missing_texts
+
+
+def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
+    """Return the outcome (FIRST, SECOND, TIE) of each text in a coding."""
+    outcome_by_text = {}
+    for coded_value, word in coding.items():
+        if word not in _MEANINGS:
+            requirement = (
+                " must map each value to 'first' or 'left', 'second' or 'right', 'tie' or 'missing'"
+            )
+            raise DataError(Argument("coding"), f"{requirement}; got {word!r}.")
+        outcome_by_text[format_label(coded_value)] = _MEANINGS[word]
+    return outcome_by_text
+
+
+def _decode_labels(
+    codes: np.ndarray, texts: list[str], tie_texts: set[str], option_cells: list[Any]
+) -> np.ndarray:
+    """Decode cells that contain a chosen option's label or a word for a tie; else NaN."""
+    code_by_text: dict[str, int] = {}
+
+    def encode_texts(codes: np.ndarray, texts: list[str]) -> np.ndarray:
+        """Encode texts as integers, equal for equal texts of all columns."""
+        return np.array(
+            [*(code_by_text.setdefault(text, len(code_by_text)) for text in texts), -1]
+        )[codes]
+
+    answer_codes = encode_texts(codes, texts)
+    first_codes, second_codes = (
+        encode_texts(codes, [format_label(value) for value in values])
+        for codes, values in option_cells
+    )
+    is_tied = np.array([*(text in tie_texts for text in texts), False])[codes]
+    outcomes = np.where(
+        (answer_codes == first_codes) & (answer_codes >= 0),
+        FIRST,
+        np.where(answer_codes == second_codes, SECOND, np.nan),
+    )
+    outcomes[is_tied] = TIE
+    outcomes[answer_codes < 0] = np.nan
+    return outcomes
+
+
+def _map_sides(
+    texts: list[str], tie_texts: set[str], option_columns: tuple[str, str], game: bool
+) -> dict[str, float] | None:
+    """Return the outcome of each text if all are sides, numbers or ties; else None."""
+    answer_texts = [text for text in texts if text and text not in tie_texts]
+    if not answer_texts:
+        return None
+    if outcome_by_number := _map_numbers(set(answer_texts), game, bool(tie_texts)):
+        return outcome_by_number | dict.fromkeys(tie_texts, TIE)
+    outcome_by_word = _map_side_words(option_columns, game)
+    if not all(simplify_name(text) in outcome_by_word for text in answer_texts):
+        return None
+    return {text: outcome_by_word[simplify_name(text)] for text in answer_texts} | dict.fromkeys(
+        tie_texts, TIE
+    )
+
+
+def _map_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, float]:
+    """Return the outcome (FIRST, SECOND) of words such as "left" or column names."""
+    outcome_by_word: dict[str, float] = {}
+    for first_mark, second_mark in (*MORE_SIDES, *SIDES):
+        for word_pattern in _SIDE_PATTERNS:
+            outcome_by_word |= {
+                word_pattern.format(first_mark): FIRST,
+                word_pattern.format(second_mark): SECOND,
+            }
+    if game:
+        outcome_by_word |= _GAME
+    outcome_by_word |= {
+        simplify_name(option_columns[0]): FIRST,
+        simplify_name(option_columns[1]): SECOND,
+    }
+    return outcome_by_word
+
+
+def _map_numbers(texts: set[str], game: bool, has_ties: bool) -> dict[str, float] | None:
+    """Return the outcome of the numbers 1/2, 1/0/-1 or 1/0; None for other texts."""
+    if texts <= {"1", "2"}:
+        return {"1": FIRST, "2": SECOND}
+    if texts <= {"1", "0", "-1"} and "-1" in texts:
+        return {"1": FIRST, "0": TIE, "-1": SECOND}
+    if texts <= {"1", "0"} and (game or has_ties):
+        return {"1": FIRST, "0": SECOND}
+    return None
+
+
+def decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, float]) -> np.ndarray:
+    """Return the outcome of each row's text, NaN if it is unknown."""
+    return np.array([*(meaning.get(text, np.nan) for text in texts), np.nan])[codes]
+
+
+def _build_verdicts(
+    codes: np.ndarray, texts: list[str], outcome_by_text: dict[str, float], how: str
+) -> TrialVerdicts:
+    """Build the outcomes of all rows from the outcome of each text."""
+    tie_texts = tuple(
+        sorted(text for text, value in outcome_by_text.items() if value == TIE and text in texts)
+    )
+    return TrialVerdicts(decode_texts(codes, texts, outcome_by_text), how, tie_texts)
+
+
+def _build_unreadable_error(
+    frame: "pd.DataFrame",
+    option_columns: tuple[str, str],
+    chosen: str,
+    is_unread: np.ndarray,
+    texts: set[str],
+    game: bool,
+    count: str | None,
+) -> DataError:
+    """Build the error for outcome cells that cannot be decoded."""
+    if not is_unread.any():
+        return DataError(
+            f"Column {chosen!r} contains no answers; name another column with ",
+            Argument("chosen"),
+            ".",
+        )
+    if (answer_texts := texts - {""}) <= {"0", "1"} or answer_texts <= {"0", "1", "2"}:
+        answer_list = list_names(sorted(answer_texts))
+        return DataError(
+            f"Column {chosen!r} contains {answer_list}, which do not show which side was chosen;"
+            " define them with ",
+            Argument("coding"),
+            f", or write {option_columns[0]!r} and {option_columns[1]!r}.",
+        )
+    outcome_by_word = _map_side_words(option_columns, game)
+    cell_texts = list_texts(frame, chosen)
+    is_fault = is_unread & np.array(
+        [simplify_name(text) not in outcome_by_word for text in cell_texts]
+    )
+    if not is_fault.any():
+        is_fault = is_unread
+    wrong_row = int(is_fault.argmax())
+    faulty_text = cell_texts[wrong_row]
+    equal_rows = frame.loc[
+        is_fault & (frame[chosen].astype(str).str.strip() == faulty_text).to_numpy()
+    ]
+    repetitions_text, side_examples = "", "a side (left, right, first, second, 1, 2)"
+    if (n_repetitions := count_comparisons(equal_rows, count)) > 1:
+        repetitions_text = f" (and {n_repetitions - 1:,.0f} more times)"
+    if game:
+        side_examples = "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
+    row_options = [format_label(frame[name].iloc[wrong_row]) for name in option_columns]
+    known_words = [*row_options, *option_columns, *filter(str.isalpha, TIE_WORDS)]
+    return DataError(
+        f"Column {chosen!r} contains {faulty_text!r} in row"
+        f" {frame.index[wrong_row]}{repetitions_text}, which is neither"
+        f" an option of that row ({shorten(row_options)}), {side_examples} nor a word for a tie;"
+        " correct it,"
+        " or define it with ",
+        Argument("coding"),
+        f" (as missing if it is not an answer).{suggest(faulty_text, known_words)}",
+    )
+
+
+# Columns of trials, and the outcomes in them ------------------------------------------------------
+
+
+_POINTS = r"(\d+(?:[.,]5)?|\d*½|1/2)"
+_SCORE = re.compile(rf"{_POINTS}\s*[:‐‑–—−-]\s*{_POINTS}")  # such as 3:1, 1/2-1/2
+_UNFINISHED = "*"  # instead of the result of a game of chess
+_JSPSYCH = ("trialtype", "trialindex")
+
+
+class TrialColumns(NamedTuple):
+    """Names of the columns of two options and of the outcome."""
+
+    first: str
+    second: str
+    verdict: tuple[str, ...]  # one column, or the goals of either side
+    respondent: str | None
+    count: str | None  # type: ignore[override]
+    game: bool  # whether the first side plays at home
+
+    @property
+    def used(self) -> tuple[str | None, ...]:
+        """All column names, None for absent ones."""
+        return (self.first, self.second, *self.verdict, self.respondent, self.count)
+
+
+class TrialOutcomes(NamedTuple):
+    """Decoded comparisons with options, outcome, count and respondent of each row."""
+
+    labels: tuple[str, ...]
+    winner: np.ndarray  # or the first of a tie
+    loser: np.ndarray
+    counts: np.ndarray
+    tied: np.ndarray
+    who: RowRespondents | None
+    # whether the winner, or the first of a tie, was shown first; None: unknown
+    in_order: np.ndarray | None
+    how: str  # description of how the rows were read
+    covariates: CovariateColumns | None = None  # of the rows, for the option shown first
+    when: RowDates | None = None
+
+
+def find_trial_columns(
+    frame: "pd.DataFrame", named_columns: Mapping[str, str | None], game: bool
+) -> TrialColumns:
+    """Find the columns of the two options and the outcome."""
+    all_columns = column_names(frame)
+    check_columns(frame, named_columns.values())
+    name_by_simplified = map_plain_names(all_columns)
+    first_column, second_column, has_home_side = _find_options(
+        frame, all_columns, named_columns, game
+    )
+    used_columns = {
+        first_column,
+        second_column,
+        *(name for name in named_columns.values() if name is not None),
+    }
+    verdict_columns = _find_verdict_columns(
+        name_by_simplified,
+        first_column,
+        second_column,
+        named_columns,
+        game,
+        used_columns,
+        all_columns,
+    )
+    used_columns |= set(verdict_columns)
+    respondent_column = named_columns.get("respondent") or next(
+        filter(
+            partial(_may_be_respondent, frame),
+            RESPONDENT.find_possible_columns(name_by_simplified, used_columns),
+        ),
+        None,
+    )
+    count_column = named_columns.get("count") or COUNT.find_column(name_by_simplified, used_columns)
+    return TrialColumns(
+        first_column,
+        second_column,
+        verdict_columns,
+        respondent_column,
+        count_column,
+        game or has_home_side,
+    )
+
+
+def _find_options(
+    frame: "pd.DataFrame", names: list[str], named_columns: Mapping[str, str | None], game: bool
+) -> tuple[str, str, bool]:
+    """Find the two columns of options, and whether the first plays at home."""
+    first_column, second_column = named_columns.get("first"), named_columns.get("second")
+    if first_column is not None and second_column is not None:
+        return first_column, second_column, False
+    used_columns = set(named_columns.values())
+    possible_sides = [
+        pair
+        for pair in find_side_columns(names)
+        if not used_columns & set(pair.columns)
+        and (pair.stem in STEMS or _have_shared_texts(frame, pair))
+        and (pair.side[0] in GAMES or not game)
+    ]
+    for role, given_column in (("first", first_column), ("second", second_column)):
+        if not possible_sides or first_column is not None or second_column is not None:
+            if given_column is None:
+                raise DataError(
+                    "No column was recognised as the ",
+                    role,
+                    " option; name it with ",
+                    Argument(role),
+                    ".",
+                )
+    possible_sides.sort(key=lambda pair: pair.stem not in STEMS)
+    return (*possible_sides[0].columns, possible_sides[0].side[0] in GAMES)
+
+
+class MissingColumn(NamedTuple):
+    """The column that a table lacks to contain trials, with a sentence.
+
+    The fields are the description, the role of the column, and how close the table is (higher is
+    closer).
+    """
+
+    what: str
+    role: str
+    near: int
+
+
+def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
+    """Describe the one column that a table of trials or games lacks; None if several.
+
+    Return None if the table is not similar to trials or games.
+    """
+    all_columns = column_names(frame)
+    name_by_simplified = map_plain_names(all_columns)
+    outcome_role, outcome_text = CHOSEN_OF_TWO, "was chosen"
+    if game:
+        outcome_role, outcome_text = RESULT, "won"
+    verdict_column = outcome_role.find_column(name_by_simplified)
+    try:
+        first_column, second_column, has_home_side = _find_options(frame, all_columns, {}, game)
+    except DataError:
+        if verdict_column is None:
+            return None
+        return _describe_missing_option(frame, name_by_simplified, verdict_column, game)
+    if has_home_side != game or verdict_column is not None:
+        return None
+    description = f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}"
+    return MissingColumn(description, "chosen", 3)
+
+
+def _describe_missing_option(
+    frame: "pd.DataFrame", name_by_simplified: dict[str, str], verdict_column: str, game: bool
+) -> MissingColumn | None:
+    """Describe the missing column of options; None if nothing suggests one."""
+    for first_mark, second_mark in (*SIDES, *MORE_SIDES):
+        for role, present_mark, missing_mark in (
+            ("second", first_mark, second_mark),
+            ("first", second_mark, first_mark),
+        ):
+            if game and min(len(present_mark), len(missing_mark)) < 2:
+                continue
+            for stem in ("", *sorted(STEMS)):
+                for name_pattern in ("{0}{1}", "{1}{0}"):
+                    present_name = name_pattern.format(stem, present_mark)
+                    missing_name = name_pattern.format(stem, missing_mark)
+                    is_alone = (
+                        present_name in name_by_simplified
+                        and missing_name not in name_by_simplified
+                        and name_by_simplified[present_name] != verdict_column
+                        and (stem or len(present_mark) > 1)
+                    )
+                    if is_alone and (first_mark in GAMES) == game:
+                        present_column = name_by_simplified[present_name]
+                        # write it like its partner
+                        if present_column.casefold().endswith(present_mark):
+                            missing_name = present_column[: -len(present_mark)] + missing_mark
+                        return MissingColumn(
+                            f"a column {missing_name!r} to match {present_column!r}", role, 3
+                        )
+    verdict_texts = _list_texts(frame, verdict_column)
+    option_columns = [
+        name
+        for name in name_by_simplified.values()
+        if name != verdict_column and verdict_texts & _list_texts(frame, name)
+    ]
+    if game or len(option_columns) != 2:
+        return None
+    return MissingColumn(
+        f"a column that is clearly the first option ({option_columns[0]!r} or"
+        f" {option_columns[1]!r}?)",
+        "first",
+        3,
+    )
+
+
+def _list_texts(frame: "pd.DataFrame", name: str) -> set[str]:
+    """Return the distinct cells of a text column; none for numbers."""
+
+    column = frame[name]
+    if has_numbers(column):
+        return set()
+    return set(map(str, column.dropna().unique()))
+
+
+def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
+    """Return whether numeric column pairs describe both options, as attributes do."""
+
+    side_columns = find_side_columns(column_names(frame))
+    option_marks = [
+        pair.side for pair in side_columns if pair.columns == (columns.first, columns.second)
+    ]
+    return any(
+        pair.side in option_marks[:1]
+        and pair.stem not in GOALS.synonyms
+        and not set(pair.columns) & set(columns.used)
+        and all(has_numbers(frame[name]) for name in pair.columns)
+        for pair in side_columns
+    )
+
+
+def _have_shared_texts(frame: "pd.DataFrame", pair: SideColumns) -> bool:
+    """Return whether two text columns have some values in common."""
+
+    first_cells, second_cells = (frame[name] for name in pair.columns)
+    if any(has_numbers(values) for values in (first_cells, second_cells)):
+        return False
+    return bool(set(first_cells.dropna().unique()) & set(second_cells.dropna().unique()))
+
+
+def _find_verdict_columns(
+    name_by_simplified: dict[str, str],
+    first_column: str,
+    second_column: str,
+    named_columns: Mapping[str, str | None],
+    game: bool,
+    used_columns: set[str],
+    names: list[str],
+) -> tuple[str, ...]:
+    """Find the outcome column, or the two columns of goals."""
+    if (named_column := named_columns.get("chosen")) is not None:
+        return (named_column,)
+    roles = (CHOSEN_OF_TWO, RESULT)
+    if game:
+        roles = (RESULT, CHOSEN_OF_TWO)
+    for role in roles:
+        if (column := role.find_column(name_by_simplified, used_columns)) is not None:
+            return (column,)
+    for pair in find_side_columns(names):
+        if pair.stem in GOALS.synonyms and not used_columns & set(pair.columns):
+            return pair.columns
+    for columns in find_column_pairs(name_by_simplified, SHORT_GOALS):
+        if game and not used_columns & set(columns):
+            return columns
+    raise DataError(
+        f"No column shows which of {first_column!r} and {second_column!r} was chosen; name it"
+        " with ",
+        Argument("chosen"),
+        ".",
+    )
+
+
+def _may_be_respondent(frame: "pd.DataFrame", name: str) -> bool:
+    """Return whether a column's cells can be names of respondents."""
+    # A column named "id" that is different in every row numbers the rows.
+    return simplify_name(name) != "id" or not frame[name].is_unique
+
+
+def read_trial_outcomes(
+    frame: "pd.DataFrame",
+    columns: TrialColumns,
+    coding: Mapping[Any, str] | None,
+    labels: Any,
+    weights: bool,
+    covariates: Sequence[str] | None,
+    date: str | None,
+) -> TrialOutcomes:
+    """Decode the comparison in each row; drop and count rows without an answer."""
+    frame = drop_self_comparisons(frame, columns.first, columns.second, columns.count)
+    if len(columns.verdict) == 2:
+        verdicts = _compare_goals(frame, columns)
+    else:
+        verdicts = _decode_verdict_column(frame, columns, coding)
+    is_answered = ~np.isnan(verdicts.outcome)
+    if not is_answered.any():
+        raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
+    answered_frame, outcomes = frame.loc[is_answered], verdicts.outcome[is_answered]
+    weights = weights or simplify_name(columns.count or "") in WEIGHTS
+    row_counts = read_counts(answered_frame, columns.count, weights)
+    option_columns = columns.first, columns.second
+    option_labels, first_indices, second_indices = encode_labels(
+        get_column(answered_frame, columns.first),
+        get_column(answered_frame, columns.second),
+        row_counts,
+        labels,
+    )
+    is_first_chosen = outcomes != SECOND
+    winner = np.where(is_first_chosen, first_indices, second_indices)
+    loser = np.where(is_first_chosen, second_indices, first_indices)
+    tied = np.where(outcomes == TIE, row_counts, 0.0)
+    description = _describe_trials(columns, verdicts)
+    n_omitted = simplify_number(count_comparisons(frame.loc[~is_answered], columns.count))
+    note_omission(n_omitted, verdicts.unknown, name_rows(columns.count))
+    row_respondents = read_respondents(answered_frame, columns.respondent, columns.used)
+    covariate_rows = row_dates = None
+    if covariates is not None:
+        used_columns = list(filter(None, (*option_columns, *columns.verdict, columns.count)))
+        covariate_rows = read_covariates(answered_frame, covariates, option_columns, used_columns)
+        description += f", covariates {shorten(covariate_rows.names, 12)}"
+    if date is not None:
+        row_dates = read_dates(answered_frame, date)
+        noun = "periods"
+        if row_dates.unit == DAY:
+            noun = "dates"
+        description += f", {noun} {date!r}"
+    return TrialOutcomes(
+        option_labels,
+        winner,
+        loser,
+        row_counts - tied,
+        tied,
+        row_respondents,
+        is_first_chosen,
+        description,
+        covariate_rows,
+        row_dates,
+    )
+
+
+def _decode_verdict_column(
+    frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None
+) -> TrialVerdicts:
+    """Decode the outcome column; scores such as 3:1 are recognised."""
+    import pandas as pd
+
+    verdict_column = columns.verdict[0]
+    if coding is None and {simplify_name(str(c)) for c in frame.columns} >= set(_JSPSYCH):
+        distinct_cells = set(frame[verdict_column].dropna().unique())
+        if distinct_cells <= {0, 1}:  # the number of the button, from 0
+            verdicts = decode_column(
+                frame, columns[:2], verdict_column, {0: "first", 1: "second"}, columns.game
+            )
+            return verdicts._replace(how="the button number, 0 for the first (jsPsych)")
+    codes, distinct_cells = pd.factorize(frame[verdict_column])
+    cell_texts = list(map(format_label, distinct_cells))
+    option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
+    outcome_by_text = _read_scores(cell_texts)
+    no_answer_texts = {
+        *find_no_answers(cell_texts, option_labels),
+        *({_UNFINISHED} & {*cell_texts}),
+    }
+    if (
+        not coding
+        and outcome_by_text
+        and {*cell_texts} <= {*outcome_by_text, *no_answer_texts, ""}
+        and not {*outcome_by_text} & option_labels
+    ):
+        verdicts = _build_verdicts(codes, cell_texts, outcome_by_text, "the score of both sides")
+        return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
+    return decode_column(frame, columns[:2], verdict_column, coding, columns.game, columns.count)
+
+
+def _read_scores(texts: Iterable[str]) -> dict[str, float]:
+    """Return the outcome of each text that is a score such as "3:1"."""
+    match_by_text = {text: match for text in texts if (match := _SCORE.fullmatch(text))}
+    return {
+        text: float(np.sign(_parse_points(match[1]) - _parse_points(match[2])))
+        for text, match in match_by_text.items()
+    }
+
+
+def _parse_points(text: str) -> float:
+    """Return the number in one half of a score, such as 3 or 1/2."""
+    if text == "1/2":
+        return 0.5
+    return float((text.removesuffix("½") or "0").replace(",", ".")) + 0.5 * text.endswith("½")
+
+
+def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdicts:
+    """Return each game's outcome: the side with more goals wins."""
+    from ..number_checks import check_numbers
+
+    side_scores = [
+        check_numbers(
+            frame[name].to_numpy(dtype=object),
+            lambda k, n=name: f"in row {frame.index[k]}, column {n!r}",
+            "score",
+        )
+        for name in columns.verdict
+    ]
+    return TrialVerdicts(
+        np.sign(side_scores[0] - side_scores[1]) * FIRST,
+        f"the higher of {shorten(columns.verdict)}",
+        ("equal",),
+    )
+
+
+def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts) -> str:
+    """Return a sentence on the columns and how outcomes were decoded."""
+    if len(columns.verdict) == 2:
+        outcome_text = f"won by {verdicts.how}"
+    else:
+        outcome_text = f"{columns.verdict[0]!r} contains {verdicts.how}"
+    description = f"{columns.first!r} against {columns.second!r}, {outcome_text}"
+    if verdicts.ties:
+        description += f" (a tie: {shorten(verdicts.ties)})"
+    return description + describe_columns(columns.count, columns.respondent)

@@ -1,0 +1,306 @@
+"""Base class of models fitted by Markov chains: continue a fit, draw from prior and posterior."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from thali._argument_checks import check_integer
+from thali._inference.markov_chains import build_run
+from thali._inference.random_seeds import format_seed_setting
+from thali.errors import ArgumentError, Message, Setting
+
+from .base import Job, SampledModel
+from .fitting_methods import CHAINS, Engine
+from .method_requirements import require_draws, requires
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali._inference.markov_chains import Run
+    from thali._posterior.log_evidence import LogEvidence
+
+    from .chain_runs import Continuation, Sampling
+    from .evidence_arguments import EvidenceRun
+    from .simulated_data import PriorSample
+
+
+def require_stored_chains(model: Any, name: str) -> None:
+    """Raise if the fit does not store the chain states that `continue_fit` needs."""
+    model._require_fitted()
+    model._engine.check_continuable()
+    if "_state_" not in vars(model):
+        raise ArgumentError(f"{name} requires a fit with posterior draws; this fit has none.")
+
+
+def require_prior(model: Any, name: str) -> None:
+    """Raise ArgumentError if the fitting method has no prior to draw from."""
+    if not model._engine.has_prior:
+        raise ArgumentError(
+            "There is no prior to draw from with ", Setting("method", model.method), "."
+        )
+
+
+class MarkovChainModel(SampledModel):
+    """Base class of models fitted by Markov chains that can be stored and continued.
+
+    Its engines have `sampling(model, source, run)`, or a subclass has `_build_sampling(source,
+    run)`. It has `_sample_prior(rngs, *design)`, `_simulate_replicates(rng, *design)` and
+    `_build_observed(*design)`, where the design is the arguments of `fit`; and
+    `_compute_log_evidence(data, run)` if its evidence can be computed.
+    """
+
+    _state_: "Continuation"
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": CHAINS}
+
+    def _get_run_settings(self) -> dict[str, Any]:
+        """Return the `fit` arguments draws, tune, chains and random_seed of this fit."""
+        self._require_fitted()
+        if "_state_" not in vars(self):
+            return {}
+        run = self._state_.run
+        return {
+            "draws": self._state_.draws,
+            "tune": run.tune,
+            "chains": run.chains,
+        } | format_seed_setting(run.random_seed)
+
+    def _build_sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
+        """Build the chains for checked data, and the functions that store their draws."""
+        return self._engine.sampling(self, source, run)
+
+    def _build_job(
+        self, sampling: "Sampling[Any]", data: str, remarks: Sequence[str | Message] = ()
+    ) -> Job:
+        """Build the `Job` that runs these chains; `data` describes the data's size."""
+        from .chain_runs import run_sampling
+
+        return Job(
+            lambda: run_sampling(self, sampling),
+            remarks,
+            sampling.run.draws,
+            data,
+            sampling.forecast,
+        )
+
+    @requires(require_stored_chains)
+    def continue_fit(
+        self,
+        draws: int,
+        cores: int | None = None,
+        progressbar: bool = True,
+        max_time: float | None = None,
+    ) -> Self:
+        """Make more draws per chain, continuing where the last fit ended.
+
+        The result is exactly that of one longer fit, on the same machine with the same versions;
+        also after `thali.load`, except for earlier draws that the file stores with fewer digits
+        (hierarchical logits of many respondents).
+
+        Parameters
+        ----------
+        draws : int
+            Additional draws per chain.
+        cores : int, optional
+            Threads; None: one per chain, up to the number of processors. Has no influence on the
+            draws.
+        progressbar : bool
+        max_time : float, optional
+            Seconds after which the run stops and keeps the draws.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If an argument is outside its range, or parameters of the model were changed after the
+            fit.
+        DataError
+            If the data were changed after the fit, or are missing from the file of the model.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains do not agree yet.
+        InterruptedWarning
+            If Ctrl-C or `max_time` ended the run; the draws so far are kept.
+        """
+        from .chain_runs import check_unchanged, continue_sampling
+
+        run = build_run(
+            check_integer("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
+        )
+        check_unchanged(self)
+
+        def continue_run() -> dict[str, Any]:
+            """Draw more; return all fitted attributes of the longer fit."""
+            return self._get_fitted_attributes() | continue_sampling(self, run)
+
+        return self._run_job(
+            Job(continue_run, draws=self._state_.draws + draws, data=self._fitted_to_)
+        )
+
+    def _update_fit(
+        self, data: Any, draws: int, tune: int, cores: int | None, progressbar: bool
+    ) -> Self:
+        """Refit to slightly more data, with chains started where the last fit ended."""
+        from .chain_runs import update_sampling
+
+        run = build_run(draws, tune, 1, None, cores, None, progressbar)
+        return self._run_job(
+            Job(lambda: update_sampling(self, data, run), draws=draws, data=str(data))
+        )
+
+    def _copy_with_posterior(self, tree: "xarray.DataTree", part_name: str) -> Self:
+        """Return a copy with another posterior, such as that of one group."""
+        # The copy cannot be continued; `part_name` names its respondents.
+        copied_model = copy.copy(self)
+        vars(copied_model).pop("_state_", None)
+        copied_model.posterior_ = tree
+        copied_model._fitted_to_ = f"{self._fitted_to_}; {part_name}"
+        return copied_model
+
+    def _select_storable_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes to save, without data that a file cannot contain."""
+        from .model_files import can_store
+
+        fitted_attributes = self._get_fitted_attributes()
+        if "_state_" in fitted_attributes and not can_store(fitted_attributes["_state_"].source):
+            fitted_attributes["_state_"] = fitted_attributes["_state_"]._replace(source=None)
+        return fitted_attributes
+
+    def _convert_data(self, data: Any) -> Any:
+        """Convert the data argument of `fit` to the object that the fit stores."""
+        return data
+
+    def _compute_log_evidence(self, data: Any, run: "EvidenceRun") -> "LogEvidence":
+        """Compute the log evidence (marginal likelihood) of the model for these data."""
+        raise NotImplementedError
+
+    def _sample_prior(
+        self, rngs: Sequence[np.random.Generator], *design: Any, **kwargs: Any
+    ) -> "PriorSample":
+        """Draw parameters from the prior and simulate data, once for each generator."""
+        raise NotImplementedError
+
+    def _simulate_replicates(
+        self, rng: np.random.Generator, *design: Any, **kwargs: Any
+    ) -> dict[str, np.ndarray]:
+        """Simulate data at every posterior draw; return arrays (chain, draw, ...) by name."""
+        # Names are those of the group `observed_data`.
+        raise NotImplementedError
+
+    def _build_observed(self, *design: Any, **kwargs: Any) -> dict[str, np.ndarray]:
+        """Return the arrays that `observed_data` contains after a fit to these data."""
+        raise NotImplementedError
+
+    def _pack_design(self, design: Any) -> tuple[Any, ...]:
+        """Return the tuple of data arguments for `fit` from one `data` argument."""
+        return (design,)
+
+    def _copy_with_fixed_prior(self, *design: Any, **kwargs: Any) -> Any:
+        """Return an unfitted copy whose prior does not depend on the answers."""
+        return type(self)(**self.get_params())
+
+    def _refit_posterior(
+        self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
+    ) -> "xarray.DataTree":
+        """Fit this model to other data on one core; return its posterior."""
+        model: Any = self
+        return model.fit(
+            *data, random_seed=random_seed, cores=1, progressbar=False, **settings
+        ).posterior_
+
+    @requires(require_prior)
+    def sample_prior(
+        self, data: Any, draws: int = 500, random_seed: Any = None
+    ) -> "xarray.DataTree":
+        r"""Draw parameters from the prior, and simulate data like `data` at each draw.
+
+        .. math:: \theta^{(s)} \sim p(\theta), \qquad y^{(s)} \sim p(y \mid \theta^{(s)})
+
+        Parameters
+        ----------
+        data : as `fit` takes them
+            They define the design: the pairs compared and their counts, or the tasks. Observations
+            affect the result only if a prior depends on them, as for a learned sigma of
+            similarities.
+        draws : int
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        xarray.DataTree
+            In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]`
+            (`log_likelihood` of the data simulated at the same draw), `prior_predictive` the
+            simulated data, with their names in `observed_data`.
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is outside its range.
+        DataError
+            If the data cannot be used.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> tree = th.EliminationByAspects().sample_prior(
+        ...     th.datasets.celebrities(), draws=100, random_seed=1
+        ... )
+        >>> tree["prior_predictive"]["wins"].shape
+        (1, 100, 36)
+        """
+        from .simulated_data import draw_prior
+
+        return draw_prior(self, draws, random_seed, data).build_tree()
+
+    @requires(require_draws)
+    def posterior_predictive(self, data: Any, random_seed: Any = None) -> "xarray.DataTree":
+        r"""Simulate data like `data` at every posterior draw.
+
+        .. math::
+
+            y^{(s)} \sim p(y \mid \theta^{(s)}), \qquad
+            \theta^{(s)} \sim p(\theta \mid y_\text{observed})
+
+        Parameters
+        ----------
+        data : as `fit` takes them
+            The data of the fit.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        xarray.DataTree
+            `posterior_` with an additional group `posterior_predictive`: the variables of
+            `observed_data`, each with the dimensions (chain, draw, ...). ArviZ compares the two
+            groups (`plot_ppc_dist`, `plot_ppc_pit`, `loo_pit`).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the data differ from the data of the fit, cannot be simulated (weighted counts), or
+            would have more than 20,000,000 numbers.
+        ArgumentError
+            If a custom likelihood has no function `simulate`.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> data = th.datasets.celebrities()
+        >>> model = th.EliminationByAspects("unique")
+        >>> model = model.fit(data, draws=50, tune=50, random_seed=1, progressbar=False)
+        >>> model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"].shape
+        (4, 50, 36)
+        """
+        from .simulated_data import add_replicates
+
+        return add_replicates(self, random_seed, data)

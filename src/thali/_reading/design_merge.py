@@ -1,0 +1,584 @@
+"""Merging of a table of answers with a table of the design into one long table."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from thali._data.choices.rankings import BEFORE, TIED
+from thali._data.column_guesses import find_option_columns
+from thali._data.column_roles import (
+    ALTERNATIVE,
+    BEST,
+    CHOSEN,
+    CHOSEN_OF_TWO,
+    NO_CHOICE,
+    ODD,
+    RANK,
+    RESPONDENT,
+    RESPONDENT_OF_TASKS,
+    SIMILARITY,
+    TASK,
+    TASK_OF_RESPONDENT,
+    TIE_WORDS,
+    VERSION,
+    WORST,
+    column_names,
+    find_named_columns,
+    map_plain_names,
+    simplify_name,
+)
+from thali._labels import format_label, format_plural, shorten
+from thali.errors import Argument, DataError
+
+from .table_files import RawTable, prefix_errors
+from .text_cells import join_notes
+
+NONE = "none"  # alternative added if the design has no no-choice option
+ALL_RESPONDENTS = "0"  # version of tasks for all respondents in Sawtooth Software's design files
+_LOOP = re.compile(r"Q?(\d+)_(\D.*)")  # the number of a loop or question, and what is asked
+_RANKING = "ranking"  # a column of rankings as text
+_BETWEEN = re.compile("[>=]")  # options of a ranking as text
+_SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per task
+
+
+class DesignRows(NamedTuple):
+    """A design table, and its row indices by version and task."""
+
+    frame: pd.DataFrame
+    by: str | None  # column of versions or respondents; None: one version
+    task: str
+    alternative: str | None
+    rows: dict[tuple[str, str], np.ndarray]  # (version, task) -> rows
+
+    def select_tasks(self, version: str) -> dict[str, np.ndarray]:
+        """Return the design rows of each task of a version.
+
+        Tasks for all respondents are included, unless the version has a task of the same name.
+        """
+        return {
+            task: rows
+            for selected in (ALL_RESPONDENTS, version)
+            for (task_version, task), rows in self.rows.items()
+            if task_version == selected
+        }
+
+    def list_labels(self, rows: np.ndarray) -> list[str]:
+        """Return the labels of the alternatives in these design rows."""
+        if self.alternative is None:
+            return [str(k + 1) for k in range(len(rows))]
+        return [format_label(label) for label in self.frame[self.alternative].iloc[rows]]
+
+
+def match_answers(
+    table: RawTable, design: RawTable, named_columns: Mapping[str, Any]
+) -> tuple[RawTable, dict[str, str]]:
+    """Merge answers with their design; return a long table and its columns by role.
+
+    `named_columns` names columns of the answers by role.
+    """
+    with prefix_errors(design.file):
+        if option_columns := find_option_columns(column_names(design.frame)):
+            return _match_set_answers(table, design, option_columns), {}
+        design_rows = _read_design_rows(design.frame, column_names(table.frame))
+    answers = _read_task_answers(table.frame, design_rows, named_columns)
+    row_indices, is_picked, answer_index, alternative_labels, n_unanswered = _join_answers(
+        design_rows, answers
+    )
+    alternative_column = design_rows.alternative or "alternative"
+    attribute_columns = [
+        name
+        for name in column_names(design_rows.frame)
+        if name not in (design_rows.by, design_rows.task, alternative_column)
+    ]
+    respondent_columns = [
+        str(name)
+        for name in table.frame.columns
+        if str(name) not in (*answers.used, design_rows.by)
+    ]
+    _check_column_clash(
+        respondent_columns,
+        (*attribute_columns, design_rows.task, alternative_column, CHOSEN.name),
+        "products",
+    )
+    # row -1 does not exist, so all cells become empty
+    attribute_cells: Any = (
+        design_rows.frame[attribute_columns].reset_index(drop=True).reindex(row_indices)
+    )
+    long_index = answers.frame.index[answer_index]
+    long_columns = {
+        answers.respondent: answers.frame[answers.respondent].to_numpy()[answer_index],
+        design_rows.task: answers.task[answer_index],
+        alternative_column: np.array(alternative_labels, dtype=object),
+        **{name: attribute_cells[name].to_numpy() for name in attribute_columns},
+        CHOSEN.name: is_picked.astype(int),
+        **{name: answers.frame[name].to_numpy()[answer_index] for name in respondent_columns},
+    }
+    notes = [table.note, f"answers matched to the design in {design.file}"]
+    if n_unanswered:
+        notes.append(f"{format_plural(n_unanswered, 'task')} without an answer dropped")
+    column_by_role = {
+        "respondent": answers.respondent,
+        "task": design_rows.task,
+        "alternative": alternative_column,
+        "chosen": CHOSEN.name,
+    }
+    long_frame = pd.DataFrame(long_columns, long_index)
+    return replace(table, frame=long_frame, note=join_notes(*notes)), column_by_role
+
+
+def _check_column_clash(
+    respondent_columns: list[str], design_columns: Collection[str | None], design_noun: str
+) -> None:
+    """Raise DataError if answers and design have a column of the same name."""
+    if shared_names := [name for name in respondent_columns if name in design_columns]:
+        raise DataError(
+            f"Both the answers and the design have a column {shared_names[0]!r}; rename the column"
+            f" in one file, so that columns of respondents and columns of {design_noun} have"
+            " different names."
+        )
+
+
+def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignRows:
+    """Find a design's columns of version, task and alternative; group its rows by task."""
+    name_by_simplified = map_plain_names(column_names(frame))
+    version_column, task_column = (
+        VERSION.find_column(name_by_simplified),
+        TASK.find_column(name_by_simplified),
+    )
+    alternative_column = next(ALTERNATIVE.find_certain_columns(name_by_simplified), None)
+    if task_column is None:
+        raise DataError(
+            "A design needs a column of task numbers, such as 'task'; this design has none."
+        )
+    if (
+        version_column is None
+        and (respondent_column := RESPONDENT_OF_TASKS.find_column(name_by_simplified))
+        in answer_columns
+    ):
+        version_column = respondent_column  # each respondent has individual tasks
+    version_labels = _label_cells(frame, version_column)
+    if version_column is None:
+        version_labels[:] = ALL_RESPONDENTS
+    rows_by_task: dict[tuple[str, str], list[int]] = {}
+    for row_index, version_and_task in enumerate(
+        zip(version_labels, frame[task_column].map(format_label), strict=True)
+    ):
+        rows_by_task.setdefault(version_and_task, []).append(row_index)
+    if single_row_tasks := [
+        version_and_task
+        for version_and_task, task_rows in rows_by_task.items()
+        if len(task_rows) < 2
+    ]:
+        raise DataError(
+            f"Task {single_row_tasks[0][1]!r} has only one row; a design needs one row per"
+            " alternative of a task (thali design writes it as design.csv)."
+        )
+    row_arrays = {
+        version_and_task: np.array(task_rows)
+        for version_and_task, task_rows in rows_by_task.items()
+    }
+    return DesignRows(frame, version_column, task_column, alternative_column, row_arrays)
+
+
+class TaskAnswers(NamedTuple):
+    """Table of answers, one row per respondent and task, and its main columns."""
+
+    frame: pd.DataFrame
+    respondent: str
+    version: np.ndarray
+    task: np.ndarray
+    picked: np.ndarray
+    used: set[Any]  # columns that do not describe respondents
+
+
+def _read_task_answers(
+    frame: pd.DataFrame, design: DesignRows, named_columns: Mapping[str, Any]
+) -> TaskAnswers:
+    """Read answers as a table with one row per respondent and task, and as labels."""
+    name_by_simplified = map_plain_names(column_names(frame))
+    respondent_column, task_column, chosen_column = find_named_columns(
+        name_by_simplified, named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
+    )
+    if respondent_column is None:
+        raise DataError(
+            "No column of the answers identifies the respondent; name it with ",
+            Argument("respondent"),
+            ".",
+        )
+    version_column = _find_version_column(frame, design, name_by_simplified)
+    used_columns = {str(respondent_column), version_column} - {None}
+    if task_column is None or chosen_column is None:
+        column_by_task = _find_task_columns(frame, design, [respondent_column, version_column])
+        used_columns |= set(column_by_task.values())
+        frame = pd.concat(
+            [
+                frame.assign(**{_TASK: label, _PICKED: frame[name]})
+                for label, name in column_by_task.items()
+            ]
+        )
+        frame = frame.sort_index(kind="stable")
+        task_column, chosen_column = _TASK, _PICKED
+    return TaskAnswers(
+        frame,
+        respondent_column,
+        _label_cells(frame, version_column),
+        _label_cells(frame, str(task_column)),
+        _label_cells(frame, str(chosen_column)),
+        used_columns | {str(task_column), str(chosen_column)},
+    )
+
+
+# A design of sets has one set per row; a respondent's answers are in one column per set
+
+
+# possible contents of an answer column
+_SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
+
+
+def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
+    """Merge answers with a design of option sets: one row per respondent and set."""
+    design_names, answer_frame = map_plain_names(column_names(design.frame)), table.frame
+    design_version_column = VERSION.find_column(design_names, option_columns)
+    design_task_column = TASK.find_column(design_names, option_columns)
+    rows_by_version: dict[str, list[int]] = {}
+    for row_index, version_name in enumerate(_label_cells(design.frame, design_version_column)):
+        rows_by_version.setdefault(version_name, []).append(row_index)
+    answer_names = map_plain_names(column_names(answer_frame))
+    version_column = None
+    if len(rows_by_version) > 1:
+        version_column = VERSION.find_column(answer_names)
+        if version_column is None:
+            raise _build_version_error(len(rows_by_version), design_version_column)
+    version_labels = _label_cells(answer_frame, version_column)
+    if version_column is None:
+        version_labels[:] = next(iter(rows_by_version))
+    answer_series = _find_answer_series(answer_frame, max(map(len, rows_by_version.values())))
+    answer_columns = {name for columns in answer_series.values() for name in columns.values()}
+    respondent_columns = [
+        name
+        for name in column_names(answer_frame)
+        if name not in answer_columns and name != version_column
+    ]
+    _check_column_clash(respondent_columns, (*option_columns, design_task_column), "sets")
+    respondent_column = RESPONDENT.find_column(answer_names, answer_columns)
+    answered_sets: list[dict[str, Any]] = []
+    for answer_index, version_name in enumerate(version_labels):
+        if version_name not in rows_by_version:
+            raise DataError(
+                f"The design has no version {version_name!r}, which row"
+                f" {answer_frame.index[answer_index]} contains."
+            )
+        answer_row = answer_frame.iloc[answer_index]
+        respondent_cells = {column: answer_row[column] for column in respondent_columns}
+        if respondent_column is None:
+            respondent_cells = {"respondent": answer_index + 1} | respondent_cells
+        for set_number, row_index in enumerate(rows_by_version[version_name], start=1):
+            answer_cells = {
+                stem: answer_row.get(columns.get(set_number))
+                for stem, columns in answer_series.items()
+            }
+            if any(map(format_label, answer_cells.values())):
+                set_cells: dict[str, Any] = {}
+                if design_task_column is not None:
+                    set_cells[str(design_task_column)] = design.frame[design_task_column].iloc[
+                        row_index
+                    ]
+                set_cells |= _join_options(
+                    answer_cells,
+                    {
+                        name: format_label(design.frame[name].iloc[row_index])
+                        for name in option_columns
+                    },
+                )
+                answered_sets.append(respondent_cells | set_cells)
+    if not answered_sets:
+        raise DataError(f"The answer columns, {shorten(sorted(answer_columns))}, are empty.")
+    note = join_notes(table.note, f"answers matched to the design in {design.file}")
+    frame = pd.DataFrame(answered_sets, pd.RangeIndex(1, len(answered_sets) + 1))
+    return replace(table, frame=frame, note=note)
+
+
+def _find_answer_series(frame: pd.DataFrame, n_tasks: int) -> dict[str, dict[int, str]]:
+    """Find series of answer columns, one per set, as {name: {set number: column}}."""
+    # Examples: chosen_1, chosen_2, ..., or in Qualtrics 1_chosen, 2_chosen, ...
+    columns_by_name: dict[str, dict[int, str]] = {}
+    for column in column_names(frame):
+        numbered_name = _split_numbered_name(column)
+        if (
+            numbered_name is not None
+            and _is_answer_name(numbered_name[0])
+            and 1 <= numbered_name[1] <= n_tasks
+        ):
+            columns_by_name.setdefault(numbered_name[0].strip("_. "), {})[numbered_name[1]] = column
+    if not columns_by_name:
+        raise DataError(
+            f"The design has {format_plural(n_tasks, 'set')}, but no columns contain the answers;"
+            " use one column per set, such as 'chosen_1', 'chosen_2', ...; 'best_1', 'worst_1',"
+            " ...; or 'rank1_1', 'rank2_1', ..."
+        )
+    return columns_by_name
+
+
+def _is_answer_name(name: str) -> bool:
+    """Return whether a column name means chosen, best, worst, odd, similarity or a rank."""
+    plain_name = simplify_name(name)
+    return plain_name.rstrip("0123456789") in RANK.sure or any(
+        plain_name in r.sure for r in _SET_ANSWERS
+    )
+
+
+def _join_options(cells: dict[str, Any], options: dict[str, str]) -> dict[str, Any]:
+    """Return the cells of one answered set: its options and answers, or a ranking."""
+    option_labels = list(options.values())
+    cells = {stem: _replace_tie_code(stem, cell, option_labels) for stem, cell in cells.items()}
+    cells = _join_ranks(cells, option_labels)
+    if _RANKING in cells:
+        return cells
+    return options | cells
+
+
+def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
+    """Combine the answers rank1, rank2, ... into one ranking; unranked options tie last."""
+    rank_stems = [stem for stem in cells if simplify_name(stem).rstrip("0123456789") in RANK.sure]
+    if not rank_stems:
+        return cells
+    ranked_texts = [
+        format_label(cells[stem]) for stem in sorted(rank_stems, key=lambda stem: (len(stem), stem))
+    ]
+    label_by_position: dict[str, str] = {}
+    if not {*ranked_texts} & {*options}:
+        label_by_position = {str(k): label for k, label in enumerate(options, start=1)}
+    tied_groups = [label_by_position.get(label, label) for label in ranked_texts if label]
+    ranked_labels = {
+        label for group in tied_groups for label in map(str.strip, _BETWEEN.split(group))
+    }
+    unranked_text = TIED.join(label for label in options if label and label not in ranked_labels)
+    ranking = BEFORE.join(filter(None, [*tied_groups, unranked_text]))
+    return {stem: cell for stem, cell in cells.items() if stem not in rank_stems} | {
+        _RANKING: ranking
+    }
+
+
+def _split_numbered_name(name: str) -> tuple[str, int] | None:
+    """Split "chosen_3" or Qualtrics' "3_chosen" into (question, number); else None."""
+    return _split_loop_name(name) or _split_series_name(name)
+
+
+def _split_loop_name(name: str) -> tuple[str, int] | None:
+    """Split Qualtrics' "3_chosen" into ("chosen", 3); None for other names."""
+    loop_match = _LOOP.fullmatch(name)
+    if loop_match is None:
+        return None
+    return loop_match[2], int(loop_match[1])
+
+
+def find_loop_answers(names: Iterable[str]) -> list[str]:
+    """Return the columns 1_chosen, 2_chosen, ... that Qualtrics writes for loops."""
+    columns_of_question: dict[str, list[str]] = {}
+    for column in names:
+        question, _ = _split_loop_name(column) or ("", 0)
+        if _is_answer_name(question):
+            columns_of_question.setdefault(question, []).append(column)
+    return next((columns for columns in columns_of_question.values() if len(columns) > 1), [])
+
+
+def _split_series_name(name: str) -> tuple[str, int] | None:
+    """Split "chosen_3" into ("chosen_", 3); None without a number."""
+    series_match = _SERIES.fullmatch(name)
+    if series_match is None:
+        return None
+    return series_match[1], int(series_match[2])
+
+
+def _replace_tie_code(stem: str, cell: Any, options: list[str]) -> Any:
+    """Return "tie" for answer 3 about a pair; other answers unchanged."""
+    is_pair_answer = len(options) == 2 and simplify_name(stem) in CHOSEN_OF_TWO.sure
+    if is_pair_answer and format_label(cell) == "3" and "3" not in options:
+        return TIE_WORDS[0]
+    return cell
+
+
+# A design of products has one product per row -----------------------------------------------------
+
+
+_TASK, _PICKED = "thali task", "thali picked"  # names that do not occur in files
+
+
+def _find_version_column(
+    frame: pd.DataFrame, design: DesignRows, name_by_simplified: Mapping[str, str]
+) -> str | None:
+    """Find the answers' column with the design version; None if there is one version."""
+    if design.by is None:
+        return None
+    if design.by in frame.columns:
+        return design.by
+    version_column = VERSION.find_column(name_by_simplified) or next(
+        (name for word, name in name_by_simplified.items() if "version" in word), None
+    )
+    design_versions = {version for version, _ in design.rows} - {ALL_RESPONDENTS}
+    if version_column is None and len(design_versions) > 1:
+        raise _build_version_error(len(design_versions), design.by)
+    return version_column
+
+
+def _build_version_error(n_versions: int, name: str | None) -> DataError:
+    """Build the error for answers that do not state the design version."""
+    return DataError(
+        f"The design has {format_plural(n_versions, 'version')}, but no column of the answers gives"
+        f" each respondent's version; name such a column {name!r}."
+    )
+
+
+def _label_cells(frame: pd.DataFrame, name: str | None) -> np.ndarray:
+    """Return a column's cells as an array of labels; "" everywhere if `name` is None."""
+    if name is None:
+        return np.full(len(frame), "", object)
+    return frame[name].map(format_label).to_numpy(object)
+
+
+def _find_task_columns(
+    frame: pd.DataFrame, design: DesignRows, used_columns: list[Any]
+) -> dict[str, str]:
+    """Find the answer column of each task, where a row has all answers of a respondent."""
+    tasks = list(dict.fromkeys(task for _, task in design.rows))
+    max_alternatives = max(len(rows) for rows in design.rows.values())
+    possible_answers = {
+        "",
+        *(str(k) for k in range(max_alternatives + 2)),
+        *(label for rows in design.rows.values() for label in design.list_labels(rows)),
+    }
+    answer_columns = [
+        name
+        for name in column_names(frame)
+        if name not in used_columns
+        and all(
+            label in possible_answers or simplify_name(label) in NO_CHOICE
+            for label in map(format_label, frame[name].unique())
+        )
+    ]
+    matching_series = _select_series(answer_columns, len(tasks), _split_series_name)
+    matching_series = matching_series or _select_series(
+        answer_columns, len(tasks), _split_loop_name
+    )
+    if len(matching_series) != 1:
+        problem = "no series of columns contains the answers"
+        if matching_series:
+            first_columns = shorten([next(iter(columns.values())) for columns in matching_series])
+            problem = (
+                f"several series of columns may contain the answers, starting with {first_columns}"
+            )
+        raise DataError(
+            f"The design has {format_plural(len(tasks), 'task')}, but {problem}; use one column per"
+            " task"
+            " with the label or number of the chosen alternative ('choice1', 'choice2', ...), or"
+            " one row per respondent and task."
+        )
+    columns = [name for _, name in sorted(matching_series[0].items())]
+    return dict(zip(_sort_tasks(tasks), columns, strict=True))
+
+
+def _select_series(
+    names: list[str], n_tasks: int, split_name: Callable[[str], tuple[str, int] | None]
+) -> list[dict[int, str]]:
+    """Return each series of numbered columns that has one column per task."""
+    series: dict[str, dict[int, str]] = {}
+    for column in names:
+        if name_and_number := split_name(column):
+            series.setdefault(name_and_number[0], {})[name_and_number[1]] = column
+    return [columns for columns in series.values() if len(columns) == n_tasks]
+
+
+def _sort_tasks(tasks: list[str]) -> list[str]:
+    """Sort task names by number; keep their order if any has none."""
+    if all(task.isdigit() for task in tasks):
+        return sorted(tasks, key=int)
+    return tasks
+
+
+def _join_answers(
+    design: DesignRows, answers: TaskAnswers
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
+    """Return, for each row of the long table, its design row, choice and answer."""
+    # Return the design row of each row of the long table (-1: no choice), whether it was picked,
+    # the index of its answer and the label of its alternative; and the number of tasks without an
+    # answer.
+    design_versions = {version for version, _ in design.rows}
+    rows_by_version = {
+        version: design.select_tasks(version)
+        for version in {*answers.version.tolist(), *design_versions}
+    }
+    if (single_version := design_versions - {ALL_RESPONDENTS}) and len(single_version) == 1:
+        rows_by_version[""] = design.select_tasks(min(single_version))
+    choice_by_answer = {}
+    for index in range(len(answers.picked)):
+        if (choice := _find_choice(design, rows_by_version, answers, index)) is not None:
+            choice_by_answer[index] = choice
+    has_added_none = any(
+        chosen_position == len(task_rows)
+        for task_rows, chosen_position in choice_by_answer.values()
+    )
+    row_indices, is_picked, answer_indices, alternative_labels = [], [], [], []
+    for index, (task_rows, chosen_position) in choice_by_answer.items():
+        rows_of_task, labels_of_task = task_rows.tolist(), design.list_labels(task_rows)
+        if has_added_none:
+            rows_of_task.append(-1)
+            labels_of_task.append(NONE)
+        row_indices += rows_of_task
+        alternative_labels += labels_of_task
+        is_picked += [k == chosen_position for k in range(len(rows_of_task))]
+        answer_indices += [index] * len(rows_of_task)
+    n_unanswered = len(answers.picked) - len(choice_by_answer)
+    return (
+        np.array(row_indices),
+        np.array(is_picked),
+        np.array(answer_indices),
+        alternative_labels,
+        n_unanswered,
+    )
+
+
+def _find_choice(
+    design: DesignRows,
+    rows_by_version: Mapping[str, Mapping[str, np.ndarray]],
+    answers: TaskAnswers,
+    answer_index: int,
+) -> tuple[np.ndarray, int] | None:
+    """Return an answer's design rows and its chosen position; None if unanswered."""
+    # A position after the last row means no choice.
+    version, task, chosen_text = (
+        answers.version[answer_index],
+        answers.task[answer_index],
+        answers.picked[answer_index],
+    )
+    location_text = f"in row {answers.frame.index[answer_index]} of the answers"
+    rows_of_task = rows_by_version[version].get(task)
+    if not chosen_text:
+        return None
+    if design.by is not None and not version and not rows_by_version[""]:
+        raise DataError(
+            f"The design has several values of {design.by!r}, but the answer {location_text} does"
+            f" not say which it belongs to; add a column {design.by!r} to the answers."
+        )
+    if rows_of_task is None:
+        description = f"Task {task!r}"
+        if version:
+            description += f" of {design.by} {version!r}"
+        raise DataError(f"{description} {location_text} is not in the design.")
+    alternative_labels = design.list_labels(rows_of_task)
+    if chosen_text in alternative_labels:
+        return rows_of_task, alternative_labels.index(chosen_text)
+    if simplify_name(chosen_text) in NO_CHOICE or chosen_text in ("0", str(len(rows_of_task) + 1)):
+        return rows_of_task, next(
+            (k for k, label in enumerate(alternative_labels) if simplify_name(label) in NO_CHOICE),
+            len(rows_of_task),
+        )
+    if chosen_text.isdigit() and 1 <= int(chosen_text) <= len(rows_of_task):
+        return rows_of_task, int(chosen_text) - 1
+    raise DataError(
+        f"{chosen_text!r} was chosen {location_text}, but the alternatives of that task are"
+        f" {shorten(alternative_labels)}."
+    )

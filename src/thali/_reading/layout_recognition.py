@@ -1,0 +1,541 @@
+"""Recognition of a table's layout: each known layout is tried, and exactly one must match."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from thali._data.column_readers import check_columns
+from thali._data.column_roles import (
+    COUNT,
+    OBJECTS,
+    RESPONDENT,
+    TARGET,
+    TASK_OF_RESPONDENT,
+    map_plain_names,
+    refuse_ambiguous,
+)
+from thali._data.kinds import EXPERIMENTS, SIMILARITIES, find_data_spec
+from thali._input_files import Source
+from thali._labels import format_label, shorten, suggest
+from thali.errors import Argument, ArgumentError, Clause, DataError, Message
+
+from .design_merge import find_loop_answers, match_answers
+from .layouts import SHAPES
+from .level_codes import read_codes, replace_codes
+from .row_filter import RowFilter
+from .table_files import RawTable, load_table, prefix_errors, read_table
+from .table_layout import Reading, Shape
+from .text_cells import join_notes
+
+# Labels for readers: file names without folder and ending, and labels from a table
+
+
+_MEDIA = re.compile(
+    r"(?:.*[/\\])?([^/\\]+)\.(?:png|jpe?g|gif|svg|webp|bmp|tiff?|mp3|wav|ogg|flac|m4a|mp4|mov|webm)",
+    re.I,
+)
+_MAX_DISTINCT_LABELS = 10_000  # columns with more distinct cells do not contain labels
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """Read a file with columns name and label; return {name: label}."""
+    frame = read_table(path)
+    with prefix_errors(str(path)):
+        if frame.shape[1] != 2:
+            raise DataError(
+                "A table of labels needs two columns: the name in the data and the label to show;"
+                f" this table has {frame.shape[1]}."
+            )
+        names, labels = (
+            [format_label(cell) for cell in frame.iloc[:, column_index]] for column_index in (0, 1)
+        )
+        for column_name, column_texts in (("names", names), ("labels", labels)):
+            if not all(column_texts):
+                raise DataError(
+                    f"A table of labels needs a name and a label in each row; some {column_name}"
+                    " are empty."
+                )
+            if repeated_labels := list(
+                dict.fromkeys(label for label in column_texts if column_texts.count(label) > 1)
+            ):
+                raise DataError(
+                    f"The {column_name} in a table of labels must be unique;"
+                    f" {shorten(repeated_labels)} is listed twice."
+                )
+    return dict(zip(names, labels, strict=True))
+
+
+def replace_labels(table: RawTable, labels: Mapping[str, str] | Path | None) -> RawTable:
+    """Replace names in cells (and a square's header) by labels to show."""
+    if labels is None:
+        return table
+    if isinstance(labels, Path):
+        labels = read_labels(labels)
+    all_texts = {cell for column in _list_text_cells(table) for cell in column}
+    if unknown_names := [name for name in labels if name not in all_texts]:
+        advice = suggest(unknown_names[0], tuple(all_texts))
+        if unknown_names[0].isdecimal():
+            advice = " Numbers are not replaced, because they may be counts; write names instead."
+        raise DataError(
+            Argument("labels"), f" lists {unknown_names[0]!r}, which no text cell contains.{advice}"
+        )
+    if existing_labels := [
+        label for name, label in labels.items() if label in all_texts and label not in labels
+    ]:
+        raise DataError(
+            Argument("labels"),
+            f" renames a label to {existing_labels[0]!r}, which the data already contain.",
+        )
+    return _apply_labels(table, labels)
+
+
+def strip_file_names(table: RawTable) -> RawTable:
+    """Replace file names of pictures, sounds and films by their stem, "ice cream".
+
+    The note reports an example.
+    """
+    file_names = [
+        file_name
+        for column in _list_text_cells(table)
+        if all(map(_MEDIA.fullmatch, column))
+        for file_name in column
+    ]
+    label_by_name = {
+        file_name: _strip_media_name(file_name) for file_name in dict.fromkeys(file_names)
+    }
+    if (
+        not label_by_name
+        or len(set(label_by_name.values())) < len(label_by_name)
+        or not all(label_by_name.values())
+    ):
+        return table
+    file_name, label = next(iter(label_by_name.items()))
+    note = f"file names in labels shown without folder and extension ({label!r} for {file_name!r})"
+    return _apply_labels(table, label_by_name, note)
+
+
+def _strip_media_name(name: str) -> str:
+    """Return "ice cream" for "stimuli/ice_cream.png"; "" for other texts."""
+    media_match = _MEDIA.fullmatch(name)
+    if media_match is None:
+        return ""
+    return " ".join(media_match[1].replace("_", " ").split())
+
+
+def _list_text_cells(table: RawTable) -> list[list[str]]:
+    """Return the distinct texts of each text column, and of a square's header."""
+    if table.sheets:
+        return [column for _, sheet in table.sheets for column in _list_text_cells(sheet)]
+    frame_columns = [table.frame.iloc[:, k] for k in range(table.frame.shape[1])]
+    label_lists = [
+        labels
+        for column in frame_columns
+        if _is_text_dtype(column) and (labels := _list_distinct_labels(column))
+    ]
+    if _has_header_labels(table):
+        label_lists.append(_list_header_labels(table))
+    return label_lists
+
+
+def _list_header_labels(table: RawTable) -> list[str]:
+    """Return the column names without the first, as a square's labels."""
+    return [format_label(name) for name in table.frame.columns[1:]]
+
+
+def _has_header_labels(table: RawTable) -> bool:
+    """Return whether the first column repeats the header, as in a square."""
+    header = set(_list_header_labels(table))
+    return bool(header) and header <= set(map(format_label, table.frame.iloc[: 2 * len(header), 0]))
+
+
+def _is_text_dtype(column: pd.Series) -> bool:
+    """Return whether a column contains neither numbers nor dates."""
+    return column.dtype.kind not in "biufcmM"
+
+
+def _list_distinct_labels(column: pd.Series) -> list[str]:
+    """Return a column's distinct non-empty texts; [] if there are too many."""
+    distinct_cells = column.dropna().unique()
+    if len(distinct_cells) > _MAX_DISTINCT_LABELS:
+        return []
+    return [label for cell in distinct_cells if (label := format_label(cell))]
+
+
+def _apply_labels(table: RawTable, labels: Mapping[str, str], note: str = "") -> RawTable:
+    """Replace cells of a table by their labels, and add a note."""
+
+    def replace_cell(cell: object) -> object:
+        """Return the label of a cell, or the cell itself."""
+        return labels.get(format_label(cell), cell)
+
+    if table.sheets:
+        sheets = tuple((title, _apply_labels(sheet, labels)) for title, sheet in table.sheets)
+        return replace(table, sheets=sheets, note=join_notes(table.note, note))
+    frame = table.frame.copy(deep=False)
+    for k in range(frame.shape[1]):
+        column = frame.iloc[:, k]
+        if _is_text_dtype(column):
+            renamed_cells = [
+                cell for cell in column.dropna().unique() if format_label(cell) in labels
+            ]
+            if renamed_cells:
+                frame.isetitem(
+                    k,
+                    column.astype(object).replace(
+                        {cell: replace_cell(cell) for cell in renamed_cells}
+                    ),
+                )
+    if _has_header_labels(table):
+        frame.columns = [str(replace_cell(name)) for name in frame.columns]
+    return replace(table, frame=frame, note=join_notes(table.note, note))
+
+
+COVARIATES = "covariates"  # columns that describe comparisons
+# Arguments without influence on the shape: respondents, tasks, and arguments that select a shape.
+_IRRELEVANT = (RESPONDENT.name, TASK_OF_RESPONDENT.name, OBJECTS.name, TARGET.name)
+_COLUMN_ARGUMENTS = {role.name for shape in SHAPES for role in shape.roles}
+# Only shapes that accept all given arguments of this set are tried.
+_DECIDING_ARGUMENTS = _COLUMN_ARGUMENTS.difference(_IRRELEVANT) | {
+    "unranked",
+    COVARIATES,
+    "dissimilarities",
+}
+
+
+class RecognitionError(DataError):
+    """Error for a table that matches no layout, several, or another data kind.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        The possible kinds of data, as `thali._data.kinds` names them.
+    nearest_shape : str
+        The shape that the table nearly has; "" if there is none.
+    """
+
+    kinds: tuple[str, ...]
+    nearest_shape: str
+
+    def __init__(
+        self,
+        message: object,
+        kinds: tuple[str, ...] = (),
+        nearest_shape: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.kinds, self.nearest_shape = kinds, nearest_shape
+
+
+def read_data(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[Any, str]:
+    """Read the data in a file; also return a sentence on how they were read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
+    >>> _ = path.write_text("winner;loser;times\\ntea;milk;3\\nmilk;tea;1\\n")
+    >>> read_data(path)[1]
+    "long table, 'winner' chosen over 'loser', counts in 'times': 2 options, 1 pair, 4 comparisons"
+    >>> _ = path.write_text(",tea,milk\\ntea,1,0.3\\nmilk,0.3,1\\n")
+    >>> read_data(path)[1]
+    '2 objects, 1 similarity, square table; diagonal ignored'
+    """
+    where = RowFilter.parse(options.pop("where", None))
+    return recognise(load_table(path), *data_kinds, where=where, **options).build()
+
+
+def recognise(
+    table: RawTable,
+    *data_kinds: str,
+    shapes: tuple[Shape, ...] = SHAPES,
+    where: Any = None,
+    without: Sequence[str] = (),
+    labels: Mapping[str, str] | Path | None = None,
+    codes: Path | None = None,
+    design: Path | None = None,
+    holdouts: Any = None,
+    held_out: bool = False,
+    asks: bool = False,
+    **options: Any,
+) -> Reading:
+    """Recognise the layout of a table; return the `Reading` that converts it.
+
+    `holdouts` is a condition for hold-out rows; `held_out` selects them or the others. `without`:
+    columns to drop. `asks`: the kinds of data are only assumed, so a doubt is an error.
+    """
+    level_order: dict[str, list[str]] = {}
+    if design is not None:
+        with prefix_errors(table.file):
+            table, column_by_role = match_answers(table, load_table(design), options)
+        options |= column_by_role
+        if column_by_role and not data_kinds:  # only a design of products sets columns
+            data_kinds = (EXPERIMENTS,)
+    if codes is not None:
+        with prefix_errors(table.file):
+            table, level_order = replace_codes(table, read_codes(codes), options.get("attributes"))
+    tried_shapes = _select_shapes(shapes, data_kinds, options)
+    selected_shapes = [
+        shape
+        for shape in tried_shapes
+        if any(options.get(name) is not None for name in shape.named_by)
+    ]
+    conditions = RowFilter.parse(where)
+    with prefix_errors(table.file):
+        holdout_filter = RowFilter.parse(holdouts, "holdouts")
+        table = table.filter_rows(conditions).split_rows(holdout_filter, held_out)
+        table = strip_file_names(table.drop_columns(without, list_named_columns(options)))
+        table = replace_labels(table, labels)
+        _check_named_columns(table, options)
+        is_known = len(data_kinds) == 1
+        if len(data_kinds) > 1:
+            is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
+        levels = level_order | (options.get("levels") or {}) or None
+        shape_options = {"known": is_known, "levels": levels}
+        readings = _match_shapes(selected_shapes or tried_shapes, table, options | shape_options)
+        sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
+        if design is None and (not sure_readings or data_kinds == (EXPERIMENTS,)):
+            _refuse_loop_answers(table)
+        if not sure_readings:
+            raise _unread_error(table, shapes, tried_shapes, options, data_kinds)
+        if len(sure_readings) > 1:
+            raise _ambiguity_error(sure_readings)
+        (reading,) = sure_readings
+        is_assumed = asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
+        if reading.doubt is not None and is_assumed:
+            raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind))
+        roles = reading.roles
+        if roles is not None and roles.who is None and not roles.counts:
+            refuse_ambiguous(table.frame, list(options.values()))
+        _refuse_foreign_arguments(shapes, reading, options)
+    return reading
+
+
+def _select_shapes(
+    shapes: Sequence[Shape], data_kinds: tuple[str, ...], options: Mapping[str, Any]
+) -> list[Shape]:
+    """Return the layouts of these data kinds that accept the given arguments."""
+    shapes_of_kinds = [shape for shape in shapes if not data_kinds or shape.kind in data_kinds]
+    deciding_names = {
+        name
+        for name, argument in options.items()
+        if name in _DECIDING_ARGUMENTS and argument is not None
+    }
+    accepting_shapes = [shape for shape in shapes_of_kinds if deciding_names <= set(shape.options)]
+    return accepting_shapes or shapes_of_kinds
+
+
+def _check_named_columns(table: RawTable, options: Mapping[str, Any]) -> None:
+    """Raise DataError if an argument names a column that the table lacks."""
+    # the shape checks the column of classes
+    for role in sorted(_COLUMN_ARGUMENTS - {TARGET.name}):
+        columns = options.get(role) or ()
+        if isinstance(columns, str):
+            columns = [columns]
+        check_columns(table.frame, columns)
+
+
+def _refuse_loop_answers(table: RawTable) -> None:
+    """Raise DataError for Qualtrics answers whose questions are only in a design."""
+    if loop_columns := find_loop_answers(table.names):
+        raise DataError(
+            f"The columns {shorten(loop_columns)} contain answers, but the table does not"
+            " contain the questions; name the design with ",
+            Argument("design"),
+            ".",
+        )
+
+
+def _refuse_foreign_arguments(
+    shapes: Sequence[Shape], reading: Reading, options: Mapping[str, Any]
+) -> None:
+    """Raise ArgumentError for an argument of other layouts only."""
+    applicable_names, known_names = set(), set()
+    for shape in shapes:
+        known_names |= set(shape.options)
+        if shape.name == reading.shape:
+            applicable_names |= set(shape.options)
+    for argument_name, argument in options.items():
+        if argument is not None and argument_name in known_names - applicable_names:
+            raise ArgumentError(
+                Argument(argument_name),
+                f" does not apply to this table ({reading.description}); remove ",
+                Argument(argument_name),
+                ".",
+            )
+
+
+def list_named_columns(options: Mapping[str, Any]) -> list[str]:
+    """Return the column names that the arguments give."""
+    named_columns: list[str] = []
+    for argument in options.values():
+        if isinstance(argument, str):
+            named_columns.append(argument)
+        elif isinstance(argument, list | tuple | Mapping):
+            named_columns += argument
+    return named_columns
+
+
+def check_names(options: dict[str, Any], *data_kinds: str) -> None:
+    """Raise ArgumentError for an argument that no layout of these kinds has."""
+    known_names = {
+        name
+        for shape in SHAPES
+        if shape.kind in data_kinds
+        for name in shape.options
+        if name != "known"
+    }
+    known_names |= {"where", "without", "labels", "codes", "design"}
+    if unknown_names := [name for name in options if name not in known_names]:
+        names_text = shorten(sorted(known_names), 40)
+        raise ArgumentError(
+            f"Unknown argument {unknown_names[0]!r}; arguments for tables: {names_text}."
+        )
+
+
+def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
+    """Return the readings of all layouts that match; raise an error if none is sure."""
+    # An error of a shape is raised only if no reading is sure.
+    readings, errors = [], []
+    for shape in shapes:
+        try:
+            reading = shape.match(
+                table, **{name: options[name] for name in shape.options if name in options}
+            )
+        except DataError as error:
+            errors.append(error)
+        else:
+            if reading is not None:
+                readings.append(reading)
+    if errors and not any(reading.sure for reading in readings):
+        raise errors[0]
+    return readings
+
+
+def _ambiguity_error(readings: list[Reading]) -> DataError:
+    """Return the error that a table can be read in several ways."""
+    readings_text = "; or as ".join(
+        f"{reading.kind} ({reading.description})" for reading in readings
+    )
+    possible_kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
+    if len(possible_kinds) == 1:  # only the names of columns distinguish the readings
+        return DataError(
+            f"The table can be read as {readings_text}; remove or rename the columns that cause the"
+            " wrong reading."
+        )
+    return RecognitionError(
+        f"The table can be read as {readings_text}; specify which is meant.",
+        possible_kinds,
+    )
+
+
+def _unread_error(
+    table: RawTable,
+    shapes: Sequence[Shape],
+    tried_shapes: list[Shape],
+    options: Mapping[str, Any],
+    requested_kinds: tuple[str, ...],
+) -> RecognitionError:
+    """Return the error that a table matches no layout, with what each lacks."""
+    if options.get(COVARIATES) is not None:
+        return RecognitionError(_missing_order_message(table))
+    other_readings = [
+        reading
+        for reading in _match_shapes(
+            [shape for shape in shapes if shape not in tried_shapes], table, {}
+        )
+        if reading.sure
+    ]
+    # It names the nearest shape.
+    expected_kinds = requested_kinds or tuple(dict.fromkeys(shape.kind for shape in tried_shapes))
+    if other_readings:
+        reading = other_readings[0]
+        message = (
+            f"The table contains {reading.kind} ({reading.description}), not"
+            f" {_join_alternatives(expected_kinds)}."
+        )
+        return RecognitionError(message, (reading.kind,))
+    near_shapes = [
+        (shape, lack) for shape in tried_shapes if table.named and (lack := shape.lacks(table))
+    ]
+    match_note = "do not match a known layout"
+    if len(expected_kinds) <= 2:
+        match_note = f"are not recognised as {_join_alternatives(expected_kinds)}"
+    problem = f"The columns {shorten(table.names, 12)} {match_note}"
+    if not near_shapes and has_scores(table):
+        return RecognitionError(
+            f"The table contains scores (real numbers in {shorten(table.names, 4)}), not"
+            " comparisons; write one row per item and pair of options, with the columns 'winner'"
+            " and 'loser'."
+        )
+    if not near_shapes and not requested_kinds:
+        return RecognitionError(f"{problem}. {list_reasons(tried_shapes, table)}")
+    if not near_shapes:
+        layouts_text = "; or ".join(shape.expected for shape in tried_shapes)
+        if len(expected_kinds) > 1:
+            layouts_text = _join_alternatives(tuple(f"a {shape.name}" for shape in tried_shapes))
+        return RecognitionError(f"{problem}; expected {layouts_text}.")
+    shape, lack = max(near_shapes, key=lambda shape_and_lack: shape_and_lack[1].near)
+    argument_hint: Any = ""
+    if lack.option:
+        argument_hint = Clause("; if such a column exists, name it with ", Argument(lack.option))
+    message = Message(
+        f"{problem}. The closest layout is a {shape.name}, but it lacks {lack.missing}",
+        argument_hint,
+        f". Expected: {shape.expected}.",
+    )
+    return RecognitionError(message, nearest_shape=shape.name)
+
+
+def has_scores(table: RawTable) -> bool:
+    """Return whether the table consists of columns of real numbers, as ratings do."""
+    frame: Any = table.frame
+    numeric_columns = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
+    real_columns = [name for name in numeric_columns if (frame[name] % 1 > 0).any()]
+    return len(real_columns) > 1 and len(numeric_columns) > frame.shape[1] - 2
+
+
+def list_reasons(tried_shapes: Sequence[Shape], table: RawTable) -> str:
+    """Return text lines: each layout tried, and the column that the table lacks."""
+    reasons = [f"{shape.name} ({_describe_mismatch(shape, table)})" for shape in tried_shapes]
+    return f"Layouts tried: {'; '.join(reasons)}."
+
+
+def _describe_mismatch(shape: Shape, table: RawTable) -> str:
+    """Return what a table lacks to have this layout."""
+    name_by_simplified = map_plain_names(table.names)
+    main_roles = [
+        role
+        for role in shape.roles
+        if role.name in shape.main and role.name not in (RESPONDENT.name, COUNT.name)
+    ]
+    missing_roles = [
+        role.name for role in main_roles if role.find_column(name_by_simplified) is None
+    ]
+    if missing_roles:
+        return f"no {', '.join(missing_roles)}"
+    return shape.needs
+
+
+def _missing_order_message(table: RawTable) -> Message:
+    """Return the error that covariates require a known order of options."""
+    return Message(
+        "Covariates describe the first option minus the second, but the columns"
+        f" {shorten(table.names, 12)} do not show which came first; use one trial per row with the"
+        " columns 'left', 'right' and 'chosen', or name them with ",
+        Argument("first"),
+        ", ",
+        Argument("second"),
+        " and ",
+        Argument("chosen"),
+        ". A table of pairs with counts needs the options in the columns 'left' and 'right', or"
+        " 'home' and 'away'.",
+    )
+
+
+def _join_alternatives(kinds: tuple[str, ...]) -> str:
+    """Return data kinds as "a, b or c"."""
+    return " or ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))

@@ -1,0 +1,411 @@
+"""Layouts of choices: long table, rankings, best-worst, best of a set."""
+
+from functools import partial
+from typing import Any
+
+from thali._data.choices import Choices
+from thali._data.choices.best_worst_tables import (
+    find_best_columns,
+    find_best_worst_columns,
+    find_column_series,
+    find_long_columns,
+)
+from thali._data.choices.long_and_wide_tables import LONG_ROLES, find_columns, is_long_table
+from thali._data.choices.rankings import (
+    LONG,
+    OPTIONS,
+    RankingColumns,
+    describe_layout,
+    find_ranking_columns,
+)
+from thali._data.column_guesses import ColumnsRead
+from thali._data.column_roles import (
+    ALTERNATIVE,
+    BEST,
+    CHOSEN,
+    COUNT,
+    ODD,
+    OPTION,
+    RANK,
+    RESPONDENT,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    WEIGHTS,
+    WORST,
+    map_plain_names,
+    simplify_name,
+)
+from thali._data.experiments.wide_table import find_wide_tasks
+from thali._data.kinds import CHOICES
+from thali.errors import DataError
+
+from ..table_files import RawTable
+from ..table_layout import Lack, Reading, Shape
+from .experiments import has_position_labels
+from .signed_best_worst import SHAPE as SIGNED_TABLE
+
+# Choices from sets as a long table: one row per alternative of each choice set
+
+
+_LONG = "long table of choices"
+_REQUIRED_ROLES = (
+    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the choice sets", "choice_id")),
+    ((ALTERNATIVE,), Lack("a column of alternatives", "alternative")),
+    ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
+)
+_LONG_NAMED_BY = ("choice_id", "alternative")
+
+
+def match_long(table: RawTable, **columns: str | None) -> Reading | None:
+    """Return a `Reading` of a long table of choices, one option per row; None for other tables.
+
+    The reading is sure if the cells agree.
+    """
+    named_columns = {role: name for role, name in columns.items() if name is not None}
+    is_requested = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
+    try:
+        column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
+    except DataError:
+        if not is_requested:
+            return None
+        return Reading(
+            CHOICES, _LONG, "long table", table, lambda: _read_long(table, named_columns)
+        )
+    is_sure = is_requested or (is_long_table(table.frame) and not has_position_labels(table))
+    return Reading(
+        CHOICES,
+        _LONG,
+        _describe_long(column_by_role),
+        table,
+        lambda: _read_long(table, named_columns),
+        is_sure,
+        roles=_read_long_roles(column_by_role),
+    )
+
+
+def _read_long_roles(column_by_role: dict[str, str | None]) -> ColumnsRead:
+    """Return a long table's columns by role."""
+
+    def list_columns(*roles: str) -> tuple[str, ...]:
+        """Return the columns of these roles, where the table has them."""
+        return tuple(name for role in roles if (name := column_by_role[role]) is not None)
+
+    return ColumnsRead(
+        list_columns("alternative", "choice_id", "available"),
+        list_columns("chosen"),
+        list_columns("count"),
+        column_by_role["respondent"],
+        answer=list_columns("respondent", "choice_id"),
+    )
+
+
+def _read_long(table: RawTable, named_columns: dict[str, Any]) -> tuple[Choices, str]:
+    """Read a long table of choices; also return a sentence on its columns."""
+    column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
+    weight_option: dict[str, Any] = {
+        "weights": simplify_name(column_by_role["count"] or "") in WEIGHTS
+    }
+    data = Choices(table.frame, **weight_option | named_columns)
+    return data, f"{_describe_long(column_by_role)}: {data}"
+
+
+def _describe_long(column_by_role: dict[str, str | None]) -> str:
+    """Describe in words which columns of a long table are used."""
+    description = (
+        f"long table, options in {column_by_role['alternative']!r}, marked as chosen in"
+        f" {column_by_role['chosen']!r}, choice sets in {column_by_role['choice_id']!r}"
+    )
+    if column_by_role["respondent"] not in (None, column_by_role["choice_id"]):
+        description += f", respondents in {column_by_role['respondent']!r}"
+    for role, role_phrase in (("available", "offers marked in"), ("count", "counts in")):
+        if column_by_role[role] is not None:
+            description += f", {role_phrase} {column_by_role[role]!r}"
+    return description
+
+
+def find_long_lack(table: RawTable) -> Lack | None:
+    """Return the one missing column of a long table of choices; else None."""
+    name_by_simplified = map_plain_names(table.names)
+    lacks = [
+        lack
+        for roles, lack in _REQUIRED_ROLES
+        if all(role.find_column(name_by_simplified) is None for role in roles)
+    ]
+    if len(lacks) != 1:
+        return None
+    return lacks[0]._replace(near=2)
+
+
+LONG_TABLE = Shape(
+    _LONG,
+    CHOICES,
+    match_long,
+    expected=(
+        "one row per alternative of a choice set, with the columns 'choice_id', 'alternative' and"
+        " 'chosen' (or 'task', 'obsID'; 'alt', 'option'; 'choice')"
+    ),
+    roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
+    named_by=_LONG_NAMED_BY,
+    lacks=find_long_lack,
+    main=("choice_id", "alternative", "chosen"),
+)
+
+
+# Rankings in three shapes: one column per rank, one column per option, or one row per option of
+# a ranking
+
+
+_RANKINGS = "table of rankings"
+_RANKINGS_NAMED_BY = ("option", "rank", "unranked")
+
+
+def match_rankings(
+    table: RawTable,
+    option: str | None = None,
+    rank: str | None = None,
+    respondent: str | None = None,
+    count: str | None = None,
+    unranked: str | None = None,
+    weights: bool = False,
+) -> Reading | None:
+    """Return a `Reading` of a table of rankings; None for other tables."""
+    if not table.named:
+        return None
+    named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
+    unranked_rule = unranked or "absent"
+    convert = partial(_read_rankings, table, named_columns, unranked_rule, weights)
+    ranking_columns = find_ranking_columns(table.frame, named_columns, unranked_rule)
+    if ranking_columns is None:
+        if (option is None or rank is None) and unranked is None:
+            return None
+        return Reading(CHOICES, _RANKINGS, "rankings", table, convert)
+    square = table.square
+    if square is not None and (ranking_columns.shape == LONG or not square.is_bare):
+        return None
+    if ranking_columns.shape == OPTIONS and _has_other_answers(table, ranking_columns):
+        return None
+    return Reading(
+        CHOICES,
+        _RANKINGS,
+        describe_layout(ranking_columns),
+        table,
+        convert,
+        roles=_read_ranking_roles(ranking_columns),
+    )
+
+
+def _has_other_answers(table: RawTable, ranking_columns: RankingColumns) -> bool:
+    """Return whether a table that looks like rankings also has other answer columns."""
+    # Options or levels called 1, 2, 3 then look like ranks.
+    name_by_simplified = map_plain_names(table.names)
+    if (
+        ODD.find_column(name_by_simplified)
+        or (BEST.find_column(name_by_simplified) and WORST.find_column(name_by_simplified))
+        or find_best_columns(table.frame, {}) is not None
+    ):
+        return True
+    task_columns = find_wide_tasks(table.frame, {})
+    return task_columns is not None and not task_columns.used.isdisjoint(ranking_columns.columns)
+
+
+def _read_ranking_roles(ranking_columns: RankingColumns) -> ColumnsRead:
+    """Return the columns of a table of rankings by role."""
+    option_columns = tuple(filter(None, (*ranking_columns.columns, ranking_columns.group)))
+    count_columns = tuple(filter(None, (ranking_columns.count,)))
+    answer_columns = None
+    if ranking_columns.shape == LONG:
+        answer_columns = tuple(filter(None, (ranking_columns.respondent, ranking_columns.group)))
+    return ColumnsRead(
+        option_columns, (), count_columns, ranking_columns.respondent, answer=answer_columns
+    )
+
+
+def _read_rankings(
+    table: RawTable, named_columns: dict[str, Any], unranked: str, weights: bool
+) -> tuple[Choices, str]:
+    """Read a table of rankings; also return a sentence on how."""
+    data, description = Choices._of_rankings(
+        table.frame, None, named_columns, unranked, weights=weights
+    )
+    return data, f"{description}: {data}"
+
+
+def find_rankings_lack(table: RawTable) -> Lack | None:
+    """Return the missing column of options next to a column of ranks; else None."""
+    name_by_simplified = map_plain_names(table.names)
+    option_column, rank_column = (
+        OPTION.find_column(name_by_simplified),
+        RANK.find_column(name_by_simplified),
+    )
+    if rank_column is not None and option_column is None:
+        return Lack(f"a column of options to match {rank_column!r}", "option", 2)
+    return None
+
+
+RANKINGS = Shape(
+    _RANKINGS,
+    CHOICES,
+    match_rankings,
+    expected=(
+        "one ranking per row, with the columns 'rank1', 'rank2', ... (or '1st', '2nd'; 'first"
+        " choice'), one column of ranks per option, or a column of texts such as 'a > b = c'; or"
+        " one row per option of a ranking, with the columns 'respondent', 'option' and 'rank'"
+    ),
+    roles=(OPTION, RANK, RESPONDENT, COUNT),
+    settings=("unranked", "weights"),
+    named_by=_RANKINGS_NAMED_BY,
+    lacks=find_rankings_lack,
+    main=("respondent",),
+    needs="no columns of ranks",
+)
+
+
+# Best-worst choices: one set per row, with its best and its worst option --------------------------
+
+
+_BEST_WORST = "table of best-worst choices"
+
+
+def match_best_worst(
+    table: RawTable,
+    best: str | None = None,
+    worst: str | None = None,
+    respondent: str | None = None,
+    count: str | None = None,
+    weights: bool = False,
+) -> Reading | None:
+    """Return a `Reading` of a best-worst table; None for other tables."""
+    named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
+    long_columns = find_long_columns(table.frame, named_columns)
+    if long_columns is not None:
+        answer_columns = tuple(filter(None, (long_columns.respondent, long_columns.task)))
+        roles = _read_best_worst_roles(
+            long_columns, long_columns.option, long_columns.task
+        )._replace(answer=answer_columns)
+        return _build_best_worst_reading(
+            _BEST_WORST, table, named_columns, weights, str(long_columns), roles
+        )
+    try:
+        wide_columns = find_best_worst_columns(table.frame, named_columns)
+    except DataError:
+        if best is None and worst is None:
+            return None
+        return _build_best_worst_reading(
+            _BEST_WORST, table, named_columns, weights, _BEST_WORST, None
+        )
+    return _build_best_worst_reading(
+        _BEST_WORST,
+        table,
+        named_columns,
+        weights,
+        str(wide_columns),
+        _read_best_worst_roles(wide_columns, *wide_columns.options),
+    )
+
+
+def _build_best_worst_reading(
+    name: str,
+    table: RawTable,
+    named_columns: dict[str, Any],
+    weights: bool,
+    description: str,
+    roles: ColumnsRead | None,
+) -> Reading:
+    """Build the `Reading` of a best-worst table; convert nothing yet."""
+
+    def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
+        data = Choices.from_best_worst(table.frame, **named_columns, weights=weights)
+        return data, f"{description}: {data}"
+
+    return Reading(CHOICES, name, description, table, convert, roles=roles)
+
+
+def _read_best_worst_roles(columns: Any, *options: str) -> ColumnsRead:
+    """Return the columns of a best-worst table by role."""
+    return ColumnsRead(
+        options,
+        (columns.best, columns.worst),
+        tuple(filter(None, (columns.count,))),
+        columns.respondent,
+    )
+
+
+def find_best_worst_lack(table: RawTable) -> Lack | None:
+    """Return the missing column of options or of the worst; else None."""
+    name_by_simplified = map_plain_names(table.names)
+    best_column, worst_column = (
+        BEST.find_column(name_by_simplified),
+        WORST.find_column(name_by_simplified),
+    )
+    if best_column is not None and worst_column is not None:
+        return Lack(
+            "the columns 'option1', 'option2', 'option3' with the options offered, to match"
+            f" {best_column!r} and {worst_column!r}",
+            near=3,
+        )
+    if best_column is not None and find_column_series(
+        [name for name in table.names if name != best_column]
+    ):
+        return Lack(f"a column with the worst option to match {best_column!r}", "worst", 3)
+    return None
+
+
+BEST_WORST_TABLE = Shape(
+    _BEST_WORST,
+    CHOICES,
+    match_best_worst,
+    expected=(
+        "one set of options per row, in the columns 'option1', 'option2', 'option3', with the"
+        " columns 'best' and 'worst' (or 'most', 'least'); or one row per option of a set, with"
+        " 'task', 'item', and 1 in 'best' and in 'worst'"
+    ),
+    roles=(BEST, WORST, RESPONDENT, COUNT),
+    settings=("weights",),
+    named_by=("best", "worst"),
+    lacks=find_best_worst_lack,
+    main=("best", "worst", "respondent"),
+)
+
+
+# Choices of the best: one set per row, with its best option ---------------------------------------
+
+
+_BEST = "table of sets and the best of each"
+
+
+def match_best(
+    table: RawTable, respondent: str | None = None, count: str | None = None, weights: bool = False
+) -> Reading | None:
+    """Return a `Reading` of a table of offered options and the best; None for other tables."""
+    named_columns = {"respondent": respondent, "count": count}
+    best_columns = find_best_columns(table.frame, named_columns)
+    task_columns = find_wide_tasks(table.frame, {})
+    if best_columns is None or (
+        task_columns is not None and task_columns.chosen != best_columns.best
+    ):
+        return None
+
+    roles = ColumnsRead(
+        best_columns.options,
+        (best_columns.best,),
+        tuple(filter(None, (best_columns.count,))),
+        best_columns.respondent,
+    )
+    return _build_best_worst_reading(_BEST, table, named_columns, weights, str(best_columns), roles)
+
+
+BEST_TABLE = Shape(
+    _BEST,
+    CHOICES,
+    match_best,
+    expected="one set of at least three options per row, in the columns 'option1', 'option2',"
+    " 'option3', and 'best'",
+    roles=(RESPONDENT, COUNT),
+    settings=("weights",),
+    main=("respondent",),
+    needs="no series of options with the best one",
+)
+
+
+SHAPES = LONG_TABLE, RANKINGS, BEST_WORST_TABLE, BEST_TABLE, SIGNED_TABLE

@@ -1,0 +1,124 @@
+"""Layout of observations: covariates and a class in each row."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._data.classification_data import Observations
+from thali._data.column_readers import add_note, is_row_number
+from thali._data.column_roles import TARGET, has_numbers
+from thali._data.kinds import CLASSES
+from thali._labels import format_plural, shorten, suggest
+from thali.errors import Argument, ArgumentError, DataError
+
+from ..table_files import RawTable
+from ..table_layout import Reading, Shape
+
+if TYPE_CHECKING:
+    import pandas
+
+NAME = "covariates and a column of classes"
+
+
+def match_observations(
+    table: RawTable, known: bool = False, target: str | None = None
+) -> Reading | None:
+    """Return a `Reading` of a table of covariates and classes; None for other tables."""
+    if target is None and not known:
+        return None
+    return Reading(
+        CLASSES, NAME, f"classes in {target!r}", table, lambda: _read_observations(table, target)
+    )
+
+
+def _read_observations(table: RawTable, target: str | None) -> tuple[Observations, str]:
+    """Read covariates and classes; also return a sentence on them."""
+    columns = table.names
+    if target is None:
+        raise ArgumentError(
+            Argument("target"),
+            f" must name the column of classes; {table.file} has {shorten(columns, 20)}.",
+        )
+    if target not in columns:
+        raise ArgumentError(
+            Argument("target"),
+            f" must be a column of {table.file}, which has {shorten(columns, 20)}; got"
+            f" {target!r}.{suggest(target, columns)}",
+        )
+    class_labels = table.frame.loc[:, target]
+    covariates = table.frame.drop(columns=[target, *_list_filter_texts(table)])
+    if row_numbers := [str(name) for name, cells in covariates.items() if is_row_number(cells)]:
+        add_note(f"row numbers ({shorten(row_numbers)}) not used")
+        covariates = covariates.drop(columns=row_numbers)
+    if not covariates.shape[1]:
+        raise DataError(
+            f"The table has no column of covariates other than {target!r} (row numbers do not"
+            " count); add a column."
+        )
+    is_empty = class_labels.isna().to_numpy()
+    if is_empty.any():
+        line = class_labels.index[int(is_empty.argmax())]
+        raise DataError(f"Line {line} has no class in {target!r}; remove such lines.")
+    _check_numbers(covariates)
+    data = Observations(
+        covariates.astype(float).reset_index(drop=True), class_labels.to_numpy(), target
+    )
+    return data, str(data)
+
+
+def _list_filter_texts(table: RawTable) -> list[str]:
+    """Return the text columns that only the row filter uses."""
+
+    return [name for name in table.filter_columns if not has_numbers(table.frame[name])]
+
+
+def _check_numbers(covariates: "pandas.DataFrame") -> None:
+    """Raise DataError if a covariate is not numeric or has empty cells."""
+    import pandas as pd
+
+    dtype_by_column = {str(column): cells.dtype for column, cells in covariates.items()}
+    text_columns = [
+        column
+        for column, dtype in dtype_by_column.items()
+        if not pd.api.types.is_numeric_dtype(dtype)
+    ]
+    if text_columns:
+        cells = covariates[text_columns[0]].tolist()
+        line = int(
+            np.isnan(np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), float)).argmax()
+        )
+        column_phrase = f"Column {text_columns[0]!r} is"
+        if len(text_columns) > 1:
+            column_phrase = f"Columns {shorten(text_columns, 20)} are"
+        cell_phrase = f"contains {cells[line]!r}"
+        if cells[line] is None or cells[line] != cells[line]:
+            cell_phrase = "is empty"
+        raise DataError(
+            f"{column_phrase} not numeric (line {covariates.index[line]} of {text_columns[0]!r}"
+            f" {cell_phrase}); code each category as a column of 0 and 1, or remove the column."
+        )
+    empty_cells = np.argwhere(covariates.isna().to_numpy())
+    if len(empty_cells):
+        line, column = covariates.index[empty_cells[0, 0]], covariates.columns[empty_cells[0, 1]]
+        other_cells = ""
+        if len(empty_cells) > 1:
+            other_cells = f" (and {format_plural(len(empty_cells) - 1, 'more cell')})"
+        raise DataError(
+            f"Line {line} of {column!r} is empty{other_cells}; fill in such cells or remove their"
+            " lines."
+        )
+
+
+SHAPE = Shape(
+    NAME,
+    CLASSES,
+    match_observations,
+    expected="one row per observation, with a named column of classes and numeric columns",
+    roles=(TARGET,),
+    settings=("known",),
+    named_by=("target",),
+    main=("target",),
+)
+
+
+SHAPES = (SHAPE,)

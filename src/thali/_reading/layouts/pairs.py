@@ -1,0 +1,611 @@
+"""Layouts of paired comparisons: square, list, trials, games, one column per pair."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from thali._data.column_guesses import ColumnsRead, can_be_measure
+from thali._data.column_readers import check_columns, get_column, refuse_thousands
+from thali._data.column_roles import (
+    AWAY,
+    CHOSEN_OF_TWO,
+    COUNT,
+    FIRST,
+    HOME,
+    LOSSES,
+    REJECTED,
+    RESPONDENT,
+    RESULT,
+    SECOND,
+    simplify_name,
+)
+from thali._data.kinds import PAIRS, SIMILARITIES
+from thali._data.pairs import PairedComparisons
+from thali._data.pairs.column_recognition import (
+    PairColumns,
+    find_missing_column,
+    find_pair_columns,
+    find_respondent_column,
+    find_ties_column,
+    is_uncounted,
+    list_readings,
+)
+from thali._data.pairs.covariates import list_covariate_columns
+from thali._data.pairs.trial_rows import describe_missing, find_trial_columns, has_side_attributes
+from thali._data.pairs.wide_table import (
+    WideColumns,
+    find_numbered_answers,
+    find_wide_columns,
+    list_pair_names,
+    read_wide_outcomes,
+)
+from thali._data.similarities.similarity_tables import are_similarity_columns
+from thali._data.suspicious_data import find_percentages, warn_each
+from thali._labels import format_label, format_plural, shorten
+from thali.errors import Argument, Clause, DataError, Message, Setting
+
+from ..square_table import Square, describe_non_square
+from ..table_files import RawTable
+from ..table_layout import OF_DISTANCES, Lack, Reading, Shape, raise_error
+from ..text_cells import MISSING
+
+# Paired comparisons as a square table: times that the row was chosen over the column --------------
+
+
+_SQUARE = "square matrix of counts"
+_SQUARE_HOW = "square count matrix, row over column"
+
+
+def match_square(table: RawTable, weights: bool = False) -> Reading | None:
+    """Return a `Reading` of a square of counts; None for other tables.
+
+    `weights`: fractional counts are intended.
+    """
+    square = table.square
+    if table.sheets and square is not None and not square.has_similarities:
+        return None  # match_sheets reads all squares
+    if square is None:
+        if not (mismatch := describe_non_square(table.frame)):
+            return None
+        return Reading(
+            PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: raise_error(mismatch), sure=False
+        )
+    if table.is_triangle or (square.has_similarities and not weights):
+        return None
+    # a list of counts may have equally many numeric columns and rows, with a filled "diagonal"
+    is_sure = not (square.is_bare and table.named and square.has_diagonal)
+    is_doubtful = square.numbers is not None and (square.is_symmetric or not square.has_counts)
+    other_kind = ""
+    if is_doubtful:
+        other_kind = SIMILARITIES
+    convert, question = partial(_read_square, table, square, weights), _question_square(square)
+    return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, is_sure, other_kind, doubt=question)
+
+
+def _question_square(square: Square) -> Message | None:
+    """Return a question if counts may be similarities or confusions; else None."""
+    if square.has_symmetric_counts:
+        problem = (
+            "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It"
+            " may contain"
+        )
+        return Message(f"{problem} distances or similarities", OF_DISTANCES, ".")
+    if not square.has_confusions:
+        return None
+    return Message(
+        "The diagonal of the table dominates and all rows have the same sum, as in a confusion"
+        " matrix; the table may contain similarities",
+        Clause(" (to average the two halves, set ", Setting("symmetrize", "mean"), ")"),
+        OF_DISTANCES,
+        "; for choices (row chosen over column), leave the diagonal empty.",
+    )
+
+
+def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
+    """Read a square of counts; also return a sentence on it."""
+    if not weights:
+        refuse_thousands(table.frame, *table.names)
+    cells, diagonal_note = _clear_diagonal(square)
+    data = PairedComparisons(cells, square.labels, weights=weights)
+    warn_each(diagonal_note, find_percentages(data.wins, data.losses))
+    return data, f"{_SQUARE_HOW}: {data}"
+
+
+def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
+    """Return the square's cells with an empty diagonal, and a note if it was not empty."""
+    # Labels and asymmetry must show that the cells are counts.
+    if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
+        return square.values, None
+    diagonal_texts = [format_label(cell) for cell in np.diag(square.values)]
+    k = next(k for k, cell in enumerate(diagonal_texts) if cell not in MISSING | {"0"})
+    cleared_cells = square.values.copy()
+    np.fill_diagonal(cleared_cells, 0)
+    diagonal_label = format_label((square.labels or ())[k])
+    return cleared_cells, (
+        f"The diagonal ({diagonal_texts[k]} for {diagonal_label!r}) compares an option with"
+        " itself; it was ignored."
+    )
+
+
+SQUARE = Shape(
+    _SQUARE,
+    PAIRS,
+    match_square,
+    expected="a square table of counts (row over column; the first column repeats the labels of the"
+    " header)",
+    settings=("weights",),
+    needs="no square matrix",
+)
+
+
+# Paired comparisons as a workbook with one square of counts per respondent, on separate sheets ----
+
+
+_SHEETS = "workbook with one square matrix per respondent"
+
+
+def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
+    """Return a `Reading` of several sheets with squares of counts; None for other tables."""
+    sheet_squares = [sheet.square for _, sheet in table.sheets]
+    if not sheet_squares or any(
+        square is None or square.has_similarities for square in sheet_squares
+    ):
+        return None
+    description = "one sheet per respondent, each with a square count matrix, row over column"
+    return Reading(
+        PAIRS, _SHEETS, description, table, lambda: _read_sheets(table, description, weights)
+    )
+
+
+def _read_sheets(table: RawTable, description: str, weights: bool) -> tuple[PairedComparisons, str]:
+    """Read one square of counts per respondent; sum them."""
+    frames, labels = [], None
+    for title, sheet in table.sheets:
+        square = sheet.square
+        assert square is not None
+        try:
+            data = PairedComparisons(square.values, square.labels, weights=weights)
+        except DataError as error:
+            raise DataError(f"Sheet {title!r}: ", error) from None
+        labels = labels or data.labels
+        frames.append(
+            data.to_frame().astype({"chosen": str, "rejected": str}).assign(respondent=title)
+        )
+    data = PairedComparisons.from_frame(
+        pd.concat(frames), respondent="respondent", labels=labels, weights=weights
+    )
+    return data, f"{description}: {data}"
+
+
+SHEETS = Shape(
+    _SHEETS,
+    PAIRS,
+    match_sheets,
+    expected="a workbook with such a table on one sheet per respondent",
+    settings=("weights",),
+    needs="no sheets with square matrices",
+)
+
+
+# Paired comparisons as a list: a winner and a loser per row, or a pair per row with the counts of
+# both
+
+
+_LIST = "list of comparisons"
+
+
+def match_list(
+    table: RawTable,
+    chosen: str | None = None,
+    rejected: str | None = None,
+    count: str | None = None,
+    losses: str | None = None,
+    respondent: str | None = None,
+    weights: bool = False,
+    covariates: Any = None,
+    date: str | None = None,
+) -> Reading | None:
+    """Return a `Reading` of a list of winners and losers; None for other tables.
+
+    `weights`: fractional counts are intended. Covariates require columns that show which option was
+    first, and counts of both options.
+    """
+    named_columns = {
+        "count": count,
+        "losses": losses,
+        "respondent": respondent,
+        "covariates": covariates,
+        "date": date,
+    }
+    named_columns |= {"rejected": rejected}
+    if rejected is not None and covariates is None:
+        readings = [PairColumns((chosen or "chosen", rejected), (), find_ties_column(table.names))]
+        return _build_list_reading(table, readings, named_columns, weights)
+    readings = []
+    if table.named and chosen is None:
+        readings = list_readings(table.names, (count, losses, respondent))
+    if covariates is not None:
+        readings = [columns for columns in readings if columns.in_order and len(columns.times) == 2]
+    has_two_counts = any(len(columns.times) == 2 for columns in readings)
+    if not readings or (
+        not has_two_counts and are_similarity_columns(table.names, accept_vague=False)
+    ):
+        return None
+    # squares have priority: their options may include I, J and N, the names of a list
+    if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
+        return None
+    return _build_list_reading(table, readings, named_columns, weights)
+
+
+def _build_list_reading(
+    table: RawTable, readings: list[PairColumns], named_columns: dict[str, Any], weights: bool
+) -> Reading:
+    """Build the `Reading` of a list of comparisons; convert nothing yet."""
+    named_roles = ("count", "losses", "respondent", "date")
+    check_columns(table.frame, [named_columns[role] for role in named_roles])
+    description = "; or ".join(map(str, readings))
+    convert = partial(_read_list, table, readings, named_columns, weights)
+    pair_columns = _fill_column_roles(readings[0], table, named_columns)
+    count_columns = tuple(filter(None, (*pair_columns.times, pair_columns.ties)))
+    roles = question = None
+    if len(readings) == 1:
+        roles = ColumnsRead(pair_columns.options, (), count_columns, pair_columns.respondent)
+    countable_columns = _list_countable_columns(readings, named_columns)
+    extra_columns = (*(named_columns["covariates"] or ()), named_columns["date"])
+    if not named_columns["count"] and not named_columns["rejected"]:
+        question = _question_list(table, pair_columns)
+    return Reading(
+        PAIRS,
+        _LIST,
+        description,
+        table,
+        convert,
+        countable=countable_columns,
+        roles=roles,
+        extra_columns=extra_columns,
+        doubt=question,
+    )
+
+
+def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None:
+    """Return a question if columns i and j may be similar objects; else None."""
+    if pair_columns.times or tuple(map(simplify_name, pair_columns.options)) != ("i", "j"):
+        return None
+    measure_columns = [
+        name
+        for name in table.names
+        if name not in pair_columns.used and can_be_measure(name, get_column(table.frame, name))
+    ]
+    if not measure_columns:
+        return None
+    return Message(
+        f"Columns 'i' and 'j' with numbers in {shorten(measure_columns)} can be read in three"
+        " ways: as"
+        " distances between objects, as similarities between objects, or as choices of 'i' over"
+        " 'j'",
+        OF_DISTANCES,
+        "; for choices name ",
+        Argument("chosen"),
+        " and ",
+        Argument("rejected"),
+        Clause(", and ", Argument("count"), " if the numbers are counts"),
+        "; for similarities, call the column of numbers 'similarity'.",
+    )
+
+
+def _fill_column_roles(
+    columns: PairColumns, table: RawTable, named_columns: dict[str, Any]
+) -> PairColumns:
+    """Return the columns with those named by the user, and the respondent column."""
+    count_columns = (
+        named_columns["count"] or next(iter(columns.times), None),
+        named_columns["losses"] or next(iter(columns.times[1:]), None),
+    )
+    respondent_column = (
+        named_columns["respondent"]
+        or columns.respondent
+        or find_respondent_column(table.names, count_columns)
+    )
+    return columns._replace(times=tuple(filter(None, count_columns)), respondent=respondent_column)
+
+
+def _list_countable_columns(
+    readings: list[PairColumns], named_columns: dict[str, Any]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Return the columns whose equal rows may be merged, and count columns; else None."""
+    # Return None if rows cannot be merged; a tie without counts is not a count.
+    pair_columns = readings[0]
+    has_counts = bool(pair_columns.times or named_columns["count"])
+    if named_columns["covariates"] is not None or len(readings) > 1:
+        return None
+    if pair_columns.ties is not None and not has_counts:
+        return None
+    count_column, losses_column = named_columns["count"], named_columns["losses"]
+    count_columns = dict.fromkeys(
+        filter(None, (*pair_columns.times, count_column, losses_column, pair_columns.ties))
+    )
+    return (*pair_columns.options, *filter(None, (named_columns["date"],)), *count_columns), tuple(
+        count_columns
+    )
+
+
+def _read_list(
+    table: RawTable, readings: list[PairColumns], named_columns: dict[str, Any], weights: bool
+) -> tuple[PairedComparisons, str]:
+    """Read a list of comparisons; also return a sentence on it."""
+    columns = readings[0]
+    if len(readings) > 1:
+        columns = find_pair_columns(table.names, named_columns.values())
+    columns = _fill_column_roles(columns, table, named_columns)
+    data_options: dict[str, Any] = {name: named_columns[name] for name in ("covariates", "date")}
+    data = PairedComparisons._of_list(
+        table.frame, columns, weights=weights or columns.weighted, **data_options
+    )
+    n_empty = int(is_uncounted(table.frame, columns).sum())
+    sentence = str(columns)
+    if data.covariates is not None:
+        sentence += f", covariates {shorten(data.covariates.names)}"
+    sentence += f": {data}"
+    if n_empty:
+        sentence += f"; {format_plural(n_empty, 'row')} without counts dropped"
+    return data, sentence
+
+
+def find_missing_list_column(table: RawTable) -> Lack | None:
+    """Return the missing column of a list of comparisons, as a Lack; None if complete."""
+    missing_column = find_missing_column(table.names)
+    if missing_column is None:
+        return None
+    return Lack(*missing_column)
+
+
+LIST = Shape(
+    _LIST,
+    PAIRS,
+    match_list,
+    expected=(
+        "the columns 'chosen' and 'rejected' (or 'winner', 'loser'; 'i', 'j'), with 'count' (or"
+        " 'n', 'freq', 'weight') if rows are counts; or 'a', 'b', 'a_over_b', 'b_over_a' (or"
+        " 'item1', 'item2', 'wins1', 'wins2') and 'ties'"
+    ),
+    roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
+    settings=("weights", "covariates", "date"),
+    named_by=("rejected", "losses"),
+    lacks=find_missing_list_column,
+    main=("chosen", "rejected", "count"),
+)
+
+
+# Paired comparisons as trials: each row names both options and the chosen one, as arena logs do
+
+
+ROLES = ("first", "second", "chosen", "respondent", "count")
+
+
+class SideLayout(NamedTuple):
+    """Words and arguments for tables of trials, or of games."""
+
+    name: str
+    is_game: bool
+    arguments: tuple[str, ...]  # names of the roles, in their order
+    named_by: tuple[str, ...]  # arguments that select the layout
+    description: str
+
+
+TRIALS = SideLayout("table of trials", False, ROLES, ("first", "second"), "one trial per row")
+GAMES = SideLayout(
+    "table of results",
+    True,
+    ("home", "away", "result", "respondent", "count"),
+    ("home", "away", "result"),
+    "one game per row",
+)
+
+
+def _match_sides(
+    layout: SideLayout,
+    table: RawTable,
+    coding: Any = None,
+    weights: bool = False,
+    covariates: Any = None,
+    date: str | None = None,
+    **columns: str | None,
+) -> Reading | None:
+    """Return a `Reading` of trials or games: two options and an outcome; None for other tables."""
+    named_columns = {
+        role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
+    }
+    is_named = any(columns.get(argument) is not None for argument in layout.named_by)
+    data_options = {"weights": weights, "covariates": covariates, "date": date}
+    convert = partial(_read_trials, layout, table, named_columns, coding, data_options)
+    try:
+        side_columns = find_trial_columns(table.frame, named_columns, layout.is_game)
+    except DataError:
+        if not is_named or not table.named:
+            return None
+        return Reading(PAIRS, layout.name, layout.name, table, convert)
+    if side_columns.game != layout.is_game or (table.square is not None and not is_named):
+        return None
+    option_columns = side_columns.first, side_columns.second
+    description = (
+        f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
+    )
+    is_sure = is_named or not has_side_attributes(table.frame, side_columns)
+    count_columns = tuple(filter(None, [side_columns.count]))
+    extra_columns = list_covariate_columns(covariates, table.names, option_columns)
+    if date is not None and date in table.names:
+        extra_columns.append(date)
+    countable_columns = (
+        (*option_columns, *side_columns.verdict, *extra_columns, *count_columns),
+        count_columns,
+    )
+    roles = ColumnsRead(
+        option_columns,
+        side_columns.verdict,
+        count_columns,
+        side_columns.respondent,
+        judged=not layout.is_game,
+    )
+    return Reading(
+        PAIRS,
+        layout.name,
+        description,
+        table,
+        convert,
+        is_sure,
+        countable=countable_columns,
+        roles=roles,
+        extra_columns=tuple(extra_columns),
+    )
+
+
+def _read_trials(
+    layout: SideLayout,
+    table: RawTable,
+    named_columns: dict[str, str | None],
+    coding: Any,
+    data_options: dict[str, Any],
+) -> tuple[PairedComparisons, str]:
+    """Read trials or games; also return a sentence on how."""
+    data, description = PairedComparisons._of_trials(
+        table.frame, named_columns, layout.is_game, coding, **data_options
+    )
+    return data, f"{layout.description}, {description}: {data}"
+
+
+def _find_sides_lack(layout: SideLayout, table: RawTable) -> Lack | None:
+    """Return the one missing column of trials or games; else None."""
+    near_match = describe_missing(table.frame, layout.is_game)
+    if near_match is None:
+        return None
+    argument = layout.arguments[ROLES.index(near_match.role)]
+    return Lack(near_match.what, argument, near_match.near)
+
+
+TRIAL_TABLE = Shape(
+    TRIALS.name,
+    PAIRS,
+    partial(_match_sides, TRIALS),
+    expected=(
+        "one trial per row, with the columns 'left', 'right' (or 'a', 'b'; 'option1', 'option2';"
+        " 'model_a', 'model_b') and 'chosen' (or 'winner', 'response'), which contains the chosen"
+        " option, its side or 'tie'"
+    ),
+    roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
+    settings=("coding", "weights", "covariates", "date"),
+    named_by=TRIALS.named_by,
+    lacks=partial(_find_sides_lack, TRIALS),
+    main=("first", "second", "chosen"),
+)
+
+
+# Paired comparisons as results of games: each row names both sides and the result or goals
+
+
+RESULT_TABLE = Shape(
+    GAMES.name,
+    PAIRS,
+    partial(_match_sides, GAMES),
+    expected=(
+        "one game per row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0,"
+        " -1) or the goals of both sides"
+    ),
+    roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
+    settings=("coding", "weights", "covariates", "date"),
+    named_by=GAMES.named_by,
+    lacks=partial(_find_sides_lack, GAMES),
+    main=GAMES.named_by,
+)
+
+
+# Paired comparisons as a wide table: one column per pair, one row per respondent or per counted
+# pattern of answers
+
+
+_WIDE = "table with one column per pair"
+
+
+def match_wide(
+    table: RawTable,
+    respondent: str | None = None,
+    count: str | None = None,
+    coding: Any = None,
+    weights: bool = False,
+) -> Reading | None:
+    """Return a `Reading` of a table with one column per pair; None for other tables.
+
+    The reading is sure if the names match.
+    """
+    if not table.named:
+        return None
+    # equally many respondents and pairs look like a square, but with answers on the diagonal
+    if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
+        return None
+    named_columns = {"respondent": respondent, "count": count}
+    check_columns(table.frame, named_columns.values())
+    wide_columns = find_wide_columns(table.frame, named_columns, coding)
+    if wide_columns is None:
+        return None
+    description = f"one column per pair, {shorten(list(wide_columns.pairs), 3)}"
+    roles = ColumnsRead(
+        tuple(wide_columns.pairs),
+        (),
+        tuple(filter(None, (wide_columns.count,))),
+        wide_columns.respondent,
+    )
+    convert = partial(_read_wide, table, wide_columns, coding, weights)
+    return Reading(
+        PAIRS, _WIDE, description, table, convert, sure=wide_columns.order == "named", roles=roles
+    )
+
+
+def _read_wide(
+    table: RawTable, wide_columns: WideColumns, coding: Any, weights: bool
+) -> tuple[PairedComparisons, str]:
+    """Read a table with one column per pair; also return a sentence on it."""
+    data, description = PairedComparisons._of_outcomes(
+        read_wide_outcomes(table.frame, wide_columns, coding, None, weights)
+    )
+    row_text = "one pattern of answers per row"
+    if data.respondents:
+        row_text = "one respondent per row"
+    return data, f"{row_text}, {description}: {data}"
+
+
+def find_wide_lack(table: RawTable) -> Lack | None:
+    """Return what a table with one column per pair lacks; else None."""
+    if pair_names := list_pair_names(table.names):
+        return Lack(
+            f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(pair_names, 3)}",
+            near=3,
+        )
+    if numbered_columns := find_numbered_answers(table.frame):
+        first_name, last_name = numbered_columns[0], numbered_columns[-1]
+        problem = (
+            f"some pairs: the number of columns from {first_name!r} to {last_name!r} is not 3, 6,"
+            " 10, 15, ..."
+        )
+        return Lack(problem, near=3)
+    return None
+
+
+WIDE = Shape(
+    _WIDE,
+    PAIRS,
+    match_wide,
+    expected=(
+        "one respondent per row and one column per pair, called 'tea > milk', 'tea:milk' or 'V12',"
+        " which contains 1 and 2, or 1, -1 and 0 for a tie, or the chosen label, or other values"
+        " defined by a coding"
+    ),
+    roles=(RESPONDENT, COUNT),
+    settings=("coding", "weights"),
+    lacks=find_wide_lack,
+    main=("respondent",),
+    needs="no columns of pairs",
+)
+
+
+SHAPES = SQUARE, SHEETS, LIST, TRIAL_TABLE, RESULT_TABLE, WIDE

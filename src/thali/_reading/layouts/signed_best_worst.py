@@ -1,0 +1,81 @@
+"""Layout of best-worst choices in one column: 1 for the best, -1 for the worst."""
+
+from typing import Any
+
+from thali._data import column_roles as roles
+from thali._data.choices import Choices
+from thali._data.column_guesses import ColumnsRead
+from thali._data.column_readers import describe_columns
+from thali._data.kinds import CHOICES
+from thali._labels import format_label
+
+from ..table_files import RawTable
+from ..table_layout import Reading, Shape
+
+NAME = "table of best-worst marks"
+SET = roles.TASK.but(vague=f"{roles.TASK.vague} {roles.VERSION.english}")
+OPTION = roles.ALTERNATIVE.but(vague=f"{roles.ALTERNATIVE.vague} {' '.join(sorted(roles.STEMS))}")
+MARKS = dict.fromkeys(roles.BEST.sure, 1) | dict.fromkeys(roles.WORST.sure, -1)
+MARKS |= {"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0}
+
+
+def match_signed_marks(table: RawTable, respondent: str | None = None) -> Reading | None:
+    """Return a `Reading` of a best-worst table with marks 1, -1, 0; None for other tables."""
+    mark_columns = [name for name in table.names if _is_signed(table.frame[name])]
+    name_by_simplified = roles.map_plain_names(table.names)
+    task_column = SET.find_column(name_by_simplified, mark_columns)
+    respondent_column = respondent or roles.RESPONDENT_OF_TASKS.find_column(
+        name_by_simplified, (*mark_columns, task_column)
+    )
+    other_columns = [
+        name for name in table.names if name not in (*mark_columns, task_column, respondent_column)
+    ]
+    option_column = OPTION.find_column(
+        name_by_simplified, (*mark_columns, task_column, respondent_column)
+    )
+    if len(other_columns) == 1:
+        (option_column,) = other_columns
+    if len(mark_columns) != 1 or task_column is None or option_column is None:
+        return None
+    key_columns, (mark_column,) = (
+        tuple(name for name in (respondent_column, task_column) if name is not None),
+        mark_columns,
+    )
+    signed_marks = table.frame[mark_column].map(_read_mark)
+    frame: Any = table.frame.assign(best=(signed_marks == 1) * 1, worst=(signed_marks == -1) * 1)
+    if (frame.groupby(list(key_columns))[["best", "worst"]].sum() > 1).any(axis=None):
+        return None
+    description = (
+        f"one option ({option_column!r}) of a set ({task_column!r}) per row, {mark_column!r} is 1"
+        f" for the best and -1 for the worst{describe_columns(None, respondent_column)}"
+    )
+
+    def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
+        item_frame = frame.drop(columns=mark_column).rename(
+            columns={task_column: "task", option_column: "item"}
+        )
+        data = Choices.from_best_worst(item_frame, respondent=respondent_column)
+        return data, f"{description}: {data}"
+
+    columns_read = ColumnsRead(
+        (option_column, task_column), (mark_column,), (), respondent_column, answer=key_columns
+    )
+    return Reading(CHOICES, NAME, description, table, convert, roles=columns_read)
+
+
+def _is_signed(cells: Any) -> bool:
+    """Return whether a column contains 1 and -1 (or best and worst) and else only 0."""
+    marks = {_read_mark(cell) for cell in cells.unique()[: len(MARKS)]}
+    return {1, -1} <= marks <= {1, 0, -1}
+
+
+def _read_mark(cell: object) -> int | None:
+    """Return 1 for best, -1 for worst, 0 for other options; None for other cells."""
+    return MARKS.get(text := format_label(cell), MARKS.get(roles.simplify_name(text)))
+
+
+EXPECTED = "one option of a set per row, with 'task', 'item' and a column of 1, 0 and -1"
+SHAPE = Shape(
+    NAME, CHOICES, match_signed_marks, EXPECTED, (roles.RESPONDENT_OF_TASKS,), needs="no such marks"
+)

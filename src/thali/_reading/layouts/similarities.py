@@ -1,0 +1,319 @@
+"""Layouts of similarities: square, sheets of squares, list of pairs."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from thali._data.column_guesses import ColumnsRead, can_be_measure
+from thali._data.column_readers import get_column
+from thali._data.column_roles import DISSIMILARITY, RESPONDENT, SIMILARITY, map_plain_names
+from thali._data.kinds import SIMILARITIES
+from thali._data.number_checks import check_numbers
+from thali._data.pairs.column_recognition import list_readings
+from thali._data.similarities import Similarities
+from thali._data.similarities.similarity_tables import (
+    are_similarity_columns,
+    compute_similarities,
+    convert_dissimilarities,
+    find_pair_columns,
+    read_measured_pairs,
+)
+from thali._inference.user_warnings import warn
+from thali._labels import format_label, shorten
+from thali.errors import DataError, DataWarning, Message
+
+from ..square_table import Square, describe_non_square
+from ..table_files import RawTable
+from ..table_layout import OF_DISTANCES, Reading, Shape, raise_error
+from .card_sorts import SHAPE as CARD_SORTS
+
+# Similarities as a square table, complete or one triangle -----------------------------------------
+
+
+_SQUARE = "square matrix of similarities"
+
+
+def match_square(
+    table: RawTable, symmetrize: str | None = None, dissimilarities: str | None = None
+) -> Reading | None:
+    """Return a `Reading` of a square of similarities; None for other tables.
+
+    `symmetrize`: "mean" averages both sides of the diagonal where they differ. `dissimilarities`:
+    how to convert dissimilarities.
+    """
+    if table.sheets:
+        return None
+    square = table.square
+    has_list_names = table.named and are_similarity_columns(table.names, accept_vague=True)
+    if square is None:
+        if has_list_names or not table.named:
+            return None
+        mismatch = describe_non_square(table.frame)
+        if not mismatch:
+            return None
+        convert = partial(raise_error, mismatch)
+        return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, sure=False)
+    if has_list_names and not square.is_symmetric:
+        return None
+    is_sure = table.is_triangle or square.has_similarities or dissimilarities is not None
+    convert = partial(_read_square, table, square, symmetrize, dissimilarities)
+    question = None
+    if not dissimilarities:
+        question = _question_distances(square)
+    return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, is_sure, doubt=question)
+
+
+def _question_distances(square: Square) -> Message | None:
+    """Return a question if a square may contain distances; else None."""
+    if square.numbers is None or not (
+        square.is_symmetric and np.nanmin(square.numbers, initial=np.inf) > 0
+    ):
+        return None
+    if {format_label(cell) for cell in np.diag(square.values)} - {"0"}:
+        return None
+    return Message(
+        "The diagonal is 0 and all other numbers are larger, as in a table of distances",
+        OF_DISTANCES,
+        "; for similarities, leave the diagonal empty.",
+    )
+
+
+def _read_square(
+    table: RawTable, square: Square, symmetrize: str | None, conversion: str | None
+) -> tuple[Similarities, str]:
+    """Read a square of similarities; also return a sentence on it."""
+    if table.is_triangle and conversion is None and not square.has_diagonal:
+        warn(DataWarning(Message("The triangle has no diagonal", OF_DISTANCES, ".")))
+    measured_pairs = read_measured_pairs(square.cells, square.labels, symmetrize)
+    if conversion is not None:
+        measured_pairs = measured_pairs._replace(
+            values=convert_dissimilarities(measured_pairs, conversion), lowest_diagonal=False
+        )
+    data = Similarities._build(measured_pairs)
+    description = measured_pairs.layout
+    if conversion is not None:
+        description += f" of dissimilarities ({conversion})"
+    if measured_pairs.zeros_not_read:
+        description += " (zeros on the other side of the diagonal ignored)"
+    elif symmetrize is not None and not square.is_symmetric:
+        description += ", average of the two halves"
+    return data, f"{data}, {description}; diagonal ignored"
+
+
+SQUARE = Shape(
+    _SQUARE,
+    SIMILARITIES,
+    match_square,
+    expected=(
+        "a square table of similarities (the first column repeats the labels of the header),"
+        " complete or only one triangle"
+    ),
+    settings=("symmetrize", "dissimilarities"),
+    needs="no square matrix",
+)
+
+
+# Similarities as a workbook with one square per respondent, on separate sheets --------------------
+
+
+_SHEETS = "workbook with one square matrix of similarities per respondent"
+
+
+def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | None:
+    """Return a `Reading` of several sheets with squares of similarities; None for other tables."""
+    square_by_title = {title: sheet.square for title, sheet in table.sheets}
+    if not any(
+        square is not None and square.has_similarities for square in square_by_title.values()
+    ):
+        return None
+    count_sheets = [
+        title for title, square in square_by_title.items() if square is None or square.has_counts
+    ]
+    if count_sheets:
+        similarity_sheets = [title for title in square_by_title if title not in count_sheets]
+        raise DataError(
+            f"Some sheets contain similarities ({shorten(similarity_sheets)}), but others do not"
+            f" ({shorten(count_sheets)}); keep one kind of sheet."
+        )
+    description = "one sheet per respondent, each with a square matrix of similarities"
+    return Reading(
+        SIMILARITIES,
+        _SHEETS,
+        description,
+        table,
+        lambda: _read_sheets(table, description, symmetrize),
+    )
+
+
+def _read_sheets(
+    table: RawTable, description: str, symmetrize: str | None
+) -> tuple[Similarities, str]:
+    """Read one square of similarities per respondent; average them."""
+    matrices = {}
+    for title, sheet in table.sheets:
+        square = sheet.square
+        assert square is not None
+        try:
+            measured_pairs = read_measured_pairs(square.cells, square.labels, symmetrize)
+        except DataError as error:
+            raise DataError(f"Sheet {title!r}: ", error) from None
+        matrix = pd.DataFrame(
+            float("nan"), list(measured_pairs.labels), list(measured_pairs.labels)
+        )
+        for first_index, second_index, similarity in zip(
+            measured_pairs.first, measured_pairs.second, measured_pairs.values, strict=True
+        ):
+            matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
+                similarity
+            )
+        matrices[title] = matrix
+    data = Similarities.from_respondents(matrices)
+    return data, f"{description}: {data}, means over respondents; diagonals ignored"
+
+
+SHEETS = Shape(
+    _SHEETS,
+    SIMILARITIES,
+    match_sheets,
+    expected="a workbook with such a square matrix of similarities on one sheet per respondent",
+    settings=("symmetrize",),
+    needs="no sheets with square matrices",
+)
+
+
+# Similarities as a list: two objects and their similarity per row ---------------------------------
+
+
+_LIST = "list of similarities"
+
+
+def match_list(
+    table: RawTable,
+    known: bool = False,
+    symmetrize: str | None = None,
+    respondent: str | None = None,
+    dissimilarities: str | None = None,
+) -> Reading | None:
+    """Return a `Reading` of a list of similarities; None for other tables.
+
+    `known`: the data are similarities, so an unclear column of similarities is an error.
+    `symmetrize` applies to squares only. `dissimilarities`: how to convert dissimilarities.
+    """
+    all_columns = []
+    if table.named:
+        all_columns = table.names
+    if all_columns and table.square is None and (known or dissimilarities is not None):
+        measure_column = _find_measure(table, respondent, dissimilarities is not None)
+        if measure_column is not None:
+            return _build_list_reading(table, respondent, measure_column, dissimilarities)
+    if not are_similarity_columns(all_columns, accept_vague=True):
+        plain_names = map_plain_names(all_columns)
+        if not known or all(
+            role.find_column(plain_names) is None for role in (SIMILARITY, DISSIMILARITY)
+        ):
+            return None
+        convert = partial(_read_list, table, respondent)
+        return Reading(SIMILARITIES, _LIST, "table of pairs", table, convert, sure=False)
+    square = table.square
+    if square is not None and square.is_symmetric:
+        return None
+    count_readings = list_readings(all_columns)
+    has_two_counts = any(len(columns.times) == 2 for columns in count_readings)
+    is_sure = not has_two_counts and are_similarity_columns(
+        all_columns, accept_vague=not count_readings
+    )
+    # texts are not ratings or scores
+    if not are_similarity_columns(all_columns, accept_vague=False):
+        is_sure &= table.frame[find_pair_columns(all_columns).similarity].dtype.kind in "iufb"
+    if square is not None and square.numbers is not None:
+        is_sure &= square.is_bare and square.has_diagonal
+    return replace(_build_list_reading(table, respondent), sure=is_sure)
+
+
+def _build_list_reading(
+    table: RawTable,
+    respondent: str | None,
+    measure_column: str | None = None,
+    conversion: str | None = None,
+) -> Reading:
+    """Build the `Reading` of a list of similarities; convert nothing yet."""
+    columns = find_pair_columns(
+        table.names, similarity=measure_column, respondent_column=respondent
+    )
+    count_columns = tuple(filter(None, [columns.count]))
+    roles = ColumnsRead(
+        (columns.first, columns.second), (columns.similarity,), count_columns, columns.who
+    )
+    convert = partial(_read_list, table, respondent, measure_column, conversion)
+    return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
+
+
+def _find_measure(table: RawTable, respondent: str | None, is_dissimilarity: bool) -> str | None:
+    """Return the column of similarities (or dissimilarities) in a list; else None."""
+    plain_names = map_plain_names(table.names)
+    named_column = DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(plain_names)
+    if named_column and is_dissimilarity:
+        return named_column
+    if named_column:
+        return None
+    try:
+        key_columns = {*find_pair_columns(table.names, similarity="", respondent_column=respondent)}
+    except DataError:
+        return None
+    other_columns = [name for name in table.names if name not in key_columns]
+    measure_columns = [
+        name for name in other_columns if can_be_measure(name, get_column(table.frame, name))
+    ]
+    if len(measure_columns) != 1:
+        return None
+    return measure_columns[0]
+
+
+def _read_list(
+    table: RawTable,
+    respondent: str | None,
+    measure_column: str | None = None,
+    conversion: str | None = None,
+) -> tuple[Similarities, str]:
+    """Read a list of similarities; also return a sentence on it."""
+    columns = find_pair_columns(
+        table.names, similarity=measure_column, respondent_column=respondent
+    )
+    frame = table.frame
+    conversion_note = ""
+    if conversion is not None:
+        is_different = frame[columns.first].map(format_label) != frame[columns.second].map(
+            format_label
+        )
+        measured_cells = get_column(frame, columns.similarity).astype(object)
+        numbers = check_numbers(
+            measured_cells.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"
+        )
+        distances = pd.Series(numbers, frame.index)[is_different].dropna()
+        similarities = compute_similarities(
+            distances.to_numpy(float), conversion, lambda k: f"row {distances.index[k]}"
+        )
+        frame = frame.assign(**{columns.similarity: pd.Series(similarities, distances.index)})
+        conversion_note = f", converted from dissimilarities ({conversion})"
+    data = Similarities.from_frame(frame, *columns)
+    return data, f"{data}, {columns}{conversion_note}"
+
+
+LIST = Shape(
+    _LIST,
+    SIMILARITIES,
+    match_list,
+    expected=(
+        "the columns 'first', 'second' and 'similarity' (or 'a' and 'b', 'i' and 'j', 'item1' and"
+        " 'item2', 'row' and 'column'; 'sim', 'rating', 'proximity'), with 'count' if rows are"
+        " means of several judgements"
+    ),
+    roles=(RESPONDENT,),
+    settings=("known", "symmetrize", "dissimilarities"),
+    needs="no column of similarities with two columns of objects",
+)
+
+
+SHAPES = SQUARE, SHEETS, LIST, CARD_SORTS

@@ -1,0 +1,138 @@
+"""Classes for table layouts: `Shape` recognises one, `Reading` converts a table to data."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from thali._data.column_guesses import ColumnsRead, list_respondent_candidates
+from thali._data.column_readers import collect_notes, get_column, is_row_number
+from thali._data.column_roles import Role, column_names
+from thali._labels import shorten
+from thali.errors import PYTHON, Argument, Clause, DataError, Message, Setting, Value, Words
+
+from .practice_rows import warn_about_practice
+from .table_files import RawTable, prefix_errors
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A recognised layout of one table, which `build` converts to data."""
+
+    kind: str  # kind of data, one of `thali._data.kinds`
+    shape: str  # its name
+    # such as "long table, 'winner' chosen over 'loser', one comparison per row"
+    description: str
+    table: RawTable | None  # None: a bundled data set
+    convert: Callable[[], tuple[Any, str]]  # returns the data and a description
+    sure: bool = True  # False: used only if no reading is sure
+    other_kind: str = ""  # another possible kind of data
+    # For tables whose rows can be added: the columns that define a comparison, and the count
+    # columns among them. Equal rows may be merged. None: every row must be read.
+    countable: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    roles: ColumnsRead | None = None  # columns read, for tables of answers
+    extra_columns: tuple[str | None, ...] | None = (
+        None  # other columns read; None without roles: all
+    )
+    doubt: Message | None = None  # question to ask if the kind of data was not given
+
+    def build(self, words: Words = PYTHON) -> tuple[Any, str]:
+        """Convert the table to data; also return a sentence on how it was read.
+
+        Errors name the file.
+        """
+        if self.table is None:
+            return self.convert()
+        with prefix_errors(self.table.file), collect_notes() as clauses:
+            data, sentence = self.convert()
+            warn_about_practice(self.table, data)
+        for clause in (*self._describe_unused_columns(self.table, data), *clauses):
+            if isinstance(clause, Message):
+                clause = clause.render(words)
+            sentence += clause
+        if self.table.note:
+            sentence += f"; {self.table.note}"
+        return data, sentence
+
+    def _describe_unused_columns(self, table: RawTable, data: Any) -> Iterator[str | Message]:
+        """Yield clauses on unused columns and possible respondent columns."""
+        if self.roles is None and self.extra_columns is None:
+            return
+        used_columns = {*(self.extra_columns or ()), *table.filter_columns}
+        if self.roles is not None:
+            used_columns |= self.roles.all
+        if (respondent_table := getattr(data, "people", None)) is not None:
+            used_columns |= set(column_names(respondent_table))
+        if (scheme := getattr(data, "scheme", None)) is not None:
+            used_columns |= {
+                scheme.respondent,
+                scheme.task,
+                scheme.alternative,
+                scheme.chosen,
+                *scheme.names,
+            }
+            used_columns |= {name for name, _ in scheme.none}
+            # a clause reports row numbers
+            used_columns |= {
+                name for name in table.names if is_row_number(get_column(table.frame, name))
+            }
+        unused_columns = [
+            name
+            for name in table.names
+            if name not in used_columns and not name.startswith("column ")
+        ]
+        if unused_columns:
+            yield f"; columns not used: {shorten(unused_columns)}"
+        if unused_columns and self.roles is not None and not getattr(data, "respondents", ()):
+            if possible_names := list_respondent_candidates(
+                table.frame.loc[:, [*self.roles.all, *unused_columns]], self.roles
+            ):
+                question_text = (
+                    "; no column of respondents was recognised (perhaps"
+                    f" {shorten(possible_names)}?); name it with "
+                )
+                yield Message(question_text, Argument("respondent"))
+
+
+class Lack(NamedTuple):
+    """The column that a table lacks to have a layout."""
+
+    missing: str
+    option: str = ""  # argument of the shape that can name such a column
+    near: int = 1  # number of matching parts; errors name the nearest shape
+
+
+OF_DISTANCES = Clause(
+    "; for distances set ",
+    Setting("dissimilarities", "linear"),
+    " or ",
+    Value("dissimilarities", "exponential"),
+)
+
+
+def raise_error(message: str) -> Any:
+    """Raise DataError with this message (an expression, for lambdas)."""
+    raise DataError(message)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A known table layout: function that recognises it, its arguments and words."""
+
+    name: str
+    kind: str  # kind of data
+    # called with a table and the arguments of the shape; None: another shape
+    match: Callable[..., Reading | None]
+    expected: str  # description, for errors about unknown tables
+    roles: tuple[Role, ...] = ()  # roles of columns that can be named: keyword arguments of `match`
+    settings: tuple[str, ...] = ()  # other keyword arguments of `match`
+    named_by: tuple[str, ...] = ()  # arguments that select this shape
+    main: tuple[str, ...] = ()  # arguments that name the main columns
+    # contents of the shape without such columns, for errors about unknown tables
+    needs: str = ""
+    # returns the missing column of a table that nearly has this shape
+    lacks: Callable[[RawTable], "Lack | None"] = lambda table: None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of all keyword arguments that `match` takes for this layout."""
+        return (*(role.name for role in self.roles), *self.settings)

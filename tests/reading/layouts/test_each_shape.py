@@ -1,0 +1,240 @@
+"""Each shape alone: which tables it takes and how surely, what it makes of them, what it lacks and
+what it refuses."""
+
+import pytest
+from helpers.sentences import refused, said, warned
+from helpers.typed_tables import table
+
+from thali import ChoiceExperiment, Choices, PairedComparisons, Similarities
+from thali._data.kinds import SIMILARITIES
+from thali._reading.layouts import SHAPES
+from thali.errors import DataWarning
+
+SHAPE = {shape.name: shape for shape in SHAPES}
+CHOICES = SHAPE["long table of choices"]
+BEST_WORST = SHAPE["table of best-worst choices"]
+CLASSES = SHAPE["covariates and a column of classes"]
+EXPERIMENT = SHAPE["choice experiment"]
+COUNTS = SHAPE["square matrix of counts"]
+COMPARISONS = SHAPE["list of comparisons"]
+ALIKE_SQUARE = SHAPE["square matrix of similarities"]
+ALIKE_LIST = SHAPE["list of similarities"]
+
+PLANTS = "height,kind\n1.5,moss\n30,fern\n2,moss\n"
+TASKS = "id,task,alt,choice,price\n1,1,a,1,2\n1,1,b,0,3\n1,2,a,0,3\n1,2,b,1,2\n"
+SETS = "obsID,alt,choice,price\n1,tea,1,2\n1,milk,0,1\n2,tea,0,2\n2,milk,1,1\n"
+HOME = "home.team,away.team,home.wins,away.wins,ties,far\nA,B,3,1,1,5\nB,A,4,2,0,1\nA,C,1,2,0,2\n"
+NUMBERS = "x,y,z\n1,2,3\n4,5,6\n"
+THREE_ALIKE = "a,b,similarity\n1,2,.3\n1,3,.4\n2,3,.5\n"  # as many rows as columns of numbers
+ONE_SIDE, FROM_X = ",A,B\nA,1,.5\nB,.25,1\n", ",A,B\nX,0,1\nB,1,0\n"
+
+TAKES = [
+    # shape, text, options, how sure (None: it does not match), of counts also what it could be
+    # instead
+    (CLASSES, PLANTS, {}, None),
+    (CLASSES, PLANTS, {"target": "kind"}, True),
+    (EXPERIMENT, TASKS, {}, True),
+    # nothing differs within a task
+    (EXPERIMENT, TASKS.replace(",3", ",2").replace(",2\n", ",7\n"), {}, None),
+    (EXPERIMENT, NUMBERS, {}, None),
+    (EXPERIMENT, NUMBERS, {"known": True}, False),  # so that the error is about what is wrong
+    (CHOICES, SETS, {}, True),
+    # the names say so, but not the cells
+    (CHOICES, SETS.replace("milk,0", "milk,maybe"), {}, False),
+    (CHOICES, SETS.replace("alt", "drink"), {}, None),
+    (CHOICES, SETS.replace("alt", "drink"), {"alternative": "drink"}, True),  # it was named
+    (CHOICES, "winner,loser\na,b\n", {}, None),
+    (COMPARISONS, "i,j,similarity\nA,B,1\n", {}, None),  # the column says what it is
+    (COMPARISONS, ",I,J\nI,0,3\nJ,1,0\n", {}, None),  # options called I and J
+    (COMPARISONS, "I,J\n0,3\n1,0\n", {}, None),
+    # as many rows as columns of numbers
+    (COMPARISONS, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n", {}, True),
+    (COMPARISONS, "a,b,a_over_b,b_over_a\nA,B,3,1\n", {"covariates": ["order"]}, None),
+    (COMPARISONS, "winner,loser\nA,B\n", {"covariates": ["order"]}, None),
+    (ALIKE_LIST, "a,b,similarity\nA,B,.3\n", {}, True),
+    (ALIKE_LIST, "i,j,sim\nA,B,.3\n", {}, True),
+    (ALIKE_LIST, "a,b,rating\nA,B,3\n", {}, True),
+    (ALIKE_LIST, "i,j,rating\nA,B,3\n", {}, False),  # i may have been chosen over j
+    (ALIKE_LIST, "a,b,wins,losses,sim\nA,B,1,2,.5\n", {}, False),
+    (ALIKE_LIST, THREE_ALIKE, {}, True),
+    (ALIKE_LIST, NUMBERS, {}, None),
+    (ALIKE_LIST, "a,b,distance\nA,B,2\n", {}, None),
+    (ALIKE_LIST, ",a,b,s\na,1,.3,.2\nb,.3,1,.1\ns,.2,.1,1\n", {}, None),
+    (ALIKE_SQUARE, ",A,B\nA,1,.3\nB,.3,1\n", {}, True),
+    (ALIKE_SQUARE, ",A,B\nA\nB,.3\n", {}, True),  # a triangle whose rows end
+    (ALIKE_SQUARE, "1,.3\n.3,1\n", {}, True),
+    (ALIKE_SQUARE, ",A,B\nA,0,3\nB,3,0\n", {}, False),  # perhaps counts
+    (ALIKE_SQUARE, ",A,B\nA,1,.3\nB,.2,1\n", {}, False),  # its sides differ
+    (ALIKE_SQUARE, ",A,B\nX,1,.3\nY,.3,1\n", {}, False),  # square but for its labels
+    (ALIKE_SQUARE, NUMBERS, {}, None),
+    (ALIKE_SQUARE, THREE_ALIKE, {}, None),
+    (COUNTS, ",A,B\nA,0,3\nB,1,0\n", {}, (True, "")),
+    (COUNTS, "0,3\n1,0\n", {}, (True, "")),
+    (COUNTS, "A,B\n0,3\n1,0\n", {}, (True, "")),
+    (COUNTS, ",A,B\nA,0,3\nB,3,0\n", {}, (True, SIMILARITIES)),  # symmetric
+    (COUNTS, ",A,B\nA,0,.3\nB,.1,0\n", {}, (True, SIMILARITIES)),  # no counts
+    (COUNTS, "A,B\n5,3\n1,5\n", {}, (False, "")),  # a diagonal: perhaps a list
+    (COUNTS, ",A,B\nA,0,one\nB,1,0\n", {}, (True, "")),
+    (COUNTS, ",A,B\nX,0,1\nY,1,0\n", {}, (False, "")),  # square but for its labels
+    (COUNTS, NUMBERS, {}, None),
+    (COUNTS, "winner,loser\nA,B\nB,C\nC,A\n", {}, None),
+    (COUNTS, ",A,B\nA,1,.3\nB,.3,1\n", {}, None),
+    (COUNTS, ",A,B\nA,0,.3\nB,.3,0\n", {"weights": True}, (True, SIMILARITIES)),  # fractions
+]
+REFUSES = [
+    (CLASSES, PLANTS, {"known": True}, ("target", "x.csv", "'height'", "'kind'")),
+    (CLASSES, PLANTS, {"target": "kin"}, ("got 'kin'", "'kind'")),
+    (CLASSES, PLANTS, {"target": "height"}, ("x.csv", "Column 'kind'")),
+    (EXPERIMENT, TASKS.replace("task", "round"), {"known": True}, ("x.csv",)),
+    (CHOICES, SETS.replace("alt", "drink"), {"choice_id": "obsID"}, ("x.csv",)),
+    (COMPARISONS, "winner,loser,n,count\nA,B,1,2\n", {}, ("x.csv",)),
+    (COMPARISONS, "winner,loser,tie\nA,B,2\n", {}, ("x.csv", "Column 'tie'", "row 2")),
+    (COMPARISONS, HOME, {"covariates": ["home.wins"]}, ("Column 'home.wins'",)),
+    (
+        ALIKE_LIST,
+        "a,b,distance\nA,B,2\n",
+        {"known": True},
+        ("Column 'distance' contains dissimilarities",),
+    ),
+    (ALIKE_LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, ("contain the similarity",)),
+    (ALIKE_SQUARE, ONE_SIDE, {}, ("x.csv",)),
+    (COUNTS, FROM_X, {}, ("x.csv", "'X'")),
+    (COUNTS, "A,B\n5,3\n1,5\n", {}, ("; set the diagonal to 0",)),  # perhaps a list
+    (COUNTS, ",A,B\nA,5,3\nB,3,5\n", {}, ("; set the diagonal to 0",)),  # perhaps similarities
+]
+OFFERED = (
+    "the columns 'option1', 'option2', 'option3' with the options offered, to match 'best'"
+    " and 'worst'"
+)
+LACKS = [
+    (BEST_WORST, "best,worst,year\nx,y,1\n", (OFFERED, "", 3)),
+    (CHOICES, SETS.replace("alt", "drink"), ("a column of alternatives", "alternative", 2)),
+    (CHOICES, SETS, None),
+    (CHOICES, NUMBERS, None),
+    (
+        COMPARISONS,
+        "Winner,year\nA,1\nB,2\nC,3\n",
+        ("a column 'loser' to match 'Winner'", "rejected", 1),
+    ),
+    (COMPARISONS, "i,year\nA,1\nB,2\nC,3\n", None),
+    (COMPARISONS, "winner,loser\nA,B\n", None),
+]
+
+
+@pytest.mark.parametrize(("shape", "text", "options", "sure"), TAKES)
+def test_each_shape_takes_its_tables(shape, text, options, sure):
+    reading = shape.match(table(text), **options)
+    if isinstance(sure, tuple):
+        assert (reading.sure, reading.other_kind) == sure
+    else:
+        assert (None if reading is None else bool(reading.sure)) is sure
+
+
+@pytest.mark.parametrize(("shape", "text", "options", "facts"), REFUSES)
+def test_each_shape_refuses_other_tables(shape, text, options, facts):
+    with refused(ValueError, *facts):
+        shape.match(table(text), **options).build()
+
+
+@pytest.mark.parametrize(("shape", "text", "lack"), LACKS)
+def test_each_shape_names_the_column_that_is_missing(shape, text, lack):
+    assert shape.lacks(table(text)) == lack
+
+
+def test_a_table_of_covariates_becomes_observations():
+    data, sentence = CLASSES.match(table(PLANTS), target="kind").build()
+    assert data.covariates["height"].tolist() == [1.5, 30.0, 2.0] and data.classes == {
+        "fern": 1,
+        "moss": 2,
+    }
+    said(data, "3 rows", "1 covariate", "2 classes", "moss 2")
+    assert sentence == str(data)
+
+
+def test_a_table_of_tasks_becomes_an_experiment():
+    assert EXPERIMENT.match(table(TASKS)).description.endswith("described by 'price'")
+    data, sentence = EXPERIMENT.match(table(TASKS), known=True, attributes=["price"]).build()
+    assert data == ChoiceExperiment.from_frame(table(TASKS).frame) and sentence == str(data)
+
+
+def test_a_long_table_becomes_choices():
+    data, sentence = CHOICES.match(table(SETS)).build()
+    assert data == Choices(table(SETS).frame)
+    said(sentence, "'alt'", "'choice'", "'obsID'", "2 options")
+    with refused(ValueError, "Column 'choice'", "row 3", "'maybe'"):
+        CHOICES.match(table(SETS.replace("milk,0", "milk,maybe"))).build()
+
+
+@pytest.mark.parametrize(
+    ("names", "facts"),
+    [
+        ("winner loser", ("'winner' chosen over 'loser'", "one comparison")),
+        ("i j n", ("'i' chosen over 'j'", "in 'n'")),
+        ("a b wins_a wins_b", ("'a' over 'b'", "in 'wins_a'", "in 'wins_b'")),
+        ("winner winner2", ()),
+        ("x y", ()),
+    ],
+)
+def test_columns_of_a_list_of_comparisons(names, facts):
+    cells = ["A", "B", "3", "1"][: len(names.split())]
+    reading = COMPARISONS.match(table("\n".join(map(",".join, (names.split(), cells)))))
+    assert (reading is not None) == bool(facts)
+    if facts:
+        said(reading.description, *facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "counts", "facts"),
+    [
+        ("a,b,a_over_b,b_over_a,room\nA,B,3,1,x\n", (3, 1, 0), ("not used: 'room'",)),
+        ("won,lost,weight\nA,B,1.5\nB,A,1\n", (1.5, 1, 0), ("counts in 'weight'",)),
+        (
+            "a,b,a_over_b,b_over_a,tie\nA,B,3,1,2\nB,A,1,0,1\n",
+            (3, 2, 3),
+            ("in 'b_over_a'", "ties in 'tie'"),
+        ),
+        ("winner,loser,draw\nA,B,0\nB,A,1\n", (1, 0, 1), ("ties in 'draw'",)),
+    ],
+)
+def test_a_list_becomes_comparisons(text, counts, facts):
+    data, sentence = COMPARISONS.match(table(text)).build()
+    assert data.labels == ("A", "B")
+    said(sentence, *facts)
+    assert (*data.wins, *data.losses, sum(data.tied)) == counts
+
+
+def test_covariates_of_pairs_that_say_which_was_first():
+    data, sentence = COMPARISONS.match(table(HOME), covariates=["order", "far"]).build()
+    assert data.covariates.names == ("order", "far") and "not used" not in sentence
+    assert (
+        data.covariates.wins.sum() + data.covariates.losses.sum() == 13
+        and data.covariates.tied.sum() == 1
+    )
+    cells = zip(
+        *data.covariates.values.T, data.covariates.wins, data.covariates.losses, strict=True
+    )
+    # of A over B, and of A over C
+    assert sorted(cells) == [(-1, -1, 2, 4), (1, 2, 1, 2), (1, 5, 3, 1)]
+    by_order = COMPARISONS.match(table(HOME)).build()[0].with_order()
+    assert COMPARISONS.match(table(HOME), covariates=["order"]).build()[0] == by_order
+
+
+def test_a_square_or_list_becomes_similarities():
+    data, sentence = ALIKE_LIST.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
+    assert data.values.tolist() == [3.5] and data.respondents == ("x", "y")
+    said(sentence, "'rating'", "'item1'", "'item2'", "'judge'")
+    data, sentence = ALIKE_SQUARE.match(table(ONE_SIDE), symmetrize="mean").build()
+    assert data == Similarities([[1, 0.375], [0.375, 1]], "AB")
+    said(sentence, "2 objects", "the two halves", "diagonal ignored")
+
+
+def test_a_square_of_counts_becomes_comparisons():
+    data, sentence = COUNTS.match(table(",A,B\nA,0,3\nB,1,0\n")).build()
+    assert data == PairedComparisons([[0, 3], [1, 0]], "AB")
+    said(sentence, "2 options", "1 pair", "4 comparisons")
+
+
+def test_a_filled_diagonal_is_left_out_with_a_warning_where_the_square_is_sure():
+    with warned(DataWarning, "714", "'Biometrika'"):
+        data, _ = COUNTS.match(table(",Comm,Biometrika\nComm,0,3\nBiometrika,1,714\n")).build()
+    assert data == PairedComparisons([[0, 3], [1, 0]], ["Comm", "Biometrika"])

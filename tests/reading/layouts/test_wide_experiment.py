@@ -1,0 +1,115 @@
+"""The shape of one row a task: which columns describe which alternative, and how the choice is
+told."""
+
+import pytest
+from helpers.sentences import refused, said
+from helpers.typed_tables import made, table
+
+import thali as th
+import thali._data.kinds as kinds
+from thali._reading.layout_recognition import recognise
+from thali._reading.layouts import SHAPES
+
+SHAPE = {shape.name: shape for shape in SHAPES}
+WIDE = SHAPE["choice experiment with one row per task"]
+
+TASKS = [
+    (90, "A", 150, "B", 1),
+    (150, "A", 90, "B", 2),
+    (90, "B", 150, "A", 1),
+    (150, "B", 90, "A", 2),
+]
+LONG = "id,task,alt,price,brand,choice\n" + "".join(
+    f"{k // 2},{k % 2},{alt},{task[2 * alt - 2]},{task[2 * alt - 1]},{{{k}_{alt}}}\n"
+    for k, task in enumerate(TASKS)
+    for alt in (1, 2)
+)
+
+
+def wide(header, choices=(1, 2, 1, 2), more=("", "")):
+    rows = [
+        f"{k // 2},{','.join(map(str, task[:4]))},{c}{more[1]}"
+        for k, (task, c) in enumerate(zip(TASKS, choices, strict=True))
+    ]
+    return "\n".join([f"id,{header},choice{more[0]}", *rows]) + "\n"
+
+
+def same(data):
+    assert data.attributes == ("price", "brand") and data.levels == {
+        "price": ("90", "150"),
+        "brand": ("A", "B"),
+    }
+    assert (data.n_respondents, data.n_tasks, data.n_alternatives) == (
+        2,
+        4,
+        8,
+    ) and data.chosen.tolist() == [0, 1, 0, 1]
+    assert data.products[data.row_product].tolist() == [
+        [0, 0],
+        [1, 1],
+        [1, 0],
+        [0, 1],
+        [0, 1],
+        [1, 0],
+        [1, 1],
+        [0, 0],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "choices"),
+    [
+        ("price_1,brand_1,price_2,brand_2", (1, 2, 1, 2)),
+        ("price.1,brand.1,price.2,brand.2", (1, 2, 1, 2)),
+        ("bus_price,bus_brand,car_price,car_brand", ("bus", "car", "bus", "car")),
+        ("price.bus,brand.bus,price.car,brand.car", ("bus", "car", "bus", "car")),
+    ],
+)
+def test_how_columns_are_called(header, choices):
+    reading = recognise(table(wide(header, choices)))
+    assert reading.shape == WIDE.name
+    same(reading.build()[0])
+
+
+def test_the_number_of_the_alternative_and_availability():
+    text = wide("bus_price,bus_brand,car_price,car_brand", more=(",bus_av,car_av", ",1,1"))
+    data, sentence = made(text)
+    same(data)
+    said(sentence, "'bus_av'")
+    text = wide("bus_price,bus_brand,car_price,car_brand", more=(",bus_av,car_av", ",1,0"))
+    with refused(ValueError, "'car'", "row 3"):
+        made(text)
+
+
+def test_nothing_chosen():
+    data, _ = recognise(table(wide("price_1,brand_1,price_2,brand_2", (1, 0, 1, 2)))).build()
+    assert data.has_none and data.n_alternatives == 12
+    with refused(ValueError, "Column 'choice'", "'3'", "row 3", "'1'"):
+        recognise(table(wide("price_1,brand_1,price_2,brand_2", (1, 3, 1, 2)))).build()
+    data, _ = recognise(
+        table(wide("price_1,brand_1,price_2,brand_2", (1, 3, 1, 2))), none="3"
+    ).build()
+    assert data.has_none
+
+
+@pytest.mark.parametrize("words", [(1, 0), ("yes", "no"), ("TRUE", "FALSE"), ("number", "number")])
+def test_how_a_long_table_tells_the_choice(words):
+    cells = {}
+    for k, task in enumerate(TASKS):
+        for alt in (1, 2):
+            cells[f"{k}_{alt}"] = task[4] if words[0] == "number" else words[task[4] != alt]
+    text = LONG
+    for key, value in cells.items():
+        text = text.replace(f"{{{key}}}", str(value))
+    same(made(text, kinds.EXPERIMENTS)[0])
+    sawtooth = text.replace(
+        "id,task,alt,price,brand,choice", "sys_RespNum,Task,Concept,price,brand,Response"
+    )
+    same(made(sawtooth, kinds.EXPERIMENTS)[0])
+
+
+def test_constructor_with_named_alternatives():
+    frame = table(wide("bus_price,bus_brand,car_price,car_brand")).frame
+    same(th.ChoiceExperiment.from_wide(frame, alternatives=["bus", "car"]))
+    with refused(ValueError, "price_1", "price_2", "car_time", "bus_time"):
+        th.ChoiceExperiment.from_wide(frame)
