@@ -163,12 +163,12 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     first_patterns, second_patterns = compute_exclusive_aspects(
         owners, comparison_cells.first, comparison_cells.second
     )
-    log_gradient = scale_pattern(first_patterns, weights, first_patterns @ weights) - scale_pattern(
-        second_patterns, weights, second_patterns @ weights
-    )
+    logit_gradient = scale_pattern(
+        first_patterns, weights, first_patterns @ weights
+    ) - scale_pattern(second_patterns, weights, second_patterns @ weights)
     x = comparison_cells.x / compute_covariate_sizes(data)
-    gram = convert_to_dense(log_gradient.T @ log_gradient)
-    cross_products = np.asarray(log_gradient.T @ x)
+    gram = convert_to_dense(logit_gradient.T @ logit_gradient)
+    cross_products = np.asarray(logit_gradient.T @ x)
     eigenvalues, eigenvectors = np.linalg.eigh(
         np.block([[gram, cross_products], [cross_products.T, x.T @ x]])
     )

@@ -163,10 +163,10 @@ def _find_unidentified(
     first_advantage, second_advantage = (pattern @ weights for pattern in patterns)
     # A side without any aspect always loses, so its pair carries no information about weights.
     is_informative = (first_advantage > 0.0) & (second_advantage > 0.0)
-    log_gradient = scale_pattern(
+    logit_gradient = scale_pattern(
         patterns[0], weights, np.where(is_informative, first_advantage, np.inf)
     ) - scale_pattern(patterns[1], weights, np.where(is_informative, second_advantage, np.inf))
-    eigenvalues, eigenvectors = np.linalg.eigh(convert_to_dense(log_gradient.T @ log_gradient))
+    eigenvalues, eigenvectors = np.linalg.eigh(convert_to_dense(logit_gradient.T @ logit_gradient))
     null_vectors = eigenvectors[:, eigenvalues <= 1e-11 * max(eigenvalues[-1], 1e-300)]
     if null_vectors.shape[1] <= 1:
         return []

@@ -193,7 +193,7 @@ def _plan_run(task: Any, run: Run, budget_share: float) -> tuple[Any, BudgetedRu
     if run.max_time is None and (run.draws is None or is_thin_free):
         task = task.add_work_counts(run.progressbar)
     budgeted_run = limit_run(
-        run, thin, task.forecast_sweep_seconds(), first_draws, share=budget_share
+        run, thin, task.forecast_sweep_seconds(), first_draws, budget_share=budget_share
     )
     task = replace(
         task, draws=budgeted_run.first_draws, tune=budgeted_run.run.tune, thin=budgeted_run.thin
