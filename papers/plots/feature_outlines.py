@@ -64,19 +64,19 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     --------
     >>> import numpy as np
     >>> from types import SimpleNamespace
-    >>> from thali._aspects.draws.feature_columns import Columns
-    >>> from thali._aspects.results.point_estimate import estimate
+    >>> from thali._aspects.draws.feature_columns import FeatureColumns
+    >>> from thali._aspects.results.point_estimate import estimate_features
     >>> from thali.priors import IndianBuffet
     >>> pairs = {
     ...     "first": np.array([0, 0, 1]),
     ...     "second": np.array([1, 2, 2]),
     ...     "values": np.array([0.8, 0.3, 0.45]),
     ... }
-    >>> draws = Columns(
+    >>> draws = FeatureColumns(
     ...     np.array([1]), np.array([0.4]), np.array([2]), np.array([0, 1]), np.zeros((1, 3))
     ... )
     >>> data = SimpleNamespace(labels=("tea", "coffee", "milk"), judgements=np.ones(3), **pairs)
-    >>> found = estimate(
+    >>> found = estimate_features(
     ...     "expectation",
     ...     draws,
     ...     constant=np.array([0.3]),
@@ -84,6 +84,8 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     ...     alpha=1.0,
     ...     data=data,
     ...     prior=IndianBuffet(),
+    ...     weight_prior=(1.0, 1.0),
+    ...     with_constant=True,
     ... )
     >>> [text.get_text() for text in overlap(found).get_legend().get_texts()]
     ['0.400 (1.00)  tea, coffee']

@@ -143,9 +143,9 @@ def test_the_digest_is_equal_in_another_process():
     code = (
         "from thali._compile import jit\nfrom thali._compile.source_digest import collect_sources\n"
     )
-    code += "from thali._aspects.samplers import recommended\n"
+    code += "from thali._aspects.samplers import default_sweeps\n"
     code += "from thali._aspects.priors.indian_buffet import Buffet\n"
-    code += "print(collect_sources(recommended.sweep_infinite.python, [Buffet], jit._describe_options()).digest)"
+    code += "print(collect_sources(default_sweeps.sweep_infinite.python, [Buffet], jit._describe_options()).digest)"
     run = {"capture_output": True, "text": True, "check": True, "timeout": PATIENCE}
     assert len({subprocess.run([sys.executable, "-c", code], **run).stdout for _ in range(2)}) == 1
 

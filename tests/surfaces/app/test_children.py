@@ -72,7 +72,7 @@ def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
     (study.path / "data.csv").write_text("winner,loser\n" + "tea,milk\n" * 3_000_000)
     study.write(READ, {})
     limited = (
-        "import sys; from thali._surfaces.app import child; child.MEMORY_TO_READ = 1 << 28;"
+        "import sys; from thali._surfaces.app import child_process as child; child.MEMORY_TO_READ = 1 << 28;"
         " child.main(*sys.argv[1:])"
     )
     subprocess.run(
@@ -143,7 +143,7 @@ def study_to_fit(folder):
 # that Python calls.
 LOST = """
 import os, signal, sys, time
-from thali._surfaces.app import child
+from thali._surfaces.app import child_process as child
 
 class Lost:
     def __del__(self):
