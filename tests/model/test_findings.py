@@ -315,7 +315,6 @@ _SENTENCES = (
     "aspects.findings.english_sentences",
     "choice.answers.english",
     "classify.classifier_findings",
-    "comparison.findings",
 )
 
 

@@ -81,7 +81,8 @@ class GroupedData(Judged, Mapping[str, Any]):
             raise DataError(
                 f"Groups must be a mapping from group names to data; got {type(data).__name__}."
             )
-        group_names, datasets = tuple(map(format_label, data)), tuple(data.values())
+        group_names = tuple(map(format_label, data))
+        datasets = tuple(data.values())
         if not group_names:
             raise DataError(
                 "The mapping of groups is empty; give a mapping from group names to data."

@@ -125,7 +125,8 @@ def _read_square_frame(
 
 def describe_label_mismatch(rows: Iterable[str], columns: Iterable[str]) -> str:
     """Return a sentence on labels that only rows or only columns have."""
-    rows, columns = list(rows), list(columns)
+    rows = list(rows)
+    columns = list(columns)
     clauses = []
     if only_rows := [name for name in rows if name not in columns]:
         clauses.append(f"only the rows have {shorten(only_rows)}")

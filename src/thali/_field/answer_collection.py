@@ -302,7 +302,8 @@ def _select_sheets(
     """Return one sheet per respondent, and sentences on the others."""
     # The first complete sheet is used, or the one with most answers.
     fullest_by_sender: dict[tuple[str, str, str], _AnswerSheet] = {}
-    repeated_files, contradictions = [], {}
+    repeated_files = []
+    contradictions = {}
     for sheet in sorted(sheets, key=lambda sheet: (-len(sheet.rows), sheet.file)):
         fullest_sheet = fullest_by_sender.setdefault(
             (sheet.person, sheet.seed, sheet.started), sheet

@@ -19,6 +19,19 @@ def part_bounds(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
+def find_first(is_true: np.ndarray) -> int | None:
+    """Return the flat index of the first true element; None if there is none.
+
+    Examples
+    --------
+    >>> find_first(np.array([False, True, True]))
+    1
+    """
+    if is_true.any():
+        return int(is_true.argmax())
+    return None
+
+
 def space_evenly(n_indices: int, max_count: int) -> np.ndarray:
     """Return at most `max_count` evenly spaced integers from 0 to `n_indices` - 1.
 

@@ -32,9 +32,9 @@ from thali._data.column_roles import (
     simplify_name,
 )
 from thali._labels import format_label, format_plural, shorten
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, prefix_errors
 
-from .table_files import RawTable, prefix_errors
+from .table_files import RawTable
 from .text_cells import join_notes
 
 NONE = "none"  # alternative added if the design has no no-choice option
@@ -112,7 +112,7 @@ def match_answers(
     long_columns = {
         answers.respondent: answers.frame[answers.respondent].to_numpy()[answer_index],
         design_rows.task: answers.task[answer_index],
-        alternative_column: np.array(alternative_labels, dtype=object),
+        alternative_column: np.array(alternative_labels, object),
         **{name: attribute_cells[name].to_numpy() for name in attribute_columns},
         CHOSEN.name: is_picked.astype(int),
         **{name: answers.frame[name].to_numpy()[answer_index] for name in respondent_columns},
@@ -145,10 +145,8 @@ def _check_column_clash(
 def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignRows:
     """Find a design's columns of version, task and alternative; group its rows by task."""
     name_by_simplified = map_plain_names(column_names(frame))
-    version_column, task_column = (
-        VERSION.find_column(name_by_simplified),
-        TASK.find_column(name_by_simplified),
-    )
+    version_column = VERSION.find_column(name_by_simplified)
+    task_column = TASK.find_column(name_by_simplified)
     alternative_column = next(ALTERNATIVE.find_certain_columns(name_by_simplified), None)
     if task_column is None:
         raise DataError(
@@ -221,7 +219,8 @@ def _read_task_answers(
             ]
         )
         frame = frame.sort_index(kind="stable")
-        task_column, chosen_column = _TASK, _PICKED
+        task_column = _TASK
+        chosen_column = _PICKED
     return TaskAnswers(
         frame,
         respondent_column,
@@ -241,14 +240,14 @@ _SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
 
 def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
     """Merge answers with a design of option sets: one row per respondent and set."""
-    design_names, answer_frame = map_plain_names(column_names(design.frame)), table.frame
+    design_names = map_plain_names(column_names(design.frame))
+    answer_frame = table.frame
     design_version_column = VERSION.find_column(design_names, option_columns)
     design_task_column = TASK.find_column(design_names, option_columns)
     rows_by_version: dict[str, list[int]] = {}
     for row_index, version_name in enumerate(_label_cells(design.frame, design_version_column)):
         rows_by_version.setdefault(version_name, []).append(row_index)
-    answer_names = map_plain_names(column_names(answer_frame))
-    version_column = None
+    answer_names, version_column = map_plain_names(column_names(answer_frame)), None
     if len(rows_by_version) > 1:
         version_column = VERSION.find_column(answer_names)
         if version_column is None:
@@ -523,7 +522,8 @@ def _join_answers(
     )
     row_indices, is_picked, answer_indices, alternative_labels = [], [], [], []
     for index, (task_rows, chosen_position) in choice_by_answer.items():
-        rows_of_task, labels_of_task = task_rows.tolist(), design.list_labels(task_rows)
+        rows_of_task = task_rows.tolist()
+        labels_of_task = design.list_labels(task_rows)
         if has_added_none:
             rows_of_task.append(-1)
             labels_of_task.append(NONE)

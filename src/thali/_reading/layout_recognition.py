@@ -21,13 +21,13 @@ from thali._data.column_roles import (
 from thali._data.kinds import EXPERIMENTS, SIMILARITIES, find_data_spec
 from thali._input_files import Source
 from thali._labels import format_label, shorten, suggest
-from thali.errors import Argument, ArgumentError, Clause, DataError, Message
+from thali.errors import Argument, ArgumentError, Clause, DataError, Message, prefix_errors
 
 from .design_merge import find_loop_answers, match_answers
 from .layouts import SHAPES
 from .level_codes import read_codes, replace_codes
 from .row_filter import RowFilter
-from .table_files import RawTable, load_table, prefix_errors, read_table
+from .table_files import RawTable, load_table, read_table
 from .table_layout import Reading, Shape
 from .text_cells import join_notes
 
@@ -227,7 +227,8 @@ class RecognitionError(DataError):
         nearest_shape: str = "",
     ) -> None:
         super().__init__(message)
-        self.kinds, self.nearest_shape = kinds, nearest_shape
+        self.kinds = kinds
+        self.nearest_shape = nearest_shape
 
 
 def read_data(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[Any, str]:
@@ -353,7 +354,8 @@ def _refuse_foreign_arguments(
     shapes: Sequence[Shape], reading: Reading, options: Mapping[str, Any]
 ) -> None:
     """Raise ArgumentError for an argument of other layouts only."""
-    applicable_names, known_names = set(), set()
+    applicable_names = set()
+    known_names = set()
     for shape in shapes:
         known_names |= set(shape.options)
         if shape.name == reading.shape:
@@ -381,14 +383,10 @@ def list_named_columns(options: Mapping[str, Any]) -> list[str]:
 
 def check_names(options: dict[str, Any], *data_kinds: str) -> None:
     """Raise ArgumentError for an argument that no layout of these kinds has."""
-    known_names = {
-        name
-        for shape in SHAPES
-        if shape.kind in data_kinds
-        for name in shape.options
-        if name != "known"
-    }
-    known_names |= {"where", "without", "labels", "codes", "design"}
+    known_names = {"where", "without", "labels", "codes", "design"}.union(
+        *(shape.options for shape in SHAPES if shape.kind in data_kinds)
+    )
+    known_names.discard("known")
     if unknown_names := [name for name in options if name not in known_names]:
         names_text = shorten(sorted(known_names), 40)
         raise ArgumentError(
@@ -399,7 +397,8 @@ def check_names(options: dict[str, Any], *data_kinds: str) -> None:
 def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
     """Return the readings of all layouts that match; raise an error if none is sure."""
     # An error of a shape is raised only if no reading is sure.
-    readings, errors = [], []
+    readings = []
+    errors = []
     for shape in shapes:
         try:
             reading = shape.match(

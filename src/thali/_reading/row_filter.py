@@ -28,7 +28,7 @@ from thali._data.column_readers import get_column, read_row_texts, rename_as_tex
 from thali._data.column_roles import has_numbers
 from thali._inference.user_warnings import warn
 from thali._labels import shorten, suggest
-from thali.errors import Argument, ArgumentError, DataError, DataWarning
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, prefix_errors
 
 from .text_cells import INTEGER, NUMBER
 
@@ -220,10 +220,8 @@ def _quote_text(text: str) -> str:
 
 def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
     """Return the column that a condition names; raise DataError if missing."""
-    try:
+    with prefix_errors(Argument(condition.argument), f" ({condition})"):
         return get_column(rename_as_text(frame), condition.column)
-    except DataError as error:
-        raise DataError(Argument(condition.argument), f" ({condition}): ", error) from None
 
 
 def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
@@ -288,7 +286,7 @@ def _convert_numbers(cells: "pd.Series") -> np.ndarray | None:
             return None
     if pd.api.types.is_integer_dtype(cells.dtype) and not cells.hasnans:
         return cells.to_numpy()
-    return cells.to_numpy(dtype=float, na_value=np.nan)
+    return cells.to_numpy(float, na_value=np.nan)
 
 
 def _has_dates(cells: "pd.Series") -> bool:
@@ -410,9 +408,11 @@ def _parse_condition(source: _FilterText, tokens: Any) -> tuple[Condition, _Toke
         )
     if _is_keyword(operator_token, "is"):
         keyword_token = next(tokens)
-        sign_text, expected_text = MISSING, "'missing' or 'not missing'"
+        sign_text = MISSING
+        expected_text = "'missing' or 'not missing'"
         if _is_keyword(keyword_token, "not"):
-            sign_text, expected_text = NOT_MISSING, "'missing'"
+            sign_text = NOT_MISSING
+            expected_text = "'missing'"
             keyword_token = next(tokens)
         if not _is_keyword(keyword_token, "missing"):
             raise _unexpected_error(source, keyword_token, expected_text)

@@ -3,7 +3,6 @@
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import unescape
@@ -39,7 +38,7 @@ from thali._data.column_roles import (
 )
 from thali._input_files import PREFLIB_SUFFIXES, Source, read_source
 from thali._labels import format_label, format_plural, index_labels, shorten
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, prefix_errors
 
 from .json_rows import is_json, parse_json_cells
 from .row_filter import RowFilter
@@ -62,7 +61,8 @@ from .text_cells import (
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
 
 # digits of exact integers; a column with gaps has double precision
-_EXACT, _EXACT_BESIDE_GAPS = 17, 15
+_EXACT = 17
+_EXACT_BESIDE_GAPS = 15
 
 _UNNAMED = re.compile(r"column \d+|\.\.\.\d+|Unnamed: \d+")  # in thali, readr, pandas
 
@@ -152,7 +152,8 @@ def _check_unpacked_size(archive: ZipFile, packed_bytes: int) -> None:
 def _read_sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
     """Return (line number, cells) of each filled row of a sheet."""
     sheet.reset_dimensions()  # some programs store a wrong size
-    filled_rows, n_cells = [], 0
+    filled_rows = []
+    n_cells = 0
     for line_number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         n_cells += len(row) + 1
         if n_cells > MAX_CELLS:
@@ -208,8 +209,6 @@ MAX_BYTES = 1 << 28  # unpacked bytes that are always allowed
 
 def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
     """Read a Parquet file as a data frame; a named index becomes columns."""
-    import pandas as pd
-
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
@@ -399,7 +398,8 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
     integer_tokens = iter(_parse_integers(file_bytes))
     table_rows: list[list[str]] = []
     line_numbers: list[int] = []
-    expected_numbers, n_unanswered = None, 0
+    expected_numbers = None
+    n_unanswered = 0
     try:
         for line_number, respondent_text in integer_tokens:
             n_variables, n_attributes, n_tasks, has_none = [
@@ -432,10 +432,8 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
                 if has_none:
                     concepts.append([(line_number, "0")] * n_attributes)
                 for concept, tokens in enumerate(concepts, start=1):
-                    codes, is_chosen = (
-                        [code for _, code in tokens],
-                        str(int(concept == chosen_concept)),
-                    )
+                    codes = [code for _, code in tokens]
+                    is_chosen = str(int(concept == chosen_concept))
                     table_rows.append(
                         [
                             respondent_text,
@@ -694,16 +692,6 @@ def read_table(path: str | Path | Source, where: str | Sequence[str] | None = No
     return table.frame.reset_index(drop=True)
 
 
-@contextmanager
-def prefix_errors(name: str) -> Iterator[None]:
-    """Prefix DataErrors raised within this block by the file name."""
-    try:
-        yield
-    except DataError as error:
-        error.args = (f"{name}: ", *error.args)
-        raise
-
-
 def load_table(path: str | Path | Source) -> RawTable:
     """Load a file as a `RawTable`; errors name the file."""
     name, file_bytes = read_source(path)
@@ -906,7 +894,10 @@ def _convert_column(
     if is_text is None:
         is_text = is_text_column(set(texts), decimal_comma) is not False
     if is_text:
-        return _build_text_array(column, distinct_cells)
+        text_index = index_labels(distinct_cells)
+        codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
+        # empty cells become missing
+        return pd.Series([text or None for text in text_index]).array.take(codes)
     if all(map(INTEGER.fullmatch, texts)) and max(map(len, texts), default=0) <= _EXACT:
         integer_by_text = {text: int(text) for text in texts}
         return np.fromiter(map(integer_by_text.__getitem__, column), np.int64, len(column))
@@ -936,12 +927,3 @@ def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
             ):
                 numeric_columns[column] = _convert_column(cell_texts, distinct_texts, decimal_comma)
     return frame.assign(**numeric_columns)
-
-
-def _build_text_array(
-    column: list[str], distinct_texts: dict[str, None]
-) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    """Build a pandas array of texts; empty cells become missing."""
-    index_by_text = index_labels(distinct_texts)
-    codes = np.fromiter(map(index_by_text.__getitem__, column), np.int64, len(column))
-    return pd.Series([text or None for text in index_by_text]).array.take(codes)

@@ -66,7 +66,8 @@ def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
     if cells is None:
         rows = _split_rows(text, separator)
         first_rows = list(islice(rows, 4))
-        rows, completed_rows = chain(first_rows, rows), None
+        rows = chain(first_rows, rows)
+        completed_rows = None
         if len({len(row) for _, row in first_rows}) > 1:
             all_rows = list(rows)
             completed_rows = complete_triangle(all_rows)
@@ -121,7 +122,8 @@ def _guess_separator(text: str) -> str:
         if width_counts and (separator != BLANKS or not best_separator):
             width, n_lines = width_counts.most_common(1)[0]
             if (agreement := (n_lines, n_cells_by_line[0] > 1, width)) > best_agreement:
-                best_separator, best_agreement = separator, agreement
+                best_separator = separator
+                best_agreement = agreement
     if last_error is not None and (
         not best_separator
         or (best_separator == BLANKS and any(map(first_lines[0].__contains__, SEPARATORS)))
@@ -245,7 +247,11 @@ def assemble_columns(
             n_gaps += n_columns - len(cells)
             is_short = ragged and len(cells) < n_columns
             if is_short or any(map(str.strip, cells[n_columns:])) or n_gaps > MAX_CELLS:
-                raise DataError(_describe_uneven_row(cells, n_columns, line_number))
+                raise DataError(
+                    f"Line {line_number} has {format_plural(len(cells), 'cell')}, but the header"
+                    f" has {n_columns} columns; give every row the same number of cells (quote"
+                    " labels that contain the separator)."
+                )
             cells = cells[:n_columns] + [""] * (n_columns - len(cells))
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell)
@@ -284,7 +290,8 @@ def complete_triangle(rows: NumberedRows) -> NumberedRows | None:
             cells.pop()
     if numbered_rows[0][1] == [str(len(numbered_rows) - 1)]:
         numbered_rows = numbered_rows[1:]
-    header, first_cells = numbered_rows[0][1], [cells[0] for _, cells in numbered_rows]
+    header = numbered_rows[0][1]
+    first_cells = [cells[0] for _, cells in numbered_rows]
     number_labels = [str(k) for k in range(1, len(numbered_rows) + 2)]
     # with a header and labels, with labels only, and with numbers only
     layouts = [
@@ -326,7 +333,8 @@ def _complete_rows(
     # The cells must be numbers, and all rows must end at the diagonal or just before it.
     if not all(_is_numeric(cells) for _, cells in triangle):
         return None
-    n_absent_rows, row_lengths = len(names) - len(triangle), [len(cells) for _, cells in triangle]
+    n_absent_rows = len(names) - len(triangle)
+    row_lengths = [len(cells) for _, cells in triangle]
     lengths_without_diagonal = [*range(n_absent_rows, len(names))]
     if row_lengths not in (
         lengths_without_diagonal,
@@ -389,12 +397,3 @@ def check_paircomp(header: list[str], cells: list[str]) -> None:
                 f"Column {name!r} contains R's abbreviated printout of a paircomp object; in R,"
                 f" write.csv(as.matrix(x${name})) writes the comparisons, one column per pair."
             )
-
-
-def _describe_uneven_row(cells: list[str], n_columns: int, line_number: int) -> str:
-    """Return the error message for a row with more or fewer cells than the header."""
-    return (
-        f"Line {line_number} has {format_plural(len(cells), 'cell')}, but the header has"
-        f" {n_columns} columns;"
-        " give every row the same number of cells (quote labels that contain the separator)."
-    )

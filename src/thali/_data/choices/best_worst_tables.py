@@ -18,6 +18,7 @@ from ..column_readers import (
     list_texts,
     note_omission,
     read_counts,
+    refuse_empty,
     select_answered_rows,
 )
 from ..column_roles import (
@@ -67,11 +68,12 @@ class BestWorstColumns(NamedTuple):
         choice_columns = f"choice in {self.best!r}"
         if self.worst is not None:
             choice_columns = f"choices in {self.best!r} and {self.worst!r}"
-        first_column, last_column = self.options[0], self.options[-1]
-        description = (
+        first_column = self.options[0]
+        last_column = self.options[-1]
+        return (
             f"one set per row, options in {first_column!r} to {last_column!r}, {choice_columns}"
+            f"{describe_columns(None, self.respondent)}"
         )
-        return description + describe_columns(None, self.respondent)
 
 
 def find_best_worst_columns(
@@ -198,7 +200,8 @@ def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
     for name in name_by_simplified:
         for series_marks in _SERIES_MARKS:
             if name.endswith(series_marks[0]):
-                stem, series_columns = name[: -len(series_marks[0])], []
+                stem = name[: -len(series_marks[0])]
+                series_columns = []
                 for mark in series_marks:
                     if stem + mark not in name_by_simplified:
                         break
@@ -285,8 +288,7 @@ def read_best_worst_occasions(
     frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool
 ) -> RawOccasions:
     """Read a wide best-worst table into one row per offered option."""
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no choices.")
+    refuse_empty(frame, "choices")
     frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
     option_rows = _list_rows(frame, columns.options)
     marked_columns = list(filter(None, (columns.best, columns.worst)))
@@ -345,8 +347,8 @@ def read_best_worst_occasions(
 
 
 ROLES = ("respondent", "count")  # columns that are constant within a set
-_CHOSEN = {"1": True, "1.0": True, "true": True, "yes": True, "x": True}
-_BLANKS = {"": False, "0": False, "0.0": False, "false": False, "no": False}
+_CHOSEN = {"1", "1.0", "true", "yes", "x"}
+_BLANKS = {"", "0", "0.0", "false", "no"}
 
 
 class LongBestWorst(NamedTuple):
@@ -360,11 +362,10 @@ class LongBestWorst(NamedTuple):
     count: str | None  # type: ignore[override]
 
     def __str__(self) -> str:
-        description = (
+        return (
             f"one option ({self.option!r}) of a set ({self.task!r}) per row, marked in"
-            f" {self.best!r} and {self.worst!r}"
+            f" {self.best!r} and {self.worst!r}{describe_columns(None, self.respondent)}"
         )
-        return description + describe_columns(None, self.respondent)
 
 
 def find_long_columns(
@@ -384,7 +385,7 @@ def find_long_columns(
         for name in (best_column, worst_column)
         for value in get_column(frame, name)
     }
-    if not distinct_marks <= set(_CHOSEN) | set(_BLANKS):
+    if not distinct_marks <= _CHOSEN | _BLANKS:
         return None
     respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
         name_by_simplified, (best_column, worst_column, task_column, option_column)
@@ -414,7 +415,7 @@ def widen_table(
     option_codes, option_names = encode_column(frame, columns.option)
     row_options = np.array(option_names, object)[option_codes]
     is_marked = {
-        name: np.array([_CHOSEN.get(format_label(value).lower(), False) for value in frame[name]])
+        name: np.array([format_label(value).lower() in _CHOSEN for value in frame[name]])
         for name in (columns.best, columns.worst)
     }
     role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}

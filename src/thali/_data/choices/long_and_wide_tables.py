@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.index_arithmetic import find_first
 from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
@@ -18,6 +19,7 @@ from ..column_readers import (
     list_texts,
     read_counts,
     read_flags,
+    refuse_empty,
     select_answered_rows,
     sort_texts,
 )
@@ -66,8 +68,7 @@ def read_long_occasions(
     `names` gives the columns; None for columns to find by their usual names.
     """
     frame = convert_frame(frame)
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no choices.")
+    refuse_empty(frame, "choices")
     column_by_role = find_columns(frame, names)
     frame = _select_answered(frame, column_by_role, True)
     alternative, option_labels = encode_column(frame, column_by_role["alternative"], labels)
@@ -131,8 +132,7 @@ def read_wide_occasions(
 ) -> RawOccasions:
     """Read a wide table of choices, one row per occasion, as rows of a long table."""
     frame = convert_frame(frame)
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no choices.")
+    refuse_empty(frame, "choices")
     _check_offers(alternatives, available)
     column_by_role = find_columns(frame, {"chosen": chosen, **other_columns})
     answer_column = column_by_role["chosen"]
@@ -308,8 +308,7 @@ def read_occasion_counts(
     count_column = get_column(frame, count)
     first_rows = np.unique(occasion, return_index=True)[1][occasion]
     count_codes, _ = pd.factorize(count_column)
-    if (is_different := count_codes != count_codes[first_rows]).any():
-        k = int(is_different.argmax())
+    if (k := find_first(count_codes != count_codes[first_rows])) is not None:
         count_texts = " and ".join(
             format_label(count_column.iloc[row]) or "none" for row in (first_rows[k], k)
         )

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label
 from thali.errors import Argument, ArgumentError, DataError
 
@@ -112,9 +113,8 @@ def _check_bought_answers(
     is_known = np.isin([text.casefold() for text in answers], [*YES, *NO])
     first_rows = np.unique(task, return_index=True)[1]
     is_different = answers != answers[first_rows][np.unique(task, return_inverse=True)[1]]
-    if is_known.all() and not is_different.any():
+    if (wrong_row := find_first(~is_known | is_different)) is None:
         return
-    wrong_row = int((~is_known | is_different).argmax())
     problem = "differs between rows"
     if not is_known[wrong_row]:
         problem = describe_content(answers[wrong_row])

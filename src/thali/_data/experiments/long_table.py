@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._argument_checks import is_list
-from thali._inference.index_arithmetic import repeat_indices
+from thali._inference.index_arithmetic import find_first, repeat_indices
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
@@ -25,6 +25,7 @@ from ..column_readers import (
     is_row_number,
     read_flags,
     read_row_texts,
+    refuse_empty,
     rename_as_text,
     select_answered_rows,
 )
@@ -222,8 +223,10 @@ def _find_bare_rows(
         or 1 == is_lacking.sum() < len(names)
     ):
         return None
-    bare_tasks = set(zip(row_labels.person[is_bare], row_labels.task[is_bare], strict=True))
-    if len(bare_tasks) < is_bare.sum():
+    if (
+        len(set(zip(row_labels.person[is_bare], row_labels.task[is_bare], strict=True)))
+        < is_bare.sum()
+    ):
         return None
     alternative_labels: set[str] = set()
     if row_labels.alternative is not None:
@@ -289,7 +292,7 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
     row_marks = np.array([mark_by_text.get(text, -1) for text in cell_texts])[codes]
     if (row_marks >= 0).all():
         return row_marks.astype(bool)
-    row_texts = np.array(cell_texts, dtype=object)[codes]
+    row_texts = np.array(cell_texts, object)[codes]
     task_index = number_tasks(rows.person, rows.task)
     first_rows = np.unique(task_index, return_index=True)[1]
     if (row_texts == row_texts[first_rows][task_index]).all():
@@ -375,8 +378,7 @@ def read_experiment(
     See `from_frame`.
     """
     frame = rename_as_text(convert_frame(frame))
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no tasks.")
+    refuse_empty(frame, "tasks")
     check_single_none(none, bought)
     check_columns(frame, [bought])
     columns = find_task_columns([name for name in frame.columns if name != bought], *columns)
@@ -390,7 +392,8 @@ def read_experiment(
     if bought is not None:
         task_table = _add_no_choice(task_table, bought)
         none = {task_table.alternative: NOTHING}
-    frame, row_labels = task_table.frame, task_table.read_labels()
+    frame = task_table.frame
+    row_labels = task_table.read_labels()
     _refuse_idle_respondents(
         get_column(frame, task_table.respondent), row_labels.person, task_table.respondent
     )
@@ -490,7 +493,8 @@ def _read_task_table(
 def _add_no_choice(table: TaskTable, bought: str) -> TaskTable:
     """Add a no-choice row to each task, using the answers in the column `bought`."""
     frame, task_column, row_labels = table.frame, table.task, table.read_labels()
-    task_index, is_chosen = number_tasks(row_labels.person, row_labels.task), table.read_chosen()
+    task_index = number_tasks(row_labels.person, row_labels.task)
+    is_chosen = table.read_chosen()
     if task_column == table.respondent:  # each respondent had one task, and now may have two
         task_column = next(
             name for name in ("task", "task of respondent") if name not in frame.columns
@@ -547,9 +551,9 @@ def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTab
     if available_column is None:
         return table._replace(frame=frame.drop(columns=row_number_columns))
     is_offered = read_flags(frame, available_column)
-    if (is_wrong := table.read_chosen() & ~is_offered).any():
+    if (row := find_first(table.read_chosen() & ~is_offered)) is not None:
         raise DataError(
-            f"The chosen alternative {table.read_labels().describe_task(int(is_wrong.argmax()))}"
+            f"The chosen alternative {table.read_labels().describe_task(row)}"
             f" has {available_column!r} = 0, as if it were not offered; correct the row, or remove"
             " the task."
         )
@@ -593,8 +597,10 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
     for (role, column_role, meaning), name in zip(role_descriptions, given_names, strict=True):
         if name is not None:
             if str(name) not in names:
-                columns_text = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
-                raise DataError(f"There is no column {str(name)!r}; {columns_text}")
+                raise DataError(
+                    f"There is no column {str(name)!r}; the columns are {shorten(names, 12)}."
+                    f"{suggest(str(name), names)}"
+                )
             columns.append(str(name))
             continue
         name_by_simplified = map_plain_names(
@@ -638,8 +644,7 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
 def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
     """Read a column of labels as texts; raise DataError if a cell is empty."""
     label_texts = read_row_texts(get_column(frame, name))
-    if (label_texts == "").any():
-        empty_row = int((label_texts == "").argmax())
+    if (empty_row := find_first(label_texts == "")) is not None:
         raise DataError(
             f"A label is missing in row {frame.index[empty_row]}, column {name!r}; fill it in or"
             " remove the row."
@@ -810,10 +815,10 @@ def _drop_constant_attributes(
     """Drop attributes constant within every task; return their names too."""
     # If attributes are guessed, ignore the no-choice option, which always differs from the others.
     is_compared = ~(experiment_arrays.is_none & is_guessed)
-    task_sizes = np.diff(experiment_arrays.first_row)
-    task_index = repeat_indices(task_sizes)[is_compared]
-    first_attribute = int(experiment_arrays.scheme.has_inside)
-    products = experiment_arrays.products_of_rows[is_compared, first_attribute:]
+    task_index = repeat_indices(np.diff(experiment_arrays.first_row))[is_compared]
+    products = experiment_arrays.products_of_rows[
+        is_compared, int(experiment_arrays.scheme.has_inside) :
+    ]
     n_levels = int(products.max(initial=0)) + 2
     n_tasks = len(np.unique(task_index))
     constant_names = [
@@ -866,11 +871,13 @@ def _sort_rows(
     respondent_index, respondent_labels = pd.factorize(row_labels.person)
     task_index = number_tasks(row_labels.person, row_labels.task)
     sort_order = np.lexsort((task_index, respondent_index))
-    task_index, respondent_index = task_index[sort_order], respondent_index[sort_order]
+    task_index = task_index[sort_order]
+    respondent_index = respondent_index[sort_order]
     first_row = np.append(np.flatnonzero(np.diff(task_index, prepend=-1)), len(sort_order)).astype(
         np.int64
     )
-    first_rows, task_sizes = first_row[:-1], np.diff(first_row)
+    first_rows = first_row[:-1]
+    task_sizes = np.diff(first_row)
     first_task = np.searchsorted(
         respondent_index[first_rows], np.arange(len(respondent_labels) + 1)
     ).astype(np.int64)
@@ -918,26 +925,24 @@ def _check_tasks(
     n_chosen = np.add.reduceat(is_chosen.astype(int), first_rows)
     n_none = np.add.reduceat(is_none.astype(int), first_rows)
 
-    def describe_first_task(is_wrong: np.ndarray) -> str:
-        """Describe the first wrong row's task, for an error message."""
-        return row_labels.describe_task(int(order[first_rows[int(is_wrong.argmax())]]))
+    def describe_first_task(task: int) -> str:
+        """Describe a task, for an error message."""
+        return row_labels.describe_task(order[first_rows[task]])
 
-    if (is_wrong_task := n_chosen != 1).any():
-        k = int(is_wrong_task.argmax())
-        n_marked, task_rows = int(n_chosen[k]), slice(first_rows[k], first_rows[k] + task_sizes[k])
+    if (k := find_first(n_chosen != 1)) is not None:
+        n_marked = int(n_chosen[k])
+        task_rows = slice(first_rows[k], first_rows[k] + task_sizes[k])
         if n_marked > 1 and (np.ptp(products[task_rows][is_chosen[task_rows]], axis=0) == 0).all():
             raise DataError(
-                f"The chosen alternative is listed {n_marked} times"
-                f" {describe_first_task(is_wrong_task)}; remove the duplicates."
+                f"The chosen alternative is listed {n_marked} times {describe_first_task(k)};"
+                " remove the duplicates."
             )
         subject = "No alternative is"
         if n_marked > 1:
             subject = f"{n_marked} alternatives are"
+        raise DataError(f"{subject} marked as chosen {describe_first_task(k)}; mark exactly one.")
+    if (k := find_first(n_none > 1)) is not None:
         raise DataError(
-            f"{subject} marked as chosen {describe_first_task(is_wrong_task)}; mark exactly one."
-        )
-    if (is_wrong_task := n_none > 1).any():
-        raise DataError(
-            f"The no-choice option is listed {int(n_none[int(is_wrong_task.argmax())])} times"
-            f" {describe_first_task(is_wrong_task)}; list it once."
+            f"The no-choice option is listed {n_none[k]} times {describe_first_task(k)}; list it"
+            " once."
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from thali._inference.index_arithmetic import find_first
 from thali._labels import choose_number, format_label, format_plural, shorten, suggest
 from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, ModelName
@@ -15,7 +16,7 @@ from ..base_classes import Frozen
 from ..column_readers import encode_column, get_column
 from ..column_roles import column_names, has_numbers
 from ..number_checks import refuse_extremes
-from ..respondent_answers import Answers, RowRespondents
+from ..respondent_answers import Answers, RowRespondents, split_ties
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,7 +222,7 @@ class PairCovariates(Frozen):
 
         Return None if nothing is left.
         """
-        wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
+        wins, losses = split_ties(self, share)
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None
@@ -408,7 +409,8 @@ def find_side_pair(
 
 def _split_side_words(column: str) -> list[tuple[str, str, str]]:
     """Return (rest, side word, other side's word) splits of a column name."""
-    name_splits, name_parts = [], re.split(r"([ _.\-]+)", column)
+    name_splits = []
+    name_parts = re.split(r"([ _.\-]+)", column)
     for k in range(0, len(name_parts), 2):
         other_words = [*name_parts[: max(k - 1, 0)], *name_parts[k + 1 if k else 2 :]]
         for side_pair in _SIDES:
@@ -446,12 +448,12 @@ def _is_numeric(values: "pd.Series") -> bool:
 def _read_number_covariate(column: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
     """Return a numeric column by name; raise DataError if it has gaps or is constant."""
     numbers = column.to_numpy(float, na_value=np.nan)
-    if (gap_rows := np.flatnonzero(~np.isfinite(numbers))).size:
+    if (row := find_first(~np.isfinite(numbers))) is not None:
         problem = "infinite"
-        if np.isnan(numbers[gap_rows[0]]):
+        if np.isnan(numbers[row]):
             problem = "empty"
         raise DataError(
-            f"The covariate {column.name!r} is {problem} in row {frame.index[gap_rows[0]]}; enter a"
+            f"The covariate {column.name!r} is {problem} in row {frame.index[row]}; enter a"
             " number, or remove the row."
         )
     if np.ptp(numbers) == 0.0:
@@ -467,7 +469,8 @@ def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]
     codes, categories = encode_column(frame, name)
     if not isinstance(frame[name].dtype, pd.CategoricalDtype):
         category_ranks = np.argsort(np.argsort(categories))
-        codes, categories = category_ranks[codes], sorted(categories)
+        codes = category_ranks[codes]
+        categories = sorted(categories)
     present_codes = np.unique(codes)
     if len(present_codes) == 1:
         raise _build_constant_error(name, repr(categories[present_codes[0]]))

@@ -43,6 +43,7 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
+from ..number_checks import check_numbers
 from ..respondent_answers import RowRespondents, read_respondents
 from .covariates import CovariateColumns, read_covariates
 from .dates import DAY, RowDates, read_dates
@@ -92,7 +93,7 @@ def decode_column(
     option_columns: tuple[str, str],
     chosen: str,
     coding: Mapping[Any, str] | None,
-    game: bool = False,
+    game: bool,
     count: str | None = None,
 ) -> TrialVerdicts:
     """Decode the outcome column `chosen` as first, second or tie, for each row.
@@ -212,10 +213,11 @@ def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
     outcome_by_text = {}
     for coded_value, word in coding.items():
         if word not in _MEANINGS:
-            requirement = (
-                " must map each value to 'first' or 'left', 'second' or 'right', 'tie' or 'missing'"
+            raise DataError(
+                Argument("coding"),
+                " must map each value to 'first' or 'left', 'second' or 'right', 'tie' or"
+                f" 'missing'; got {word!r}.",
             )
-            raise DataError(Argument("coding"), f"{requirement}; got {word!r}.")
         outcome_by_text[format_label(coded_value)] = _MEANINGS[word]
     return outcome_by_text
 
@@ -345,7 +347,8 @@ def _build_unreadable_error(
     equal_rows = frame.loc[
         is_fault & (frame[chosen].astype(str).str.strip() == faulty_text).to_numpy()
     ]
-    repetitions_text, side_examples = "", "a side (left, right, first, second, 1, 2)"
+    repetitions_text = ""
+    side_examples = "a side (left, right, first, second, 1, 2)"
     if (n_repetitions := count_comparisons(equal_rows, count)) > 1:
         repetitions_text = f" (and {n_repetitions - 1:,.0f} more times)"
     if game:
@@ -451,7 +454,8 @@ def _find_options(
     frame: "pd.DataFrame", names: list[str], named_columns: Mapping[str, str | None], game: bool
 ) -> tuple[str, str, bool]:
     """Find the two columns of options, and whether the first plays at home."""
-    first_column, second_column = named_columns.get("first"), named_columns.get("second")
+    first_column = named_columns.get("first")
+    second_column = named_columns.get("second")
     if first_column is not None and second_column is not None:
         return first_column, second_column, False
     used_columns = set(named_columns.values())
@@ -495,9 +499,11 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     """
     all_columns = column_names(frame)
     name_by_simplified = map_plain_names(all_columns)
-    outcome_role, outcome_text = CHOSEN_OF_TWO, "was chosen"
+    outcome_role = CHOSEN_OF_TWO
+    outcome_text = "was chosen"
     if game:
-        outcome_role, outcome_text = RESULT, "won"
+        outcome_role = RESULT
+        outcome_text = "won"
     verdict_column = outcome_role.find_column(name_by_simplified)
     try:
         first_column, second_column, has_home_side = _find_options(frame, all_columns, {}, game)
@@ -507,8 +513,11 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
         return _describe_missing_option(frame, name_by_simplified, verdict_column, game)
     if has_home_side != game or verdict_column is not None:
         return None
-    description = f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}"
-    return MissingColumn(description, "chosen", 3)
+    return MissingColumn(
+        f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}",
+        "chosen",
+        3,
+    )
 
 
 def _describe_missing_option(
@@ -646,7 +655,8 @@ def read_trial_outcomes(
     is_answered = ~np.isnan(verdicts.outcome)
     if not is_answered.any():
         raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
-    answered_frame, outcomes = frame.loc[is_answered], verdicts.outcome[is_answered]
+    answered_frame = frame.loc[is_answered]
+    outcomes = verdicts.outcome[is_answered]
     weights = weights or simplify_name(columns.count or "") in WEIGHTS
     row_counts = read_counts(answered_frame, columns.count, weights)
     option_columns = columns.first, columns.second
@@ -740,11 +750,9 @@ def _parse_points(text: str) -> float:
 
 def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdicts:
     """Return each game's outcome: the side with more goals wins."""
-    from ..number_checks import check_numbers
-
     side_scores = [
         check_numbers(
-            frame[name].to_numpy(dtype=object),
+            frame[name].to_numpy(object),
             lambda k, n=name: f"in row {frame.index[k]}, column {n!r}",
             "score",
         )

@@ -188,16 +188,12 @@ def _match_two_numbers(columns: list[str]) -> dict[str, Pair]:
                     number_match[3],
                 )
         for pairs_by_column in pairs_by_stem.values():
-            if _is_complete(pairs_by_column) and {
+            numbers = {str(k + 1) for k in range(compute_n_options(len(pairs_by_column)) or 0)}
+            if _is_complete(pairs_by_column) and numbers == {
                 label for pair in pairs_by_column.values() for label in pair
-            } == _list_numbers(len(pairs_by_column)):
+            }:
                 return pairs_by_column
     return {}
-
-
-def _list_numbers(pairs: int) -> set[str]:
-    """Return the option numbers of this many pairs as texts "1", "2", ..."""
-    return {str(k + 1) for k in range(compute_n_options(pairs) or 0)}
 
 
 def _group_numbered(columns: list[str]) -> dict[str, list[str]]:
@@ -299,7 +295,7 @@ def read_wide_outcomes(
     """Decode the answers in the pair columns; empty cells are skipped."""
     pairs = columns.pairs
     column_labels = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
-    option_labels = _match_given_labels(column_labels, columns, labels)
+    option_labels = _match_given_labels(column_labels, labels)
     label_indices = index_labels(column_labels)
     outcomes, code_description = _decode_outcomes(frame, pairs, coding)
     row_index, column_index = np.nonzero(~np.isnan(outcomes))
@@ -311,7 +307,8 @@ def read_wide_outcomes(
     cell_outcomes = outcomes[row_index, column_index]
     is_first_chosen = cell_outcomes != SECOND
     first_indices, second_indices = option_indices[column_index].T
-    row_counts, row_respondents = np.ones(len(frame)), None
+    row_counts = np.ones(len(frame))
+    row_respondents = None
     if columns.count is not None:
         row_counts = read_counts(
             frame, columns.count, weights or simplify_name(columns.count) in WEIGHTS
@@ -341,10 +338,8 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
     """Read the respondent column; without one, each row is a respondent."""
     if (row_respondents := read_respondents(frame, columns.respondent, columns.used)) is not None:
         return row_respondents
-    row_indices, respondent_names = (
-        np.arange(len(frame)),
-        tuple(map(format_label, range(1, len(frame) + 1))),
-    )
+    row_indices = np.arange(len(frame))
+    respondent_names = tuple(map(format_label, range(1, len(frame) + 1)))
     return RowRespondents(
         respondent_names,
         row_indices,
@@ -352,9 +347,7 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
     )
 
 
-def _match_given_labels(
-    column_labels: list[str], columns: WideColumns, labels: Any
-) -> tuple[str, ...]:
+def _match_given_labels(column_labels: list[str], labels: Any) -> tuple[str, ...]:
     """Return the option labels; given labels replace numbers in column names."""
     if labels is None:
         return tuple(column_labels)
@@ -392,7 +385,8 @@ def _decode_outcomes(
         text for cell_texts in texts_by_column for text in cell_texts if text
     } - no_answer_texts
     shared_code, description = _recognise_code(all_texts, pairs, coding)
-    outcomes, n_dropped = np.full((len(frame), len(pairs)), np.nan), 0
+    outcomes = np.full((len(frame), len(pairs)), np.nan)
+    n_dropped = 0
     for k, ((column, pair), (codes, _), column_texts) in enumerate(
         zip(pairs.items(), factorized_columns, texts_by_column, strict=True)
     ):
@@ -405,7 +399,7 @@ def _decode_outcomes(
         n_dropped += int(is_unknown.sum())
         for text in column_texts:
             if text and text not in outcome_by_text:
-                row_label = frame.index[int((codes == column_texts.index(text)).argmax())]
+                row_label = frame.index[(codes == column_texts.index(text)).argmax()]
                 raise DataError(
                     f"Column {column!r} contains {text!r} in row {row_label}, which is neither"
                     f" {pair[0]!r}"

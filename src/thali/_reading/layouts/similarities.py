@@ -22,11 +22,11 @@ from thali._data.similarities.similarity_tables import (
 )
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, shorten
-from thali.errors import DataError, DataWarning, Message
+from thali.errors import DataError, DataWarning, Message, prefix_errors
 
 from ..square_table import Square, describe_non_square
 from ..table_files import RawTable
-from ..table_layout import OF_DISTANCES, Reading, Shape, raise_error
+from ..table_layout import OF_DISTANCES, Reading, Shape, keep_given, raise_error
 from .card_sorts import SHAPE as CARD_SORTS
 
 # Similarities as a square table, complete or one triangle -----------------------------------------
@@ -138,39 +138,33 @@ def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | No
             f" ({shorten(count_sheets)}); keep one kind of sheet."
         )
     description = "one sheet per respondent, each with a square matrix of similarities"
+
+    def convert() -> tuple[Similarities, str]:
+        """Return the means over respondents, and a sentence on how they were read."""
+        matrices = {}
+        for title, sheet in table.sheets:
+            square = sheet.square
+            assert square is not None
+            with prefix_errors(f"Sheet {title!r}"):
+                measures = read_measured_pairs(square.cells, square.labels, symmetrize)
+            matrix = pd.DataFrame(np.nan, list(measures.labels), list(measures.labels))
+            for first_index, second_index, similarity in zip(
+                measures.first, measures.second, measures.values, strict=True
+            ):
+                matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
+                    similarity
+                )
+            matrices[title] = matrix
+        data = Similarities.from_respondents(matrices)
+        return data, f"{description}: {data}, means over respondents; diagonals ignored"
+
     return Reading(
         SIMILARITIES,
         _SHEETS,
         description,
         table,
-        lambda: _read_sheets(table, description, symmetrize),
+        convert,
     )
-
-
-def _read_sheets(
-    table: RawTable, description: str, symmetrize: str | None
-) -> tuple[Similarities, str]:
-    """Read one square of similarities per respondent; average them."""
-    matrices = {}
-    for title, sheet in table.sheets:
-        square = sheet.square
-        assert square is not None
-        try:
-            measured_pairs = read_measured_pairs(square.cells, square.labels, symmetrize)
-        except DataError as error:
-            raise DataError(f"Sheet {title!r}: ", error) from None
-        matrix = pd.DataFrame(
-            float("nan"), list(measured_pairs.labels), list(measured_pairs.labels)
-        )
-        for first_index, second_index, similarity in zip(
-            measured_pairs.first, measured_pairs.second, measured_pairs.values, strict=True
-        ):
-            matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
-                similarity
-            )
-        matrices[title] = matrix
-    data = Similarities.from_respondents(matrices)
-    return data, f"{description}: {data}, means over respondents; diagonals ignored"
 
 
 SHEETS = Shape(
@@ -242,7 +236,7 @@ def _build_list_reading(
     columns = find_pair_columns(
         table.names, similarity=measure_column, respondent_column=respondent
     )
-    count_columns = tuple(filter(None, [columns.count]))
+    count_columns = keep_given(columns.count)
     roles = ColumnsRead(
         (columns.first, columns.second), (columns.similarity,), count_columns, columns.who
     )
