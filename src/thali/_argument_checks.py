@@ -102,9 +102,11 @@ def check_positive(name: str | Fact, argument: Any, meaning: str) -> float:
 def check_allowed(name: str, argument: Any, choices: tuple[Any, ...]) -> Any:
     """Return the argument if it is among `choices`, else raise ArgumentError."""
     if argument not in choices:
-        requirement, separator = " must be ", " or "
+        requirement = " must be "
+        separator = " or "
         if len(choices) > 2:
-            requirement, separator = " must be one of ", ", "
+            requirement = " must be one of "
+            separator = ", "
         raise ArgumentError(
             Argument(name), requirement, listed(name, choices, separator), f"; got {argument!r}."
         )

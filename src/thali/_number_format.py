@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-DECIMALS, _MOST_DECIMALS = 3, 6
+DECIMALS = 3
+_MOST_DECIMALS = 6
 LARGEST_R_HAT = 100.0  # larger values are written as > 100
 _LARGE = 10_000.0  # larger numbers have no decimals
 _HUGE = 1e15  # larger numbers have powers of ten

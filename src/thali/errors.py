@@ -33,6 +33,8 @@ Therefore no surface needs to parse the text of a message.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -281,6 +283,16 @@ class UnknownArgumentError(ArgumentError, TypeError):
 
 class NotFittedError(ThaliError, AttributeError):
     """A fitted attribute was requested before `fit`."""
+
+
+@contextmanager
+def prefix_errors(*names: object, kind: type[ThaliError] = DataError) -> Iterator[None]:
+    """Prefix errors of a kind raised within this block by names and a colon."""
+    try:
+        yield
+    except kind as error:
+        error.args = (*names, ": ", *error.args)
+        raise
 
 
 # warnings -----------------------------------------------------------------------------------------

@@ -312,10 +312,9 @@ def test_small_numbers_have_the_decimals_that_they_need(tmp_path):
 
 
 _SENTENCES = (
-    "aspects.findings.english",
+    "aspects.findings.english_sentences",
     "choice.answers.english",
-    "classify.findings",
-    "comparison.findings",
+    "classify.classifier_findings",
 )
 
 

@@ -13,7 +13,7 @@ from thali._argument_checks import check_positive
 from thali._data.base_classes import Judged
 from thali._data.grouped_data import GroupedData
 from thali._data.kinds import CHOICES
-from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.numerics.weight_shares import compute_shares, scale_to_maximum
 from thali._inference.progress_display import Progress
 from thali._inference.resumable_tasks import Batch, Record, run_serially
 from thali._inference.threads_and_processes import has_workers, run_all
@@ -31,6 +31,7 @@ from thali.errors import (
     IncompleteWarning,
     InterruptedWarning,
     ThaliError,
+    prefix_errors,
 )
 
 from .held_out_fits import ignore_sigint
@@ -134,9 +135,11 @@ def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) ->
     evidence_by_name = table.attrs["evidence"]
     missing_models = table.attrs["missing"]
     if pending_models := list(missing_models["model"]):
-        category, sentence_start = IncompleteWarning, "The"
+        category = IncompleteWarning
+        sentence_start = "The"
         if table.attrs["interrupted"]:
-            category, sentence_start = InterruptedWarning, "Stopped early: the"
+            category = InterruptedWarning
+            sentence_start = "Stopped early: the"
         warn(
             category(
                 f"{sentence_start} evidence for {shorten(pending_models, _MAX_NAMED)} is not"
@@ -166,11 +169,8 @@ def _check_outcome(task: EvidenceTask, outcome: Any) -> Record:
 def _compute_evidence(task: EvidenceTask) -> Record:
     """Compute the log evidence of a task's model; return it with CPU seconds."""
     start_seconds = time.process_time()
-    try:
-        with ignore_sigint(task.main_process):
-            evidence = task.model._compute_log_evidence(task.data, task.run)
-    except ThaliError as error:
-        raise type(error)(f"Model {task.fit[0]!r}: ", error) from None
+    with prefix_errors(f"Model {task.fit[0]!r}", kind=ThaliError), ignore_sigint(task.main_process):
+        evidence = task.model._compute_log_evidence(task.data, task.run)
     return {
         "evidence": encode_object(evidence, None),
         "seconds": time.process_time() - start_seconds,
@@ -190,11 +190,9 @@ def _check_model(model_name: str, model: Any, data: Any) -> None:
             " latent-feature model fitted by MCMC, or ProductClasses(method='smc'). Compare by"
             " prediction, or remove the model."
         )
-    try:
+    with prefix_errors(f"Model {model_name!r}", kind=ThaliError):
         check_fitted_data(model, data)
         model.prepare(data)
-    except ThaliError as error:
-        raise type(error)(f"Model {model_name!r}: ", error) from None
 
 
 def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:
@@ -322,9 +320,7 @@ def compute_posterior_probabilities(
     >>> probability.round(2).tolist()
     [0.25, 0.75]
     """
-    log_weights = log_evidence + np.log(prior)
-    probabilities = scale_to_maximum(log_weights)
-    probabilities /= probabilities.sum()
+    probabilities = compute_shares(scale_to_maximum(log_evidence + np.log(prior)))
     # d p[m] / d log Z[k] = p[m] (1[m = k] - p[k])
     jacobian = probabilities[:, None] * (np.eye(len(prior)) - probabilities)
     return probabilities, np.sqrt((jacobian**2) @ standard_error**2)

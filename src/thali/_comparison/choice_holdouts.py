@@ -12,7 +12,7 @@ from thali._data.experiments.experiment import select_held_tasks
 from thali._data.number_checks import are_integers
 from thali._data.prediction_scores import TIE_TOLERANCE, score_choices
 from thali._data.questions import Questions
-from thali._inference.index_arithmetic import part_bounds, repeat_indices, sum_parts
+from thali._inference.index_arithmetic import find_first, part_bounds, repeat_indices, sum_parts
 from thali._labels import format_plural
 from thali._model.predictive_check import CHECKED
 from thali._model.registry import find_spec
@@ -68,11 +68,10 @@ class TaskSplitter(TaskDataSplitter):
         refuse_both(hold_out, folds)
         rng = np.random.default_rng(seed.spawn(1)[0])
         n_tasks = np.diff(self.tasks.first_task)
-        if (n_tasks < 2).any():
-            respondent = self.tasks.respondents[int((n_tasks < 2).argmax())]
+        if (k := find_first(n_tasks < 2)) is not None:
             raise DataError(
-                f"Respondent {respondent!r} has only one task; leaving out tasks requires at"
-                " least two per respondent."
+                f"Respondent {self.tasks.respondents[k]!r} has only one task; leaving out tasks"
+                " requires at least two per respondent."
             )
         n_folds = check_n_folds(folds, int(n_tasks.max()), "tasks of a respondent")
         if n_folds is None:
@@ -236,8 +235,10 @@ class ScoredOccasions:
         respondent_index: np.ndarray,  # the respondent of each occasion; -1 if unknown
         answer: np.ndarray,
     ) -> None:
-        self.data, self.questions = data, questions
-        self.respondent_index, self.answer = respondent_index, answer
+        self.data = data
+        self.questions = questions
+        self.respondent_index = respondent_index
+        self.answer = answer
         self.set = questions.question[answer]
         self.knows_people = questions.given is not None
         self.respondents = tuple(str(number + 1) for number in range(len(answer)))
@@ -329,8 +330,7 @@ class ScoredOccasions:
     def predict_alternatives(self, model: Any) -> np.ndarray:
         """Return a model's P(chosen) of each alternative, shape (rows,)."""
         set_predictions = [np.asarray(p, float) for p in model.predict_proba(self.choices)]
-        n_answers = self.choices.answers
-        if [p.shape for p in set_predictions] != [(size,) for size in n_answers]:
+        if [p.shape for p in set_predictions] != [(size,) for size in self.choices.answers]:
             raise DataError(
                 "predict_proba must return, for each set, the probabilities of its members, or of"
                 " the ordered pairs (best, worst)."
@@ -368,7 +368,8 @@ class HitScorer(Scorer):
         log_score = self.log_score(score_table)
         hit_frame = score_table.build_score_frame("hits")
         n_alternatives = score_table.get_observed("sizes")
-        log_score[BASE], hit_frame[BASE] = -np.log(n_alternatives), 1.0 / n_alternatives
+        log_score[BASE] = -np.log(n_alternatives)
+        hit_frame[BASE] = 1.0 / n_alternatives
         return {"log_score": log_score, "hit_rate": hit_frame}
 
     def log_score(self, score_table: ScoreTable) -> Any:
@@ -507,8 +508,10 @@ class PeopleScorer(ChoiceScorer):
         joint_scores = (
             table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
         )
-        best_text = f"{joint_scores.index[0]!r} (log score {joint_scores.iloc[0]:.3f} per choice)"
-        clauses = [f"The choices of a respondent are jointly predicted best by {best_text}"]
+        clauses = [
+            f"The choices of a respondent are jointly predicted best by {joint_scores.index[0]!r}"
+            f" (log score {joint_scores.iloc[0]:.3f} per choice)"
+        ]
         for name, row in table.loc[joint_scores.index[1 : _MAX_NAMED + 1]].iterrows():
             clauses.append(
                 f"{name!r} is {-row['together_difference']:.3f} lower (standard error"
@@ -599,7 +602,7 @@ class AnswerScorer(HitScorer):
 
 def check_probabilities(predicted: Any, test: ChoiceExperiment | ScoredOccasions) -> np.ndarray:
     """Return predictions as array; raise unless they sum to 1 in each task."""
-    probabilities = np.asarray(predicted, dtype=float)
+    probabilities = np.asarray(predicted, float)
     if probabilities.shape != (test.n_alternatives,):
         raise DataError(
             f"predict_proba must return {format_plural(test.n_alternatives, 'number')}, one per"

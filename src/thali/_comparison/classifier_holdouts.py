@@ -187,7 +187,7 @@ class ClassScorer(Scorer):
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         """Return probability of the class, hit and Brier score of each row."""
         covariates, true_codes, class_shares = test
-        probabilities = np.asarray(model.predict_proba(covariates), dtype=float)
+        probabilities = np.asarray(model.predict_proba(covariates), float)
         if probabilities.shape != (len(true_codes), len(class_shares)):
             raise DataError(
                 f"predict_proba must return one row for each of {len(true_codes):,} rows and one"

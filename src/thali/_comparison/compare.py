@@ -14,7 +14,7 @@ from thali._model.registry import find_spec
 from thali._model.tie_and_covariate_arguments import CONVERSIONS, has_ties
 from thali._people.people_argument import Individuals, LatentClasses
 from thali._worths.model import BradleyTerryLuce
-from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
+from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError, prefix_errors
 
 from .by_evidence import EVIDENCE, compare_by_evidence
 from .held_out_fits import run_comparison
@@ -42,19 +42,20 @@ def check_models(models: Any, data_form: DataForm, scorer: Scorer) -> dict[str, 
     """Return the models by name; raise ArgumentError for models of other data."""
     example = find_data_spec(data_form.kind).example
     models_by_name = _name_models(models, example, (*scorer.before, *scorer.after))
-    for name, model in models_by_name.items():
-        _refuse_other_kind(name, model, data_form, example, scorer)
-    return models_by_name
-
-
-def check_custom_models(models: Any) -> dict[str, Any]:
-    """Return the models by name, for data of a custom likelihood."""
-    example = find_data_spec(OWN).example
-    models_by_name = _name_models(models, example, ())
-    for name, model in models_by_name.items():
-        if not isinstance(model, LatentFeatureModel):
+    for model_name, model in models_by_name.items():
+        spec = find_spec(model)
+        if spec is not None and data_form.kind not in spec.data:
             raise ArgumentError(
-                f"Your own data require a model such as {example}; {name!r} is {model!r}."
+                f"{model_name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these"
+                f" data are {data_form}. Remove the model."
+            )
+        if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
+            alternative_text = ""
+            if scorer.required_methods:
+                alternative_text = f", or have {list_names(scorer.required_methods)}"
+            raise ArgumentError(
+                f"{model_name!r} must be a thali model for {data_form}, such as"
+                f" {example}{alternative_text}; got {model!r}."
             )
     return models_by_name
 
@@ -87,26 +88,6 @@ def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> 
             raise ArgumentError(f"Two models are named {name!r}; rename one.")
         models_by_name[name] = model
     return models_by_name
-
-
-def _refuse_other_kind(
-    model_name: str, model: Any, data_form: DataForm, example: str, scorer: Scorer
-) -> None:
-    """Raise ArgumentError if a model is for another kind of data."""
-    spec = find_spec(model)
-    if spec is not None and data_form.kind not in spec.data:
-        raise ArgumentError(
-            f"{model_name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these"
-            f" data are {data_form}. Remove the model."
-        )
-    if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
-        alternative_text = ""
-        if scorer.required_methods:
-            alternative_text = f", or have {list_names(scorer.required_methods)}"
-        raise ArgumentError(
-            f"{model_name!r} must be a thali model for {data_form}, such as"
-            f" {example}{alternative_text}; got {model!r}."
-        )
 
 
 def add_ties(models: dict[str, Any], data: Any) -> dict[str, Any]:
@@ -166,22 +147,32 @@ def refuse_people(models: dict[str, Any], data_form: DataForm) -> None:
 def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) -> dict[str, Any]:
     """Call `prepare` of each model, so that errors come before the first fit."""
     prepared_models = {}
-    for name, model in models.items():
+    for model_name, model in models.items():
         if find_spec(model) is None:
             continue
-        _refuse_other_options(name, model, data)
-        try:
-            prepared_models[name] = model.prepare(data, **settings)
-        except ThaliError as error:
-            raise type(error)(f"Model {name!r} cannot be fitted to these data: ", error) from None
+        fitted_options = model._is_fitted() and model._get_fitted_labels()
+        if fitted_options and fitted_options != list(data.labels):
+            raise ArgumentError(
+                f"Model {model_name!r} was fitted to the options {shorten(fitted_options)}, but the"
+                f" data have {shorten(data.labels)}; compare models on the same options."
+            )
+        with prefix_errors(f"Model {model_name!r} cannot be fitted to these data", kind=ThaliError):
+            prepared_models[model_name] = model.prepare(data, **settings)
     return prepared_models
 
 
 def _check_evidence_models(data: Any, models: Any) -> tuple[Any, dict[str, Any]]:
     """Return converted data and models by name, for `by="evidence"`."""
     if is_custom_data(data):
-        return data, check_custom_models(models)
-    data, _ = convert_data(data, None)
+        example = find_data_spec(OWN).example
+        models_by_name = _name_models(models, example, ())
+        for name, model in models_by_name.items():
+            if not isinstance(model, LatentFeatureModel):
+                raise ArgumentError(
+                    f"Your own data require a model such as {example}; {name!r} is {model!r}."
+                )
+        return data, models_by_name
+    data = convert_data(data, None)
     data_form = find_data_form(data)
     return data, add_ties(check_models(models, data_form, find_scheme(data_form).scorer), data)
 
@@ -203,18 +194,6 @@ def _refuse_other_arguments(
 def _check_run(run_lengths: dict[str, Any]) -> dict[str, int]:
     """Return draws, tune, chains and thin as checked integers."""
     return {name: check_integer(name, number, _MIN[name]) for name, number in run_lengths.items()}
-
-
-def _refuse_other_options(model_name: str, model: Any, data: Any) -> None:
-    """Raise ArgumentError if a fitted model has other options than the data."""
-    if not model._is_fitted():
-        return
-    fitted_options = model._get_fitted_labels()
-    if fitted_options and fitted_options != list(data.labels):
-        raise ArgumentError(
-            f"Model {model_name!r} was fitted to the options {shorten(fitted_options)}, but the"
-            f" data have {shorten(data.labels)}; compare models on the same options."
-        )
 
 
 PREDICTION = "prediction"
@@ -465,7 +444,7 @@ def compare(
             sensitivity=sensitivity,
         )
         return compare_by_evidence(models_by_name, data, evidence_run, prior_odds, job)
-    data, leave_out = convert_data(data, leave_out)
+    data = convert_data(data, leave_out)
     data_form = find_data_form(data)
     scheme = find_scheme(data_form, leave_out)
     models_by_name = add_ties(check_models(models, data_form, scheme.scorer), data)

@@ -1,6 +1,5 @@
 """Findings of a comparison of models."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import format_plural
@@ -26,36 +25,6 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Sentences of the findings, except the sentences about the orders of models -----------------------
-
-
-ENGLISH = {
-    "asked": "Each model was fitted without a {part} and scored on how well it predicts that"
-    " {part}.",
-    "comparison.title": "Scores for predictions of held-out {units} ({count} {units})",
-    "comparison.caption": "Score of each {unit} under one model, plotted against its score under"
-    " another model.",
-    "scores.title": "Scores of the held-out {units}",
-    "scores": "Standard errors of differences are based on {count}. A difference is called"
-    " established if chance alone would rarely produce one as large (two-sided Student's t"
-    " test over independent units, 5 % level).",
-    "chains": "The chains disagree on held-out predictions.",
-    "evidence.asked": "The evidence of a model is the probability of the data under its prior, with"
-    " all parameters integrated out. The evidence depends on the priors, including those that"
-    " have almost no effect on the posterior.",
-    "evidence.prior": "Prior probabilities of the models: {prior}.",
-    "evidence.title": "Evidence and posterior probability of each model",
-    "evidence.legend": "log evidence: natural logarithm of the probability of the data, all"
-    " parameters integrated out; probability: posterior probability of the model; log BF of"
-    " best: log Bayes factor of the best model against the model in the row.",
-    "evidence.priors": "Evidence under other priors",
-    "temperatures": "Mean log-likelihood along the path from the prior to the posterior, from which"
-    " the evidence was computed.",
-    "evidence.good": "The evidence is reliable.",
-    "evidence.bad": "The evidence is not reliable yet.",
-}
-
-
 def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
     """Return the findings of a table from `thali.compare`."""
     if table.attrs.get("by") == EVIDENCE:
@@ -69,7 +38,10 @@ def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
 @finding("asked", "Research question", SHOWN)
 def asked(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report which parts of the data were held out."""
-    return Finding(ENGLISH["asked"].format(part=table.attrs["part"]))
+    part = table.attrs["part"]
+    return Finding(
+        f"Each model was fitted without a {part} and scored on how well it predicts that {part}."
+    )
 
 
 @finding("comparison", "Predictive accuracy", ON_SCREEN)
@@ -83,29 +55,27 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         count_text = f"{n_counted:,}"
     else:
         count_text = f"{n_counted:,} of {attrs['units']:,}"
-    caption = ENGLISH["comparison.caption"].format(unit=attrs["unit"])
+    caption = (
+        f"Score of each {attrs['unit']} under one model, plotted against its score under another"
+        " model."
+    )
     picture = None
     if scorer.units == "pairs" and attrs["best"] is not None:
         picture = Picture("comparison", caption, table)
     return Finding(
         sentences[0],
-        title=ENGLISH["comparison.title"].format(units=scorer.called, count=count_text),
+        title=f"Scores for predictions of held-out {scorer.called} ({count_text} {scorer.called})",
         table=table.rename_axis("model"),
         shown=table[[name for name in scorer.shown if name in table]].rename_axis("model"),
         picture=picture,
         notes=(scorer.legend.format(unit=attrs["unit"]), *sentences[1:]),
         brief=Brief(
             "Models",
-            table=_select_models(table, scorer.after).filter(
-                [scorer.main, "difference", "difference_se"]
-            ),
+            table=table.drop(index=[BASE, *scorer.after], errors="ignore")
+            .rename_axis("model")
+            .filter([scorer.main, "difference", "difference_se"]),
         ),
     )
-
-
-def _select_models(table: "pandas.DataFrame", reference_names: Sequence[str]) -> "pandas.DataFrame":
-    """Return the table's rows of models, without reference rows such as guessing."""
-    return table.drop(index=[BASE, *reference_names], errors="ignore").rename_axis("model")
 
 
 @finding("scores", "Score of each prediction", SHOWN, chapter=STATISTICS)
@@ -117,8 +87,11 @@ def scores(table: "pandas.DataFrame", settings: None) -> Finding:
         count_column = f"{scorer.level}s"
     count_text = format_plural(int(table[count_column].iloc[0]), table.attrs["unit"])
     return Finding(
-        ENGLISH["scores"].format(count=count_text),
-        title=ENGLISH["scores.title"].format(units=scorer.called),
+        f"Standard errors of differences are based on {count_text}. A difference is called"
+        " established"
+        " if chance alone would rarely produce one as large (two-sided Student's t test over"
+        " independent units, 5 % level).",
+        title=f"Scores of the held-out {scorer.called}",
         table=table.attrs[scorer.units].reset_index(),
     )
 
@@ -137,7 +110,12 @@ def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Report the models whose chains disagree; None if there are none."""
     if not (sentence := describe_disagreement(table)):
         return None
-    return Finding(sentence, good=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
+    return Finding(
+        sentence,
+        good=False,
+        headline="The chains disagree on held-out predictions.",
+        brief=Brief("Chains"),
+    )
 
 
 # by evidence --------------------------------------------------------------------------------------
@@ -148,7 +126,10 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report what evidence means, and the prior probabilities."""
     prior_text = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
     return Finding(
-        ENGLISH["evidence.asked"], notes=(ENGLISH["evidence.prior"].format(prior=prior_text),)
+        "The evidence of a model is the probability of the data under its prior, with all"
+        " parameters integrated out. The evidence depends on the priors, including those that have"
+        " almost no effect on the posterior.",
+        notes=(f"Prior probabilities of the models: {prior_text}.",),
     )
 
 
@@ -156,15 +137,22 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report log evidence and probability of each model."""
     sentences = describe_evidence(table)
-    shown_columns = ["log_evidence", "std_error", "probability", "log_bayes_factor"]
-    shown_columns += ["log_bayes_factor_se", "evidence_against"]
+    shown_columns = [
+        *("log_evidence", "std_error", "probability"),
+        *("log_bayes_factor", "log_bayes_factor_se", "evidence_against"),
+    ]
     table = table.rename_axis("model")
     return Finding(
         sentences[0],
-        title=ENGLISH["evidence.title"],
+        title="Evidence and posterior probability of each model",
         table=table,
         shown=table[shown_columns],
-        notes=(ENGLISH["evidence.legend"], *sentences[1:]),
+        notes=(
+            "log evidence: natural logarithm of the probability of the data, all parameters"
+            " integrated out; probability: posterior probability of the model; log BF of best: log"
+            " Bayes factor of the best model against the model in the row.",
+            *sentences[1:],
+        ),
         brief=Brief("Models", table=table[["log_evidence", "probability", "evidence_against"]]),
     )
 
@@ -179,7 +167,9 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
         ["log_evidence", "std_error", "probability", "log_bayes_factor"]
     )
     return Finding(
-        title=ENGLISH["evidence.priors"], table=sensitivity_table.reset_index(), shown=shown_columns
+        title="Evidence under other priors",
+        table=sensitivity_table.reset_index(),
+        shown=shown_columns,
     )
 
 
@@ -199,7 +189,8 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
         pd.concat(path_by_model, names=["model", None]).reset_index(level=0).reset_index(drop=True)
     )
     return Finding(
-        title=ENGLISH["temperatures"],
+        title="Mean log-likelihood along the path from the prior to the posterior, from which the"
+        " evidence was computed.",
         table=path_table,
     )
 
@@ -212,10 +203,10 @@ def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
     check_texts = [
         f"{name}: {log_evidence.convergence}" for name, log_evidence in evidence_by_name.items()
     ]
-    headline = ENGLISH["evidence.bad"]
+    headline = "The evidence is not reliable yet."
     brief = Brief("Evidence")
     if is_usable:
-        headline = ENGLISH["evidence.good"]
+        headline = "The evidence is reliable."
         brief = Brief("Evidence", headline)
     return Finding(" ".join(check_texts), good=is_usable, headline=headline, brief=brief)
 

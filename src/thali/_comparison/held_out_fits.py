@@ -188,7 +188,9 @@ def run_comparison(
             folder.plan(
                 {format_fit_key(held_out_fit): held_out_fit[0] for held_out_fit in fit_keys}, "fits"
             )
-        batch = Batch(tasks, _format_task_key, run, _make_record, folder)
+        batch = Batch(
+            tasks, lambda fit: format_fit_key((fit.name, fit.part_index)), run, _make_record, folder
+        )
         progress = _build_progress(progressbar, len(tasks))
         is_interrupted = batch.finish(
             progress,
@@ -202,11 +204,6 @@ def run_comparison(
     table.attrs.update(interrupted=is_interrupted, lapses=lapse_by_model)
     warn_about_fits(table, splitter, advise_resuming(job))
     return table
-
-
-def _format_task_key(task: HeldOutFit) -> str:
-    """Return the name of a fit in the job folder."""
-    return format_fit_key((task.name, task.part_index))
 
 
 def _build_progress(progressbar: bool, n_fits: int) -> Progress:

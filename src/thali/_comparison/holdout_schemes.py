@@ -59,14 +59,14 @@ SCORERS = {
 }
 
 
-def convert_data(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
-    """Convert data for the comparison; also return the normalised `leave_out`.
+def convert_data(data: Any, leave_out: str | None) -> Any:
+    """Convert data for the comparison.
 
     Paired comparisons whose respondents are held out become choices, a mapping becomes
     `GroupedData`, and observations become X and y. Other data are unchanged.
     """
     if isinstance(data, Observations):
-        return (data.covariates, data.labels), leave_out
+        return data.covariates, data.labels
     if isinstance(data, Mapping):
         if not isinstance(data, GroupedData):
             data = GroupedData(data)
@@ -74,7 +74,7 @@ def convert_data(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
             data = data.map_groups(convert_to_choices)
     elif isinstance(data, PairedComparisons) and leave_out == ChooserSplitter.leave_out:
         data = convert_to_choices(data)
-    return data, leave_out
+    return data
 
 
 def convert_to_choices(data: PairedComparisons) -> Choices:
@@ -121,7 +121,7 @@ def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutSch
 
 def count_parts(data: Any, leave_out: str | None) -> int:
     """Return how many parts are held out by default."""
-    data, leave_out = convert_data(data, leave_out)
+    data = convert_data(data, leave_out)
     splitter = find_scheme(find_data_form(data), leave_out).splitter(data)
     return len(splitter.list_parts(np.random.SeedSequence(0), None, None))
 

@@ -257,10 +257,8 @@ class PairSplitter(PairwiseSplitter):
         isolation_texts, bridge_names, never_judged = [], [], set(self.data.never_judged)
         n_components = len(self.data.components())
         for pair in range(self.data.n_pairs):
-            (data,), name = (
-                self.select_training_data(np.array([pair])),
-                "-".join(self.options(pair)),
-            )
+            (data,) = self.select_training_data(np.array([pair]))
+            name = "-".join(self.options(pair))
             if isolated_options := [
                 label for label in data.never_judged if label not in never_judged
             ]:

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from thali._data.prediction_scores import mean_and_error
+from thali._exportable_table import Table
 from thali._inference.index_arithmetic import repeat_indices
 from thali._inference.resumable_tasks import Record, is_finished
 from thali.errors import ArgumentError
@@ -14,9 +16,6 @@ from thali.errors import ArgumentError
 from .job_folder import format_fit_key, list_fits
 from .scorer import Scorer
 from .splitter import Splitter
-
-if TYPE_CHECKING:
-    import pandas
 
 NOT_RUN = "not run"
 
@@ -76,10 +75,8 @@ class ScoreTable:
         self.is_complete = main_frame[self.started_models].notna().all(axis=1).to_numpy()
         self.best = self.find_best(scorer.main)
 
-    def build_score_frame(self, field: str) -> "pandas.DataFrame":
+    def build_score_frame(self, field: str) -> pd.DataFrame:
         """Return one score as data frame (units, models); NaN if a fit is missing."""
-        import pandas as pd
-
         scores = np.full((len(self.names), len(self.unit_numbers)), np.nan)
         part_bounds = np.cumsum([0, *self.part_sizes])
         for model_index, name in enumerate(self.names):
@@ -128,28 +125,20 @@ class ScoreTable:
             return math.nan
         return np.sqrt((unit_errors**2).sum(skipna=False)) / len(unit_errors)
 
-    def sum_seconds(self) -> "pandas.Series":
+    def sum_seconds(self) -> pd.Series:
         """Return each model's total CPU seconds of finished fits."""
-        import pandas as pd
-
         seconds_by_model: dict[str, float] = {}
         for (name, _), record in self.records.items():
             if is_finished(record):
                 seconds_by_model[name] = seconds_by_model.get(name, 0.0) + record["seconds"]
         return pd.Series(seconds_by_model)
 
-    def list_part_indices(self) -> "pandas.Series":
+    def list_part_indices(self) -> pd.Series:
         """Return the held-out part of each unit."""
-        import pandas as pd
-
         return pd.Series(repeat_indices(self.part_sizes), index=self.index)
 
-    def tabulate_predictions(
-        self, fields: tuple[str, ...], **observed: np.ndarray
-    ) -> "pandas.DataFrame":
+    def tabulate_predictions(self, fields: tuple[str, ...], **observed: np.ndarray) -> pd.DataFrame:
         """Return a table of predictions, one row per model and unit."""
-        import pandas as pd
-
         frames = {field: self.build_score_frame(field) for field in fields}
         model_tables = []
         for name in self.names:
@@ -159,10 +148,8 @@ class ScoreTable:
             model_tables.append(table)
         return pd.concat(model_tables, ignore_index=True)
 
-    def list_missing(self) -> "pandas.DataFrame":
+    def list_missing(self) -> pd.DataFrame:
         """Return a table of fits that failed or were not run, and why."""
-        import pandas as pd
-
         rows = []
         for (name, part_index), record in self.records.items():
             if not is_finished(record):
@@ -172,12 +159,11 @@ class ScoreTable:
                 rows.append({"model": name, **self.splitter.locate_part(part_index), "why": reason})
         return pd.DataFrame(rows, columns=["model", *self.splitter.locate_part(0), "why"])
 
-    def _compute_means(self, scores: "pandas.DataFrame") -> tuple[Any, Any]:
+    def _compute_means(self, scores: pd.DataFrame) -> tuple[Any, Any]:
         """Return means and standard errors of a frame's columns."""
-        import pandas as pd
-
         dependent_groups = self.scorer.group_units(scores.index)
-        means, standard_errors = {}, {}
+        means = {}
+        standard_errors = {}
         for name in scores:
             means[name], standard_errors[name] = mean_and_error(
                 scores[name].to_numpy(), dependent_groups
@@ -191,12 +177,8 @@ def build_comparison_table(
     parts: list[Any],
     model_names: list[str],
     records: Mapping[str, Record],
-) -> "pandas.DataFrame":
+) -> pd.DataFrame:
     """Build the table of `thali.compare` from the records of all fits."""
-    import pandas as pd
-
-    from thali._exportable_table import Table
-
     score_table = ScoreTable(splitter, scorer, parts, model_names, records)
     missing_fits = score_table.list_missing()
     failure_reasons = [why for why in missing_fits["why"] if why != NOT_RUN]

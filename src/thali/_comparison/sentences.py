@@ -147,7 +147,8 @@ def describe_orders(
         return []
     if n_units < 2:
         return [f"A single {unit} cannot establish an order."]
-    established_texts, open_texts = [], []
+    established_texts = []
+    open_texts = []
     for a, b in model_pairs:
         difference = compute_difference(a, b)
         if difference is None:

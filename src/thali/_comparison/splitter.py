@@ -9,7 +9,7 @@ import numpy as np
 from thali._argument_checks import check_integer
 from thali._data.grouped_data import GroupedData
 from thali._inference.index_arithmetic import repeat_indices
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
 
 if TYPE_CHECKING:
     import pandas
@@ -44,10 +44,8 @@ class Splitter(ABC):
         """Return a splitter for each of several groups."""
         splitters = {}
         for name, group_data in groups.items():
-            try:
+            with prefix_errors(f"Group {name!r}"):
                 splitters[name] = cls(group_data)
-            except DataError as error:
-                raise DataError(f"Group {name!r}: ", error) from None
         return splitters
 
     def list_parts(
@@ -65,9 +63,14 @@ class Splitter(ABC):
     ) -> list[np.ndarray]:
         """Return the block numbers of each part, drawn from `n_blocks` blocks."""
         refuse_both(hold_out, folds)
-        return draw_random_parts(
-            n_blocks, cls.block_noun, hold_out, folds, np.random.default_rng(seed.spawn(1)[0])
-        )
+        noun = cls.block_noun
+        if n_blocks < 2:
+            raise DataError(f"There is only one {noun}; leaving out {noun}s requires at least two.")
+        n_folds = check_n_folds(folds, n_blocks, f"{noun}s")
+        shuffled_blocks = np.random.default_rng(seed.spawn(1)[0]).permutation(n_blocks)
+        if n_folds is not None:
+            return [shuffled_blocks[k::n_folds] for k in range(n_folds)]
+        return [shuffled_blocks[: count_test_blocks(hold_out, n_blocks, noun)]]
 
     @classmethod
     def draw_parts_of_groups(
@@ -186,7 +189,8 @@ class GroupSplitter(Splitter):
 
     def __init__(self, splitter_class: type[Splitter], data: GroupedData) -> None:
         super().__init__(data)
-        self.splitter_class, self.splitters = splitter_class, splitter_class.build_splitters(data)
+        self.splitter_class = splitter_class
+        self.splitters = splitter_class.build_splitters(data)
         self.leave_out: str = splitter_class.leave_out  # type: ignore[misc]
         self.part: str = splitter_class.part  # type: ignore[misc]
         self.default_run: dict[str, int | None] = splitter_class.default_run  # type: ignore[misc]
@@ -294,21 +298,6 @@ def refuse_both(hold_out: int | None, folds: int | None) -> None:
         raise ArgumentError(
             "Both ", Argument("hold_out"), " and ", Argument("folds"), " are given; remove one."
         )
-
-
-def draw_random_parts(
-    n_blocks: int, unit_noun: str, hold_out: int | None, folds: int | None, rng: np.random.Generator
-) -> list[np.ndarray]:
-    """Return random block numbers of one part, or of all folds."""
-    if n_blocks < 2:
-        raise DataError(
-            f"There is only one {unit_noun}; leaving out {unit_noun}s requires at least two."
-        )
-    n_folds = check_n_folds(folds, n_blocks, f"{unit_noun}s")
-    shuffled_blocks = rng.permutation(n_blocks)
-    if n_folds is not None:
-        return [shuffled_blocks[k::n_folds] for k in range(n_folds)]
-    return [shuffled_blocks[: count_test_blocks(hold_out, n_blocks, unit_noun)]]
 
 
 def count_test_blocks(hold_out: int | None, n_blocks: int, unit_noun: str) -> int:

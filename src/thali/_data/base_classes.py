@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._labels import shorten, suggest
+from thali._labels import choose_number, shorten, suggest
 from thali._object_descriptions import DescribedObject, Description, Facts
 from thali.errors import Argument, DataError, InPython, Message
 
@@ -89,8 +89,6 @@ def _are_equal_fields(value: Any, other_value: Any) -> bool:
         return value is other_value
     if isinstance(value, np.ndarray):
         return np.array_equal(value, other_value)
-    if isinstance(value, tuple | str | int | float | Frozen):
-        return value == other_value
     import pandas as pd
 
     if isinstance(value, pd.DataFrame):
@@ -143,10 +141,7 @@ class Judged(Frozen):
     @property
     def answers_in_words(self) -> str:
         """Number of answers as text, such as "10 comparisons"."""
-        singular_noun, noun = self._ANSWER
-        if self.n_answers == 1:
-            noun = singular_noun
-        return f"{self.n_answers:,} {noun}"
+        return f"{self.n_answers:,} {choose_number(self.n_answers, *self._ANSWER)}"
 
     @property
     def word_for_answers(self) -> str:
@@ -273,8 +268,10 @@ def merge_new_data(old_data: Any, new_data: Any) -> Any:
                 f" {type(data).__name__}. Fit all data together instead."
             )
     if type(old_data) is not type(new_data):
-        types_text = f"{type(old_data).__name__}, but the update has {type(new_data).__name__}"
-        raise DataError(f"The model was fitted to {types_text}; fit all data together.")
+        raise DataError(
+            f"The model was fitted to {type(old_data).__name__}, but the update has"
+            f" {type(new_data).__name__}; fit all data together."
+        )
     unknown_labels = [label for label in new_data.labels if label not in set(old_data.labels)]
     if unknown_labels:
         raise DataError(
@@ -291,7 +288,7 @@ def merge_new_data(old_data: Any, new_data: Any) -> Any:
 
 def explain_unpaired_data(data: Any) -> str:
     """Return the error sentence that the data are not paired comparisons."""
-    requirement = (
-        "This requires PairedComparisons, or a square table of counts (row chosen over column)"
+    return (
+        "This requires PairedComparisons, or a square table of counts (row chosen over column);"
+        f" got {type(data).__name__}."
     )
-    return f"{requirement}; got {type(data).__name__}."

@@ -52,10 +52,8 @@ class Observations(Frozen):
     def _description(self) -> Description:
         """Return what `print` shows: numbers of rows, covariates and classes."""
         size_text = f"{len(self.covariates):,} rows of {self.covariates.shape[1]:,} covariates"
-        covariate_names, classes = (
-            map(str, self.covariates.columns),
-            map(str, dict.fromkeys(self.labels)),
-        )
+        covariate_names = map(str, self.covariates.columns)
+        classes = map(str, dict.fromkeys(self.labels))
         facts = (
             ("data", size_text),
             ("covariates", tuple(covariate_names)),

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import count, takewhile
+from itertools import chain, count, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from .column_roles import (
     THIRD,
     TRIAL,
     column_names,
+    find_column_pairs,
     has_numbers,
     map_plain_names,
     simplify_name,
@@ -68,11 +69,11 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
 
 
 def _split_side_names(
-    name_by_simplified: dict[str, str], marks: tuple[str, str]
+    name_by_simplified: dict[str, str], side_marks: tuple[str, str]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield (stem, first, second, third name) for names with the first side's mark."""
     # Yield the stem, and the names for the first, second and third side.
-    first_mark, second_mark = marks
+    first_mark, second_mark = side_marks
     third_mark = THIRD.get(second_mark, "")
     for plain_name in name_by_simplified:
         if plain_name == first_mark:
@@ -112,11 +113,8 @@ def find_option_columns(names: Iterable[str]) -> list[str]:
         )
         if len(numbered_columns := [name_by_simplified[name] for name in numbered_names]) > 1:
             return numbered_columns
-    for first_mark, second_mark in (*SIDES, *MORE_SIDES):
-        is_word = not first_mark.isdigit() and len(first_mark) > 1
-        if is_word and first_mark in name_by_simplified and second_mark in name_by_simplified:
-            return [name_by_simplified[first_mark], name_by_simplified[second_mark]]
-    return []
+    words = [pair for pair in (*SIDES, *MORE_SIDES) if not pair[0].isdigit() and len(pair[0]) > 1]
+    return list(chain(*find_column_pairs(name_by_simplified, words)[:1]))
 
 
 # Columns that a reader uses, and columns that describe people or comparisons
@@ -126,14 +124,14 @@ _MAX_CHANCE = (
     1e-3  # numbers that rise from row to row with a lower probability are not due to chance
 )
 # a column of respondents has at least this number of different values, and rows of each
-_MIN_PEOPLE, _MIN_ANSWERS = 5, 2
+_MIN_PEOPLE = 5
+_MIN_ANSWERS = 2
 _MAX_CHECKED_CELLS = 100  # cells that must be dates
 _MAX_CHECKED_ROWS = 10_000  # rows checked for a column of respondents
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
-_OUTCOMES = {
-    name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms
-}
-_OUTCOMES |= {name for two in SHORT_GOALS for name in two}
+_OUTCOMES = {*chain(*SHORT_GOALS)}.union(
+    *(role.synonyms for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL))
+)
 
 
 class ColumnsRead(NamedTuple):
@@ -186,8 +184,10 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
     different in every row.
     """
     option_labels = _list_option_labels(frame, roles)
-    used_codes = [*_encode_columns(frame, roles.all).values()]
-    used_codes += [_encode_outcome_side(frame, name, roles) for name in roles.outcome]
+    used_codes = [
+        *_encode_columns(frame, roles.all).values(),
+        *(_encode_outcome_side(frame, name, roles) for name in roles.outcome),
+    ]
     respondent_codes = np.zeros(len(frame), np.int64)
     if roles.who is not None:
         respondent_codes = _encode_cells(get_column(frame, roles.who))
@@ -237,7 +237,8 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
     """
     if roles.who is not None or roles.counts or not roles.judged:
         return []
-    all_rows, frame = frame, frame.head(_MAX_CHECKED_ROWS)
+    all_rows = frame
+    frame = frame.head(_MAX_CHECKED_ROWS)
     option_labels = _list_option_labels(frame, roles)
     used_codes = _encode_columns(frame, roles.all).values()
     codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
@@ -312,9 +313,9 @@ def _is_outcome_name(name: str) -> bool:
     )
 
 
-def _encode_columns(frame: "pd.DataFrame", names: Iterable[str]) -> dict[str, np.ndarray]:
+def _encode_columns(frame: "pd.DataFrame", columns: Iterable[str]) -> dict[str, np.ndarray]:
     """Encode each column's distinct cells as integers."""
-    return {name: _encode_cells(get_column(frame, name)) for name in names}
+    return {name: _encode_cells(get_column(frame, name)) for name in columns}
 
 
 def _encode_cells(series: "pd.Series") -> np.ndarray:
@@ -334,13 +335,15 @@ def _are_equivalent(first_codes: np.ndarray, second_codes: np.ndarray) -> bool:
     )
 
 
-def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -> np.ndarray:
+def _encode_outcome_side(
+    frame: "pd.DataFrame", outcome_column: str, roles: ColumnsRead
+) -> np.ndarray:
     """Encode each row's outcome by the position of the chosen option."""
     import pandas as pd
 
-    outcomes = np.array(list_texts(frame, name), dtype=object)
+    outcomes = np.array(list_texts(frame, outcome_column), object)
     for side_index, option in enumerate(roles.options):
-        is_chosen = outcomes == np.array(list_texts(frame, option), dtype=object)
+        is_chosen = outcomes == np.array(list_texts(frame, option), object)
         outcomes[is_chosen] = side_index  # a number, as labels are texts
     return _encode_cells(pd.Series(outcomes))
 
@@ -366,13 +369,13 @@ def _is_date(series: "pd.Series") -> bool:
     )
 
 
-def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool:
+def _is_comment_or_option(series: "pd.Series", option_labels: Collection[str]) -> bool:
     """Return whether texts are labels of options, or comments that rarely repeat."""
     if not _is_text(series):
         return False
     cells = series.dropna()
     cell_labels = {format_label(value) for value in cells.unique()}
-    return cell_labels <= set(options) or 2 * len(cell_labels) > len(cells)
+    return cell_labels <= set(option_labels) or 2 * len(cell_labels) > len(cells)
 
 
 def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
@@ -381,10 +384,8 @@ def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
     if _is_text(series):
         return False
     sort_order = np.argsort(respondent_codes, kind="stable")
-    numbers, sorted_people = (
-        series.to_numpy(float, na_value=np.nan)[sort_order],
-        respondent_codes[sort_order],
-    )
+    numbers = series.to_numpy(float, na_value=np.nan)[sort_order]
+    sorted_people = respondent_codes[sort_order]
     is_same_person = sorted_people[1:] == sorted_people[:-1]
     log_chance = -sum(math.lgamma(n_rows + 1) for n_rows in np.bincount(respondent_codes))
     return log_chance < math.log(_MAX_CHANCE) and bool((np.diff(numbers)[is_same_person] > 0).all())

@@ -1,13 +1,14 @@
 """Reading of data frame columns: counts, labels, flags, missing answers."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from thali._inference.index_arithmetic import find_first
 from thali._inference.user_warnings import warn
 from thali._labels import (
     check_labels,
@@ -112,8 +113,7 @@ def read_square_cells(
     if hasattr(counts, "tocoo"):
         read_cells = _read_sparse_cells
     winner, loser, cell_counts = read_cells(counts, label_texts, weights)
-    if (diagonal_cells := np.flatnonzero(winner == loser)).size:
-        k = int(diagonal_cells[0])
+    if (k := find_first(winner == loser)) is not None:
         raise DataError(
             f"The diagonal is {cell_counts[k]:g}"
             f" {describe_cell(label_texts, int(winner[k]), int(loser[k]))},"
@@ -122,16 +122,16 @@ def read_square_cells(
     return label_texts, (winner, loser, cell_counts)
 
 
-def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
+def _read_dense_cells(counts: np.ndarray, option_labels: tuple[str, ...], weights: bool) -> Cells:
     """Return (row, column, count) of the positive cells of an array."""
-    n = len(names)
+    n = len(option_labels)
     for k in range(n):  # an empty diagonal means 0
         if not format_label(counts[k, k]):
             counts[k, k] = 0
 
     def describe_position(k: int) -> str:
         """Describe cell k by its row and column labels, for an error message."""
-        return describe_cell(names, k // n, k % n)
+        return describe_cell(option_labels, k // n, k % n)
 
     try:
         count_table = check_counts(counts, describe_position, weights).reshape(n, n)
@@ -139,7 +139,7 @@ def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool)
         if not weights and (hint := _suggest_counts(counts, describe_position)):
             raise DataError(error, f" {hint}") from None
         raise
-    refuse_totals(names, count_table)
+    refuse_totals(option_labels, count_table)
     winner, loser = np.nonzero(count_table)
     return winner, loser, count_table[winner, loser]
 
@@ -155,12 +155,15 @@ def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str])
     return find_percentages(count_table[i, j][is_compared], count_table[j, i][is_compared])
 
 
-def _read_sparse_cells(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
+def _read_sparse_cells(counts: Any, option_labels: tuple[str, ...], weights: bool) -> Cells:
     """Return (row, column, count) of the positive cells of a scipy sparse matrix."""
     nonzero_entries = counts.tocoo()
-    winner, loser = nonzero_entries.row.astype(np.int64), nonzero_entries.col.astype(np.int64)
+    winner = nonzero_entries.row.astype(np.int64)
+    loser = nonzero_entries.col.astype(np.int64)
     cell_counts = check_counts(
-        nonzero_entries.data, lambda k: describe_cell(names, int(winner[k]), int(loser[k])), weights
+        nonzero_entries.data,
+        lambda k: describe_cell(option_labels, int(winner[k]), int(loser[k])),
+        weights,
     )
     is_positive = cell_counts > 0
     return winner[is_positive], loser[is_positive], cell_counts[is_positive]
@@ -213,15 +216,13 @@ def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
     ]  # the last text belongs to code -1
     distinct_texts = list(dict.fromkeys(cell_texts))
     index_by_text = index_labels(distinct_texts)
-    return np.array([index_by_text[text] for text in cell_texts], dtype=np.int64)[
-        codes
-    ], distinct_texts
+    return np.array([index_by_text[text] for text in cell_texts], np.int64)[codes], distinct_texts
 
 
 def read_row_texts(series: "pd.Series") -> np.ndarray:
     """Return each row's text, as an object array; "" is an empty cell."""
     codes, texts = encode_texts(series)
-    return np.array(texts, dtype=object)[codes]
+    return np.array(texts, object)[codes]
 
 
 def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:
@@ -282,7 +283,7 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
 def list_cells(series: "pd.Series") -> np.ndarray:
     """Return the cells of a column as an array; object dtype if some are empty."""
     if series.hasnans:  # an array of numbers cannot contain <NA>
-        return series.to_numpy(dtype=object)
+        return series.to_numpy(object)
     return series.to_numpy()
 
 
@@ -294,11 +295,13 @@ def is_row_number(series: "pd.Series") -> bool:
     if len(series) < 3 or series.dtype.kind not in "iuf":
         return False
     # numbers of rows in a file, without dropped rows
-    row_numbers, possible_offsets = series.index.to_numpy(), (-2, -1, 0, 1)
+    row_numbers = series.index.to_numpy()
+    possible_offsets = (-2, -1, 0, 1)
     if row_numbers.dtype.kind not in "iu" or (
         row_numbers[0] <= 2 and np.ptp(row_numbers) < len(row_numbers)
     ):
-        row_numbers, possible_offsets = np.arange(len(series)), (0, 1)
+        row_numbers = np.arange(len(series))
+        possible_offsets = (0, 1)
     offsets = series.to_numpy(float) - row_numbers
     return offsets[0] in possible_offsets and np.ptp(offsets) == 0
 
@@ -439,6 +442,12 @@ def drop_self_comparisons(
     return frame.loc[~is_self]
 
 
+def refuse_empty(rows: Sized, noun: str) -> None:
+    """Raise DataError if a table has no rows; `noun` names what its rows contain."""
+    if not len(rows):
+        raise DataError(f"The table has no rows, so it contains no {noun}.")
+
+
 def encode_labels(
     winners: "pd.Series",
     losers: "pd.Series",
@@ -461,9 +470,8 @@ def encode_labels(
         return f"in row {side_column.index[row]}, column {side_column.name!r}"
 
     describe_position = describe_position or describe_side
+    refuse_empty(winners, "comparisons")
     n_rows = len(winners)
-    if not n_rows:
-        raise DataError("The table has no rows, so it contains no comparisons.")
     winner_codes, winner_cells = pd.factorize(winners)
     loser_codes, loser_cells = pd.factorize(losers)
     codes = np.concatenate(
@@ -486,9 +494,9 @@ def encode_labels(
     label_indices = find_label_positions(
         codes, distinct_texts, all_labels, lambda k: describe_position(k % n_rows, k < n_rows)
     )
-    winner, loser = label_indices[:n_rows], label_indices[n_rows:]
-    if (self_rows := np.flatnonzero((winner == loser) & (counts > 0))).size:
-        k = int(self_rows[0])
+    winner = label_indices[:n_rows]
+    loser = label_indices[n_rows:]
+    if (k := find_first((winner == loser) & (counts > 0))) is not None:
         self_label = all_labels[winner[k]]
         if is_tie_label(self_label):
             raise DataError(
@@ -516,14 +524,12 @@ def find_label_positions(
     `where` describes the position of the first missing or unknown label in the error.
     """
     is_missing = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
-    if is_missing.any():
+    if (k := find_first(is_missing)) is not None:
         raise DataError(
-            f"{subject} is missing {describe_position(int(is_missing.argmax()))}; fill it in or"
-            " remove the row."
+            f"{subject} is missing {describe_position(k)}; fill it in or remove the row."
         )
     label_indices = find_label_indices(texts, names)[codes]
-    if (label_indices < 0).any():
-        k = int((label_indices < 0).argmax())
+    if (k := find_first(label_indices < 0)) is not None:
         unknown_label = texts[codes[k]]
         raise DataError(
             f"{unknown_label!r} {describe_position(k)} is not in"
@@ -628,8 +634,7 @@ def read_flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
     """Read a yes/no column as bool array (rows,); raise for other cells."""
     column = get_column(frame, name)
     is_yes, is_wrong = classify_yes_no(column)
-    if is_wrong.any():
-        wrong_row = int(is_wrong.argmax())
+    if (wrong_row := find_first(is_wrong)) is not None:
         raise DataError(
             f"Column {name!r} must contain 1 (yes) or 0 (no); row {frame.index[wrong_row]} contains"
             f" {format_label(column.iloc[wrong_row])!r}."

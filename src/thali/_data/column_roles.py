@@ -211,13 +211,9 @@ def find_named_columns(
     name_by_simplified: Mapping[str, str],
     named_columns: Mapping[str, Any],
     roles: Iterable[Role],
-    used_columns: Collection[str | None] = (),
 ) -> list[Any]:
     """Return the column of each role: named by the user, recognised, or None."""
-    return [
-        named_columns.get(role.name) or role.find_column(name_by_simplified, used_columns)
-        for role in roles
-    ]
+    return [named_columns.get(role.name) or role.find_column(name_by_simplified) for role in roles]
 
 
 # Contents of a cell.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from thali._labels import list_names, shorten
+from thali._labels import choose_number, list_names, shorten
 from thali.errors import DataError, InPython
 
 
@@ -19,7 +19,8 @@ def number_components(
     # root[i] is an option of the same group with a lower number, or i itself
     root = np.arange(n_options)
     while True:
-        first_root, second_root = root[first_indices], root[second_indices]
+        first_root = root[first_indices]
+        second_root = root[second_indices]
         is_different = first_root != second_root
         if not is_different.any():
             break
@@ -60,11 +61,10 @@ def describe_disconnected(groups: list[list[str]], never_compared: list[str]) ->
             f"{sentence} Predictions of choices between these groups depend only on the prior."
         )
     if never_compared:
-        verb, pronoun = "were", "them"
-        if len(never_compared) == 1:
-            verb, pronoun = "was", "it"
+        was = choose_number(len(never_compared), "was", "were")
+        it = choose_number(len(never_compared), "it", "them")
         sentences.append(
-            f"{shorten(never_compared)} {verb} never compared: predictions for {pronoun} depend"
+            f"{shorten(never_compared)} {was} never compared: predictions for {it} depend"
             " only on the prior."
         )
     return " ".join(sentences)
@@ -81,13 +81,13 @@ def describe_groups(noun: str, groups: list[list[str]], relation: str) -> str:
     )
 
 
-def _is_first_connected(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
+def _is_first_connected(n_options: int, start_options: np.ndarray, end_options: np.ndarray) -> bool:
     """Return whether directed chains lead from option 0 to every other option."""
     is_reached = np.arange(n_options) == 0
     n_reached = 0
     while is_reached.sum() > n_reached:
         n_reached = is_reached.sum()
-        is_reached[end[is_reached[start]]] = True
+        is_reached[end_options[is_reached[start_options]]] = True
     return bool(is_reached.all())
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label
 from thali.errors import Clause, DataError, Setting
 
@@ -32,11 +33,9 @@ def check_counts(
         (counts > MAX_EXACT_COUNT, "{:g}, too large to be exact (above 2^53)."),
         (counts < 0, f"{{:g}}, which is negative; {requirement}."),
     ):
-        if is_wrong.any():
-            k = int(is_wrong.argmax())
+        if (k := find_first(is_wrong)) is not None:
             raise DataError(f"The count {describe_position(k)} is {problem.format(counts[k])}")
-    if not weights and not are_integers(counts):
-        k = int((counts != np.floor(counts)).argmax())
+    if not weights and (k := find_first(counts != np.floor(counts))) is not None:
         raise DataError(
             f"The count {describe_position(k)} is {counts[k]:g}, which is not an integer;"
             f" {requirement}. ",
@@ -57,7 +56,7 @@ def check_numbers(values: Any, describe_position: Callable[[int], str], noun: st
         return values.astype(np.float64)
     return np.array(
         [_convert_number(value, k, describe_position, noun) for k, value in enumerate(values)],
-        dtype=np.float64,
+        np.float64,
     )
 
 

@@ -46,10 +46,10 @@ def score_choices(p: np.ndarray, test: ChosenAlternatives) -> tuple[np.ndarray, 
     return chosen_probability, (chosen_probability >= highest_probability - TIE_TOLERANCE) / n_tied
 
 
-def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> tuple[float, float]:
+def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None) -> tuple[float, float]:
     r"""Return the mean of `values` and its standard error, clustered by `groups`.
 
-    Values of the same group may be dependent.
+    Values of the same group may be dependent. None: all values are independent.
 
     .. math::
         m = \sum_n S_n \Big/ \sum_n T_n, \qquad
@@ -64,11 +64,9 @@ def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> t
     """
     if not len(values):
         return math.nan, math.nan
-    mean = float(values.mean())
     if groups is None:
-        if len(values) < 2 or not math.isfinite(mean):
-            return mean, math.nan
-        return mean, float(values.std(ddof=1) / math.sqrt(len(values)))
+        groups = range(len(values))
+    mean = float(values.mean())
     _, group_index = np.unique(np.asarray(groups), return_inverse=True)
     n_groups = int(group_index.max()) + 1
     if n_groups < 2 or not math.isfinite(mean):

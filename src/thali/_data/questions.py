@@ -29,7 +29,8 @@ class GivenAnswers(NamedTuple):
 
 
 PAIR, TIED, MOST_SIMILAR = "pair", "pair with ties", "pair of triplets"  # kinds of rows
-MEMBER, ANSWER = "member of a set", "option that is named"
+MEMBER = "member of a set"
+ANSWER = "option that is named"
 
 
 class ReportRows(NamedTuple):
@@ -54,8 +55,10 @@ def build_report_rows(
     count_matrix = csr_array(
         (np.ones(len(row)), (row, np.arange(len(row)))), shape=(n_rows, len(row))
     )
-    group, group_row = np.array([0, n_questions]), np.array([0, n_rows])
-    return ReportRows(kind, count_matrix, names, np.ones(n_rows, bool), group, group_row)
+    group = np.array([0, n_questions])
+    return ReportRows(
+        kind, count_matrix, names, np.ones(n_rows, bool), group, np.array([0, n_rows])
+    )
 
 
 def _find_no_respondents() -> None:
@@ -149,7 +152,8 @@ class Questions:
 
         given_answers = self.given
         assert given_answers is not None
-        n_people, question = len(given_answers.respondents), self.question[given_answers.answer]
+        n_people = len(given_answers.respondents)
+        question = self.question[given_answers.answer]
         distinct_keys, total_index = np.unique(
             given_answers.respondent.astype(np.int64) * len(self.sizes) + question,
             return_inverse=True,

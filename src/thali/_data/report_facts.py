@@ -27,7 +27,8 @@ def format_value_range(values: np.ndarray) -> str:
 
 def format_extremes(values: np.ndarray) -> str:
     """Format integers as "minimum to maximum", or one number if all are equal."""
-    minimum, maximum = int(values.min()), int(values.max())
+    minimum = int(values.min())
+    maximum = int(values.max())
     if minimum == maximum:
         return str(minimum)
     return f"{minimum} to {maximum}"

@@ -31,6 +31,11 @@ class RowRespondents(NamedTuple):
         return self._replace(number=self.number[rows])
 
 
+def split_ties(answers: Any, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return wins and losses, each with `share` of the ties added."""
+    return answers.wins + share * answers.tied, answers.losses + share * answers.tied
+
+
 def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
     """Concatenate the row respondents of several data sets; equal names are one respondent.
 
@@ -253,7 +258,7 @@ class Answers(RespondentAnswers):
 
         Return None if nothing is left.
         """
-        wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
+        wins, losses = split_ties(self, share)
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None
@@ -334,8 +339,10 @@ def number_given_answers(data: Any) -> np.ndarray:
     """Return the index of each best-worst answer among all possible answers, (rows,)."""
     assert data.worst is not None
     set_index = data.set_of[data.choice]
-    start, sizes = data.start[set_index], data.sizes[set_index]
-    best_index, worst_index = data.choice - start, data.worst - start
+    start = data.start[set_index]
+    sizes = data.sizes[set_index]
+    best_index = data.choice - start
+    worst_index = data.worst - start
     return (
         find_first_answers(data.start)[set_index]
         + best_index * (sizes - 1)
@@ -374,14 +381,13 @@ def list_ordered_pairs(size: int) -> tuple[np.ndarray, np.ndarray]:
 
 def list_possible_answers(start: np.ndarray) -> PossibleAnswers:
     """List all (best, worst) answers to sets with these bounds in `members`."""
-    sizes, first_answer = np.diff(start), find_first_answers(start)
+    sizes = np.diff(start)
+    first_answer = find_first_answers(start)
     best_members, worst_members = np.empty((2, first_answer[-1]), np.int64)
     for m in np.unique(sizes).tolist():
         set_indices = np.flatnonzero(sizes == m)[:, None]
         answer_positions = first_answer[set_indices] + np.arange(m * (m - 1))
         best_of_set, worst_of_set = list_ordered_pairs(m)
-        best_members[answer_positions], worst_members[answer_positions] = (
-            start[set_indices] + best_of_set,
-            start[set_indices] + worst_of_set,
-        )
+        best_members[answer_positions] = start[set_indices] + best_of_set
+        worst_members[answer_positions] = start[set_indices] + worst_of_set
     return PossibleAnswers(first_answer, best_members, worst_members)

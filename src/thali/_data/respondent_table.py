@@ -58,7 +58,8 @@ def group_people(
     People with an empty cell, and people without answers, are in no group. `respondent` lists the
     people who gave answers.
     """
-    known_columns, available_text = [], "there are no other respondent columns"
+    known_columns = []
+    available_text = "there are no other respondent columns"
     if people is not None:
         known_columns = column_names(people)
         available_text = f"available: {shorten(known_columns)}"

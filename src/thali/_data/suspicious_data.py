@@ -59,11 +59,11 @@ def refuse_ties(
     """
     for k, label in enumerate(labels):
         if is_tie_label(label):
-            n_won, n_lost = counts[winner == k].sum(), counts[loser == k].sum()
+            n_won = counts[winner == k].sum()
+            n_lost = counts[loser == k].sum()
             if bool(n_won) != bool(n_lost):
                 n_won, n_lost = (
-                    format_plural(simplify_number(float(times)), "time")
-                    for times in (n_won, n_lost)
+                    format_plural(simplify_number(times), "time") for times in (n_won, n_lost)
                 )
                 raise DataError(
                     f"{explain_tie_label(label)} {label!r} was chosen {n_won} and rejected"
@@ -111,12 +111,12 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
     )
     if inner_part.any() and are_sums:
         sum_labels = [
-            label for label, is_shared in zip(rows, is_shared_row, strict=True) if not is_shared
-        ]
-        sum_labels += [
-            label
-            for label, is_shared in zip(columns, is_shared_column, strict=True)
-            if not is_shared
+            *(label for label, is_shared in zip(rows, is_shared_row, strict=True) if not is_shared),
+            *(
+                label
+                for label, is_shared in zip(columns, is_shared_column, strict=True)
+                if not is_shared
+            ),
         ]
         raise DataError(
             f"Some rows or columns contain sums over the options: {shorten(sum_labels)}. Remove the"

@@ -52,7 +52,8 @@ _MIN_GAIN = 1e-6
 _MAX_PRODUCT_TRIES = 200  # products drawn until a task has no duplicates
 
 
-MINIMAL, BALANCED = "minimal", "balanced"
+MINIMAL = "minimal"
+BALANCED = "balanced"
 _OVERLAP_WEIGHT = 10.0  # weight of the squared distance from the target overlap
 
 
@@ -140,7 +141,8 @@ class Balance:
     """Counts of levels per version and in tasks, with costs of imbalance."""
 
     def __init__(self, design: np.ndarray, sizes: Sequence[int], goal: DesignGoal) -> None:
-        self.goal, self.n_versions = goal, goal.n_versions
+        self.goal = goal
+        self.n_versions = goal.n_versions
         version_designs = np.split(design, goal.n_versions)
         self.level_counts = [
             np.array(
@@ -156,7 +158,8 @@ class Balance:
             np.eye(size)[design[..., i]].sum(axis=1) for i, size in enumerate(sizes)
         ]
         tasks, alternatives, _ = design.shape
-        self.n_tasks, self.n_pairs = tasks, tasks * alternatives * (alternatives - 1) / 2.0
+        self.n_tasks = tasks
+        self.n_pairs = tasks * alternatives * (alternatives - 1) / 2.0
 
     def compute_costs(self) -> np.ndarray:
         """Return the imbalance cost of each attribute, shape (attributes,)."""
@@ -172,7 +175,8 @@ class Balance:
         version_index = task * self.n_versions // self.n_tasks
         costs = []
         for level in levels:
-            level_counts, task_counts = self.level_counts[i].copy(), self.task_counts[i][task]
+            level_counts = self.level_counts[i].copy()
+            task_counts = self.task_counts[i][task]
             level_counts[version_index, old_level] -= 1.0
             level_counts[version_index, level] += 1.0
             costs.append(
@@ -220,7 +224,8 @@ def exchange_levels(
         - 10 \sum_i (o_i - o_i^*)^2, \qquad
         s_{vil} = \text{share of the products of version v with level } l
     """
-    design, n_levels = start_design.copy(), attributes.sizes
+    design = start_design.copy()
+    n_levels = attributes.sizes
     balance = Balance(design, n_levels, goal)
     costs = balance.compute_costs()
     # (D, tasks, p, p)
@@ -275,7 +280,8 @@ def _list_allowed_levels(
     other_products = {
         tuple(product) for product_index, product in enumerate(task.tolist()) if product_index != j
     }
-    allowed_levels, changed_task = [], task.copy()
+    allowed_levels = []
+    changed_task = task.copy()
     for level in range(attributes.sizes[i]):
         product = task[j].tolist()
         if level == product[i]:
@@ -297,7 +303,8 @@ def _compute_log_det(informations: np.ndarray) -> np.ndarray:
     return np.linalg.slogdet(informations + _PRECISION * np.eye(p))[1].mean(axis=0) / p
 
 
-_MIN_STARTS, _MAX_STARTS = 5, 40
+_MIN_STARTS = 5
+_MAX_STARTS = 40
 _MAX_POSITIONS = 2_500  # approximate number of exchangeable levels, over all starts
 
 
@@ -525,7 +532,8 @@ def _check_holdout(task_number: int, product: Mapping[str, Any], attributes: Att
     """Raise ArgumentError if a hold-out product has unknown levels or is prohibited."""
     level_numbers = []
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
-        labels, label = list(map(format_label, levels)), format_label(product[name])
+        labels = list(map(format_label, levels))
+        label = format_label(product[name])
         if label in labels:
             level_numbers.append(labels.index(label))
             continue
@@ -556,7 +564,7 @@ def _check_directions(
             direction = "decreasing"
             if signs[i] > 0:
                 direction = "increasing"
-            step_index = int(signed_differences.argmin())
+            step_index = signed_differences.argmin()
             preferred_level, lower_level = [
                 format_label(level) for level in attributes.levels[i][step_index : step_index + 2]
             ][:: signs[i]]
@@ -613,8 +621,8 @@ def _tabulate_design(
     """Tabulate the design, one row per product, by version and task."""
     import pandas as pd
 
-    columns: dict[str, Any] = {name: [] for name in (VERSION, TASK, ALTERNATIVE)}
-    columns |= {name: [] for name in (*attributes.names, HELD_OUT)}
+    names = (VERSION, TASK, ALTERNATIVE, *attributes.names, HELD_OUT)
+    columns: dict[str, Any] = {name: [] for name in names}
     for version, version_products in enumerate(products.reshape(-1, tasks, *products.shape[1:]), 1):
         version_tasks = [
             [attributes.name_levels(product) for product in task] for task in version_products
@@ -626,9 +634,14 @@ def _tabulate_design(
             if has_none:
                 product_by_alternative[NONE] = dict.fromkeys(attributes.names)
             for alternative, product in product_by_alternative.items():
-                row = {VERSION: version, TASK: task_number, ALTERNATIVE: alternative, **product}
-                row[HELD_OUT] = int(task_number > tasks)
-                for name, cell in row.items():
+                cells = (
+                    version,
+                    task_number,
+                    alternative,
+                    *product.values(),
+                    int(task_number > tasks),
+                )
+                for name, cell in zip(names, cells, strict=True):
                     columns[name].append(cell)
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
         unlisted_levels = [

@@ -1,7 +1,6 @@
 """`check`: balance, efficiency and expected standard errors of a design."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from thali._argument_checks import check_integer, check_positive
 from thali._inference.index_arithmetic import part_indices
 from thali._labels import format_plural
 from thali._object_descriptions import Description
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import Argument, ArgumentError
 
 from .product_coding import (
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 _TARGET_ERROR = 0.1  # standard error of a utility for which respondents are counted
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class DesignCheck(PrintedResult):
     """Result of `check`: balance, overlap, errors, efficiency of a design.
 
@@ -84,8 +83,9 @@ class DesignCheck(PrintedResult):
             ("D-efficiency", f"{self.d_efficiency:.3f}"),
         ]
         if self.bayesian_d_error is not None:
-            error_text = f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)"
-            facts.append(("Bayesian D-error", error_text))
+            facts.append(
+                ("Bayesian D-error", f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)")
+            )
         if self.dominated is not None:
             facts.append(("Tasks with a dominated product", f"{self.dominated:,}"))
         return Description(self.title, tuple(facts), table=self.table.round(3), note=self.note)
@@ -175,11 +175,11 @@ def check(
         coding, expected_utilities, has_none, variances, n_respondents, target_error
     )
     is_identified = is_complete and np.isfinite(variances).all()
-    d_error, bayesian_d_error, n_dominated = float("inf"), None, None
+    d_error, bayesian_d_error, n_dominated = np.inf, None, None
     if is_identified:
         d_error = _compute_d_error(unit_information)
     if len(utility_draws) > 1:
-        bayesian_d_error = float("inf")
+        bayesian_d_error = np.inf
     if is_identified and len(utility_draws) > 1:
         utilities_by_draw = [
             _compute_utilities(data, draw)[data.row_product] for draw in utility_draws
@@ -219,11 +219,18 @@ def _sum_information(
     data: "ChoiceExperiment", design_matrix: np.ndarray, row_utilities: np.ndarray
 ) -> np.ndarray:
     """Return the Fisher information of all tasks together, shape (p, p)."""
-    task_sizes = np.unique(np.diff(data.first_row)).tolist()
-    informations_by_size = [
-        _compute_task_information(data, design_matrix, row_utilities, size).sum(axis=0)
-        for size in task_sizes
-    ]
+    informations_by_size = []
+    for size in np.unique(np.diff(data.first_row)):
+        first_rows = data.first_row[:-1][np.diff(data.first_row) == size]
+        row_indices = first_rows[:, None] + np.arange(size)
+        # an additional column with coefficient 1 contains the utilities
+        extended_matrix = np.concatenate(
+            [design_matrix[row_indices], row_utilities[row_indices][..., None]], axis=-1
+        )
+        unit_beta = np.append(np.zeros(design_matrix.shape[1]), 1.0)
+        informations_by_size.append(
+            compute_information(extended_matrix, unit_beta)[:, :-1, :-1].sum(axis=0)
+        )
     return np.sum(informations_by_size, axis=0)
 
 
@@ -231,7 +238,7 @@ def _compute_d_error(unit_information: np.ndarray) -> float:
     """Return the D-error: det(covariance)^(1/p) of one respondent's estimates."""
     sign, log_det = np.linalg.slogdet(unit_information)
     if sign <= 0:
-        return float("inf")
+        return np.inf
     return float(np.exp(-log_det / len(unit_information)))
 
 
@@ -250,7 +257,8 @@ class DesignRequest(NamedTuple):
 def read_request(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> DesignRequest:
     """Check a design, its expected utilities and its interactions; return them together."""
     tasks = read_tasks(design)
-    scheme, has_none = tasks.scheme, bool(tasks.scheme.none)
+    scheme = tasks.scheme
+    has_none = bool(tasks.scheme.none)
     attribute_names = scheme.names[scheme.has_inside :]
     levels = list(scheme.levels.values())[scheme.has_inside :]
     utility_draws = draw_utilities(prior, prior_sd, attribute_names, levels, has_none, DRAWS)
@@ -280,8 +288,7 @@ def _row_levels(data: "ChoiceExperiment") -> np.ndarray:
 
 def _count_dominated_tasks(data: "ChoiceExperiment", signs: np.ndarray) -> int:
     """Count the tasks in which a product is worse on all directed attributes."""
-    level_codes = _row_levels(data)
-    tasks = np.split(level_codes, data.first_row[1:-1])
+    tasks = np.split(_row_levels(data), data.first_row[1:-1])
     return sum(bool(is_dominated(task[(task >= 0).all(axis=1)], signs).any()) for task in tasks)
 
 
@@ -302,7 +309,8 @@ def read_tasks(design: Any, levels: Any = None) -> "ChoiceExperiment":
             f" must be a table with the columns {TASK!r} and {ALTERNATIVE!r}, as returned by"
             f" designs.choice, or a ChoiceExperiment; got {type(design).__name__}.",
         )
-    frame, none_label = design, None
+    frame = design
+    none_label = None
     if VERSION not in frame:
         frame = frame.assign(**{VERSION: 1})
     attributes = [name for name in frame if name not in (VERSION, TASK, ALTERNATIVE, HELD_OUT)]
@@ -344,20 +352,6 @@ def _compute_utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) ->
     return product_utilities
 
 
-def _compute_task_information(
-    data: "ChoiceExperiment", design_matrix: np.ndarray, row_utilities: np.ndarray, size: int
-) -> np.ndarray:
-    """Return Fisher information of each task with `size` alternatives, (tasks, p, p)."""
-    first_rows = data.first_row[:-1][np.diff(data.first_row) == size]
-    row_indices = first_rows[:, None] + np.arange(size)
-    # an additional column with coefficient 1 contains the utilities
-    extended_matrix = np.concatenate(
-        [design_matrix[row_indices], row_utilities[row_indices][..., None]], axis=-1
-    )
-    unit_beta = np.append(np.zeros(design_matrix.shape[1]), 1.0)
-    return compute_information(extended_matrix, unit_beta)[:, :-1, :-1]
-
-
 def _compute_efficiency(
     data: "ChoiceExperiment",
     design_matrix: np.ndarray,
@@ -371,7 +365,7 @@ def _compute_efficiency(
     if not is_complete:
         return 0.0
     if design_matrix.shape[1] != n_main_effects:  # products lack attributes
-        return float("nan")
+        return np.nan
     n_alternatives = np.diff(data.first_row)
     total_information = _sum_information(data, design_matrix, np.zeros(len(design_matrix)))
     if not np.isfinite(compute_variances(total_information)).all():
@@ -485,6 +479,7 @@ def _tabulate_overlap(
         ).sum()
         overlap = least_overlap = np.nan
         if n_pairs:
-            overlap, least_overlap = same_pairs / n_pairs, least_pairs / n_pairs
+            overlap = same_pairs / n_pairs
+            least_overlap = least_pairs / n_pairs
         rows.append((name, overlap, least_overlap))
     return pd.DataFrame(rows, columns=["attribute", "overlap", "least"])

@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from thali._argument_checks import check_integer
 from thali._data.connectivity import describe_groups, list_components
-from thali._inference.index_arithmetic import argsort_descending, part_bounds
+from thali._inference.index_arithmetic import argsort_descending, part_bounds, part_positions
 from thali._inference.random_seeds import build_seed_sequence, spawn_generators
 from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label
@@ -172,7 +172,8 @@ def _estimate_choice_power(
     beta = np.append(beta, np.zeros(len(coding.names) - len(beta)))
     _check_respondent_count(n_respondents, len(beta), spread)
     rngs = spawn_generators(random_seed, n_studies)
-    betas, mixing_matrix = np.tile(beta, (n_studies, 1)), _mixing_matrix(coding)
+    betas = np.tile(beta, (n_studies, 1))
+    mixing_matrix = _mixing_matrix(coding)
     estimates, covariances = simulate_studies(
         tasks, coding, interaction_pairs, betas, n_respondents, spread, rngs, mixing_matrix
     )
@@ -268,7 +269,8 @@ def simulate_studies(
         answered_tasks.respondent_of_task, np.diff(answered_tasks.first_row)
     )
     n_studies, p = betas.shape
-    estimates, covariances = np.empty((n_studies, p)), np.empty((n_studies, p, p))
+    estimates = np.empty((n_studies, p))
+    covariances = np.empty((n_studies, p, p))
     model = MultinomialLogit(interactions=list(interaction_pairs))
     for study_index, rng in enumerate(rngs):
         noise = rng.normal(size=(n_respondents, p))
@@ -285,10 +287,8 @@ def simulate_studies(
         )
         with silence_warnings():
             fitted_model = model.fit(study_data := answered_tasks.with_fields(chosen=chosen_rows))
-        estimates[study_index], covariances[study_index] = (
-            fitted_model.coef_,
-            fitted_model.covariance_,
-        )
+        estimates[study_index] = fitted_model.coef_
+        covariances[study_index] = fitted_model.covariance_
         if spread and n_respondents > 1:  # answers of one respondent are dependent
             covariance = clustered_covariance(
                 code_tasks(study_data, coding),
@@ -397,14 +397,16 @@ def search_sample_size(
     The number is doubled until the power suffices, then bisected.
     """
     rates_by_number: dict[int, np.ndarray] = {}
-    insufficient_number, sufficient_number = min_respondents - 1, max(8, min_respondents)
+    insufficient_number = min_respondents - 1
+    sufficient_number = max(8, min_respondents)
     while True:
         rates_by_number[sufficient_number] = separation_rates(sufficient_number)
         if rates_by_number[sufficient_number][-1] >= _TARGET_POWER:
             break
         if 2 * sufficient_number > max_respondents:
             return rates_by_number
-        insufficient_number, sufficient_number = sufficient_number, 2 * sufficient_number
+        insufficient_number = sufficient_number
+        sufficient_number = 2 * sufficient_number
     while sufficient_number - insufficient_number > max(
         1, sufficient_number // 10
     ):  # to a tenth of the respondents
@@ -452,7 +454,8 @@ def _draw_log_worths(
         return np.log(rng.gamma(1.0, size=(n_studies, len(labels))))
     if isinstance(prior, EliminationByAspects | BradleyTerryLuce):
         if isinstance(prior, BradleyTerryLuce):
-            known_labels, log_worths = prior._draws.labels, prior._draws.log_worths
+            known_labels = prior._draws.labels
+            log_worths = prior._draws.log_worths
         elif prior.aspects == "unique":
             known_labels = prior._view.labels
             log_worths = np.log(prior._view.unique.reshape(-1, len(known_labels)))
@@ -495,11 +498,7 @@ def _assign_versions(tasks: "ChoiceExperiment", versions: np.ndarray) -> "Choice
     ]
     task_indices = np.concatenate(tasks_of_respondent)
     task_sizes = np.diff(tasks.first_row)[task_indices]
-    row_indices = np.repeat(
-        tasks.first_row[task_indices] - np.concatenate([[0], np.cumsum(task_sizes)[:-1]]),
-        task_sizes,
-    )
-    row_indices += np.arange(len(row_indices))
+    row_indices = np.repeat(tasks.first_row[task_indices], task_sizes) + part_positions(task_sizes)
     return tasks.with_fields(
         respondents=tuple(map(str, range(1, len(versions) + 1))),
         first_task=part_bounds([len(respondent_tasks) for respondent_tasks in tasks_of_respondent]),

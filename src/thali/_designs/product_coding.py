@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._argument_checks import is_list
+from thali._data.experiments.attribute_levels import parse_number
 from thali._data.experiments.product_encoding import HELD_OUT
 from thali._inference.numerics.weight_shares import compute_shares, scale_to_maximum
 from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
@@ -133,30 +134,26 @@ def _parse_levels(attribute: str, raw_levels: Any) -> tuple[Any, ...]:
 def _parse_rules(
     prohibited: Any, attribute_names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
 ) -> tuple[Rule, ...]:
-    """Parse the argument `prohibited` to rules."""
+    """Parse the argument `prohibited` to rules, (attribute index, level indices) each."""
     if isinstance(prohibited, Mapping):
         prohibited = [prohibited]
     if not isinstance(prohibited, Iterable) or isinstance(prohibited, str):
         raise _prohibition_error(prohibited)
-    return tuple(_parse_rule(combination, attribute_names, levels) for combination in prohibited)
-
-
-def _parse_rule(
-    combination: Any, attribute_names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
-) -> Rule:
-    """Return {attribute index: level indices} of one prohibited combination."""
-    if not isinstance(combination, Mapping) or not combination:
-        raise _prohibition_error(combination)
-    level_numbers = {}
-    for name, prohibited_levels in combination.items():
-        i = find_attribute("prohibited", name, attribute_names)
-        if not is_list(prohibited_levels):
-            prohibited_levels = [prohibited_levels]
-        level_numbers[i] = frozenset(
-            find_level("prohibited", attribute_names[i], level, levels[i])
-            for level in prohibited_levels
-        )
-    return tuple(sorted(level_numbers.items()))
+    rules = []
+    for combination in prohibited:
+        if not isinstance(combination, Mapping) or not combination:
+            raise _prohibition_error(combination)
+        level_numbers = {}
+        for name, prohibited_levels in combination.items():
+            i = find_attribute("prohibited", name, attribute_names)
+            if not is_list(prohibited_levels):
+                prohibited_levels = [prohibited_levels]
+            level_numbers[i] = frozenset(
+                find_level("prohibited", attribute_names[i], level, levels[i])
+                for level in prohibited_levels
+            )
+        rules.append(tuple(sorted(level_numbers.items())))
+    return tuple(rules)
 
 
 def _prohibition_error(argument: Any) -> ArgumentError:
@@ -270,8 +267,6 @@ def _parse_deviations(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return standard deviations and basis of each attribute's utilities."""
     # The basis (levels, k) maps k independent deviations to the utilities of levels.
-    from thali._data.experiments.attribute_levels import parse_number
-
     known_names = list(attribute_names)
     if has_none:
         known_names.append(NONE)
@@ -313,7 +308,7 @@ def _parse_deviations(
 def _parse_sd(attribute: str, raw_deviations: Sequence[Any]) -> np.ndarray:
     """Return standard deviations as array; raise ArgumentError unless >= 0."""
     try:
-        deviations = np.array(raw_deviations, dtype=float)
+        deviations = np.array(raw_deviations, float)
     except (TypeError, ValueError):
         deviations = np.array([np.nan])
     if not (np.isfinite(deviations).all() and (deviations >= 0.0).all()):
@@ -385,8 +380,6 @@ def _parse_level_utilities(
                 f" {len(listed_utilities)}.",
             )
         return listed_utilities
-    from thali._data.experiments.attribute_levels import parse_number
-
     slope = _parse_utility(attribute, attribute_utilities)
     level_numbers = [parse_number(format_label(level)) for level in levels]
     if any(number is None for number in level_numbers):
@@ -395,7 +388,7 @@ def _parse_level_utilities(
             f" of {attribute!r} must have one utility per level, because its levels are not"
             f" numbers; got {attribute_utilities!r}.",
         )
-    return slope * np.array(level_numbers, dtype=float)
+    return slope * np.array(level_numbers, float)
 
 
 def _parse_utility(attribute: str, raw_utility: Any) -> float:
@@ -418,7 +411,7 @@ def code_products(
     products: np.ndarray,
     n_levels: Sequence[int],
     has_none: bool,
-    interaction_pairs: Sequence[tuple[int, int]] = (),
+    interaction_pairs: Sequence[tuple[int, int]],
 ) -> np.ndarray:
     """Return the design matrix of products (..., attributes), shape (..., p).
 
@@ -596,7 +589,8 @@ def check_identified_effects(
     is_unknown = ~np.isfinite(compute_variances(information))
     if not is_unknown.any():
         return
-    attribute_names, n_levels = attributes.names, attributes.sizes
+    attribute_names = attributes.names
+    n_levels = attributes.sizes
     effects: list[tuple[int, ...]] = []
     if has_none:
         effects.append(())
@@ -617,9 +611,11 @@ def check_identified_effects(
         remedy = (", or remove the interaction from ", Argument("interactions"), ".")
         i, j = unknown_pairs[0]
         effect_names = f"the interaction of {attribute_names[i]!r} and {attribute_names[j]!r}"
-    noun, first_remedy = "products", "allow more products"
+    noun = "products"
+    first_remedy = "allow more products"
     if directed:
-        noun, first_remedy = "tasks", "remove a direction"
+        noun = "tasks"
+        first_remedy = "remove a direction"
     raise ArgumentError(
         *describe_restrictions(attributes, directed),
         f" {noun} that do not identify {effect_names}; {first_remedy}",

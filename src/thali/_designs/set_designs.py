@@ -146,7 +146,7 @@ def sets(
         option_numbers = _draw_complete_design(len(labels), size, versions, rng)
     else:
         option_numbers = _draw_balanced_design(len(labels), size, n_tasks, versions, rng)
-    label_array = np.array(labels, dtype=object)
+    label_array = np.array(labels, object)
     table = pd.DataFrame(
         label_array[option_numbers.reshape(-1, size)],
         columns=[f"option{k + 1}" for k in range(size)],

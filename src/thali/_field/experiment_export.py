@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from thali._inference.checksummed_files import write_together
 from thali._inference.random_seeds import spawn_generators
@@ -142,7 +143,8 @@ def build_export(
 
 def _check_psychopy(plan: SurveyPlan) -> None:
     """Raise if PsychoPy cannot show the study, or would execute a label as code."""
-    question_kind, study = plan.survey.kind, plan.study
+    question_kind = plan.survey.kind
+    study = plan.study
     if question_kind == RANKING:
         raise DataError(
             "psychopy does not support rankings; use jspsych, or the kind 'best-worst', which is"
@@ -190,9 +192,8 @@ def _list_all_tasks(plan: SurveyPlan) -> list[dict[str, Any]]:
 
 def _check_labels_kept(plan: SurveyPlan, labels: list[str]) -> None:
     """Raise if pandas, as used by PsychoPy, would change a label."""
-    import pandas as pd
-
-    tasks, blank_cells = _list_all_tasks(plan), []
+    tasks = _list_all_tasks(plan)
+    blank_cells = []
     if len({len(task["shown"]) for task in tasks}) > 1:
         blank_cells = [""]
     label_columns = [
@@ -341,10 +342,8 @@ def _name_pictures(plan: SurveyPlan) -> tuple[dict[str, str], dict[str, bytes]]:
                     f"The pictures of two options would both be called {file_name!r}; rename the"
                     " options."
                 )
-            file_by_label[option["label"]], bytes_by_file[file_name] = (
-                file_name,
-                base64.b64decode(encoded_image),
-            )
+            file_by_label[option["label"]] = file_name
+            bytes_by_file[file_name] = base64.b64decode(encoded_image)
     return file_by_label, bytes_by_file
 
 
@@ -369,8 +368,6 @@ def _format_conditions(
     version_cell: dict[str, int],
 ) -> bytes:
     """Return trials as bytes of a PsychoPy conditions file."""
-    import pandas as pd
-
     rows = []
     for trial_number, trial in enumerate(trials, start=1):
         row: dict[str, Any] = {

@@ -387,9 +387,12 @@ def _encode_pictures(
 
 def list_file_columns(survey: Survey, study: StudyDescription, size: int) -> list[str]:
     """Return the column names of an answer file."""
-    columns = [STUDY, PERSON, SEED, STARTED, VERSION, PART, survey.number_column]
-    columns += list_shown_columns(survey, size)
-    columns += [*list_answer_columns(survey.kind, study, size), "rt"]
+    columns = [
+        *(STUDY, PERSON, SEED, STARTED, VERSION, PART, survey.number_column),
+        *list_shown_columns(survey, size),
+        *list_answer_columns(survey.kind, study, size),
+        "rt",
+    ]
     if study.catch:
         columns.append(PASSED)
     return [*columns, PLANNED, *(question.name for question in study.questions)]

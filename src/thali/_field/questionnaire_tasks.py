@@ -18,7 +18,7 @@ from thali._data.experiments.product_encoding import HELD_OUT
 from thali._designs.set_designs import sets
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
 from thali._paired.design import PairDesign
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
 
 from .answer_collection import TASK, TRIAL
 from .option_pictures import ENDINGS
@@ -154,7 +154,7 @@ def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
 
 def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
     """Read options or a design from a folder, text file or table."""
-    from thali._reading.table_files import prefix_errors, read_table
+    from thali._reading.table_files import read_table
     from thali._reading.text_cells import decode_text
 
     if path.is_dir():
@@ -210,7 +210,7 @@ def _check_not_typeset(files: Iterable[Path]) -> None:
 
 def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
     """Read the design's sheet of an Excel workbook."""
-    from thali._reading.table_files import build_raw_table, prefix_errors, read_excel_sheets
+    from thali._reading.table_files import build_raw_table, read_excel_sheets
 
     with prefix_errors(path.name):
         sheets = read_excel_sheets(path.read_bytes())
@@ -231,7 +231,8 @@ def _is_table_header(line: str) -> bool:
 def _pair_pictures(option_names: list[str], folder: Path) -> PicturedOptions:
     """Return options; the name of a picture file becomes a label (its stem) with that picture."""
     # The label of a picture is its file name without ending.
-    labels, picture_by_label = [], {}
+    labels = []
+    picture_by_label = {}
     for label in option_names:
         picture_path = folder / label
         if picture_path.suffix.lower() in ENDINGS:
@@ -421,10 +422,10 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
     is_held_out = np.zeros(len(frame), bool)
     if HELD_OUT in frame:
         is_held_out = read_flags(frame, HELD_OUT)
-    tasks, first_task_rows = [], []
+    tasks = []
+    first_task_rows = []
     for _, task_rows in frame.groupby(task_columns, sort=False):
-        is_task_held_out = is_held_out[task_rows.index]
-        tasks.append(_build_choice_task(task_rows, is_task_held_out, attributes))
+        tasks.append(_build_choice_task(task_rows, is_held_out[task_rows.index], attributes))
         first_task_rows.append(task_rows.index[0])
     n_shown = {len(task.shown) for task in tasks}
     if len(n_shown) > 1:

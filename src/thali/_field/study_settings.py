@@ -469,7 +469,8 @@ def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
             }
             for product in shown_entries
         )
-        correct_answer, possible_answers = entries.get("answer"), tuple(range(1, len(shown) + 1))
+        correct_answer = entries.get("answer")
+        possible_answers = tuple(range(1, len(shown) + 1))
     if name == "practice":
         return ExtraTrial(shown)
     if correct_answer not in possible_answers:

@@ -1,15 +1,13 @@
 """Preferences of each respondent with intervals, from posterior draws."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from thali._exportable_table import Table
 from thali._inference.index_arithmetic import iterate_slices
 from thali._posterior.posterior_interval import interval_tails
-
-if TYPE_CHECKING:
-    import pandas
 
 
 def tabulate_individuals(
@@ -19,20 +17,14 @@ def tabulate_individuals(
     options: Sequence[str],
     option_name: str,
     ci: float,
-) -> "pandas.DataFrame":
+) -> pd.DataFrame:
     """Tabulate mean and interval of each respondent's preference, per option.
 
     `read_draws(slice)` returns draws of a block of respondents, shape (draws, respondents,
     options), NaN if missing. `option_name` is the name of the option column.
     """
-    import pandas as pd
-
-    from thali._exportable_table import Table
-
-    tail_probabilities, (mean, low, high) = (
-        interval_tails(ci),
-        np.empty((3, len(respondents), len(options))),
-    )
+    tail_probabilities = interval_tails(ci)
+    mean, low, high = np.empty((3, len(respondents), len(options)))
     for respondent_slice in iterate_slices(len(respondents), n_draws * len(options)):
         block_draws = read_draws(respondent_slice)
         mean[respondent_slice] = np.nanmean(block_draws, axis=0)

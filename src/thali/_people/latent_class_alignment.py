@@ -63,7 +63,7 @@ def find_central_partition(memberships: np.ndarray, n_classes: int) -> np.ndarra
     for g in range(n_classes):
         is_member = (candidates == g).astype(float)
         scores += np.einsum("dp,dp->d", is_member @ excess_p, is_member)
-    return candidates[int(np.argmax(scores))]
+    return candidates[np.argmax(scores)]
 
 
 def compute_rand_index(memberships: np.ndarray, n_classes: int) -> np.ndarray:

@@ -1,10 +1,12 @@
 """Results about latent classes of respondents: members, sizes, models of one class."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from thali._argument_checks import check_integer
+from thali._exportable_table import Table
 from thali._inference.numerics.weight_shares import compute_shares
 from thali._posterior.posterior_interval import INTERVAL, compute_interval, interval_tails
 from thali._posterior.posterior_tree import Posterior
@@ -16,9 +18,6 @@ from .latent_class_alignment import (
     share_by_class,
 )
 from .people_argument import LatentClasses
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class AlignedClassResults:
@@ -37,7 +36,7 @@ class AlignedClassResults:
             )
         return posterior
 
-    def same_class(self) -> "pandas.DataFrame":
+    def same_class(self) -> pd.DataFrame:
         """Return P(two respondents are in the same class), as a square table.
 
         It does not depend on the numbering of the classes.
@@ -52,10 +51,6 @@ class AlignedClassResults:
         ArgumentError
             If the model has no `LatentClasses`.
         """
-        import pandas as pd
-
-        from thali._exportable_table import Table
-
         posterior = self._require_classes("same_class")
         respondent_index = pd.Index(posterior.respondents, name="respondent")
         return Table(
@@ -64,7 +59,7 @@ class AlignedClassResults:
             columns=respondent_index.rename("other"),
         )
 
-    def classes(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def classes(self, ci: float = INTERVAL) -> pd.DataFrame:
         r"""Return a table of class sizes, in the sample and in the population.
 
         .. math:: \pi \mid z \sim \text{Dirichlet}(1 + n_1, \dots, 1 + n_G), \qquad
@@ -98,10 +93,6 @@ class AlignedClassResults:
         ----------
         Stephens (2000), Dealing with label switching in mixture models.
         """
-        import pandas as pd
-
-        from thali._exportable_table import Table
-
         posterior = self._require_classes("classes")
         members = align_members(posterior)
         n_classes = posterior.max_classes
@@ -135,7 +126,7 @@ class AlignedClassResults:
         table.attrs |= {"interval": ci, "n_classes": probabilities}
         return table
 
-    def membership(self) -> "pandas.DataFrame":
+    def membership(self) -> pd.DataFrame:
         """Return a table of each respondent's most probable class.
 
         Returns
@@ -149,10 +140,6 @@ class AlignedClassResults:
         ArgumentError
             If the model has no `LatentClasses`.
         """
-        import pandas as pd
-
-        from thali._exportable_table import Table
-
         posterior = self._require_classes("membership")
         probabilities = membership_probabilities(posterior)
         columns = {
@@ -259,8 +246,9 @@ def list_label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
 def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:
     """Return P(new respondent is in each aligned class), shape (draws, classes)."""
     memberships = posterior.members
-    n_classes = posterior.max_classes
-    class_sizes = np.stack([(memberships == g).sum(axis=1) for g in range(n_classes)], axis=1)
+    class_sizes = np.stack(
+        [(memberships == g).sum(axis=1) for g in range(posterior.max_classes)], axis=1
+    )
     return new_class_probabilities(np.take_along_axis(class_sizes, posterior.class_order, axis=1))
 
 

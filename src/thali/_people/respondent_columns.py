@@ -249,7 +249,7 @@ class RespondentCovariates(NamedTuple):
             deviation = np.asarray(column_values, float) - self.mean[covariate_index]
             covariates[:, 1 + covariate_index] = deviation / self.sd[covariate_index]
         for column, is_unknown in self.find_unknown_labels(table).items():
-            label = str(table.loc[:, column].iloc[int(is_unknown.argmax())])
+            label = str(table.loc[:, column].iloc[is_unknown.argmax()])
             label_list = shorten(sorted(self.list_labels()[column]))
             warn(
                 DataWarning(
@@ -353,7 +353,7 @@ def _read_numbers(name: str, column: "pandas.Series") -> np.ndarray:
 
     numbers = np.asarray(pd.to_numeric(column, errors="coerce"), float)
     if not np.isfinite(numbers).all():
-        bad_cell = column.iloc[int(np.argmin(np.isfinite(numbers)))]
+        bad_cell = column.iloc[np.argmin(np.isfinite(numbers))]
         raise DataError(
             f"Column {name!r} was numeric in the fitted data, but contains {str(bad_cell)!r} for"
             " the new respondents; use numbers."

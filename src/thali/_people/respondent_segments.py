@@ -1,25 +1,24 @@
 """Segments (clusters) of respondents by preference: k-means, stability, names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from thali._argument_checks import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
+from thali._exportable_table import Table
 from thali._inference.index_arithmetic import argsort_descending, count_pairs, space_evenly
 from thali._inference.random_seeds import spawn_generators
 from thali._labels import format_plural
 from thali._number_format import format_percent
 from thali._object_descriptions import Description, PrintedObject
 from thali._posterior.posterior_interval import INTERVAL, compute_interval, interval_tails
+from thali._printed_result import printed_dataclass
 from thali.errors import Argument, DataError
 
 from .latent_class_alignment import share_by_class
-
-if TYPE_CHECKING:
-    import pandas
 
 MAX_TRIED = 6  # maximum of segments if their number is not given
 _AS_STABLE = 0.05  # difference of stability below which more segments are better
@@ -103,7 +102,7 @@ class SegmentResults:
         return build_segments(self._preferences(), k, random_seed, ci)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Segments(PrintedObject):
     """Clusters of respondents by preference, with sizes, profiles and stability.
 
@@ -130,17 +129,17 @@ class Segments(PrintedObject):
         respondents that is between segments) and `smallest` (share of the smallest segment).
     """
 
-    sizes: "pandas.DataFrame"
-    profiles: "pandas.DataFrame"
-    assignment: "pandas.DataFrame"
-    probabilities: "pandas.DataFrame"
+    sizes: pd.DataFrame
+    profiles: pd.DataFrame
+    assignment: pd.DataFrame
+    probabilities: pd.DataFrame
     stability: float
-    by_number: "pandas.DataFrame"
+    by_number: pd.DataFrame
 
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def table(self) -> "pandas.DataFrame":
+    def table(self) -> pd.DataFrame:
         """Return all segments' profiles next to each other.
 
         Returns
@@ -149,8 +148,6 @@ class Segments(PrintedObject):
             One row per level or option; columns `attribute` and `level`, or `option`,
             `all_respondents`, and "segment 1", "segment 2", ...
         """
-        from thali._exportable_table import Table
-
         profile_by_segment = dict(list(self.profiles.groupby("segment")))
         level_columns = [name for name in ("attribute", "level", "option") if name in self.profiles]
         first_profile = profile_by_segment[1].reset_index(drop=True)[
@@ -194,8 +191,7 @@ def build_segments(
 
     .. math:: \ln \frac{v}{1 - v}, \qquad v \text{ between .02 and .98}
     """
-    n_respondents = preferences.values.shape[1]
-    segment_numbers = list_segment_numbers(requested_numbers, n_respondents)
+    segment_numbers = list_segment_numbers(requested_numbers, preferences.values.shape[1])
     bounded_preferences = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
     points = np.log(bounded_preferences / (1.0 - bounded_preferences)) * np.sqrt(
         _compute_level_weights(preferences)
@@ -316,10 +312,6 @@ def _build_result(
     ci: float,
 ) -> Segments:
     """Build the `Segments` with all tables for one number of segments."""
-    import pandas as pd
-
-    from thali._exportable_table import Table
-
     probabilities = share_by_class(labels, n_segments, axis=0)
     segment_of_respondent = probabilities.argmax(axis=1)
     segment_index = pd.Index(np.arange(1, n_segments + 1), name="segment")
@@ -499,7 +491,8 @@ def _describe_differences(
     levels: Sequence[tuple[str, ...]], segment_profile: np.ndarray, average: np.ndarray
 ) -> list[str]:
     """Return phrases on a segment's most distinctive levels, strongest first."""
-    preferred_phrases, indifferent_phrases = [], []
+    preferred_phrases = []
+    indifferent_phrases = []
     for attribute in dict.fromkeys(tuple(attribute) for *attribute, _ in levels):
         level_indices = np.flatnonzero([tuple(name) == attribute for *name, _ in levels])
         differences = segment_profile[level_indices] - average[level_indices]

@@ -7,18 +7,17 @@ not; a set reaches a respondent if one of its options does.
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 from math import comb
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from thali._argument_checks import check_integer
+from thali._exportable_table import Table
 from thali._inference.index_arithmetic import argsort_descending, space_evenly
 from thali._inference.random_seeds import build_generator
 from thali._posterior.posterior_interval import compute_interval, interval_tails
 from thali.errors import Argument, ArgumentError
-
-if TYPE_CHECKING:
-    import pandas
 
 MAX_SETS = 1_000_000  # up to which all sets are evaluated
 MAX_TRUTHS = 2**28  # draws x respondents x options in memory
@@ -43,7 +42,7 @@ def select_reach_draws(n_draws: int, n_respondents: int, n_options: int) -> np.n
 
 def tabulate_best_sets(
     reaches: np.ndarray, options: Sequence[str], size: Any, top: Any, random_seed: Any, ci: float
-) -> "pandas.DataFrame":
+) -> pd.DataFrame:
     """Tabulate the option sets of one size that reach most respondents.
 
     `reaches` is bool, shape (draws, respondents, options). Intervals refer to the population of
@@ -52,8 +51,6 @@ def tabulate_best_sets(
     respondent whom no set reaches. For known tastes, with k of n respondents reached, this is
     Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
     """
-    from thali._exportable_table import Table
-
     size = check_integer("size", size, 1)
     top = check_integer("top", top, 1)
     interval_tails(ci)  # raises before the search
@@ -105,7 +102,7 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
             chain.from_iterable(combinations(range(n_options), size)), np.int32
         ).reshape(-1, size)
         reach_counts = np.concatenate(list(_count_all_reaches(reach_bits, size)))
-        return ReachSearch(sets[_find_largest_indices(reach_counts, n_sets)], True, 1.0)
+        return ReachSearch(sets[argsort_descending(reach_counts)[:n_sets]], True, 1.0)
     reach_bits = pack_reaches(reaches)
     best_set, max_reach_count = search_greedily(reach_bits, size)
     best_set = improve_by_exchange(reach_bits, best_set)
@@ -114,7 +111,7 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
     )
     reach_counts = np.array([_count_reach(reach_bits, members) for members in sets])
     return ReachSearch(
-        sets[_find_largest_indices(reach_counts, n_sets)],
+        sets[argsort_descending(reach_counts)[:n_sets]],
         False,
         max_reach_count / (n_draws * n_respondents),
     )
@@ -144,11 +141,6 @@ def _count_all_reaches(reach_bits: np.ndarray, size: int) -> Iterator[np.ndarray
 def _count_reach(reach_bits: np.ndarray, members: Sequence[int]) -> int:
     """Count respondents, over all draws, reached by any option of a set."""
     return int(np.bitwise_count(np.bitwise_or.reduce(reach_bits[list(members)], axis=0)).sum())
-
-
-def _find_largest_indices(counts: np.ndarray, n_largest: int) -> np.ndarray:
-    """Return the indices of the largest counts, in descending order."""
-    return argsort_descending(counts)[:n_largest]
 
 
 def search_greedily(reach_bits: np.ndarray, size: int) -> tuple[list[int], float]:

@@ -91,7 +91,8 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
 def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line number, object) of each non-empty line of JSON Lines."""
     decode = json.JSONDecoder().decode
-    line_start, line_number = 0, 0
+    line_start = 0
+    line_number = 0
     while line_start < len(text):
         # `find` returns -1 in the last line
         line_end = text.find("\n", line_start) % (len(text) + 1)

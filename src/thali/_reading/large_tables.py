@@ -8,26 +8,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from thali._data.column_readers import check_columns, get_column
 from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, read_dates
+from thali._inference.index_arithmetic import find_first
 from thali._inference.progress_display import Progress
 from thali._inference.user_warnings import warn
 from thali._input_files import Source
 from thali._labels import format_label, has_repeats, shorten
-from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
+from thali.errors import PYTHON, Argument, DataError, DataWarning, Words, prefix_errors
 
 from .json_rows import is_json
 from .layout_recognition import list_named_columns, recognise
 from .practice_rows import PracticeRows, find_practice_rows, is_practice_label
 from .row_filter import RowFilter
-from .table_files import RawTable, build_raw_table, is_text_column, load_table, prefix_errors
+from .table_files import RawTable, build_raw_table, is_text_column, load_table
 from .table_layout import Reading
 from .text_cells import TextTable, find_separator, join_notes
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow
 
 LARGE = 1 << 24  # bytes of a file that is read in batches
@@ -47,7 +48,7 @@ class _BatchedFile(NamedTuple):
     n_rows: int  # approximate number
     read_batches: Callable[[list[str]], Iterator["pyarrow.RecordBatch"]]
     # converts a batch; for text files, text columns may be given
-    as_frame: Callable[["pyarrow.Table", list[int], str, Mapping[str, bool]], "pd.DataFrame"]
+    as_frame: Callable[["pyarrow.Table", list[int], str, Mapping[str, bool]], pd.DataFrame]
     decimal_comma: bool | None  # None: the file stores the types of columns
 
 
@@ -69,10 +70,8 @@ class _FilteredFile(NamedTuple):
         first_row = 0
         for batch in self.batches.read_batches(list(dict.fromkeys([*columns, *filter_columns]))):
             batch_table = pa.Table.from_batches([batch])
-            row_numbers, end_row = (
-                np.arange(first_row, first_row + len(batch_table)),
-                first_row + len(batch_table),
-            )
+            row_numbers = np.arange(first_row, first_row + len(batch_table))
+            end_row = first_row + len(batch_table)
             if filter_columns:
                 frame = self.batches.as_frame(
                     batch_table.select(filter_columns),
@@ -81,10 +80,8 @@ class _FilteredFile(NamedTuple):
                     self.texts,
                 )
                 is_kept = self.where.select(frame)
-                batch_table, row_numbers = (
-                    batch_table.filter(pa.array(is_kept)),
-                    row_numbers[is_kept],
-                )
+                batch_table = batch_table.filter(pa.array(is_kept))
+                row_numbers = row_numbers[is_kept]
             yield batch_table.select(columns), row_numbers, end_row
             first_row = end_row
 
@@ -144,9 +141,20 @@ class ComparisonTable(NamedTuple):
 
     def recognise_reading(self) -> Reading:
         """Recognise the table's layout and columns."""
+        table = self.table
+        options: dict[str, Any] = dict(self.options)
         if self.times is None:
-            return recognise(self.table, PAIRS, *self.others, asks=True, **self.options)
-        return _recognise_counts(self.table, self.times, self.counts, self.options)
+            return recognise(table, PAIRS, *self.others, asks=True, **options)
+        if self.counts:
+            # raises for invalid counts, whose multiples might be valid
+            recognise(table, PAIRS, **options).build()
+            row_counts = {
+                name: pd.to_numeric(table.frame[name]) * self.times for name in self.counts
+            }
+        else:
+            row_counts = {_TIMES: self.times}
+            options["count"] = _TIMES
+        return recognise(replace(table, frame=table.frame.assign(**row_counts)), PAIRS, **options)
 
     def split_by(self, name: str) -> dict[str, Any]:
         """Return the comparisons for each value of a column, without empty cells."""
@@ -172,18 +180,17 @@ class ComparisonTable(NamedTuple):
     ) -> "tuple[ComparisonTable, np.ndarray, int]":
         """Return the table without known answers, all known hashes, and the number dropped.
 
-        Return the remaining table, all known identifiers (hashes of 8 bytes) and the number of
-        dropped answers.
+        Identifiers are known by their hashes, of 8 bytes each.
         """
         from pandas.util import hash_array
 
         frame = self.table.frame
         with prefix_errors(self.table.file):
             identifiers = get_column(frame, name)
-            if (empty_rows := np.flatnonzero(identifiers.isna())).size:
+            if (row := find_first(identifiers.isna().to_numpy())) is not None:
                 raise DataError(
                     f"Column {name!r} identifies answers but is empty in row"
-                    f" {frame.index[empty_rows[0]]}; fill it in."
+                    f" {frame.index[row]}; fill it in."
                 )
         compute_hashes: Any = hash_array  # pandas declares it as an object
         row_hashes = compute_hashes(
@@ -194,16 +201,12 @@ class ComparisonTable(NamedTuple):
         is_known = np.isin(row_hashes, known_hashes) | (
             answer_index[first_rows][hash_index] != answer_index
         )
-        n_rows_by_answer, n_known_by_answer = (
-            np.bincount(answer_index),
-            np.bincount(answer_index, is_known),
-        )
+        n_rows_by_answer = np.bincount(answer_index)
+        n_known_by_answer = np.bincount(answer_index, is_known)
         if (
-            partly_known_answers := np.flatnonzero(
-                (n_known_by_answer > 0) & (n_known_by_answer < n_rows_by_answer)
-            )
-        ).size:
-            is_in_answer = answer_index == partly_known_answers[0]
+            k := find_first((n_known_by_answer > 0) & (n_known_by_answer < n_rows_by_answer))
+        ) is not None:
+            is_in_answer = answer_index == k
             known_row = frame.index[is_in_answer & is_known][0]
             new_row = frame.index[is_in_answer & ~is_known][0]
             raise DataError(
@@ -279,7 +282,8 @@ def read_rows(
     `extra_columns`: columns that also distinguish rows, in addition to the columns of comparisons.
     `other_kinds`: other possible kinds of data.
     """
-    conditions, dropped_columns = RowFilter.parse(where), options.pop("without", None) or ()
+    conditions = RowFilter.parse(where)
+    dropped_columns = options.pop("without", None) or ()
     named_columns = [*extra_columns, *list_named_columns(options)]
     batched_file = None
     if not isinstance(path, Source):
@@ -332,28 +336,10 @@ def is_large(path: str) -> bool:
     return _open_batched(Path(path).expanduser()) is not None
 
 
-def _recognise_counts(
-    table: RawTable, times: np.ndarray, count_columns: tuple[str, ...], options: dict[str, Any]
-) -> Reading:
-    """Recognise the layout of distinct rows that occur `times` times."""
-    import pandas as pd
-
-    if not count_columns:
-        counted_table = replace(table, frame=table.frame.assign(**{_TIMES: times}))
-        named_options: dict[str, Any] = {**options, "count": _TIMES}
-        return recognise(counted_table, PAIRS, **named_options)
-    # raises for invalid counts, whose multiples might be valid
-    recognise(table, PAIRS, **options).build()
-    multiplied_counts = {name: pd.to_numeric(table.frame[name]) * times for name in count_columns}
-    return recognise(
-        replace(table, frame=table.frame.assign(**multiplied_counts)), PAIRS, **options
-    )
-
-
 def _count_distinct_rows(
     filtered_file: _FilteredFile,
     columns: tuple[str, ...],
-    date: str | None,
+    date_column: str | None,
     progressbar: bool,
 ) -> tuple[RawTable, np.ndarray]:
     """Return the distinct rows of these columns, and how often each occurs."""
@@ -372,15 +358,18 @@ def _count_distinct_rows(
         prefix_errors(file),
     ):
         for batch, row_numbers, n_read in filtered_file.iterate_batches(column_names):
-            if date is not None:
-                days = _convert_batch_days(filtered_file, batch[date], date, row_numbers)
-                batch = batch.set_column(batch.column_names.index(date), date, days)
+            if date_column is not None:
+                days = _convert_batch_days(
+                    filtered_file, batch[date_column], date_column, row_numbers
+                )
+                batch = batch.set_column(batch.column_names.index(date_column), date_column, days)
             coded_columns = [codes_by_column[name].encode(batch[name]) for name in column_names]
             coded_table = pa.table(
                 [*coded_columns, pa.array(row_numbers)], names=[*column_names, _ROW]
             )
             group_tables.append(_group_rows(coded_table, column_names, None))
-            n_groups, n_kept = n_groups + len(group_tables[-1]), n_kept + len(row_numbers)
+            n_groups = n_groups + len(group_tables[-1])
+            n_kept = n_kept + len(row_numbers)
             progress.update(min(n_read, batches.n_rows))
             if n_groups > max_groups:
                 group_tables = [
@@ -419,10 +408,12 @@ def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) 
     return is_text
 
 
-def _warn_about_practice_rows(filtered_file: _FilteredFile, head: RawTable, data: Any) -> None:
+def _warn_about_practice_rows(
+    filtered_file: _FilteredFile, first_rows: RawTable, data: Any
+) -> None:
     """Warn that a large file contains rows labelled as practice."""
     practice_columns = [
-        practice_column.column for practice_column in find_practice_rows(head, data)
+        practice_column.column for practice_column in find_practice_rows(first_rows, data)
     ]
     if not practice_columns:
         return
@@ -458,7 +449,8 @@ class _TextCodes:
             return _remove_dictionary(column)
         if self._code_of_text is None:
             self._code_of_text = {}
-        code_by_text, code_chunks = self._code_of_text, []
+        code_by_text = self._code_of_text
+        code_chunks = []
         for chunk in column.chunks:
             encoded_chunk = chunk
             if not pa.types.is_dictionary(chunk.type):
@@ -510,42 +502,42 @@ def _remove_dictionary(column: Any) -> Any:
 
 
 def _convert_batch_days(
-    filtered_file: _FilteredFile, column: Any, name: str, row_numbers: np.ndarray
+    filtered_file: _FilteredFile, column: Any, column_name: str, row_numbers: np.ndarray
 ) -> Any:
     """Convert the dates of a batch to days since 1970; errors name rows of the file."""
     try:
-        return _convert_days(column, name, row_numbers)
+        return _convert_days(column, column_name, row_numbers)
     except MissingDateError as first_error:
         n_empty = 0
-        for batch, row_numbers, _ in filtered_file.iterate_batches([name]):
+        for batch, row_numbers, _ in filtered_file.iterate_batches([column_name]):
             try:
-                _convert_days(batch[name], name, row_numbers)
+                _convert_days(batch[column_name], column_name, row_numbers)
             except MissingDateError as error:
                 n_empty += error.count
-        raise MissingDateError(name, first_error.row, n_empty) from None
+        raise MissingDateError(column_name, first_error.row, n_empty) from None
 
 
-def _convert_days(column: Any, name: str, row_numbers: np.ndarray) -> Any:
+def _convert_days(column: Any, column_name: str, row_numbers: np.ndarray) -> Any:
     """Convert dates and times to days since 1970; integers are unchanged."""
-    import pandas as pd
     import pyarrow as pa
 
     dates = read_dates(
-        pd.DataFrame({name: column.to_pandas().to_numpy()}, index=pd.Index(row_numbers + 1)), name
+        pd.DataFrame({column_name: column.to_pandas().to_numpy()}, index=pd.Index(row_numbers + 1)),
+        column_name,
     )
     if dates.unit != DAY:
         return _remove_dictionary(column)
     return pa.array(dates.number.astype("datetime64[D]").astype(str))
 
 
-def _group_rows(table: Any, names: list[str], count_column: str | None) -> Any:
+def _group_rows(table: Any, columns: list[str], count_column: str | None) -> Any:
     """Group equal rows; return their first row number and count."""
     aggregation = (_ROW, "count")
     if count_column is not None:
         aggregation = (count_column, "sum")
-    group_table = table.group_by(names).aggregate([(_ROW, "min"), aggregation])
-    return group_table.select([*names, f"{_ROW}_min", "_".join(aggregation)]).rename_columns(
-        [*names, _ROW, _HOW_OFTEN]
+    group_table = table.group_by(columns).aggregate([(_ROW, "min"), aggregation])
+    return group_table.select([*columns, f"{_ROW}_min", "_".join(aggregation)]).rename_columns(
+        [*columns, _ROW, _HOW_OFTEN]
     )
 
 
@@ -570,7 +562,6 @@ def _open_batched(path: Path) -> _BatchedFile | None:
 
 def _open_batched_parquet(path: Path) -> _BatchedFile | None:
     """Open a Parquet file for reading in batches; None if it is damaged."""
-    import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -587,7 +578,7 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
 
     def as_frame(
         table: Any, line_numbers: list[int], name: str, texts: Mapping[str, bool]
-    ) -> "pd.DataFrame":
+    ) -> pd.DataFrame:
         """Convert a batch to a data frame whose index has line numbers."""
         plain_table = pa.table(
             [_remove_dictionary(column) for column in table.columns], names=table.column_names
@@ -620,7 +611,8 @@ def _open_batched_text(path: Path, first_bytes: bytes) -> _BatchedFile | None:
         return None
     if separator is None or not first_table.named:
         return None
-    all_columns, decimal_comma = first_table.names, separator != ","
+    all_columns = first_table.names
+    decimal_comma = separator != ","
 
     def read_batches(columns: list[str]) -> Iterator["pyarrow.RecordBatch"]:
         """Yield batches of these columns as text."""
@@ -637,7 +629,7 @@ def _open_batched_text(path: Path, first_bytes: bytes) -> _BatchedFile | None:
 
     def as_frame(
         table: Any, line_numbers: list[int], name: str, texts: Mapping[str, bool]
-    ) -> "pd.DataFrame":
+    ) -> pd.DataFrame:
         """Convert a batch to a data frame whose index has line numbers."""
         text_columns = [_list_stripped_texts(column) for column in table.columns]
         line_numbers = [line_number + 1 for line_number in line_numbers]

@@ -11,10 +11,11 @@ import pandas as pd
 
 from thali._data.column_roles import column_names, simplify_name
 from thali._data.experiments.wide_table import list_attribute_names
+from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, shorten, suggest
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, prefix_errors
 
-from .table_files import NUMBERED, RawTable, prefix_errors, read_table
+from .table_files import NUMBERED, RawTable, read_table
 from .text_cells import join_notes
 
 Codes = dict[str, dict[str, str]]  # attribute -> code -> label
@@ -53,7 +54,7 @@ def read_codes(path: Path) -> Codes:
 
 
 def replace_codes(
-    table: RawTable, codes: Codes, attributes: Any = None
+    table: RawTable, codes: Codes, attributes: Any
 ) -> tuple[RawTable, dict[str, list[str]]]:
     """Replace codes in a table by labels; also return the levels' order by attribute.
 
@@ -115,14 +116,13 @@ def _name_numbered_columns(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
     return frame.rename(columns=dict(zip(numbered_columns, codes, strict=True)))
 
 
-def _replace_column_codes(cells: Any, labels: Mapping[str, str], name: str) -> Any:
+def _replace_column_codes(cells: Any, labels: Mapping[str, str], column: str) -> Any:
     """Return a column with codes replaced by labels, as numbers if all are numeric."""
     cell_texts = cells.map(format_label)
     label_by_code = dict(labels) | {text: text for text in LACKING if text not in labels}
-    if (is_unknown := ~cell_texts.isin(list(label_by_code))).any():
-        wrong_row = int(np.flatnonzero(is_unknown)[0])
+    if (wrong_row := find_first(~cell_texts.isin(list(label_by_code)).to_numpy())) is not None:
         raise DataError(
-            f"Column {name!r} contains {cell_texts.iloc[wrong_row]!r} in row"
+            f"Column {column!r} contains {cell_texts.iloc[wrong_row]!r} in row"
             f" {cells.index[wrong_row]}, which ",
             Argument("codes"),
             f" does not list; the listed codes are {shorten(list(labels), 12)}.",

@@ -28,7 +28,7 @@ from thali._data.column_readers import get_column, read_row_texts, rename_as_tex
 from thali._data.column_roles import has_numbers
 from thali._inference.user_warnings import warn
 from thali._labels import shorten, suggest
-from thali.errors import Argument, ArgumentError, DataError, DataWarning
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, prefix_errors
 
 from .text_cells import INTEGER, NUMBER
 
@@ -220,10 +220,8 @@ def _quote_text(text: str) -> str:
 
 def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
     """Return the column that a condition names; raise DataError if missing."""
-    try:
+    with prefix_errors(Argument(condition.argument), f" ({condition})"):
         return get_column(rename_as_text(frame), condition.column)
-    except DataError as error:
-        raise DataError(Argument(condition.argument), f" ({condition}): ", error) from None
 
 
 def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
@@ -247,19 +245,19 @@ def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
 
 
 def _compare_cells(
-    condition: Condition, cells: "pd.Series", compare: Any, operand: str, is_equality: bool
+    condition: Condition, cells: "pd.Series", compare_values: Any, operand: str, is_equality: bool
 ) -> np.ndarray:
     """Compare each cell with an operand as numbers, dates or texts."""
     if _has_dates(cells):
-        return np.asarray(compare(cells, _parse_date(condition, cells, operand)))
+        return np.asarray(compare_values(cells, _parse_date(condition, cells, operand)))
     numbers = _convert_numbers(cells)
     if numbers is not None:
-        return compare(numbers, _parse_operand(condition, operand))
+        return compare_values(numbers, _parse_operand(condition, operand))
     cell_texts = read_row_texts(cells)
     is_empty = cell_texts == ""
     if is_equality or not NUMBER.fullmatch(operand):
-        is_fulfilled = np.asarray(compare(cell_texts, operand), bool)
-        is_fulfilled[is_empty] = compare is operator.ne
+        is_fulfilled = np.asarray(compare_values(cell_texts, operand), bool)
+        is_fulfilled[is_empty] = compare_values is operator.ne
         return is_fulfilled
     distinct_texts = np.unique(cell_texts[~is_empty].astype(str))
     if text_cells := [text for text in distinct_texts.tolist() if not NUMBER.fullmatch(text)]:
@@ -269,7 +267,9 @@ def _compare_cells(
             f" which cannot be ordered relative to {operand}; use == or !=.",
         )
     is_fulfilled = np.zeros(len(cell_texts), bool)
-    is_fulfilled[~is_empty] = compare(cell_texts[~is_empty].astype(float), _convert_number(operand))
+    is_fulfilled[~is_empty] = compare_values(
+        cell_texts[~is_empty].astype(float), _convert_number(operand)
+    )
     return is_fulfilled
 
 
@@ -288,7 +288,7 @@ def _convert_numbers(cells: "pd.Series") -> np.ndarray | None:
             return None
     if pd.api.types.is_integer_dtype(cells.dtype) and not cells.hasnans:
         return cells.to_numpy()
-    return cells.to_numpy(dtype=float, na_value=np.nan)
+    return cells.to_numpy(float, na_value=np.nan)
 
 
 def _has_dates(cells: "pd.Series") -> bool:
@@ -410,9 +410,11 @@ def _parse_condition(source: _FilterText, tokens: Any) -> tuple[Condition, _Toke
         )
     if _is_keyword(operator_token, "is"):
         keyword_token = next(tokens)
-        sign_text, expected_text = MISSING, "'missing' or 'not missing'"
+        sign_text = MISSING
+        expected_text = "'missing' or 'not missing'"
         if _is_keyword(keyword_token, "not"):
-            sign_text, expected_text = NOT_MISSING, "'missing'"
+            sign_text = NOT_MISSING
+            expected_text = "'missing'"
             keyword_token = next(tokens)
         if not _is_keyword(keyword_token, "missing"):
             raise _unexpected_error(source, keyword_token, expected_text)
@@ -449,10 +451,10 @@ def _parse_value(source: _FilterText, token: _Token) -> str:
     return value_text.strip()
 
 
-def _read_operand(source: _FilterText, token: _Token, expected: str) -> str:
+def _read_operand(source: _FilterText, token: _Token, expected_text: str) -> str:
     """Return the text of a column or value token; raise for other tokens."""
     if token.kind not in ("word", "quoted"):
-        raise _unexpected_error(source, token, expected)
+        raise _unexpected_error(source, token, expected_text)
     return token.text
 
 
@@ -461,10 +463,10 @@ def _is_keyword(token: _Token, word: str) -> bool:
     return token.kind == "word" and token.text.lower() == word
 
 
-def _unexpected_error(source: _FilterText, token: _Token, expected: str) -> ArgumentError:
+def _unexpected_error(source: _FilterText, token: _Token, expected_text: str) -> ArgumentError:
     """Return the error that a token is not what was expected."""
     if not token.kind:
-        return _unreadable_error(source, f"it ends where {expected} is expected")
+        return _unreadable_error(source, f"it ends where {expected_text} is expected")
     return _unreadable_error(
-        source, f"found {token.text!r} at character {token.at}, expected {expected}"
+        source, f"found {token.text!r} at character {token.at}, expected {expected_text}"
     )

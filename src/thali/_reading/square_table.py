@@ -30,7 +30,7 @@ class Square:
         """Cells of the square; decimal commas and signs for missing are converted."""
         if self.values.dtype.kind in "biuf":
             return self.values
-        cells = np.array([_normalise_cell(cell) for cell in self.values.ravel()], dtype=object)
+        cells = np.array([_normalise_cell(cell) for cell in self.values.ravel()], object)
         return cells.reshape(self.values.shape)
 
     @cached_property
@@ -59,7 +59,8 @@ class Square:
         """Whether the numbers are symmetric, or one triangle, and not all counts."""
         if self.numbers is None or self.has_counts:
             return False
-        lower_triangle, upper_triangle = np.tril(self.numbers, -1), np.triu(self.numbers, 1)
+        lower_triangle = np.tril(self.numbers, -1)
+        upper_triangle = np.triu(self.numbers, 1)
         return self.is_symmetric or lower_triangle.any() != upper_triangle.any()
 
     @property
@@ -111,7 +112,8 @@ def describe_non_square(frame: pd.DataFrame) -> str:
     is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
     if is_numeric[0] or not all(is_numeric[1:]) or len(frame) + 1 != len(is_numeric):
         return ""
-    row_labels, header = list(map(format_label, frame.iloc[:, 0])), frame.columns[1:]
+    row_labels = list(map(format_label, frame.iloc[:, 0]))
+    header = frame.columns[1:]
     # a table of items by variables is not a square
     if frame.columns[0] != "column 1" and not {*row_labels} & {*header}:
         return ""
@@ -149,18 +151,18 @@ def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | N
     column_labels = check_labels(header[1:], "Labels in the header")
     row_by_label = index_labels(check_labels(row_labels, "Labels in the first column"))
     if set(row_by_label) != set(column_labels):
-        cell_numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+        cell_numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(float)
         refuse_lone_totals(list(row_by_label), column_labels, cell_numbers)
         raise DataError(describe_label_mismatch(row_by_label, column_labels))
     return frame.iloc[[row_by_label[name] for name in column_labels], 1:].to_numpy(), column_labels
 
 
-def _parse_number(name: str) -> float | str:
+def _parse_number(column: str) -> float | str:
     """Return a column name as a float if it is a number; else unchanged."""
     try:
-        return float(name.replace(",", "."))
+        return float(column.replace(",", "."))
     except ValueError:
-        return name
+        return column
 
 
 def _normalise_cell(cell: Any) -> Any:

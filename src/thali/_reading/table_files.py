@@ -3,7 +3,6 @@
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import unescape
@@ -39,7 +38,7 @@ from thali._data.column_roles import (
 )
 from thali._input_files import PREFLIB_SUFFIXES, Source, read_source
 from thali._labels import format_label, format_plural, index_labels, shorten
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, prefix_errors
 
 from .json_rows import is_json, parse_json_cells
 from .row_filter import RowFilter
@@ -62,7 +61,8 @@ from .text_cells import (
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
 
 # digits of exact integers; a column with gaps has double precision
-_EXACT, _EXACT_BESIDE_GAPS = 17, 15
+_EXACT = 17
+_EXACT_BESIDE_GAPS = 15
 
 _UNNAMED = re.compile(r"column \d+|\.\.\.\d+|Unnamed: \d+")  # in thali, readr, pandas
 
@@ -131,9 +131,9 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
     return cells_by_title
 
 
-def _list_header_names(rows: list[tuple[int, list[str]]]) -> set[str]:
+def _list_header_names(numbered_rows: list[tuple[int, list[str]]]) -> set[str]:
     """Return the texts in the first row as a set."""
-    return {cell.strip() for cell in rows[0][1]}
+    return {cell.strip() for cell in numbered_rows[0][1]}
 
 
 def _check_unpacked_size(archive: ZipFile, packed_bytes: int) -> None:
@@ -152,7 +152,8 @@ def _check_unpacked_size(archive: ZipFile, packed_bytes: int) -> None:
 def _read_sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
     """Return (line number, cells) of each filled row of a sheet."""
     sheet.reset_dimensions()  # some programs store a wrong size
-    filled_rows, n_cells = [], 0
+    filled_rows = []
+    n_cells = 0
     for line_number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         n_cells += len(row) + 1
         if n_cells > MAX_CELLS:
@@ -208,8 +209,6 @@ MAX_BYTES = 1 << 28  # unpacked bytes that are always allowed
 
 def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
     """Read a Parquet file as a data frame; a named index becomes columns."""
-    import pandas as pd
-
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
@@ -362,14 +361,16 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
     return TextTable(header, [cells for _, *cells in columns], line_numbers, note="a PrefLib file")
 
 
-def _parse_old_preflib(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, str]]]:
+def _parse_old_preflib(
+    body_lines: list[tuple[int, str]],
+) -> tuple[dict[str, str], list[tuple[int, str]]]:
     """Return names and rankings of a PrefLib file in the format before 2022."""
     # The format: number of names, the names, a line of sums, the orders.
     try:
-        n_names = int(body[0][1])
-        name_fields = [line.split(",", 1) for _, line in body[1 : n_names + 1]]
+        n_names = int(body_lines[0][1])
+        name_fields = [line.split(",", 1) for _, line in body_lines[1 : n_names + 1]]
         name_by_code = {code.strip(): name.strip().strip('"') for code, name in name_fields}
-        order_lines = [(k, ": ".join(line.split(",", 1))) for k, line in body[n_names + 2 :]]
+        order_lines = [(k, ": ".join(line.split(",", 1))) for k, line in body_lines[n_names + 2 :]]
     except (ValueError, IndexError):
         raise DataError(
             "This is not a PrefLib file: it starts neither with '# ALTERNATIVE NAME 1: ...' nor"
@@ -399,7 +400,8 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
     integer_tokens = iter(_parse_integers(file_bytes))
     table_rows: list[list[str]] = []
     line_numbers: list[int] = []
-    expected_numbers, n_unanswered = None, 0
+    expected_numbers = None
+    n_unanswered = 0
     try:
         for line_number, respondent_text in integer_tokens:
             n_variables, n_attributes, n_tasks, has_none = [
@@ -432,10 +434,8 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
                 if has_none:
                     concepts.append([(line_number, "0")] * n_attributes)
                 for concept, tokens in enumerate(concepts, start=1):
-                    codes, is_chosen = (
-                        [code for _, code in tokens],
-                        str(int(concept == chosen_concept)),
-                    )
+                    codes = [code for _, code in tokens]
+                    is_chosen = str(int(concept == chosen_concept))
                     table_rows.append(
                         [
                             respondent_text,
@@ -630,10 +630,10 @@ class RawTable:
         )
 
 
-def _is_row_number(name: str, cells: "pd.Series") -> bool:
+def _is_row_number(column: str, cells: "pd.Series") -> bool:
     """Return whether a column's name and cells just number the rows."""
-    plain_name = simplify_name(name)
-    is_named = plain_name in ROW_NUMBERS or bool(_UNNAMED.fullmatch(name))
+    plain_name = simplify_name(column)
+    is_named = plain_name in ROW_NUMBERS or bool(_UNNAMED.fullmatch(column))
     return is_named and (
         is_row_number(cells) or (plain_name != "x" and cells.dtype.kind in "iu" and cells.is_unique)
     )
@@ -692,16 +692,6 @@ def read_table(path: str | Path | Source, where: str | Sequence[str] | None = No
     with prefix_errors(table.file):
         table = table.filter_rows(conditions)
     return table.frame.reset_index(drop=True)
-
-
-@contextmanager
-def prefix_errors(name: str) -> Iterator[None]:
-    """Prefix DataErrors raised within this block by the file name."""
-    try:
-        yield
-    except DataError as error:
-        error.args = (f"{name}: ", *error.args)
-        raise
 
 
 def load_table(path: str | Path | Source) -> RawTable:
@@ -906,7 +896,10 @@ def _convert_column(
     if is_text is None:
         is_text = is_text_column(set(texts), decimal_comma) is not False
     if is_text:
-        return _build_text_array(column, distinct_cells)
+        text_index = index_labels(distinct_cells)
+        codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
+        # empty cells become missing
+        return pd.Series([text or None for text in text_index]).array.take(codes)
     if all(map(INTEGER.fullmatch, texts)) and max(map(len, texts), default=0) <= _EXACT:
         integer_by_text = {text: int(text) for text in texts}
         return np.fromiter(map(integer_by_text.__getitem__, column), np.int64, len(column))
@@ -936,12 +929,3 @@ def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
             ):
                 numeric_columns[column] = _convert_column(cell_texts, distinct_texts, decimal_comma)
     return frame.assign(**numeric_columns)
-
-
-def _build_text_array(
-    column: list[str], distinct_texts: dict[str, None]
-) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    """Build a pandas array of texts; empty cells become missing."""
-    index_by_text = index_labels(distinct_texts)
-    codes = np.fromiter(map(index_by_text.__getitem__, column), np.int64, len(column))
-    return pd.Series([text or None for text in index_by_text]).array.take(codes)

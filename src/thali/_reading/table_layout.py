@@ -8,10 +8,25 @@ from thali._data.column_guesses import ColumnsRead, list_respondent_candidates
 from thali._data.column_readers import collect_notes, get_column, is_row_number
 from thali._data.column_roles import Role, column_names
 from thali._labels import shorten
-from thali.errors import PYTHON, Argument, Clause, DataError, Message, Setting, Value, Words
+from thali.errors import (
+    PYTHON,
+    Argument,
+    Clause,
+    DataError,
+    Message,
+    Setting,
+    Value,
+    Words,
+    prefix_errors,
+)
 
 from .practice_rows import warn_about_practice
-from .table_files import RawTable, prefix_errors
+from .table_files import RawTable
+
+
+def keep_given(*names: str | None) -> tuple[str, ...]:
+    """Return the names of columns that the table has, without None."""
+    return tuple(filter(None, names))
 
 
 @dataclass(frozen=True)
@@ -86,11 +101,11 @@ class Reading:
             if possible_names := list_respondent_candidates(
                 table.frame.loc[:, [*self.roles.all, *unused_columns]], self.roles
             ):
-                question_text = (
+                yield Message(
                     "; no column of respondents was recognised (perhaps"
-                    f" {shorten(possible_names)}?); name it with "
+                    f" {shorten(possible_names)}?); name it with ",
+                    Argument("respondent"),
                 )
-                yield Message(question_text, Argument("respondent"))
 
 
 class Lack(NamedTuple):

@@ -66,7 +66,8 @@ def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
     if cells is None:
         rows = _split_rows(text, separator)
         first_rows = list(islice(rows, 4))
-        rows, completed_rows = chain(first_rows, rows), None
+        rows = chain(first_rows, rows)
+        completed_rows = None
         if len({len(row) for _, row in first_rows}) > 1:
             all_rows = list(rows)
             completed_rows = complete_triangle(all_rows)
@@ -121,7 +122,8 @@ def _guess_separator(text: str) -> str:
         if width_counts and (separator != BLANKS or not best_separator):
             width, n_lines = width_counts.most_common(1)[0]
             if (agreement := (n_lines, n_cells_by_line[0] > 1, width)) > best_agreement:
-                best_separator, best_agreement = separator, agreement
+                best_separator = separator
+                best_agreement = agreement
     if last_error is not None and (
         not best_separator
         or (best_separator == BLANKS and any(map(first_lines[0].__contains__, SEPARATORS)))
@@ -245,7 +247,11 @@ def assemble_columns(
             n_gaps += n_columns - len(cells)
             is_short = ragged and len(cells) < n_columns
             if is_short or any(map(str.strip, cells[n_columns:])) or n_gaps > MAX_CELLS:
-                raise DataError(_describe_uneven_row(cells, n_columns, line_number))
+                raise DataError(
+                    f"Line {line_number} has {format_plural(len(cells), 'cell')}, but the header"
+                    f" has {n_columns} columns; give every row the same number of cells (quote"
+                    " labels that contain the separator)."
+                )
             cells = cells[:n_columns] + [""] * (n_columns - len(cells))
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell)
@@ -257,7 +263,7 @@ def assemble_columns(
     )
 
 
-def _has_row_names(header: list[str], rows: list[list[str]], is_plain: bool) -> bool:
+def _has_row_names(header: list[str], rows: list[list[str]], has_no_commas: bool) -> bool:
     """Return whether each row has one more cell than the header: a row name."""
     # `is_plain`: the separator is not a comma, so no label was split.
     if {len(cells) for cells in rows} != {len(header) + 1} or not any(
@@ -265,7 +271,7 @@ def _has_row_names(header: list[str], rows: list[list[str]], is_plain: bool) -> 
     ):
         return False
     row_names = [cells[0].strip() for cells in rows]
-    are_names = is_plain or {*row_names} <= {*header} or all(map(INTEGER.fullmatch, row_names))
+    are_names = has_no_commas or {*row_names} <= {*header} or all(map(INTEGER.fullmatch, row_names))
     return are_names and len(rows) == len({*row_names})
 
 
@@ -284,7 +290,8 @@ def complete_triangle(rows: NumberedRows) -> NumberedRows | None:
             cells.pop()
     if numbered_rows[0][1] == [str(len(numbered_rows) - 1)]:
         numbered_rows = numbered_rows[1:]
-    header, first_cells = numbered_rows[0][1], [cells[0] for _, cells in numbered_rows]
+    header = numbered_rows[0][1]
+    first_cells = [cells[0] for _, cells in numbered_rows]
     number_labels = [str(k) for k in range(1, len(numbered_rows) + 2)]
     # with a header and labels, with labels only, and with numbers only
     layouts = [
@@ -306,13 +313,13 @@ def complete_triangle(rows: NumberedRows) -> NumberedRows | None:
     return None
 
 
-def _find_objects(header: list[str], labels: list[str]) -> list[str]:
+def _find_objects(header: list[str], row_labels: list[str]) -> list[str]:
     """Return the object labels of a triangle with header and row labels; [] otherwise."""
-    if header[0] == "" or header[1:] == labels[1:]:  # the corner
+    if header[0] == "" or header[1:] == row_labels[1:]:  # the corner
         header = header[1:]
-    object_labels = [*header[:1], *labels[1:]]  # the first row, which has no numbers, is absent
-    if labels[1:2] == header[:1]:
-        object_labels = labels[1:]
+    object_labels = [*header[:1], *row_labels[1:]]  # the first row, which has no numbers, is absent
+    if row_labels[1:2] == header[:1]:
+        object_labels = row_labels[1:]
     are_names = not _is_numeric(header) or all(map(INTEGER.fullmatch, header))
     if not are_names or header not in (object_labels, object_labels[:-1]):
         return []
@@ -320,14 +327,15 @@ def _find_objects(header: list[str], labels: list[str]) -> list[str]:
 
 
 def _complete_rows(
-    names: list[str], triangle: NumberedRows, first_line: int
+    object_labels: list[str], triangle: NumberedRows, first_line: int
 ) -> NumberedRows | None:
     """Mirror the rows of a lower triangle to a square; None for rows of other lengths."""
     # The cells must be numbers, and all rows must end at the diagonal or just before it.
     if not all(_is_numeric(cells) for _, cells in triangle):
         return None
-    n_absent_rows, row_lengths = len(names) - len(triangle), [len(cells) for _, cells in triangle]
-    lengths_without_diagonal = [*range(n_absent_rows, len(names))]
+    n_absent_rows = len(object_labels) - len(triangle)
+    row_lengths = [len(cells) for _, cells in triangle]
+    lengths_without_diagonal = [*range(n_absent_rows, len(object_labels))]
     if row_lengths not in (
         lengths_without_diagonal,
         [width + 1 for width in lengths_without_diagonal],
@@ -335,8 +343,8 @@ def _complete_rows(
         return None
     numbered_rows: NumberedRows = [*[(first_line, [])] * n_absent_rows, *triangle]
     return [
-        (line, [name, *cells, *[""] * (len(names) - len(cells))])
-        for name, (line, cells) in zip(names, numbered_rows, strict=True)
+        (line, [name, *cells, *[""] * (len(object_labels) - len(cells))])
+        for name, (line, cells) in zip(object_labels, numbered_rows, strict=True)
     ]
 
 
@@ -348,12 +356,15 @@ def _is_numeric(cells: list[str]) -> bool:
 
 
 def _drop_empty_columns(
-    header: list[str], columns: list[list[str]], lines: list[int] | range, *settings: Any
+    header: list[str], columns: list[list[str]], line_numbers: list[int] | range, *settings: Any
 ) -> TextTable:
     """Drop the columns that have neither a name nor text."""
     used_columns = [k for k in range(len(header)) if header[k] or any(columns[k])]
     return TextTable(
-        [header[k] for k in used_columns], [columns[k] for k in used_columns], lines, *settings
+        [header[k] for k in used_columns],
+        [columns[k] for k in used_columns],
+        line_numbers,
+        *settings,
     )
 
 
@@ -389,12 +400,3 @@ def check_paircomp(header: list[str], cells: list[str]) -> None:
                 f"Column {name!r} contains R's abbreviated printout of a paircomp object; in R,"
                 f" write.csv(as.matrix(x${name})) writes the comparisons, one column per pair."
             )
-
-
-def _describe_uneven_row(cells: list[str], n_columns: int, line_number: int) -> str:
-    """Return the error message for a row with more or fewer cells than the header."""
-    return (
-        f"Line {line_number} has {format_plural(len(cells), 'cell')}, but the header has"
-        f" {n_columns} columns;"
-        " give every row the same number of cells (quote labels that contain the separator)."
-    )

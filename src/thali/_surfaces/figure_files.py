@@ -66,7 +66,8 @@ class Figures:
         with matplotlib.rc_context(STYLE):
             figure, box = self._lay_out(picture)
             if across is not None:
-                dots, box = across / figure.get_size_inches()[0], None
+                dots = across / figure.get_size_inches()[0]
+                box = None
             buffer = io.BytesIO()
             figure.savefig(
                 buffer,

@@ -30,12 +30,10 @@ _MAX_HEAD, _MAX_ROWS, _MAX_NAME = 4, 10, 30
 _LEAST_CELL = 12  # minimum width of texts in a table
 # Maximum numbers of tables, rows and lines of text; the first limits with which all lines fit are
 # used.
-_LIMITS = [*((9, rows, 6) for rows in range(10, 5, -1)), (9, 6, 4), (9, 5, 3), (9, 4, 2), (9, 3, 2)]
-_LIMITS += [
-    (2, 5, 2),
-    (2, 3, 2),
-    (1, 5, 2),
-    (1, 3, 2),
+_LIMITS = [
+    *((9, rows, 6) for rows in range(10, 5, -1)),
+    *((9, 6, 4), (9, 5, 3), (9, 4, 2), (9, 3, 2)),
+    *((2, 5, 2), (2, 3, 2), (1, 5, 2), (1, 3, 2)),
     *((1, rows, 1) for rows in range(8, 0, -1)),
     (0, 0, 1),
 ]
@@ -81,7 +79,8 @@ def format_screen(
     `data_sentence`: a sentence about the data; `hints`: options and commands that show more;
     `is_read`: whether the terminal already shows the sentence, which then only takes up lines.
     """
-    briefs, width = _order_findings(findings), find_terminal_width()
+    briefs = _order_findings(findings)
+    width = find_terminal_width()
     labels = [_find_label(finding, brief) for finding, brief in briefs]
     indent = 2 + max(map(display_width, [*labels, "More"]))
     text_width = width - indent
@@ -181,11 +180,13 @@ def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: 
     ]
     if len(brief.parts) > len(part_texts):
         part_texts.append(f"and {len(brief.parts) - len(part_texts):,} more")
-    table_lines, n_rows = [], 0
+    table_lines = []
+    n_rows = 0
     if brief.table is not None and len(brief.table):
-        table_lines, n_rows = _format_short_table(brief.table, width), len(brief.table)
-    text_lines, part_lines = wrap(sentence, width), _join_parts(part_texts, width)
-    return _Block(label, text_lines, part_lines, table_lines, n_rows, n_tables)
+        table_lines = _format_short_table(brief.table, width)
+        n_rows = len(brief.table)
+    text_lines = wrap(sentence, width)
+    return _Block(label, text_lines, _join_parts(part_texts, width), table_lines, n_rows, n_tables)
 
 
 def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
@@ -196,7 +197,8 @@ def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
         [cut_text(" ".join(cell.split()), width // 2) for cell in row]
         for row in (text_table.head, *text_table.rows)
     ]
-    cells_by_column, is_text = list(zip(*cell_rows, strict=True)), list(text_table.is_text)
+    cells_by_column = list(zip(*cell_rows, strict=True))
+    is_text = list(text_table.is_text)
     if is_text[-1]:
         max_width = max(_LEAST_CELL, width - 2 - _measure_width(cells_by_column[:-1]))
         cells_by_column[-1] = tuple(cut_text(cell, max_width) for cell in cells_by_column[-1])

@@ -116,7 +116,8 @@ _TITLES = {
     STATISTICS: "Statistical details",
 }
 _ORDER = {True: 0, None: 1, False: 2}  # findings that lead, may lead, do not lead
-SETTINGS, REFERENCES = "Settings and versions", "References"
+SETTINGS = "Settings and versions"
+REFERENCES = "References"
 
 
 def build_document(
@@ -140,9 +141,11 @@ def build_document(
         for sentence in finding.format_sentences(words)
     )
     # the title then is the short form of the question
-    shown_question, run_facts = asked_question, (*settings, *describe_versions())
+    shown_question = asked_question
+    run_facts = (*settings, *describe_versions())
     if not cover.title and asked_question.endswith("?"):
-        shown_question, run_facts = "", (*run_facts, ("Question", asked_question))
+        shown_question = ""
+        run_facts = (*run_facts, ("Question", asked_question))
     shown_findings = [finding for finding in shown_findings if finding.key != "asked"]
     lead_finding = _choose_lead(shown_findings)
     lights = tuple(
@@ -220,7 +223,8 @@ def build_section(finding: Finding, words: Words) -> Section:
     sentences = finding.format_sentences(words)
     if finding.key == "methods":
         sentences = [" ".join(sentences)]
-    main_table, page_tables = finding.main_table, ()
+    main_table = finding.main_table
+    page_tables = ()
     if main_table is not None and len(main_table):
         page_tables = (PageTable(finding.title, main_table, finding.picture is not None),)
     return Section(
@@ -246,12 +250,13 @@ def _format_model_name(model: Any) -> str:
 
 def list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
     """Return (name, text) facts: the model and the settings of its run."""
-    facts = [("Model", " ".join(model._format_call().split()))]
-    facts += [
-        (name.replace("_", " ").capitalize(), _format_setting(name, setting))
-        for name, setting in model._get_run_settings().items()
-    ]
-    return tuple(facts)
+    return (
+        ("Model", " ".join(model._format_call().split())),
+        *(
+            (name.replace("_", " ").capitalize(), _format_setting(name, setting))
+            for name, setting in model._get_run_settings().items()
+        ),
+    )
 
 
 def _format_setting(name: str, setting: int) -> str:
@@ -291,16 +296,8 @@ def make_or_warn(part_name: str, make: Callable[[], Drawing]) -> Drawing | None:
         return None
 
 
-class PagePicture(NamedTuple):
-    """A picture on a page: HTML element, caption, number."""
-
-    content: str  # HTML
-    caption: str
-    number: int  # position on the page, from 1
-
-
-def draw_page_picture(figures: Figures, picture: Picture, picture_number: int) -> PagePicture:
-    """Draw a picture as SVG, or as PNG if that is smaller."""
+def draw_page_picture(figures: Figures, picture: Picture, picture_number: int) -> dict[str, Any]:
+    """Draw a picture as SVG, or as PNG if that is smaller; return its template variables."""
     svg = figures.save(picture, "svg").decode()
     if len(svg) <= MAX_SVG:
         picture_html = _inline_svg(svg, picture.caption, f"p{picture_number}-")
@@ -309,7 +306,11 @@ def draw_page_picture(figures: Figures, picture: Picture, picture_number: int) -
         picture_html = (
             f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.caption)}">'
         )
-    return PagePicture(picture_html, picture.caption, picture_number)
+    return {
+        "content": mark_as_html(picture_html),
+        "caption": picture.caption,
+        "number": picture_number,
+    }
 
 
 def _reduce_colours(png: bytes) -> bytes:
@@ -352,17 +353,6 @@ _LONG = 15  # rows; longer tables are folded
 MAX_ROWS = 1_000  # maximum rows of a table
 
 
-class _PageRows(NamedTuple):
-    """A table as texts: cells, and which columns are text."""
-
-    title: str
-    size: str
-    head: list[tuple[str, bool]]
-    rows: list[list[tuple[str, bool]]]
-    has_index: bool
-    is_folded: bool
-
-
 def render_document(document: Document, figures: Figures | None = None) -> str:
     """Render a report as one HTML text.
 
@@ -378,7 +368,8 @@ def _render_template(document: Document, figures: Figures) -> str:
     """Fill the report template with the document and its pictures."""
     picture_numbers = itertools.count(1)
     sections = [section for chapter in document.chapters for section in chapter.sections]
-    scripts, lead_context = [], None
+    scripts = []
+    lead_context = None
     if any(section.simulator for section in sections):
         scripts = [_read_file("market.js") + _read_file("simulator.js")]
     if document.lead is not None:
@@ -427,41 +418,38 @@ def _build_section_context(
     section: Section, anchor: str, picture_numbers: Any, figures: Figures
 ) -> dict[str, Any]:
     """Return the template variables of a section."""
-    context = section._asdict()
-    context["anchor"] = anchor
-    context["pictures"] = []
+    context = section._asdict() | {
+        "anchor": anchor,
+        "pictures": [],
+        "tables": [_build_page_rows(table) for table in section.tables],
+    }
     for picture in section.pictures:
         picture_html = make_or_warn(
             f"the picture of the report with the caption '{picture.caption}'",
             partial(draw_page_picture, figures, picture, next(picture_numbers)),
         )
         if picture_html is not None:
-            context["pictures"].append(
-                picture_html._replace(content=mark_as_html(picture_html.content))
-            )
-    context["tables"] = [_build_page_rows(table) for table in section.tables]
+            context["pictures"].append(picture_html)
     if section.simulator is not None:
         context["simulator"] = section.simulator._replace(data=mark_as_html(section.simulator.data))
     return context
 
 
-def _build_page_rows(table: PageTable) -> _PageRows:
-    """Return a table as texts for the report template."""
+def _build_page_rows(table: PageTable) -> dict[str, Any]:
+    """Return the template variables of a table: its cells, and whether they are texts."""
     frame = table.frame
     text_table = format_table(frame, PAGE_MARKS, MAX_ROWS)
     size_text = f"{len(frame):,} rows"
     if len(frame) > MAX_ROWS:
         size_text = f"first {MAX_ROWS:,} of {len(frame):,} rows"
-    header = list(zip(text_table.head, text_table.is_text, strict=True))
-    rows = [list(zip(row, text_table.is_text, strict=True)) for row in text_table.rows]
-    return _PageRows(
-        table.title,
-        size_text,
-        header,
-        rows,
-        text_table.sides > 0,
-        table.is_pictured or len(frame) > _LONG,
-    )
+    return {
+        "title": table.title,
+        "size": size_text,
+        "head": list(zip(text_table.head, text_table.is_text, strict=True)),
+        "rows": [list(zip(row, text_table.is_text, strict=True)) for row in text_table.rows],
+        "has_index": text_table.sides > 0,
+        "is_folded": table.is_pictured or len(frame) > _LONG,
+    }
 
 
 def _read_file(file_name: str) -> str:

@@ -208,9 +208,11 @@ def render_report(
     if isinstance(subject, Model):
         subject._require_fitted()
     findings = compute_findings(subject, settings)
-    run_facts, date = (), ""
+    run_facts = ()
+    date = ""
     if isinstance(subject, Model):
-        run_facts, date = list_run_facts(subject), find_fit_date(subject)
+        run_facts = list_run_facts(subject)
+        date = find_fit_date(subject)
         command = command or subject._format_python()
     elif isinstance(subject, Leaderboard):
         run_facts = leaderboard_report.list_settings(subject)
@@ -220,7 +222,7 @@ def render_report(
     return render_document(document, figures).encode()
 
 
-def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
+def compute_findings(subject: Any, settings: AnswerSettings) -> Findings:
     """Return the findings of a model, comparison, leaderboard or test."""
     if isinstance(subject, Model):
         return subject._build_findings(

@@ -72,12 +72,17 @@ class _TextColumn(NamedTuple):
 
 def _format_index(frame: "pandas.DataFrame", marks: Marks) -> list[_TextColumn]:
     """Format the index levels of a data frame as text columns."""
-    index, index_columns = frame.index.to_frame(index=False), []
+    index = frame.index.to_frame(index=False)
+    index_columns = []
     for level_index, index_name in enumerate(frame.index.names):
         level_name = ""
         if index_name is not None:
             level_name = str(index_name)
-        cells = _format_row_names(marks, level_name, index.iloc[:, level_index].tolist())
+        row_names = index.iloc[:, level_index].tolist()
+        if level_name not in COLUMNS and all(isinstance(cell, str | int) for cell in row_names):
+            cells = list(map(str, row_names))
+        else:
+            cells = format_cells(level_name, row_names, marks=marks)
         index_columns.append(_TextColumn(format_heading(level_name), cells, True))
     return index_columns
 
@@ -122,7 +127,8 @@ def _format_columns(
 ) -> Iterator[_TextColumn]:
     """Yield the columns of a data frame as text columns."""
     interval_level = attrs.get("interval", INTERVAL)
-    is_monte_carlo, headings = attrs.get(MONTE_CARLO, False), attrs.get(HEADINGS, {})
+    is_monte_carlo = attrs.get(MONTE_CARLO, False)
+    headings = attrs.get(HEADINGS, {})
     column_names = [str(column_name) for column_name in frame.columns]
     cells_by_column = [
         _convert_integers(frame.iloc[:, column_index].tolist())
@@ -265,13 +271,6 @@ def _group_columns(column_names: list[str]) -> list[_NumberColumns]:
             group_by_column[column_name].numbers.append(column_index)
             last_column = column_name
     return list(group_by_column.values())
-
-
-def _format_row_names(marks: Marks, level_name: str, row_names: list[Any]) -> list[str]:
-    """Format the cells of an index level as texts."""
-    if level_name not in COLUMNS and all(isinstance(row_name, str | int) for row_name in row_names):
-        return list(map(str, row_names))
-    return format_cells(level_name, row_names, marks=marks)
 
 
 def _swap_interval_end(column_name: str, end: str, other_end: str) -> str | None:

@@ -93,7 +93,8 @@ def triplets(
     >>> made.features.shape
     (12, 4)
     """
-    n, n_answers = check_integer("n", n, 4), check_integer("n_triplets", n_triplets, 10)
+    n = check_integer("n", n, 4)
+    n_answers = check_integer("n_triplets", n_triplets, 10)
     K = check_integer("n_features", n_features, 1)
     q = check_open_interval(
         "share_of_owners", share_of_owners, "the share of objects that have a feature"
@@ -292,7 +293,8 @@ def paris_rome(
     if not expected:
         wins = spawn_generators(random_seed, 1)[0].binomial(comparisons, probabilities)
     counts = np.zeros((4, 4))
-    counts[i, j], counts[j, i] = wins, comparisons - wins
+    counts[i, j] = wins
+    counts[j, i] = comparisons - wins
     return PairedComparisons(counts, ("P+", "P", "R", "R+"))
 
 
@@ -376,7 +378,8 @@ def block_choices(
     from thali._aspects.priors.phylogenetic import PhylogeneticBuffet
     from thali._trees.tree import Tree
 
-    groups, per_group = check_integer("groups", groups, 1), check_integer("per_group", per_group, 1)
+    groups = check_integer("groups", groups, 1)
+    per_group = check_integer("per_group", per_group, 1)
     comparisons = check_integer("comparisons", comparisons, 1)
     alpha = check_positive("alpha", alpha, "the expected number of features per option")
     lapse = Elimination(lapse).lapse
@@ -475,12 +478,11 @@ def additive(
     features = weights = np.zeros(0)
     true_similarities = np.zeros(len(i))
     while np.ptp(true_similarities) < 1e-9:  # equal up to rounding
-        features, weights = truth_rng.random((n, K)) < 0.5, truth_rng.uniform(1.0, 3.0, K)
+        features = truth_rng.random((n, K)) < 0.5
+        weights = truth_rng.uniform(1.0, 3.0, K)
         true_similarities = (features[i] & features[j]) @ weights
-    weights, true_similarities = (
-        weights / true_similarities.std(),
-        true_similarities / true_similarities.std(),
-    )
+    weights = weights / true_similarities.std()
+    true_similarities = true_similarities / true_similarities.std()
 
     def table(values: np.ndarray, own_sigma: float | None) -> Similarities:
         similarity_matrix = np.full((n, n), np.nan)

@@ -120,7 +120,8 @@ def product_choices(
     """
     from thali._data.experiments import ChoiceExperiment
 
-    people, tasks = check_integer("people", people, 1), check_integer("tasks", tasks, 1)
+    people = check_integer("people", people, 1)
+    tasks = check_integer("tasks", tasks, 1)
     (rng,) = spawn_generators(random_seed, 1)
     frame = _simulate_products(people, tasks, check_integer("alternatives", alternatives, 2), rng)
     owners = rng.random((people, len(SIMULATED_CLASSES))) < [

@@ -18,6 +18,7 @@ from ..column_readers import (
     list_texts,
     note_omission,
     read_counts,
+    refuse_empty,
     select_answered_rows,
 )
 from ..column_roles import (
@@ -67,11 +68,12 @@ class BestWorstColumns(NamedTuple):
         choice_columns = f"choice in {self.best!r}"
         if self.worst is not None:
             choice_columns = f"choices in {self.best!r} and {self.worst!r}"
-        first_column, last_column = self.options[0], self.options[-1]
-        description = (
+        first_column = self.options[0]
+        last_column = self.options[-1]
+        return (
             f"one set per row, options in {first_column!r} to {last_column!r}, {choice_columns}"
+            f"{describe_columns(None, self.respondent)}"
         )
-        return description + describe_columns(None, self.respondent)
 
 
 def find_best_worst_columns(
@@ -176,15 +178,16 @@ def are_rank_rows(rows: Iterable[Sequence[str]]) -> bool:
     return all(sorted(map(str, range(1, len(row) + 1))) == sorted(row) for row in filled_rows)
 
 
-def _are_numbers(rows: list[list[str]]) -> bool:
+def _are_numbers(option_rows: list[list[str]]) -> bool:
     """Return whether all non-empty cells are numbers."""
-    return all(_NUMBER.fullmatch(cell) for row in rows for cell in row if cell)
+    return all(_NUMBER.fullmatch(cell) for row in option_rows for cell in row if cell)
 
 
-def _may_be_worst(cells: list[str], rows: list[list[str]], best_labels: list[str]) -> bool:
+def _may_be_worst(cells: list[str], option_rows: list[list[str]], best_labels: list[str]) -> bool:
     """Return whether every cell of a column names an offered option other than the best."""
     return all(
-        cell in row and cell != top for cell, row, top in zip(cells, rows, best_labels, strict=True)
+        cell in row and cell != top
+        for cell, row, top in zip(cells, option_rows, best_labels, strict=True)
     )
 
 
@@ -198,7 +201,8 @@ def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
     for name in name_by_simplified:
         for series_marks in _SERIES_MARKS:
             if name.endswith(series_marks[0]):
-                stem, series_columns = name[: -len(series_marks[0])], []
+                stem = name[: -len(series_marks[0])]
+                series_columns = []
                 for mark in series_marks:
                     if stem + mark not in name_by_simplified:
                         break
@@ -208,14 +212,16 @@ def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
     return all_series
 
 
-def _is_best_offered(frame: "pd.DataFrame", options: tuple[str, ...], best: str) -> bool:
+def _is_best_offered(
+    frame: "pd.DataFrame", option_columns: tuple[str, ...], best_column: str
+) -> bool:
     """Return whether the best option of every row is in one of these columns."""
     try:
-        frame = select_answered_rows(frame, [best], options, is_reported=False)
+        frame = select_answered_rows(frame, [best_column], option_columns, is_reported=False)
         for best_text, option_row in zip(
-            list_texts(frame, best), _list_rows(frame, options), strict=True
+            list_texts(frame, best_column), _list_rows(frame, option_columns), strict=True
         ):
-            _find_chosen_index(best_text, option_row, options, "")
+            _find_chosen_index(best_text, option_row, option_columns, "")
     except DataError:
         return False
     return True
@@ -226,7 +232,9 @@ def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str
     return list(map(list, zip(*(list_texts(frame, name) for name in columns), strict=True)))
 
 
-def _find_named_column(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
+def _find_named_column(
+    text: str, offered_labels: list[str], columns: tuple[str, ...]
+) -> int | None:
     """Return the index of the column that a cell names, such as "option2" or "B"; else None."""
     # A cell may contain the name of the column, its letter or its number. Return None for other
     # cells.
@@ -236,7 +244,7 @@ def _find_named_column(text: str, offered: list[str], columns: tuple[str, ...]) 
             option_number = int(final_digits[0])
         position_marks = (_SERIES_MARKS[0][k], str(option_number))
         plain_text = simplify_name(text)
-        if offered[k] and (
+        if offered_labels[k] and (
             plain_text == simplify_name(column)
             or any(
                 plain_text.endswith(mark) and plain_text.removesuffix(mark) in STEMS
@@ -248,36 +256,42 @@ def _find_named_column(text: str, offered: list[str], columns: tuple[str, ...]) 
 
 
 def _are_column_names(
-    answer_columns: Iterable[list[str]], rows: list[list[str]], names: tuple[str, ...]
+    answer_columns: Iterable[list[str]],
+    option_rows: list[list[str]],
+    option_columns: tuple[str, ...],
 ) -> bool:
     """Return whether all answers name columns rather than labels of options."""
     text_row_pairs = [
-        (text, row) for cells in answer_columns for text, row in zip(cells, rows, strict=True)
+        (text, row)
+        for cells in answer_columns
+        for text, row in zip(cells, option_rows, strict=True)
     ]
     if all(text in row for text, row in text_row_pairs):
         return False
-    return all(_find_named_column(text, row, names) is not None for text, row in text_row_pairs)
+    return all(
+        _find_named_column(text, row, option_columns) is not None for text, row in text_row_pairs
+    )
 
 
 def _find_chosen_index(
     text: str,
-    offered: list[str],
+    offered_labels: list[str],
     columns: tuple[str, ...],
-    cell_position: str,
+    cell_place: str,
     is_by_position: bool = False,
 ) -> int:
     """Return the index of the option that an answer names by label or column; else raise."""
-    if text in offered and not is_by_position:
-        return offered.index(text)
-    column_index = _find_named_column(text, offered, columns)
+    if text in offered_labels and not is_by_position:
+        return offered_labels.index(text)
+    column_index = _find_named_column(text, offered_labels, columns)
     if column_index is not None:
         return column_index
     cell_text = "an empty cell"
     if text:
         cell_text = repr(text)
     raise DataError(
-        f"Found {cell_text} {cell_position}; expected one of"
-        f" {shorten(list(filter(None, offered)))}."
+        f"Found {cell_text} {cell_place}; expected one of"
+        f" {shorten(list(filter(None, offered_labels)))}."
     )
 
 
@@ -285,8 +299,7 @@ def read_best_worst_occasions(
     frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool
 ) -> RawOccasions:
     """Read a wide best-worst table into one row per offered option."""
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no choices.")
+    refuse_empty(frame, "choices")
     frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
     option_rows = _list_rows(frame, columns.options)
     marked_columns = list(filter(None, (columns.best, columns.worst)))
@@ -345,8 +358,8 @@ def read_best_worst_occasions(
 
 
 ROLES = ("respondent", "count")  # columns that are constant within a set
-_CHOSEN = {"1": True, "1.0": True, "true": True, "yes": True, "x": True}
-_BLANKS = {"": False, "0": False, "0.0": False, "false": False, "no": False}
+_CHOSEN = {"1", "1.0", "true", "yes", "x"}
+_BLANKS = {"", "0", "0.0", "false", "no"}
 
 
 class LongBestWorst(NamedTuple):
@@ -360,11 +373,10 @@ class LongBestWorst(NamedTuple):
     count: str | None  # type: ignore[override]
 
     def __str__(self) -> str:
-        description = (
+        return (
             f"one option ({self.option!r}) of a set ({self.task!r}) per row, marked in"
-            f" {self.best!r} and {self.worst!r}"
+            f" {self.best!r} and {self.worst!r}{describe_columns(None, self.respondent)}"
         )
-        return description + describe_columns(None, self.respondent)
 
 
 def find_long_columns(
@@ -384,7 +396,7 @@ def find_long_columns(
         for name in (best_column, worst_column)
         for value in get_column(frame, name)
     }
-    if not distinct_marks <= set(_CHOSEN) | set(_BLANKS):
+    if not distinct_marks <= _CHOSEN | _BLANKS:
         return None
     respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
         name_by_simplified, (best_column, worst_column, task_column, option_column)
@@ -414,7 +426,7 @@ def widen_table(
     option_codes, option_names = encode_column(frame, columns.option)
     row_options = np.array(option_names, object)[option_codes]
     is_marked = {
-        name: np.array([_CHOSEN.get(format_label(value).lower(), False) for value in frame[name]])
+        name: np.array([format_label(value).lower() in _CHOSEN for value in frame[name]])
         for name in (columns.best, columns.worst)
     }
     role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}

@@ -114,7 +114,7 @@ def build_long_table(data: "Choices") -> "pd.DataFrame":
 def describe_best_worst(data: "Choices") -> str:
     """Return a sentence on the most frequent (best, worst) answer."""
     assert data.worst is not None
-    top_row = int(data.times.argmax())
+    top_row = data.times.argmax()
     set_index = int(data.set_of[data.choice[top_row]])
     best_label = data.labels[data.members[data.choice[top_row]]]
     worst_label = data.labels[data.members[data.worst[top_row]]]
@@ -264,8 +264,9 @@ class Choices(Judged):
             "alternative": alternative,
             "chosen": chosen,
             "available": available,
+            "respondent": respondent,
+            "count": count,
         }
-        column_by_role |= {"respondent": respondent, "count": count}
         self._freeze(
             *table_constructors.build_choice_fields(
                 read_long_occasions(frame, column_by_role, labels, weights)
@@ -312,16 +313,16 @@ class Choices(Judged):
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
         counted_answers: Any = data
-        respondent, pair = np.full(data.n_pairs, -1), np.arange(data.n_pairs)
+        respondent = np.full(data.n_pairs, -1)
+        pair = np.arange(data.n_pairs)
         if data.answers is not None:
             counted_answers = data.answers
-            respondent, pair = (
-                counted_answers.respondent.astype(np.int64),
-                counted_answers.pair.astype(np.int64),
-            )
+            respondent = counted_answers.respondent.astype(np.int64)
+            pair = counted_answers.pair.astype(np.int64)
         answer_counts = np.column_stack([counted_answers.wins, counted_answers.losses])
         row_index, side_index = np.nonzero(answer_counts)
-        respondent, pair = respondent[row_index], pair[row_index]
+        respondent = respondent[row_index]
+        pair = pair[row_index]
         answer_fields = respondent, 2 * pair + side_index, answer_counts[row_index, side_index]
         return cls._from_fields(
             data.labels,
@@ -352,7 +353,7 @@ class Choices(Judged):
         True
         """
         if not self.is_paired:
-            largest_set = self.sets[int(self.sizes.argmax())]
+            largest_set = self.sets[self.sizes.argmax()]
             raise DataError(
                 "This requires choices between two options, but one choice was among"
                 f" {shorten(largest_set)}; remove such choices."
@@ -363,7 +364,8 @@ class Choices(Judged):
         answers = None
         if self.respondents and (self.respondent >= 0).all():
             row_respondents = RowRespondents(self.respondents, self.respondent, self.people)
-            pair_index, is_first = self.choice // 2, self.choice % 2 == 0
+            pair_index = self.choice // 2
+            is_first = self.choice % 2 == 0
             answers = Answers.from_rows(
                 row_respondents, pair_index, is_first, self.times, 0.0 * self.times
             )
@@ -555,10 +557,8 @@ class Choices(Judged):
     @property
     def sets(self) -> list[tuple[str, ...]]:
         """Labels of the members of each distinct set."""
-        member_labels, start = (
-            np.array(self.labels, object)[self.members].tolist(),
-            self.start.tolist(),
-        )
+        member_labels = np.array(self.labels, object)[self.members].tolist()
+        start = self.start.tolist()
         return [tuple(member_labels[set_start:set_end]) for set_start, set_end in pairwise(start)]
 
     @property
@@ -579,9 +579,11 @@ class Choices(Judged):
         """
         if self.n_ties and not ties:
             return data_subsets.drop_tied_sets(self).questions()
-        start, answer_index = self.start, self.choice
+        start = self.start
+        answer_index = self.choice
         if self.worst is not None:
-            start, answer_index = find_first_answers(start), number_given_answers(self)
+            start = find_first_answers(start)
+            answer_index = number_given_answers(self)
         if self.n_ties:
             start = part_bounds(np.where(self.n_tied > 1, 1, self.sizes))
             answer_index = answer_index + (start - self.start)[self.set_of[answer_index]]
@@ -622,8 +624,9 @@ class Choices(Judged):
         n_choices_by_set = sum_parts(self.counts, self.start)
         set_index = int(n_choices_by_set.argmax())
         set_slice = part_slice(self.start, set_index)
-        counts, members = self.counts[set_slice], self.members[set_slice]
-        chosen_index = int(counts.argmax())
+        counts = self.counts[set_slice]
+        members = self.members[set_slice]
+        chosen_index = counts.argmax()
         chosen_text = " = ".join(
             repr(self.labels[i])
             for i in members[chosen_index : chosen_index + self.n_tied[set_index]]

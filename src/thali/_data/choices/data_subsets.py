@@ -106,8 +106,7 @@ def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
     set_index = data.set_of[data.choice]
     set_sizes = data.sizes[set_index]
     row_index = repeat_indices(set_sizes)
-    index_in_set = part_positions(set_sizes)
-    return row_index, index_in_set + data.start[set_index][row_index]
+    return row_index, part_positions(set_sizes) + data.start[set_index][row_index]
 
 
 def select_choices(
@@ -153,7 +152,7 @@ def drop_tied_sets(data: "Choices") -> "Choices":
 
 def build_member_rows(data: "Choices") -> ReportRows:
     """Build the rows of a predictive check: one per offered option of each set."""
-    offered_texts = np.array([", ".join(members) for members in data.sets], dtype=str)[data.set_of]
+    offered_texts = np.array([", ".join(members) for members in data.sets], str)[data.set_of]
     row_columns = {"alternative": np.array(data.labels)[data.members], "offered": offered_texts}
     report_rows = build_report_rows(MEMBER, np.arange(len(data.members)), row_columns, data.n_sets)
     return report_rows._replace(group=np.arange(data.n_sets + 1), group_row=data.start)
@@ -163,7 +162,8 @@ def build_option_rows(data: "Choices") -> ReportRows:
     """Build the rows of a predictive check: each option's counts as best and as worst."""
     from scipy.sparse import csr_array
 
-    possible_answers, n = list_possible_answers(data.start), data.n_options
+    possible_answers = list_possible_answers(data.start)
+    n = data.n_options
     answer_column = np.tile(np.arange(len(possible_answers.best)), 2)
     option_row = np.concatenate(
         [data.members[possible_answers.best], n + data.members[possible_answers.worst]]
@@ -177,7 +177,8 @@ def build_option_rows(data: "Choices") -> ReportRows:
         "option": np.tile(np.array(data.labels), 2)[offered_rows],
         "named": np.repeat(NAMED, n)[offered_rows],
     }
-    group, group_row = np.array([0, data.n_sets]), np.array([0, len(offered_rows)])
+    group = np.array([0, data.n_sets])
+    group_row = np.array([0, len(offered_rows)])
     return ReportRows(
         ANSWER,
         count_matrix[offered_rows],
@@ -235,7 +236,8 @@ def _merge_respondents(datasets: "Sequence[Choices]") -> RowRespondents:
     ]
     ranking_numbers = count(1)
     for k, dataset in enumerate(respondents_of_parts):
-        respondent_names, people = list(dataset.names), dataset.people
+        respondent_names = list(dataset.names)
+        people = dataset.people
         for name_index, respondent_name in enumerate(respondent_names):
             if respondent_name.startswith(NAMELESS):
                 respondent_names[name_index] = f"{NAMELESS}{next(ranking_numbers)}"
@@ -281,7 +283,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
 
 
 def _merge_occasions(
-    datasets: "Sequence[Choices]", labels: tuple[str, ...], respondent: np.ndarray
+    datasets: "Sequence[Choices]", labels: tuple[str, ...], respondent_index: np.ndarray
 ) -> tuple[Any, ...]:
     """Concatenate the sets and choices of several `Choices`, recoded to `labels`."""
     option_indices = index_labels(labels)
@@ -297,12 +299,13 @@ def _merge_occasions(
         marks_by_dataset.append(marks)
         counts_by_dataset.append(dataset.times)
         n_occasions += len(dataset.times)
-    occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)
+    occasion = np.concatenate(occasion)
+    alternative = np.concatenate(alternative)
     sort_order = np.lexsort((alternative, occasion))
     sorted_marks = [
         np.concatenate(marks)[sort_order] for marks in zip(*marks_by_dataset, strict=True)
     ]
     counts = np.concatenate(counts_by_dataset)
     return count_choices(
-        occasion[sort_order], alternative[sort_order], sorted_marks, respondent, counts
+        occasion[sort_order], alternative[sort_order], sorted_marks, respondent_index, counts
     )

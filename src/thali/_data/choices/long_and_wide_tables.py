@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.index_arithmetic import find_first
 from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
@@ -18,6 +19,7 @@ from ..column_readers import (
     list_texts,
     read_counts,
     read_flags,
+    refuse_empty,
     select_answered_rows,
     sort_texts,
 )
@@ -66,8 +68,7 @@ def read_long_occasions(
     `names` gives the columns; None for columns to find by their usual names.
     """
     frame = convert_frame(frame)
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no choices.")
+    refuse_empty(frame, "choices")
     column_by_role = find_columns(frame, names)
     frame = _select_answered(frame, column_by_role, True)
     alternative, option_labels = encode_column(frame, column_by_role["alternative"], labels)
@@ -131,8 +132,7 @@ def read_wide_occasions(
 ) -> RawOccasions:
     """Read a wide table of choices, one row per occasion, as rows of a long table."""
     frame = convert_frame(frame)
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no choices.")
+    refuse_empty(frame, "choices")
     _check_offers(alternatives, available)
     column_by_role = find_columns(frame, {"chosen": chosen, **other_columns})
     answer_column = column_by_role["chosen"]
@@ -231,13 +231,13 @@ def _check_offers(alternatives: Any, available: Any) -> None:
 
 
 def _list_wide_labels(
-    frame: "pd.DataFrame", chosen: str, all_texts: Iterable[str]
+    frame: "pd.DataFrame", chosen_column: str, all_texts: Iterable[str]
 ) -> tuple[str, ...]:
     """Return all option labels of a wide table: chosen ones first, then others."""
     import pandas as pd
 
     all_texts = list(filter(None, all_texts))
-    dtype = get_column(frame, chosen).dtype
+    dtype = get_column(frame, chosen_column).dtype
     if not isinstance(dtype, pd.CategoricalDtype):
         return sort_texts(list(dict.fromkeys(all_texts)))
     return tuple(dict.fromkeys([*(format_label(value) for value in dtype.categories), *all_texts]))
@@ -308,8 +308,7 @@ def read_occasion_counts(
     count_column = get_column(frame, count)
     first_rows = np.unique(occasion, return_index=True)[1][occasion]
     count_codes, _ = pd.factorize(count_column)
-    if (is_different := count_codes != count_codes[first_rows]).any():
-        k = int(is_different.argmax())
+    if (k := find_first(count_codes != count_codes[first_rows])) is not None:
         count_texts = " and ".join(
             format_label(count_column.iloc[row]) or "none" for row in (first_rows[k], k)
         )
@@ -322,15 +321,18 @@ def read_occasion_counts(
 
 
 def _read_chosen(
-    frame: "pd.DataFrame", name: str, alternative: np.ndarray, option_labels: tuple[str, ...]
+    frame: "pd.DataFrame",
+    chosen_column: str,
+    option_index: np.ndarray,
+    option_labels: tuple[str, ...],
 ) -> np.ndarray:
     """Return whether each row's option was chosen, shape (rows,), from marks or labels."""
     # It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
-    answer_column = get_column(frame, name)
+    answer_column = get_column(frame, chosen_column)
     is_yes, is_wrong = classify_yes_no(answer_column)
     if not is_wrong.any():
         return is_yes
     answer_texts = np.array(list(map(format_label, answer_column)))
     if set(answer_texts) <= set(option_labels):
-        return answer_texts == np.array(option_labels)[alternative]
-    return read_flags(frame, name)
+        return answer_texts == np.array(option_labels)[option_index]
+    return read_flags(frame, chosen_column)

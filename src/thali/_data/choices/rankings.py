@@ -61,7 +61,8 @@ def _name_rankings(n_rankings: int) -> tuple[str, ...]:
 RANKS, OPTIONS, LONG, TEXT = "ranks", "options", "long", "text"
 SHAPES = (RANKS, OPTIONS, LONG, TEXT)
 # separators in rankings as text: between options, and between tied options
-BEFORE, TIED = ">", " = "
+BEFORE = ">"
+TIED = " = "
 # separators of options in lists, the best first, and names of columns with such lists
 _LISTED = (",", ";", "|", " ")
 _NAMES_OF_LISTS = ("ranking", "rankings", "rank", "ranks", "ranked", "order", "rankorder", "rang")
@@ -147,7 +148,7 @@ def find_ranking_columns(
         )
     if columns := _match_rank_columns(frame, other_columns):
         return RankingColumns(RANKS, tuple(columns), respondent_column, None, count_column)
-    if columns := _match_option_columns(frame, other_columns, with_empty=unranked == WORSE):
+    if columns := _match_option_columns(frame, other_columns, accepts_empty=unranked == WORSE):
         return RankingColumns(OPTIONS, tuple(columns), respondent_column, None, count_column)
     text_columns = [
         name for name in other_columns if _find_text_separator(name, get_column(frame, name))
@@ -157,7 +158,7 @@ def find_ranking_columns(
     return None
 
 
-def _find_text_separator(name: str, column: Any) -> str:
+def _find_text_separator(column_name: str, column: Any) -> str:
     """Return the separator in texts such as "a > b = c" or "a, b, c"; else ""."""
 
     if has_numbers(column):
@@ -165,7 +166,7 @@ def _find_text_separator(name: str, column: Any) -> str:
     cell_texts = [text for text in map(format_label, column.unique()) if text]
     if cell_texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in cell_texts):
         return BEFORE
-    is_named_ranking = simplify_name(name) in _NAMES_OF_LISTS
+    is_named_ranking = simplify_name(column_name) in _NAMES_OF_LISTS
     if len(cell_texts) < 2:
         return ""
     for separator in _LISTED:
@@ -238,9 +239,11 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     columns_by_question: dict[str, dict[str, str]] = {"": {}}
     for column_name in names:
         bracket_match = _BRACKETED.fullmatch(column_name)
-        question, simplified_name = "", simplify_name(column_name)
+        question = ""
+        simplified_name = simplify_name(column_name)
         if bracket_match:
-            question, simplified_name = bracket_match[1], simplify_name(bracket_match[2])
+            question = bracket_match[1]
+            simplified_name = simplify_name(bracket_match[2])
         columns_by_question.setdefault(question, {})[simplified_name] = column_name
         number_match = _NUMBERED.fullmatch(simplified_name)
         if number_match and (number_match[1] in _STEMS or (bracket_match and not number_match[1])):
@@ -282,26 +285,28 @@ def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
     )
 
 
-def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> list[str]:
+def _match_option_columns(
+    frame: "pd.DataFrame", columns: list[str], accepts_empty: bool
+) -> list[str]:
     """Return the longest run of columns whose rows contain the ranks 1, 2, ..."""
 
-    empty_columns = {name for name in names if frame[name].isna().to_numpy().all()}
-    numeric_columns = {name for name in names if has_numbers(frame[name])}
+    empty_columns = {name for name in columns if frame[name].isna().to_numpy().all()}
+    numeric_columns = {name for name in columns if has_numbers(frame[name])}
     rank_columns = numeric_columns - empty_columns
-    if with_empty:
+    if accepts_empty:
         rank_columns |= empty_columns
-    rank_columns |= {name for name in names if _contains_ordinals(frame[name])}
-    names = [name for name in names if name in rank_columns][:_MAX_COLUMNS]
-    if len(names) < 3 or not len(frame):
+    rank_columns |= {name for name in columns if _contains_ordinals(frame[name])}
+    columns = [name for name in columns if name in rank_columns][:_MAX_COLUMNS]
+    if len(columns) < 3 or not len(frame):
         return []
-    ranks = np.nan_to_num(_parse_ranks(frame[names]).to_numpy(dtype=float))
-    for width in range(len(names), 2, -1):
-        for start in range(len(names) - width + 1):
+    ranks = np.nan_to_num(_parse_ranks(frame[columns]).to_numpy(float))
+    for width in range(len(columns), 2, -1):
+        for start in range(len(columns) - width + 1):
             rank_block = ranks[:, start : start + width]
             if rank_block.max() > width or rank_block.min() < 0:
                 continue
             if is_ranking(rank_block).mean() > 0.5 or is_ranking(rank_block, True).all():
-                return names[start : start + width]
+                return columns[start : start + width]
     return []
 
 
@@ -332,7 +337,8 @@ def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
 
 def describe_layout(columns: RankingColumns) -> str:
     """Describe in words how a table's columns contain rankings."""
-    first_column, last_column = columns.columns[0], columns.columns[-1]
+    first_column = columns.columns[0]
+    last_column = columns.columns[-1]
     if columns.shape == LONG:
         return (
             f"one option of a ranking per row, option in {first_column!r}, rank in {last_column!r}"
@@ -421,7 +427,8 @@ def read_ranking_frame(
 
     ranking_counts = read_counts(frame, columns.count, weights)
     if unranked == ABSENT:
-        frame, ranking_counts = frame.loc[ranking_counts > 0], ranking_counts[ranking_counts > 0]
+        frame = frame.loc[ranking_counts > 0]
+        ranking_counts = ranking_counts[ranking_counts > 0]
     if columns.shape == RANKS:
         label_columns = read_labels(frame, columns.columns)
         label_rows = [
@@ -447,12 +454,14 @@ def read_ranking_frame(
             _sort_by_rank(row, ranks, all_options, option_labels, describe_row)
             for row, ranks in enumerate(rank_rows)
         ]
-    respondent_index, respondent_names = np.full(len(frame), -1), ()
+    respondent_index = np.full(len(frame), -1)
+    respondent_names = ()
     people = None
     if columns.respondent is not None:
         respondent_index, respondent_names = encode_column(frame, columns.respondent)
     elif columns.count is None:
-        respondent_index, respondent_names = np.arange(len(frame)), _name_rankings(len(frame))
+        respondent_index = np.arange(len(frame))
+        respondent_names = _name_rankings(len(frame))
     if respondent_names:
         people = build_people_table(frame, columns.used, respondent_index, respondent_names)
     return Rankings(
@@ -519,7 +528,7 @@ def _parse_rank(cell: Any) -> Any:
 def _read_ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     """Read a table of ranks (rows, options); NaN or 0 where an option is unranked."""
     n_columns = len(columns)
-    cells = _parse_ranks(frame.loc[:, list(columns)]).to_numpy(dtype=object)
+    cells = _parse_ranks(frame.loc[:, list(columns)]).to_numpy(object)
     return check_numbers(
         cells,
         lambda n: f"in row {frame.index[n // n_columns]}, column {columns[n % n_columns]!r}",
@@ -576,7 +585,7 @@ def _read_long_rankings(
         ranking_keys, return_index=True, return_inverse=True
     )
     rank_values = check_numbers(
-        frame[rank_column].to_numpy(dtype=object),
+        frame[rank_column].to_numpy(object),
         lambda n: f"in row {frame.index[n]}, column {rank_column!r}",
         "rank",
     )
@@ -596,7 +605,8 @@ def _read_long_rankings(
         & ~np.isnan(rank_values[sorted_rows[:-1]])
     )
     if is_repeated.any():
-        row, hint_text = int(sorted_rows[1:][is_repeated].min()), ""
+        row = int(sorted_rows[1:][is_repeated].min())
+        hint_text = ""
         if columns.group is None:
             hint_text = "; if the respondent has several rankings, number them in a column 'task'"
         raise DataError(
@@ -636,8 +646,9 @@ def _encode_rankings(
 ) -> tuple[tuple[str, ...], list[tuple[np.ndarray, np.ndarray]]]:
     """Encode rankings of labels as (option indices, ranks); return all labels too."""
     label_orders = [[label for group in tied_groups for label in group] for tied_groups in rankings]
-    named_labels = [label for label_order in label_orders for label in label_order]
-    all_labels = choose_labels(labels, named_labels)
+    all_labels = choose_labels(
+        labels, [label for label_order in label_orders for label in label_order]
+    )
     label_indices = index_labels(all_labels)
     orders_by_index = []
     for ranking_number, (label_order, tied_groups) in enumerate(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._argument_checks import check_allowed, is_list
-from thali._inference.index_arithmetic import part_bounds
+from thali._inference.index_arithmetic import find_first, part_bounds
 from thali._labels import format_plural, shorten
 from thali.errors import DataError
 
@@ -285,20 +285,20 @@ def build_choice_fields(rows: RawOccasions) -> tuple[Any, ...]:
 def aggregate_occasions(rows: RawOccasions) -> Arrays:
     """Check each choice occasion, then count choices by respondent and set."""
     sort_order = np.lexsort((rows.alternative, rows.occasion))
-    occasion, alternative = rows.occasion[sort_order], rows.alternative[sort_order]
-    is_chosen, row_counts = rows.chosen[sort_order], rows.count[sort_order]
+    occasion = rows.occasion[sort_order]
+    alternative = rows.alternative[sort_order]
+    is_chosen = rows.chosen[sort_order]
+    row_counts = rows.count[sort_order]
     is_available = np.ones(len(sort_order), bool)
     if rows.available is not None:
         is_available = rows.available[sort_order]
     is_repeated = (np.diff(occasion) == 0) & (np.diff(alternative) == 0)
-    if is_repeated.any():
-        k = int(is_repeated.argmax())
+    if (k := find_first(is_repeated)) is not None:
         raise DataError(
             f"{rows.labels[alternative[k]]!r} is listed twice in {rows.name(occasion[k])}; list it"
             " once."
         )
-    if (is_unavailable := is_chosen & ~is_available).any():
-        k = int(is_unavailable.argmax())
+    if (k := find_first(is_chosen & ~is_available)) is not None:
         raise DataError(
             f"{rows.labels[alternative[k]]!r} was chosen in {rows.name(occasion[k])}, but was not"
             " available; correct one of the two columns."
@@ -311,8 +311,7 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
             " alternatives of a set."
         )
     n_chosen = np.bincount(occasion[is_chosen], minlength=n_occasions)
-    if (is_wrong := (n_chosen != 1) & (not rows.has_ties) & ~is_single).any():
-        k = int(is_wrong.argmax())
+    if (k := find_first((n_chosen != 1) & (not rows.has_ties) & ~is_single)) is not None:
         subject = "No alternative is"
         if n_chosen[k]:
             subject = f"{n_chosen[k]} alternatives are"
@@ -351,7 +350,8 @@ def count_choices(
         is_tied_first = all_marks[0] & (n_chosen[occasion] > 1)
         sort_order = np.lexsort((alternative, ~is_tied_first, occasion))
         is_counted = sort_order[is_counted[sort_order]]
-    occasion, alternative = occasion[is_counted], alternative[is_counted]
+    occasion = occasion[is_counted]
+    alternative = alternative[is_counted]
     all_marks = [marks[is_counted] for marks in all_marks]
     set_size_by_occasion = np.bincount(occasion, minlength=counts.size)
     set_sizes, n_tied, members, answer_rows = [], [], [], []

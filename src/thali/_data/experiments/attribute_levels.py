@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._argument_checks import is_list
-from thali._labels import (
-    check_labels,
-    find_label_indices,
-    format_label,
-    shorten,
-    suggest,
-)
+from thali._inference.index_arithmetic import find_first
+from thali._labels import check_labels, find_label_indices, format_label, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError
 
 if TYPE_CHECKING:
@@ -29,7 +24,8 @@ ANY_NUMBER = "any number"
 # with more levels than this, an attribute of numbers is measured
 MANY_LEVELS = 30
 # representative levels of a measured attribute, and groups of its levels
-_LANDMARKS, _GROUPS = 5, 4
+_LANDMARKS = 5
+_GROUPS = 4
 _SHOWN = 4  # digits of measured levels in names
 
 
@@ -129,7 +125,8 @@ def sort_by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
     }
     if len(number_by_label) == len(labels):
         _check_number_marks(number_by_label)
-        distinct_numbers, order_rule = set(number_by_label.values()), NUMBERS
+        distinct_numbers = set(number_by_label.values())
+        order_rule = NUMBERS
         if len(distinct_numbers) > MANY_LEVELS and not all(map(float.is_integer, distinct_numbers)):
             order_rule = MEASURED
         return tuple(sorted(labels, key=lambda label: (number_by_label[label], label))), order_rule
@@ -174,8 +171,7 @@ def encode_levels(
 ) -> np.ndarray:
     """Return the level index of each row; raise DataError for an unknown level."""
     level_numbers = find_label_indices(texts, levels)[codes]
-    if (level_numbers < 0).any():
-        wrong_row = int((level_numbers < 0).argmax())
+    if (wrong_row := find_first(level_numbers < 0)) is not None:
         unknown_level = texts[codes[wrong_row]]
         if not unknown_level:
             raise DataError(
@@ -206,8 +202,7 @@ def read_numbers(
     `where(row)` describes a row in the error.
     """
     row_numbers = np.array([parse_number(text) for text in texts], float)[codes]
-    if np.isnan(row_numbers).any():
-        wrong_row = int(np.isnan(row_numbers).argmax())
+    if (wrong_row := find_first(np.isnan(row_numbers))) is not None:
         problem = "is missing"
         if text := texts[codes[wrong_row]]:
             problem = f"is {text!r}, but must be a finite number"
@@ -230,7 +225,7 @@ def compute_cut_points(name: str, bins: Any, values: np.ndarray) -> tuple[float,
         cuts = np.unique(np.quantile(values, shares, method="inverted_cdf"))
         return tuple(float(cut) for cut in cuts if cut < values.max())
     try:
-        cuts = np.array(list(bins), dtype=float)
+        cuts = np.array(list(bins), float)
     except (TypeError, ValueError):
         cuts = np.empty(0)
     if not len(cuts) or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._argument_checks import check_integer, is_list
-from thali._inference.index_arithmetic import part_bounds, part_indices
+from thali._inference.index_arithmetic import find_first, part_bounds, part_indices
 from thali._inference.random_seeds import build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
 from thali._object_descriptions import Facts
@@ -41,18 +41,18 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
         return is_selected
     n_held = check_integer("tasks", tasks, 1)
     task_counts = np.diff(data.first_task)
-    if (task_counts <= n_held).any():
-        respondent = data.respondents[int((task_counts <= n_held).argmax())]
+    if (respondent := find_first(task_counts <= n_held)) is not None:
         raise DataError(
-            f"Respondent {respondent!r} has only {format_plural(int(task_counts.min()), 'task')},"
-            f" so no task would be left to fit when {n_held} are held out; hold out fewer tasks."
+            f"Respondent {data.respondents[respondent]!r} has only"
+            f" {format_plural(int(task_counts.min()), 'task')}, so no task would be left to fit"
+            f" when {n_held} are held out; hold out fewer tasks."
         )
     # the last tasks are held out, of tasks in random order with a seed
     tasks_in_order = np.split(np.arange(data.n_tasks), data.first_task[1:-1])
     if random_seed is not None:
         rng = np.random.default_rng(build_seed_sequence(random_seed))
         tasks_in_order = [rng.permutation(tasks)[::-1] for tasks in tasks_in_order]
-    is_held = np.zeros(data.n_tasks, dtype=bool)
+    is_held = np.zeros(data.n_tasks, bool)
     is_held[np.concatenate([tasks[-n_held:] for tasks in tasks_in_order])] = True
     return is_held
 
@@ -80,7 +80,7 @@ def select_held_respondents(
                     f" {respondent_label!r}.{suggest(respondent_label, data.respondents)}"
                 )
         held_respondents = np.array(
-            [index_by_label[respondent_label] for respondent_label in held_labels], dtype=np.int64
+            [index_by_label[respondent_label] for respondent_label in held_labels], np.int64
         )
     is_held = np.isin(data.respondent_of_task, held_respondents)
     if is_held.all() or not is_held.any():
@@ -100,12 +100,10 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
 
     scheme = data.scheme
     task_index = part_indices(data.first_row)
-    chosen = np.zeros(data.n_alternatives, dtype=np.int64)
+    chosen = np.zeros(data.n_alternatives, np.int64)
     chosen[find_chosen_rows(data)] = 1
     table: dict[Any, Any] = {
-        scheme.respondent: np.array(data.respondents, dtype=object)[
-            data.respondent_of_task[task_index]
-        ],
+        scheme.respondent: np.array(data.respondents, object)[data.respondent_of_task[task_index]],
         scheme.task: data.task_labels[task_index].astype(object),
     }
     if scheme.alternative is not None:
@@ -131,18 +129,18 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
 
 
 def _write_cells(
-    attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
+    attribute: Attribute, level_codes: np.ndarray, is_none: np.ndarray, none_label: str | None
 ) -> "pd.Categorical | np.ndarray":
     """Return an attribute's column of labels for the long table."""
     # Rows of the no-choice option contain its label, or are empty without a label.
     import pandas as pd
 
     missing_words = [word for word in attribute.missing[:1] if word]
-    extra_levels = dict.fromkeys(filter(None, [*missing_words, label]))
-    cell_texts = np.array([*attribute.levels, None], dtype=object)[codes]
+    extra_levels = dict.fromkeys(filter(None, [*missing_words, none_label]))
+    cell_texts = np.array([*attribute.levels, None], object)[level_codes]
     if missing_words:
-        cell_texts[(codes < 0) & ~is_none] = missing_words[0]
-    cell_texts[is_none] = label
+        cell_texts[(level_codes < 0) & ~is_none] = missing_words[0]
+    cell_texts[is_none] = none_label
     if attribute.order == MEASURED:
         return cell_texts
     return pd.Categorical(
@@ -594,7 +592,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         DataError
             If no task is left.
         """
-        is_selected = np.zeros(self.n_tasks, dtype=bool)
+        is_selected = np.zeros(self.n_tasks, bool)
         is_selected[np.asarray(tasks)] = True
         if not is_selected.any():
             raise DataError("No task is selected; select at least one.")

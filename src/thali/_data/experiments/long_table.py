@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._argument_checks import is_list
-from thali._inference.index_arithmetic import repeat_indices
+from thali._inference.index_arithmetic import find_first, repeat_indices
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
@@ -25,6 +25,7 @@ from ..column_readers import (
     is_row_number,
     read_flags,
     read_row_texts,
+    refuse_empty,
     rename_as_text,
     select_answered_rows,
 )
@@ -203,15 +204,15 @@ class BareRows(NamedTuple):
 
 
 def _find_bare_rows(
-    frame: "pd.DataFrame", names: list[str], row_labels: RowLabels, text: str
+    frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels, bare_text: str
 ) -> BareRows | None:
-    """Find rows, at most one per task, whose attributes all contain `text`; else None."""
+    """Find rows, at most one per task, whose attributes all contain `bare_text`; else None."""
     # No other row may contain the text in these attributes.
     matches_by_column = []
-    for attribute_name in names:
+    for attribute_name in attribute_names:
         codes, cell_texts = encode_texts(get_column(frame, attribute_name))
         matches_by_column.append(
-            np.isin(codes, [k for k, cell in enumerate(cell_texts) if cell == text])
+            np.isin(codes, [k for k, cell in enumerate(cell_texts) if cell == bare_text])
         )
     has_text = np.array(matches_by_column)
     is_lacking: np.ndarray = np.any(has_text, axis=1)
@@ -219,11 +220,13 @@ def _find_bare_rows(
     if (
         not is_bare.any()
         or (has_text[is_lacking].any(axis=0) & ~is_bare).any()
-        or 1 == is_lacking.sum() < len(names)
+        or 1 == is_lacking.sum() < len(attribute_names)
     ):
         return None
-    bare_tasks = set(zip(row_labels.person[is_bare], row_labels.task[is_bare], strict=True))
-    if len(bare_tasks) < is_bare.sum():
+    if (
+        len(set(zip(row_labels.person[is_bare], row_labels.task[is_bare], strict=True)))
+        < is_bare.sum()
+    ):
         return None
     alternative_labels: set[str] = set()
     if row_labels.alternative is not None:
@@ -289,7 +292,7 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
     row_marks = np.array([mark_by_text.get(text, -1) for text in cell_texts])[codes]
     if (row_marks >= 0).all():
         return row_marks.astype(bool)
-    row_texts = np.array(cell_texts, dtype=object)[codes]
+    row_texts = np.array(cell_texts, object)[codes]
     task_index = number_tasks(rows.person, rows.task)
     first_rows = np.unique(task_index, return_index=True)[1]
     if (row_texts == row_texts[first_rows][task_index]).all():
@@ -375,8 +378,7 @@ def read_experiment(
     See `from_frame`.
     """
     frame = rename_as_text(convert_frame(frame))
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no tasks.")
+    refuse_empty(frame, "tasks")
     check_single_none(none, bought)
     check_columns(frame, [bought])
     columns = find_task_columns([name for name in frame.columns if name != bought], *columns)
@@ -390,7 +392,8 @@ def read_experiment(
     if bought is not None:
         task_table = _add_no_choice(task_table, bought)
         none = {task_table.alternative: NOTHING}
-    frame, row_labels = task_table.frame, task_table.read_labels()
+    frame = task_table.frame
+    row_labels = task_table.read_labels()
     _refuse_idle_respondents(
         get_column(frame, task_table.respondent), row_labels.person, task_table.respondent
     )
@@ -464,7 +467,7 @@ def _read_task_table(
     frame: "pd.DataFrame",
     columns: tuple[str, str, str | None, str],
     settings: AttributeSettings,
-    bought: str | None,
+    bought_column: str | None,
 ) -> TaskTable:
     """Find the columns; keep the rows of offered alternatives in answered tasks."""
     respondent_column, task_column, alternative_column, chosen_column = columns
@@ -477,27 +480,28 @@ def _read_task_table(
     table = TaskTable(frame, *columns)
     if alternative_column is None and settings.names is None:
         table = table._replace(alternative=_find_position_column(table))
-    kept_columns = table.roles.union(settings.declared, settings.names or (), [bought])
+    kept_columns = table.roles.union(settings.declared, settings.names or (), [bought_column])
     table = _select_offered_rows(
         table, [name for name in frame.columns if name not in kept_columns]
     )
-    if bought is None and (is_single := _find_single_rows(table.read_labels())).any():
+    if bought_column is None and (is_single := _find_single_rows(table.read_labels())).any():
         add_note(f"{format_plural(int(is_single.sum()), 'task')} of a single alternative dropped")
         table = table._replace(frame=table.frame.loc[~is_single])
     return table
 
 
-def _add_no_choice(table: TaskTable, bought: str) -> TaskTable:
-    """Add a no-choice row to each task, using the answers in the column `bought`."""
+def _add_no_choice(table: TaskTable, bought_column: str) -> TaskTable:
+    """Add a no-choice row to each task, using the answers in the column `bought_column`."""
     frame, task_column, row_labels = table.frame, table.task, table.read_labels()
-    task_index, is_chosen = number_tasks(row_labels.person, row_labels.task), table.read_chosen()
+    task_index = number_tasks(row_labels.person, row_labels.task)
+    is_chosen = table.read_chosen()
     if task_column == table.respondent:  # each respondent had one task, and now may have two
         task_column = next(
             name for name in ("task", "task of respondent") if name not in frame.columns
         )
         frame = frame.assign(**{task_column: "1"})
     frame, alternative_column = add_no_choice(
-        frame, task_index, is_chosen, (task_column, table.alternative, table.chosen), bought
+        frame, task_index, is_chosen, (task_column, table.alternative, table.chosen), bought_column
     )
     return table._replace(frame=frame, task=task_column, alternative=alternative_column)
 
@@ -527,10 +531,10 @@ def _warn_about_holdouts() -> None:
     )
 
 
-def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTable:
+def _select_offered_rows(table: TaskTable, candidate_columns: Iterable[str]) -> TaskTable:
     """Keep the rows of offered alternatives; drop columns of offers and row numbers."""
     frame = table.frame
-    name_by_simplified = map_plain_names(candidates)
+    name_by_simplified = map_plain_names(candidate_columns)
     row_number_columns = [
         name for name in name_by_simplified.values() if is_row_number(get_column(frame, name))
     ]
@@ -547,9 +551,9 @@ def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTab
     if available_column is None:
         return table._replace(frame=frame.drop(columns=row_number_columns))
     is_offered = read_flags(frame, available_column)
-    if (is_wrong := table.read_chosen() & ~is_offered).any():
+    if (row := find_first(table.read_chosen() & ~is_offered)) is not None:
         raise DataError(
-            f"The chosen alternative {table.read_labels().describe_task(int(is_wrong.argmax()))}"
+            f"The chosen alternative {table.read_labels().describe_task(row)}"
             f" has {available_column!r} = 0, as if it were not offered; correct the row, or remove"
             " the task."
         )
@@ -593,8 +597,10 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
     for (role, column_role, meaning), name in zip(role_descriptions, given_names, strict=True):
         if name is not None:
             if str(name) not in names:
-                columns_text = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
-                raise DataError(f"There is no column {str(name)!r}; {columns_text}")
+                raise DataError(
+                    f"There is no column {str(name)!r}; the columns are {shorten(names, 12)}."
+                    f"{suggest(str(name), names)}"
+                )
             columns.append(str(name))
             continue
         name_by_simplified = map_plain_names(
@@ -635,24 +641,25 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
     return respondent_column, task_column, alternative_column, chosen_column
 
 
-def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
+def _read_labels(frame: "pd.DataFrame", column: str) -> np.ndarray:
     """Read a column of labels as texts; raise DataError if a cell is empty."""
-    label_texts = read_row_texts(get_column(frame, name))
-    if (label_texts == "").any():
-        empty_row = int((label_texts == "").argmax())
+    label_texts = read_row_texts(get_column(frame, column))
+    if (empty_row := find_first(label_texts == "")) is not None:
         raise DataError(
-            f"A label is missing in row {frame.index[empty_row]}, column {name!r}; fill it in or"
+            f"A label is missing in row {frame.index[empty_row]}, column {column!r}; fill it in or"
             " remove the row."
         )
     return label_texts
 
 
-def _refuse_idle_respondents(column: "pd.Series", person: np.ndarray, name: str) -> None:
+def _refuse_idle_respondents(
+    column: "pd.Series", respondent_labels: np.ndarray, column_name: str
+) -> None:
     """Raise DataError if a categorical column lists a respondent without rows."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
-        active_respondents = set(person)
+        active_respondents = set(respondent_labels)
         idle_respondents = [
             label
             for label in map(format_label, column.dtype.categories)
@@ -661,7 +668,8 @@ def _refuse_idle_respondents(column: "pd.Series", person: np.ndarray, name: str)
         if idle_respondents:
             raise DataError(
                 f"Respondent {idle_respondents[0]!r} has no task, although it is a category of"
-                f" column {name!r}; drop unused categories with .cat.remove_unused_categories()."
+                f" column {column_name!r}; drop unused categories with"
+                " .cat.remove_unused_categories()."
             )
 
 
@@ -680,14 +688,14 @@ def _list_named_attributes(attributes: Iterable[Any] | None) -> list[str] | None
 def _list_attribute_names(
     frame: Any,
     named_attributes: list[str] | None,
-    reserved: set[Any],
+    reserved_columns: set[Any],
     none_condition: Any,
     none: Any,
 ) -> list[str]:
     """Return the columns that are attributes, given or not used otherwise."""
     attribute_names = named_attributes
     if attribute_names is None:
-        used_columns = set(reserved)
+        used_columns = set(reserved_columns)
         if not isinstance(none, Mapping):
             used_columns |= {name for name, _ in none_condition}
         attribute_names = [name for name in frame.columns if name not in used_columns]
@@ -695,7 +703,7 @@ def _list_attribute_names(
         raise DataError("There are no attributes: no column is left to describe the products.")
     for name in attribute_names:
         get_column(frame, name)
-        if name in reserved:
+        if name in reserved_columns:
             raise ArgumentError(
                 f"Column {name!r} cannot be an attribute, because it contains respondents, tasks,"
                 " alternatives or choices."
@@ -745,21 +753,21 @@ def _read_attributes(
     ]
 
 
-def _list_missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
+def _list_missing_words(missing: Any, attribute_names: list[str]) -> dict[str, tuple[str, ...]]:
     """Return, for each attribute, the cells that mean a product lacks it."""
     if missing is None:
         return {}
     if not isinstance(missing, Mapping):
-        return {attribute_name: _convert_labels(missing) for attribute_name in names}
+        return {attribute_name: _convert_labels(missing) for attribute_name in attribute_names}
     words_by_attribute = {
         str(attribute_name): _convert_labels(value) for attribute_name, value in missing.items()
     }
     for attribute_name in words_by_attribute:
-        if attribute_name not in names:
+        if attribute_name not in attribute_names:
             raise ArgumentError(
                 Argument("missing"),
                 f" contains {attribute_name!r}, which is not an"
-                f" attribute.{suggest(attribute_name, names)}",
+                f" attribute.{suggest(attribute_name, attribute_names)}",
             )
     return words_by_attribute
 
@@ -773,35 +781,48 @@ def _convert_labels(value: Any) -> tuple[str, ...]:
 
 def _read_attribute(
     frame: Any,
-    name: str,
+    attribute_name: str,
     is_none: np.ndarray,
     settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> Attribute:
     """Read the ordered levels of one attribute from its column."""
     _, levels, bins, missing_words = settings
-    column = get_column(frame, name)
+    column = get_column(frame, attribute_name)
     codes, cell_texts = encode_texts(column)
     is_absent = is_none | np.isin(
         codes, [k for k, text in enumerate(cell_texts) if text in missing_words]
     )
     present_rows = np.flatnonzero(~is_absent)
     if not len(present_rows):
-        raise DataError(f"Attribute {name!r} is missing in every product; remove this attribute.")
-    if name in bins:
-        if name in levels:
-            raise ArgumentError(f"Attribute {name!r} has both levels and bins; remove one of them.")
-        row_values = read_numbers(
-            name, cell_texts, codes[present_rows], lambda k: describe_row(int(present_rows[k]))
+        raise DataError(
+            f"Attribute {attribute_name!r} is missing in every product; remove this attribute."
         )
-        cuts = compute_cut_points(name, bins[name], row_values)
-        return Attribute(name, name_bins(cuts), BINS, cuts, missing_words)
-    if name in levels:
-        return Attribute(name, check_level_order(name, levels[name]), GIVEN, (), missing_words)
+    if attribute_name in bins:
+        if attribute_name in levels:
+            raise ArgumentError(
+                f"Attribute {attribute_name!r} has both levels and bins; remove one of them."
+            )
+        row_values = read_numbers(
+            attribute_name,
+            cell_texts,
+            codes[present_rows],
+            lambda k: describe_row(int(present_rows[k])),
+        )
+        cuts = compute_cut_points(attribute_name, bins[attribute_name], row_values)
+        return Attribute(attribute_name, name_bins(cuts), BINS, cuts, missing_words)
+    if attribute_name in levels:
+        return Attribute(
+            attribute_name,
+            check_level_order(attribute_name, levels[attribute_name]),
+            GIVEN,
+            (),
+            missing_words,
+        )
     used_labels = [cell_texts[k] for k in np.unique(codes[present_rows]) if cell_texts[k]]
     hidden_labels = [*missing_words, *(cell_texts[k] for k in np.unique(codes[is_absent]))]
     sorted_levels, order_rule = order_levels(column, used_labels, hidden_labels)
-    return Attribute(name, sorted_levels, order_rule, (), missing_words)
+    return Attribute(attribute_name, sorted_levels, order_rule, (), missing_words)
 
 
 def _drop_constant_attributes(
@@ -810,10 +831,10 @@ def _drop_constant_attributes(
     """Drop attributes constant within every task; return their names too."""
     # If attributes are guessed, ignore the no-choice option, which always differs from the others.
     is_compared = ~(experiment_arrays.is_none & is_guessed)
-    task_sizes = np.diff(experiment_arrays.first_row)
-    task_index = repeat_indices(task_sizes)[is_compared]
-    first_attribute = int(experiment_arrays.scheme.has_inside)
-    products = experiment_arrays.products_of_rows[is_compared, first_attribute:]
+    task_index = repeat_indices(np.diff(experiment_arrays.first_row))[is_compared]
+    products = experiment_arrays.products_of_rows[
+        is_compared, int(experiment_arrays.scheme.has_inside) :
+    ]
     n_levels = int(products.max(initial=0)) + 2
     n_tasks = len(np.unique(task_index))
     constant_names = [
@@ -866,11 +887,13 @@ def _sort_rows(
     respondent_index, respondent_labels = pd.factorize(row_labels.person)
     task_index = number_tasks(row_labels.person, row_labels.task)
     sort_order = np.lexsort((task_index, respondent_index))
-    task_index, respondent_index = task_index[sort_order], respondent_index[sort_order]
+    task_index = task_index[sort_order]
+    respondent_index = respondent_index[sort_order]
     first_row = np.append(np.flatnonzero(np.diff(task_index, prepend=-1)), len(sort_order)).astype(
         np.int64
     )
-    first_rows, task_sizes = first_row[:-1], np.diff(first_row)
+    first_rows = first_row[:-1]
+    task_sizes = np.diff(first_row)
     first_task = np.searchsorted(
         respondent_index[first_rows], np.arange(len(respondent_labels) + 1)
     ).astype(np.int64)
@@ -907,7 +930,7 @@ def _sort_rows(
 
 def _check_tasks(
     row_labels: RowLabels,
-    order: Any,
+    sort_order: Any,
     first_rows: Any,
     is_chosen: Any,
     is_none: Any,
@@ -918,26 +941,24 @@ def _check_tasks(
     n_chosen = np.add.reduceat(is_chosen.astype(int), first_rows)
     n_none = np.add.reduceat(is_none.astype(int), first_rows)
 
-    def describe_first_task(is_wrong: np.ndarray) -> str:
-        """Describe the first wrong row's task, for an error message."""
-        return row_labels.describe_task(int(order[first_rows[int(is_wrong.argmax())]]))
+    def describe_first_task(task: int) -> str:
+        """Describe a task, for an error message."""
+        return row_labels.describe_task(sort_order[first_rows[task]])
 
-    if (is_wrong_task := n_chosen != 1).any():
-        k = int(is_wrong_task.argmax())
-        n_marked, task_rows = int(n_chosen[k]), slice(first_rows[k], first_rows[k] + task_sizes[k])
+    if (k := find_first(n_chosen != 1)) is not None:
+        n_marked = int(n_chosen[k])
+        task_rows = slice(first_rows[k], first_rows[k] + task_sizes[k])
         if n_marked > 1 and (np.ptp(products[task_rows][is_chosen[task_rows]], axis=0) == 0).all():
             raise DataError(
-                f"The chosen alternative is listed {n_marked} times"
-                f" {describe_first_task(is_wrong_task)}; remove the duplicates."
+                f"The chosen alternative is listed {n_marked} times {describe_first_task(k)};"
+                " remove the duplicates."
             )
         subject = "No alternative is"
         if n_marked > 1:
             subject = f"{n_marked} alternatives are"
+        raise DataError(f"{subject} marked as chosen {describe_first_task(k)}; mark exactly one.")
+    if (k := find_first(n_none > 1)) is not None:
         raise DataError(
-            f"{subject} marked as chosen {describe_first_task(is_wrong_task)}; mark exactly one."
-        )
-    if (is_wrong_task := n_none > 1).any():
-        raise DataError(
-            f"The no-choice option is listed {int(n_none[int(is_wrong_task.argmax())])} times"
-            f" {describe_first_task(is_wrong_task)}; list it once."
+            f"The no-choice option is listed {n_none[k]} times {describe_first_task(k)}; list it"
+            " once."
         )

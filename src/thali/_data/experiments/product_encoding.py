@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.index_arithmetic import part_indices
+from thali._inference.index_arithmetic import find_first, part_indices
 from thali._labels import find_label_indices, index_labels
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -235,13 +235,13 @@ class Scheme:
             if label_column in frame.columns
         }
         for label_column in filter(texts_by_column.__contains__, (self.respondent, self.task)):
-            if (is_empty := texts_by_column[label_column] == "").any():
+            if (row := find_first(texts_by_column[label_column] == "")) is not None:
                 raise DataError(
-                    f"A label is missing in row {frame.index[int(is_empty.argmax())]}, column"
-                    f" {label_column!r}; fill it in."
+                    f"A label is missing in row {frame.index[row]}, column {label_column!r}; fill"
+                    " it in."
                 )
         describe_row = _build_row_describer(frame, texts_by_column, self)
-        no_labels = np.zeros(len(frame), dtype=np.int64)
+        no_labels = np.zeros(len(frame), np.int64)
         task_of_row = number_tasks(
             texts_by_column.get(self.respondent, no_labels),
             texts_by_column.get(self.task, no_labels),
@@ -278,7 +278,7 @@ class Scheme:
         levels, other_levels, other_names = self.levels, data.scheme.levels, data.scheme.names
         if levels == other_levels and self.names == other_names:
             return data.products
-        new_products = np.full((len(data.products), len(levels)), -1, dtype=np.int64)
+        new_products = np.full((len(data.products), len(levels)), -1, np.int64)
         for k, attribute_name in enumerate(self.names):
             if attribute_name == INSIDE and not data.scheme.none:  # without a no-choice option
                 new_products[:, k] = INSIDE_LEVELS.index(INSIDE)
@@ -292,13 +292,11 @@ class Scheme:
             index_by_level = index_labels(levels[attribute_name])
             new_codes = np.array(
                 [*(index_by_level.get(label, -2) for label in other_levels[attribute_name]), -1],
-                dtype=np.int64,
+                np.int64,
             )
             new_products[:, k] = new_codes[level_codes]
-            if (new_products[:, k] == -2).any():
-                label = other_levels[attribute_name][
-                    level_codes[int((new_products[:, k] == -2).argmax())]
-                ]
+            if (row := find_first(new_products[:, k] == -2)) is not None:
+                label = other_levels[attribute_name][level_codes[row]]
                 raise DataError(
                     f"Attribute {attribute_name!r} of the new tasks is {label!r}, which did not"
                     " occur when the model was fitted; declare it with ",
@@ -338,7 +336,7 @@ def encode_attribute(
         codes, [k for k, text in enumerate(cell_texts) if text in attribute.missing]
     )
     present_rows = np.flatnonzero(~is_missing)
-    level_numbers = np.full(len(codes), -1, dtype=np.int64)
+    level_numbers = np.full(len(codes), -1, np.int64)
 
     def describe_present_row(row: int) -> str:
         """Describe a row of the table that is not the no-choice option."""
@@ -371,8 +369,8 @@ def encode_attribute(
 def find_none_rows(frame: "pd.DataFrame", none: tuple[tuple[str, str], ...]) -> np.ndarray:
     """Return whether each table row is the no-choice option."""
     if not none or any(none_column not in frame.columns for none_column, _ in none):
-        return np.zeros(len(frame), dtype=bool)
-    is_none = np.ones(len(frame), dtype=bool)
+        return np.zeros(len(frame), bool)
+    is_none = np.ones(len(frame), bool)
     for none_column, none_label in none:
         codes, cell_texts = encode_texts(get_column(frame, none_column))
         is_none &= np.array(
@@ -391,8 +389,7 @@ def check_unique_alternatives(
     import pandas as pd
 
     is_repeated = pd.DataFrame({"task": task_of_row, "alternative": labels}).duplicated().to_numpy()
-    if is_repeated.any():
-        repeated_row = int(is_repeated.argmax())
+    if (repeated_row := find_first(is_repeated)) is not None:
         raise DataError(
             f"Alternative {labels[repeated_row]!r} {describe_row(repeated_row)} is listed twice;"
             " remove a row, or number the alternatives."
@@ -482,7 +479,8 @@ def add_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
 
     The no-choice option lacks this attribute. Data that have the attribute are returned unchanged.
     """
-    scheme, constants_setting = data.scheme, Setting("constants", True)
+    scheme = data.scheme
+    constants_setting = Setting("constants", True)
     if scheme.alternative is None:
         raise ArgumentError(
             constants_setting,

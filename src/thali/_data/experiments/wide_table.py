@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
@@ -63,9 +64,8 @@ class WideTasks(NamedTuple):
     def __str__(self) -> str:
         description = (
             f"one task per row, {shorten(list(self.attributes))} of the alternatives"
-            f" {shorten(self.alternatives)}"
+            f" {shorten(self.alternatives)}, chosen alternative in {self.chosen!r}"
         )
-        description += f", chosen alternative in {self.chosen!r}"
         if self.available:
             first_mark = next(iter(self.available.values()))
             description += f", offered alternatives marked in {first_mark!r} etc."
@@ -108,7 +108,8 @@ def find_wide_tasks(
         if len(candidate_groups) > len(columns_by_attribute) and _fit_choices(
             candidate_groups, alternative_labels, listed_names, chosen_texts
         ):
-            columns_by_attribute, is_sure = candidate_groups, is_separated
+            columns_by_attribute = candidate_groups
+            is_sure = is_separated
             alternative_names = listed_names or alternative_labels
     availability_attributes = [
         name for name in columns_by_attribute if simplify_name(name) in AVAILABLE.sure
@@ -138,33 +139,33 @@ def find_wide_tasks(
 
 
 def _list_groupings(
-    names: list[str], listed_names: tuple[str, ...], chosen_texts: set[str]
+    columns: list[str], listed_names: tuple[str, ...], chosen_texts: set[str]
 ) -> Iterator[tuple[ColumnGroups, bool]]:
     """Yield (columns by attribute and alternative, whether a separator joins the two)."""
     for separator in _SEPARATORS:
         for is_suffix in (True, False):  # the alternative ends a name, or begins it
-            yield _group_columns(names, separator, is_suffix), True
-    column_groups = _group_endings(names, listed_names)
+            yield _group_columns(columns, separator, is_suffix), True
+    column_groups = _group_endings(columns, listed_names)
     if not column_groups:
-        number_matches = filter(None, map(_NUMBERED.fullmatch, names))
+        number_matches = filter(None, map(_NUMBERED.fullmatch, columns))
         numbered_groups = _group_splits((match[1], match[2], match[0]) for match in number_matches)
         column_groups = _select_numbered(numbered_groups, listed_names, chosen_texts)
     yield column_groups, False
 
 
 def _fit_choices(
-    groups: ColumnGroups,
-    labels: tuple[str, ...],
+    column_groups: ColumnGroups,
+    alternative_labels: tuple[str, ...],
     listed_names: tuple[str, ...],
     chosen_texts: set[str],
 ) -> bool:
     """Return whether a column grouping has the alternatives that were listed or chosen."""
     if listed_names:
-        return set(listed_names) <= set(labels)
+        return set(listed_names) <= set(alternative_labels)
     return (
-        _are_alternatives(labels, chosen_texts)
-        or bool(match_codes(_drop_none_words(chosen_texts), labels))
-        or any(simplify_name(name) in AVAILABLE.sure for name in groups)
+        _are_alternatives(alternative_labels, chosen_texts)
+        or bool(match_codes(_drop_none_words(chosen_texts), alternative_labels))
+        or any(simplify_name(name) in AVAILABLE.sure for name in column_groups)
     )
 
 
@@ -195,8 +196,7 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
     for separator in _SEPARATORS:
-        columns_by_attribute = _group_columns(names, separator, True)
-        column_groups = columns_by_attribute.values()
+        column_groups = _group_columns(names, separator, True).values()
         if column_groups and all(
             set(group) == set(_NUMBERS[: len(group)]) for group in column_groups
         ):
@@ -215,11 +215,11 @@ def _group_columns(columns: list[str], separator: str, is_suffix: bool) -> Colum
     return _group_splits(name_splits)
 
 
-def _group_endings(names: list[str], alternatives: Sequence[str]) -> ColumnGroups:
+def _group_endings(columns: list[str], alternatives: Sequence[str]) -> ColumnGroups:
     """Group columns such as pbeach and pboat by attribute, given the alternatives."""
     return _group_splits(
         (name.removesuffix(label), label, name)
-        for name in names
+        for name in columns
         for label in alternatives
         if name.endswith(label) and not label.isdigit()
     )
@@ -377,17 +377,21 @@ def build_long_frame(
     task_columns: dict[str, Any] = {"respondent": respondents, "task": task_labels}
     if bought is not None:
         task_columns[BOUGHT] = frame[bought]
-    alternative_frames, row_indices = [], []
+    alternative_frames = []
+    row_indices = []
     for alternative in filter(None, (*columns.alternatives, none_label)):
-        offer_column, missing_cell = columns.available.get(alternative), LACKING
+        offer_column = columns.available.get(alternative)
+        missing_cell = LACKING
         if alternative == none_label:
-            offer_column, missing_cell = columns.none, None
-        is_offered, is_chosen = np.ones(len(frame), bool), chosen_labels == alternative
+            offer_column = columns.none
+            missing_cell = None
+        is_offered = np.ones(len(frame), bool)
+        is_chosen = chosen_labels == alternative
         if offer_column is not None:
             is_offered = read_flags(frame, offer_column)
-        if (is_wrong := is_chosen & ~is_offered).any():
+        if (row := find_first(is_chosen & ~is_offered)) is not None:
             raise DataError(
-                f"{alternative!r} was chosen in row {frame.index[is_wrong.argmax()]}, but was not"
+                f"{alternative!r} was chosen in row {frame.index[row]}, but was not"
                 " available; correct or remove the row."
             )
         task_cells = task_columns | {"alternative": alternative, "chosen": is_chosen.astype(int)}
@@ -408,7 +412,8 @@ def _read_chosen_labels(
     frame: "pd.DataFrame", columns: WideTasks, none: Any
 ) -> tuple[np.ndarray, str | None]:
     """Return the chosen alternative of each row, and the label of the no-choice option."""
-    alternatives, chosen_texts = columns.alternatives, list_texts(frame, columns.chosen)
+    alternatives = columns.alternatives
+    chosen_texts = list_texts(frame, columns.chosen)
     none_label = find_none_word(chosen_texts, alternatives)
     if none is not None:
         none_label = format_label(none)
@@ -434,4 +439,4 @@ def _read_chosen_labels(
                 Setting("none", text),
                 ".",
             )
-    return np.array(chosen_labels, dtype=object), none_label
+    return np.array(chosen_labels, object), none_label

@@ -151,7 +151,8 @@ class PairedComparisons(JudgedByPeople):
             first_indices, second_indices, tied = table_constructors.read_tie_cells(
                 ties, option_labels, weights
             )
-            winner, loser = np.append(cells[0], first_indices), np.append(cells[1], second_indices)
+            winner = np.append(cells[0], first_indices)
+            loser = np.append(cells[1], second_indices)
             win_and_tie_counts = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
             self._freeze(
                 *table_constructors.build_fields(option_labels, winner, loser, *win_and_tie_counts)
@@ -241,11 +242,13 @@ class PairedComparisons(JudgedByPeople):
 
     def _facts(self) -> Facts:
         """Return (name, text) facts about the comparisons for a report."""
-        n_options, pair_counts = self.n_options, self.wins + self.losses + self.tied
+        n_options = self.n_options
+        pair_counts = self.wins + self.losses + self.tied
         option_counts = np.bincount(
             np.concatenate([self.first, self.second]), np.tile(pair_counts, 2), minlength=n_options
         )
-        n_comparisons, n_ties = self.n_comparisons, self.n_ties
+        n_comparisons = self.n_comparisons
+        n_ties = self.n_ties
         tie_text = ""
         if n_ties:
             tie_text = (
@@ -270,8 +273,7 @@ class PairedComparisons(JudgedByPeople):
     @property
     def n_comparisons(self) -> int | float:
         """Number of comparisons, with ties; their total weight when counts are fractional."""
-        total_count = self.wins.sum() + self.losses.sum() + self.tied.sum()
-        return self._convert_counts(total_count).item()
+        return self._convert_counts(self.wins.sum() + self.losses.sum() + self.tied.sum()).item()
 
     @property
     def n_answers(self) -> int | float:
@@ -390,7 +392,7 @@ class PairedComparisons(JudgedByPeople):
         >>> PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).example()
         "'tea' chosen over 'milk' 3 of 4 times"
         """
-        pair_index = int(np.abs(self.wins - self.losses).argmax())
+        pair_index = np.abs(self.wins - self.losses).argmax()
         sorted_sides = sorted(
             [
                 (self.wins[pair_index], self.labels[self.first[pair_index]]),

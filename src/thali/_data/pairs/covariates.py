@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from thali._inference.index_arithmetic import find_first
 from thali._labels import choose_number, format_label, format_plural, shorten, suggest
 from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, ModelName
@@ -15,7 +16,7 @@ from ..base_classes import Frozen
 from ..column_readers import encode_column, get_column
 from ..column_roles import column_names, has_numbers
 from ..number_checks import refuse_extremes
-from ..respondent_answers import Answers, RowRespondents
+from ..respondent_answers import Answers, RowRespondents, split_ties
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,7 +222,7 @@ class PairCovariates(Frozen):
 
         Return None if nothing is left.
         """
-        wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
+        wins, losses = split_ties(self, share)
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None
@@ -270,16 +271,21 @@ class PairCovariates(Frozen):
 
 
 def _sum_cells(
-    pair: np.ndarray, values: np.ndarray, options: np.ndarray, counts: Sequence[np.ndarray]
+    pair_index: np.ndarray,
+    covariate_values: np.ndarray,
+    option_values: np.ndarray,
+    counts: Sequence[np.ndarray],
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """Sum counts of rows with equal pair and covariates; also return each row's cell."""
-    cell_keys, cell_index = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
+    cell_keys, cell_index = np.unique(
+        np.column_stack([pair_index, covariate_values]), axis=0, return_inverse=True
+    )
     cell_index = cell_index.ravel()
     cell_sums = [np.bincount(cell_index, row_counts, len(cell_keys)) for row_counts in counts]
     return (
         cell_keys[:, 0].astype(np.int64),
         cell_keys[:, 1:].copy(),
-        options,
+        option_values,
         *cell_sums,
     ), cell_index
 
@@ -408,7 +414,8 @@ def find_side_pair(
 
 def _split_side_words(column: str) -> list[tuple[str, str, str]]:
     """Return (rest, side word, other side's word) splits of a column name."""
-    name_splits, name_parts = [], re.split(r"([ _.\-]+)", column)
+    name_splits = []
+    name_parts = re.split(r"([ _.\-]+)", column)
     for k in range(0, len(name_parts), 2):
         other_words = [*name_parts[: max(k - 1, 0)], *name_parts[k + 1 if k else 2 :]]
         for side_pair in _SIDES:
@@ -437,21 +444,21 @@ def _compute_differences(
     return _read_number_covariate(differences.rename(f"{first_column} - {second_column}"), frame)
 
 
-def _is_numeric(values: "pd.Series") -> bool:
+def _is_numeric(column: "pd.Series") -> bool:
     """Return whether the column has a numeric type."""
 
-    return has_numbers(values)
+    return has_numbers(column)
 
 
 def _read_number_covariate(column: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
     """Return a numeric column by name; raise DataError if it has gaps or is constant."""
     numbers = column.to_numpy(float, na_value=np.nan)
-    if (gap_rows := np.flatnonzero(~np.isfinite(numbers))).size:
+    if (row := find_first(~np.isfinite(numbers))) is not None:
         problem = "infinite"
-        if np.isnan(numbers[gap_rows[0]]):
+        if np.isnan(numbers[row]):
             problem = "empty"
         raise DataError(
-            f"The covariate {column.name!r} is {problem} in row {frame.index[gap_rows[0]]}; enter a"
+            f"The covariate {column.name!r} is {problem} in row {frame.index[row]}; enter a"
             " number, or remove the row."
         )
     if np.ptp(numbers) == 0.0:
@@ -459,31 +466,32 @@ def _read_number_covariate(column: "pd.Series", frame: "pd.DataFrame") -> dict[s
     return {str(column.name): numbers}
 
 
-def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
+def _build_indicators(frame: "pd.DataFrame", column: str) -> dict[str, np.ndarray]:
     """Return a 0/1 column for each category but the first, by name."""
     # Categories are in their order, or sorted by name.
     import pandas as pd
 
-    codes, categories = encode_column(frame, name)
-    if not isinstance(frame[name].dtype, pd.CategoricalDtype):
+    codes, categories = encode_column(frame, column)
+    if not isinstance(frame[column].dtype, pd.CategoricalDtype):
         category_ranks = np.argsort(np.argsort(categories))
-        codes, categories = category_ranks[codes], sorted(categories)
+        codes = category_ranks[codes]
+        categories = sorted(categories)
     present_codes = np.unique(codes)
     if len(present_codes) == 1:
-        raise _build_constant_error(name, repr(categories[present_codes[0]]))
+        raise _build_constant_error(column, repr(categories[present_codes[0]]))
     if len(present_codes) == len(frame) and len(present_codes) > 2:
         raise DataError(
-            f"The covariate {name!r} has a different category in each of its {len(frame):,} rows:"
+            f"The covariate {column!r} has a different category in each of its {len(frame):,} rows:"
             f" {shorten(categories, 3)}; give numbers, or categories that repeat."
         )
     return {
-        f"{name}={categories[code]}": (codes == code).astype(float) for code in present_codes[1:]
+        f"{column}={categories[code]}": (codes == code).astype(float) for code in present_codes[1:]
     }
 
 
-def _build_constant_error(name: str, value: str) -> DataError:
+def _build_constant_error(covariate: str, value_text: str) -> DataError:
     """Build the error for a covariate that is equal in all rows."""
     return DataError(
-        f"The covariate {name!r} is {value} in every row, so it has no effect to estimate; remove"
-        f" the covariate, or use {ORDER!r} for the effect of being first."
+        f"The covariate {covariate!r} is {value_text} in every row, so it has no effect to"
+        f" estimate; remove the covariate, or use {ORDER!r} for the effect of being first."
     )

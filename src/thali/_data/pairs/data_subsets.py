@@ -19,7 +19,7 @@ from thali.errors import Argument, DataError, InPython, Message
 
 from ..column_readers import convert_frame
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
-from ..respondent_answers import OUTCOMES, Answers, RowRespondents, merge_respondents
+from ..respondent_answers import OUTCOMES, Answers, RowRespondents, merge_respondents, split_ties
 from ..respondent_table import group_people
 from .covariates import (
     ORDER,
@@ -92,22 +92,22 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     old_indices = _find_option_positions(data, subset_labels)
     new_index[old_indices] = np.arange(len(subset_labels))
     is_kept = (new_index[data.first] >= 0) & (new_index[data.second] >= 0)
-    first_indices, second_indices = new_index[data.first[is_kept]], new_index[data.second[is_kept]]
-    winner, loser = (
-        np.concatenate([first_indices, second_indices]),
-        np.concatenate([second_indices, first_indices]),
-    )
+    first_indices = new_index[data.first[is_kept]]
+    second_indices = new_index[data.second[is_kept]]
+    winner = np.concatenate([first_indices, second_indices])
+    loser = np.concatenate([second_indices, first_indices])
     counts = np.concatenate([data.wins[is_kept], data.losses[is_kept]])
     tied = np.concatenate([data.tied[is_kept], 0.0 * data.tied[is_kept]])
     selected_data = data._from_fields(*build_fields(subset_labels, winner, loser, counts, tied))
-    new_first_index, new_second_index = new_index[data.first], new_index[data.second]
+    new_first_index = new_index[data.first]
+    new_second_index = new_index[data.second]
     pair_key = np.minimum(new_first_index, new_second_index) * len(subset_labels) + np.maximum(
         new_first_index, new_second_index
     )
-    new_pair, is_turned = (
-        np.searchsorted(selected_data.first * len(subset_labels) + selected_data.second, pair_key),
-        new_first_index > new_second_index,
+    new_pair = np.searchsorted(
+        selected_data.first * len(subset_labels) + selected_data.second, pair_key
     )
+    is_turned = new_first_index > new_second_index
     forward_counts = None
     if data.forward is not None:
         backward_counts = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
@@ -149,7 +149,8 @@ def with_cell_counts(
         return with_counts(data, wins, losses, tied)
     if tied is None:
         tied = np.zeros(len(wins))
-    pair, counts = data.covariates.pair, (wins, losses, tied)
+    pair = data.covariates.pair
+    counts = (wins, losses, tied)
     pair_sums = (np.bincount(pair, cell_counts, data.n_pairs) for cell_counts in counts)
     return with_counts(data, *pair_sums)._copy_with_fields(
         covariates=data.covariates.with_counts(*counts)
@@ -188,9 +189,7 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     """
     share_by_rule = {"half": 0.5, "drop": 0.0}
     share = share_by_rule[check_allowed("how", how, tuple(share_by_rule))]
-    converted_data = with_counts(
-        data, data.wins + share * data.tied, data.losses + share * data.tied
-    )
+    converted_data = with_counts(data, *split_ties(data, share))
     forward_counts = None
     if data.forward is not None:
         wins, losses, tied = data.forward
@@ -221,7 +220,8 @@ def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedCompa
     pair_fields = (
         array[is_kept] for array in (data.first, data.second, data.wins, data.losses, data.tied)
     )
-    new_index, is_turned = np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
+    new_index = np.cumsum(is_kept) - 1
+    is_turned = np.zeros(len(is_kept), bool)
     forward_counts = answers = covariates = dates = None
     if data.forward is not None:
         forward_counts = data.forward[:, is_kept]
@@ -289,7 +289,8 @@ def build_cells(data: "PairedComparisons") -> CovariateCells:
         no_values = np.zeros((data.n_pairs, 0))
         pair_fields = data.first, data.second, data.wins, data.losses, data.tied
         return CovariateCells(np.arange(data.n_pairs), *pair_fields, no_values, data.answers)
-    first_indices, second_indices = data.first[covariates.pair], data.second[covariates.pair]
+    first_indices = data.first[covariates.pair]
+    second_indices = data.second[covariates.pair]
     x = covariates.values + covariates.options[first_indices] - covariates.options[second_indices]
     return CovariateCells(
         covariates.pair,
@@ -331,10 +332,8 @@ def build_questions(
 
     def build_rows() -> ReportRows:
         """Build the rows of a predictive check: one per pair and outcome but the last."""
-        labels, shown_pairs = (
-            np.array(data.labels),
-            np.repeat(np.arange(data.n_pairs), n_outcomes - 1),
-        )
+        labels = np.array(data.labels)
+        shown_pairs = np.repeat(np.arange(data.n_pairs), n_outcomes - 1)
         names = {"a": labels[data.first[shown_pairs]], "b": labels[data.second[shown_pairs]]}
         row_kind = PAIR
         if n_outcomes == OUTCOMES:
@@ -400,10 +399,8 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     )
     is_positive = counts.sum(axis=0) > 0.0
     pair_index, is_forward = np.nonzero(is_positive)
-    order_values, option_values = (
-        np.where(is_forward, 1.0, -1.0)[:, None],
-        np.zeros((data.n_options, 1)),
-    )
+    order_values = np.where(is_forward, 1.0, -1.0)[:, None]
+    option_values = np.zeros((data.n_options, 1))
     cell_counts = [outcome_counts[is_positive] for outcome_counts in counts]
     covariates = PairCovariates._from_fields(
         (ORDER,), pair_index, order_values, option_values, *cell_counts, None
@@ -752,9 +749,11 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             "Comparisons with option covariates cannot be merged; add these covariates afterwards."
         )
     if (data.dates is None) != (more.dates is None):
-        old_dates_text, new_dates_text = "no dates", "some"
+        old_dates_text = "no dates"
+        new_dates_text = "some"
         if more.dates is None:
-            old_dates_text, new_dates_text = "dates", "none"
+            old_dates_text = "dates"
+            new_dates_text = "none"
         raise DataError(
             f"The comparisons have {old_dates_text}, but the new comparisons have"
             f" {new_dates_text}; name the column of dates for both."
@@ -841,7 +840,8 @@ def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
     cell_indices, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
     if cells.answers is not None:
         counts = cells.answers
-        cell_indices, respondent = counts.pair, counts.respondent
+        cell_indices = counts.pair
+        respondent = counts.respondent
     option_indices = cells.first[cell_indices], cells.second[cell_indices]
     return ComparisonRows(
         *option_indices, counts.wins, counts.losses, counts.tied, cells.x[cell_indices], respondent

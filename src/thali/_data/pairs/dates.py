@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.index_arithmetic import find_first
 from thali._labels import format_plural
 from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError, Setting
@@ -12,13 +13,15 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 from ..base_classes import Frozen
 from ..column_readers import get_column, number_distinct_rows
 from ..column_roles import has_numbers
+from ..respondent_answers import split_ties
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PERIODS = ("day", "week", "month", "year")
 # units of time: days since 1970, or the integers of a column
-DAY, STEP = "day", "step"
+DAY = "day"
+STEP = "step"
 _LETTERS: dict[str, Any] = {"month": "M", "year": "Y"}  # NumPy's letters of periods
 _FORMATS = (
     "ISO8601",
@@ -172,15 +175,17 @@ class DatedComparisons(Frozen):
 
     def without_ties(self, share: float) -> "DatedComparisons":
         """Convert each tie to `share` of a choice of the first and of the second option."""
-        wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
+        wins, losses = split_ties(self, share)
         return self._replace_arrays(
             wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins])
         )
 
     def _replace_arrays(self, is_kept: np.ndarray, **new: Any) -> "DatedComparisons":
         """Return the rows `is_kept`, with some of their arrays replaced."""
-        option_indices, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
-        respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
+        option_indices = new.get("sides", (self.first, self.second))
+        x = new.get("x", self.x)
+        respondent = new.get("respondent", self.respondent)
+        counts = new.get("counts", self.counts)
         if len(respondent):
             respondent = respondent[is_kept]
         option_indices = (option_indices[0][is_kept], option_indices[1][is_kept])
@@ -196,7 +201,8 @@ class DatedComparisons(Frozen):
 
     def between(self, since: Any, until: Any) -> "DatedComparisons":
         """Keep the rows between two dates, both included; None: no limit."""
-        first_time, last_time = self.time.min(), self.time.max()
+        first_time = self.time.min()
+        last_time = self.time.max()
         if (bound := parse_bound(self.unit, "since", since)) is not None:
             first_time = bound[0]
         if (bound := parse_bound(self.unit, "until", until)) is not None:
@@ -226,10 +232,9 @@ class DatedComparisons(Frozen):
         else:
             days = self.time.astype("datetime64[D]")
             period_numbers = days.astype(f"datetime64[{_LETTERS[period]}]").astype(np.int64)
-        period_names = [
+        return period_numbers, [
             _format_period(self.unit, period, time) for time in np.unique(period_numbers)
         ]
-        return period_numbers, period_names
 
 
 def group_equal_rows(
@@ -303,7 +308,8 @@ class MissingDateError(DataError):
             Setting("where", f"{name} is not missing"),
             ".",
         )
-        self.row, self.count = row, count
+        self.row = row
+        self.count = count
 
 
 def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
@@ -312,10 +318,8 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
 
     date_column = get_column(frame, name)
     is_blank = date_column.isna() | (date_column.astype(str).str.strip() == "")
-    if is_blank.any():
-        raise MissingDateError(
-            name, int(frame.index[int(np.flatnonzero(is_blank)[0])]), int(is_blank.sum())
-        )
+    if (row := find_first(is_blank.to_numpy())) is not None:
+        raise MissingDateError(name, int(frame.index[row]), int(is_blank.sum()))
     if pd.api.types.is_datetime64_any_dtype(date_column.dtype):
         return RowDates(name, DAY, _convert_days(date_column))
     if has_numbers(date_column) and not pd.api.types.is_bool_dtype(date_column.dtype):
@@ -327,19 +331,19 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
     return RowDates(name, DAY, _parse_texts(name, date_texts, frame))
 
 
-def _convert_days(series: "pd.Series") -> np.ndarray:
+def _convert_days(date_column: "pd.Series") -> np.ndarray:
     """Convert pandas dates to days since 1970; time zones are converted to UTC."""
     import pandas as pd
 
     return (
-        pd.to_datetime(series, utc=True)
+        pd.to_datetime(date_column, utc=True)
         .dt.tz_localize(None)
         .to_numpy("datetime64[D]")
         .astype(np.int64)
     )
 
 
-def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> RowDates:
+def _parse_numbers(column: str, numbers: np.ndarray, frame: "pd.DataFrame") -> RowDates:
     """Convert numbers to dates: Unix times, days such as 20240531, or integer periods."""
     # Numbers are seconds, milli-, micro- or nanoseconds since 1970, days such as 20240531, or
     # integer periods.
@@ -352,12 +356,11 @@ def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> Row
             unit for least_magnitude, unit in _SECONDS if largest_magnitude >= least_magnitude
         )
         return RowDates(
-            name, DAY, np.floor(numbers / ticks_per_second[unit] / 86_400.0).astype(np.int64)
+            column, DAY, np.floor(numbers / ticks_per_second[unit] / 86_400.0).astype(np.int64)
         )
-    if (fractional_rows := np.flatnonzero(numbers != np.floor(numbers))).size:
+    if (row := find_first(numbers != np.floor(numbers))) is not None:
         raise DataError(
-            f"Column {name!r} contains {numbers[fractional_rows[0]]:g} in row"
-            f" {frame.index[fractional_rows[0]]},"
+            f"Column {column!r} contains {numbers[row]:g} in row {frame.index[row]},"
             f" which is not a date such as {_EXAMPLE}, a number of seconds since 1970, or an"
             " integer period."
         )
@@ -366,17 +369,18 @@ def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> Row
             pd.Series(numbers.astype(np.int64).astype(str)), format="%Y%m%d", errors="coerce"
         )
         if days.notna().all():
-            return RowDates(name, DAY, _convert_days(days))
-    return RowDates(name, STEP, numbers.astype(np.int64))
+            return RowDates(column, DAY, _convert_days(days))
+    return RowDates(column, STEP, numbers.astype(np.int64))
 
 
-def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarray:
+def _parse_texts(column: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarray:
     """Parse dates in one common format as days since 1970; raise if ambiguous."""
     import pandas as pd
 
     distinct_texts, text_index = np.unique(texts.to_numpy(str), return_inverse=True)
     distinct_series: Any = pd.Series(distinct_texts)
-    days_by_format, best_format = {}, ("", np.zeros(len(distinct_texts), bool))
+    days_by_format = {}
+    best_format = ("", np.zeros(len(distinct_texts), bool))
     for date_format in _FORMATS:
         date_texts = distinct_series
         if date_format != "ISO8601":
@@ -388,20 +392,21 @@ def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.nda
             best_format = date_format, days.notna().to_numpy()
     possible_days = list(days_by_format.values())
     if not possible_days:
-        bad_row = int(np.flatnonzero(~best_format[1][text_index])[0])
-        good_rows = np.flatnonzero(best_format[1][text_index])
+        is_read = best_format[1][text_index]
+        bad_row = is_read.argmin()
+        good_row = find_first(is_read)
         contrast_text = ""
-        if good_rows.size:
-            contrast_text = f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}"
+        if good_row is not None:
+            contrast_text = f", but {texts.iloc[good_row]!r} in row {frame.index[good_row]}"
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[bad_row]!r} in row"
+            f"Column {column!r} contains {texts.iloc[bad_row]!r} in row"
             f" {frame.index[bad_row]}{contrast_text};"
             f" write all dates in one format, preferably as {_EXAMPLE}."
         )
     if any(not np.array_equal(possible_days[0], days) for days in possible_days[1:]):
-        k = int(np.flatnonzero(possible_days[0][text_index] != possible_days[1][text_index])[0])
+        k = (possible_days[0] != possible_days[1])[text_index].argmax()
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and"
+            f"Column {column!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and"
             f" month are ambiguous; write dates as {_EXAMPLE}."
         )
     return possible_days[0][text_index]

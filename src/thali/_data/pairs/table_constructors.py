@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, shorten
 from thali.errors import DataError
 
@@ -195,7 +196,8 @@ def _read_counts(
     frame: "pd.DataFrame", columns: PairColumns, weights: bool
 ) -> tuple[np.ndarray, ...]:
     """Read each row's counts of the first option, the second, and ties."""
-    no_counts, ties_column = np.zeros(len(frame)), columns.ties
+    no_counts = np.zeros(len(frame))
+    ties_column = columns.ties
     tie_counts = no_counts
     if ties_column is not None and not frame[ties_column].isna().to_numpy().all():
         tie_counts = read_counts(frame, ties_column, weights)
@@ -203,8 +205,7 @@ def _read_counts(
     chosen_counts, rejected_counts = [*counts_by_column, no_counts, no_counts][:2]
     if columns.times:
         return chosen_counts, rejected_counts, tie_counts
-    if (rows_of_large_ties := np.flatnonzero(tie_counts > 1)).size:
-        k = int(rows_of_large_ties[0])
+    if (k := find_first(tie_counts > 1)) is not None:
         raise DataError(
             f"Column {ties_column!r} contains {tie_counts[k]:g} in row {frame.index[k]}, but no"
             " column contains"
@@ -361,7 +362,7 @@ def from_trials(
     return data
 
 
-def _check_people_columns(data: "PairedComparisons", names: Sequence[str]) -> None:
+def _check_people_columns(data: "PairedComparisons", people_columns: Sequence[str]) -> None:
     """Raise DataError if a named column is not constant within respondents."""
     if data.answers is None:
         raise DataError(
@@ -369,7 +370,9 @@ def _check_people_columns(data: "PairedComparisons", names: Sequence[str]) -> No
             " `respondent`."
         )
     people = data.answers.people
-    if varying_columns := [name for name in names if people is None or name not in people.columns]:
+    if varying_columns := [
+        name for name in people_columns if people is None or name not in people.columns
+    ]:
         raise DataError(
             "Columns that describe respondents must be constant within each respondent; remove"
             f" {shorten(varying_columns)}."
@@ -689,7 +692,7 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
     import pandas as pd
 
     n_compared = data.wins + data.losses + data.tied
-    labels = np.array(data.labels, dtype=object)
+    labels = np.array(data.labels, object)
     table = {
         "a": labels[data.first],
         "b": labels[data.second],

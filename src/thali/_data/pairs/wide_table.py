@@ -188,16 +188,12 @@ def _match_two_numbers(columns: list[str]) -> dict[str, Pair]:
                     number_match[3],
                 )
         for pairs_by_column in pairs_by_stem.values():
-            if _is_complete(pairs_by_column) and {
+            numbers = {str(k + 1) for k in range(compute_n_options(len(pairs_by_column)) or 0)}
+            if _is_complete(pairs_by_column) and numbers == {
                 label for pair in pairs_by_column.values() for label in pair
-            } == _list_numbers(len(pairs_by_column)):
+            }:
                 return pairs_by_column
     return {}
-
-
-def _list_numbers(pairs: int) -> set[str]:
-    """Return the option numbers of this many pairs as texts "1", "2", ..."""
-    return {str(k + 1) for k in range(compute_n_options(pairs) or 0)}
 
 
 def _group_numbered(columns: list[str]) -> dict[str, list[str]]:
@@ -211,9 +207,9 @@ def _group_numbered(columns: list[str]) -> dict[str, list[str]]:
     return columns_by_stem
 
 
-def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
+def _match_running_numbers(columns: list[str]) -> dict[str, Pair]:
     """Return the pair of columns V1, V2, ... in prefmod's order, if complete."""
-    for numbered_columns in _group_numbered(names).values():
+    for numbered_columns in _group_numbered(columns).values():
         if n_options := compute_n_options(len(numbered_columns)):
             return dict(
                 zip(
@@ -248,10 +244,10 @@ def _match_answers(columns: list[str], texts_by_column: dict[str, set[str]]) -> 
     return labels_by_column
 
 
-def _is_complete(pairs: Mapping[str, Pair]) -> bool:
+def _is_complete(pair_by_column: Mapping[str, Pair]) -> bool:
     """Return whether the columns compare every pair of three or more options once."""
-    option_labels = sorted({label for pair in pairs.values() for label in pair})
-    present_pairs = sorted(tuple(sorted(pair)) for pair in pairs.values())
+    option_labels = sorted({label for pair in pair_by_column.values() for label in pair})
+    present_pairs = sorted(tuple(sorted(pair)) for pair in pair_by_column.values())
     return len(option_labels) > 2 and present_pairs == sorted(combinations(option_labels, 2))
 
 
@@ -299,7 +295,7 @@ def read_wide_outcomes(
     """Decode the answers in the pair columns; empty cells are skipped."""
     pairs = columns.pairs
     column_labels = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
-    option_labels = _match_given_labels(column_labels, columns, labels)
+    option_labels = _match_given_labels(column_labels, labels)
     label_indices = index_labels(column_labels)
     outcomes, code_description = _decode_outcomes(frame, pairs, coding)
     row_index, column_index = np.nonzero(~np.isnan(outcomes))
@@ -311,7 +307,8 @@ def read_wide_outcomes(
     cell_outcomes = outcomes[row_index, column_index]
     is_first_chosen = cell_outcomes != SECOND
     first_indices, second_indices = option_indices[column_index].T
-    row_counts, row_respondents = np.ones(len(frame)), None
+    row_counts = np.ones(len(frame))
+    row_respondents = None
     if columns.count is not None:
         row_counts = read_counts(
             frame, columns.count, weights or simplify_name(columns.count) in WEIGHTS
@@ -341,10 +338,8 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
     """Read the respondent column; without one, each row is a respondent."""
     if (row_respondents := read_respondents(frame, columns.respondent, columns.used)) is not None:
         return row_respondents
-    row_indices, respondent_names = (
-        np.arange(len(frame)),
-        tuple(map(format_label, range(1, len(frame) + 1))),
-    )
+    row_indices = np.arange(len(frame))
+    respondent_names = tuple(map(format_label, range(1, len(frame) + 1)))
     return RowRespondents(
         respondent_names,
         row_indices,
@@ -352,9 +347,7 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
     )
 
 
-def _match_given_labels(
-    column_labels: list[str], columns: WideColumns, labels: Any
-) -> tuple[str, ...]:
+def _match_given_labels(column_labels: list[str], labels: Any) -> tuple[str, ...]:
     """Return the option labels; given labels replace numbers in column names."""
     if labels is None:
         return tuple(column_labels)
@@ -371,17 +364,20 @@ def _match_given_labels(
 
 
 def _decode_outcomes(
-    frame: "pd.DataFrame", pairs: dict[str, Pair], coding: Mapping[Any, str] | None
+    frame: "pd.DataFrame", pair_by_column: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[np.ndarray, str]:
     """Decode each cell as FIRST, SECOND, TIE or NaN; also describe the code."""
     import pandas as pd
 
-    factorized_columns = [pd.factorize(frame[column]) for column in pairs]
+    factorized_columns = [pd.factorize(frame[column]) for column in pair_by_column]
     texts_by_column = [
         [format_label(value) for value in values] for _, values in factorized_columns
     ]
     coding, missing_texts = split_missing(coding)
-    known_words = {*map_coding(coding or {}), *(label for pair in pairs.values() for label in pair)}
+    known_words = {
+        *map_coding(coding or {}),
+        *(label for pair in pair_by_column.values() for label in pair),
+    }
     no_answer_texts = (
         find_no_answers(
             (text for cell_texts in texts_by_column for text in cell_texts), known_words
@@ -391,10 +387,11 @@ def _decode_outcomes(
     all_texts = {
         text for cell_texts in texts_by_column for text in cell_texts if text
     } - no_answer_texts
-    shared_code, description = _recognise_code(all_texts, pairs, coding)
-    outcomes, n_dropped = np.full((len(frame), len(pairs)), np.nan), 0
+    shared_code, description = _recognise_code(all_texts, pair_by_column, coding)
+    outcomes = np.full((len(frame), len(pair_by_column)), np.nan)
+    n_dropped = 0
     for k, ((column, pair), (codes, _), column_texts) in enumerate(
-        zip(pairs.items(), factorized_columns, texts_by_column, strict=True)
+        zip(pair_by_column.items(), factorized_columns, texts_by_column, strict=True)
     ):
         outcome_by_label = {pair[0]: FIRST, pair[1]: SECOND}
         outcome_by_text = dict.fromkeys(filter(_is_tie_word, column_texts), TIE)
@@ -405,7 +402,7 @@ def _decode_outcomes(
         n_dropped += int(is_unknown.sum())
         for text in column_texts:
             if text and text not in outcome_by_text:
-                row_label = frame.index[int((codes == column_texts.index(text)).argmax())]
+                row_label = frame.index[(codes == column_texts.index(text)).argmax()]
                 raise DataError(
                     f"Column {column!r} contains {text!r} in row {row_label}, which is neither"
                     f" {pair[0]!r}"
@@ -428,7 +425,7 @@ def _is_tie_word(text: str) -> bool:
 
 
 def _recognise_code(
-    texts_found: set[str], pairs: dict[str, Pair], coding: Mapping[Any, str] | None
+    texts_found: set[str], pair_by_column: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[dict[str, float] | None, str]:
     """Return the outcome of each text in all columns, and a description of the code."""
     # Return None for the code if cells contain labels.
@@ -436,9 +433,9 @@ def _recognise_code(
         given_code = map_coding(coding)
         if {FIRST, SECOND} & {*given_code.values()}:
             return given_code, "coded values"
-        code, description = _recognise_code(texts_found - {*given_code}, pairs, None)
+        code, description = _recognise_code(texts_found - {*given_code}, pair_by_column, None)
         return given_code | (code or {}), f"{description}, or coded values"
-    labels = {label for pair in pairs.values() for label in pair}
+    labels = {label for pair in pair_by_column.values() for label in pair}
     answer_texts = {
         text for text in texts_found if simplify_name(text) not in _NO_LABELS or text in labels
     }

@@ -231,8 +231,7 @@ class Similarities(JudgedByPeople):
 
         if isinstance(sigma, str):
             check_allowed("sigma", sigma, ("standard error",))
-        frame = convert_frame(frame)
-        frame = rename_as_text(frame)
+        frame = rename_as_text(convert_frame(frame))
         named_columns = {
             "first": first,
             "second": second,
@@ -455,7 +454,8 @@ class Similarities(JudgedByPeople):
         data_by_name = {}
         for respondent_index, respondent_name in enumerate(answers.respondents):
             is_by_respondent = answers.respondent == respondent_index
-            pair_indices, values = answers.pair[is_by_respondent], answers.values[is_by_respondent]
+            pair_indices = answers.pair[is_by_respondent]
+            values = answers.values[is_by_respondent]
             if len(pair_indices):
                 pair_fields = (
                     self.first[pair_indices],
@@ -530,7 +530,8 @@ class Similarities(JudgedByPeople):
 
     def _describe_judgements(self) -> str:
         """Return a text on the judgements per pair; "" if all are 1."""
-        minimum, maximum = float(self.judgements.min()), float(self.judgements.max())
+        minimum = float(self.judgements.min())
+        maximum = float(self.judgements.max())
         if minimum == maximum == 1:
             return ""
         if minimum < maximum:
@@ -579,11 +580,10 @@ class Similarities(JudgedByPeople):
                 " for means."
             )
         new_indices = np.array([labels.index(label) for label in self.labels])
-        first_indices, second_indices = new_indices[self.first], new_indices[self.second]
-        lower, higher = (
-            np.minimum(first_indices, second_indices),
-            np.maximum(first_indices, second_indices),
-        )
+        first_indices = new_indices[self.first]
+        second_indices = new_indices[self.second]
+        lower = np.minimum(first_indices, second_indices)
+        higher = np.maximum(first_indices, second_indices)
         sort_order = np.lexsort((higher, lower))
         pair_fields = (
             lower[sort_order],
@@ -655,12 +655,13 @@ class Similarities(JudgedByPeople):
         return pd.DataFrame(table)
 
 
-def _warn_cleared_zeros(measured: MeasuredPairs) -> None:
+def _warn_cleared_zeros(measured_pairs: MeasuredPairs) -> None:
     """Warn that zeros in one triangle of a table were treated as missing."""
-    if measured.zeros_not_read:
+    if measured_pairs.zeros_not_read:
         warn(
             DataWarning(
-                f"Only the {measured.layout} was read, because the other triangle contains only"
+                f"Only the {measured_pairs.layout} was read, because the other triangle contains"
+                " only"
                 " zeros. If the zeros were measured, enter the similarities on both sides of the"
                 " diagonal."
             )

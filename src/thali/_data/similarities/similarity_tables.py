@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.index_arithmetic import count_pairs
+from thali._inference.index_arithmetic import count_pairs, find_first
 from thali._inference.numerics.weight_shares import replace_zeros
 from thali._inference.user_warnings import warn
 from thali._labels import find_label_indices, format_label, format_plural, has_repeats, shorten
-from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
+from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value, prefix_errors
 
 from ..column_guesses import find_side_columns
 from ..column_readers import (
@@ -19,6 +19,7 @@ from ..column_readers import (
     list_cells,
     number_pairs,
     read_counts,
+    refuse_empty,
 )
 from ..column_roles import (
     COUNT,
@@ -69,7 +70,7 @@ def expand_condensed(matrix: Any) -> Any:
     """
     if hasattr(matrix, "columns") or hasattr(matrix, "shape") and len(matrix.shape) != 1:
         return matrix
-    cells = np.asarray(matrix, dtype=object)
+    cells = np.asarray(matrix, object)
     if cells.ndim != 1 or any(isinstance(value, list | tuple | np.ndarray) for value in cells):
         return matrix
     n = round((1 + (1 + 8 * len(cells)) ** 0.5) / 2)
@@ -79,7 +80,7 @@ def expand_condensed(matrix: Any) -> Any:
             " objects (1, 3, 6, 10, ...); give a square table, or the condensed vector of"
             " scipy.spatial.distance."
         )
-    square = np.full((n, n), None, dtype=object)
+    square = np.full((n, n), None, object)
     square[np.triu_indices(n, k=1)] = cells
     square.T[np.triu_indices(n, k=1)] = cells
     return square
@@ -99,15 +100,15 @@ def read_measured_pairs(
     n = len(object_labels)
     diagonal_values = [_convert_leniently(table[k, k]) for k in range(n)]
     table = convert_numbers(table, object_labels, "similarity")
-    if np.isinf(table).any():
-        k = int(np.isinf(table).argmax())
+    if (k := find_first(np.isinf(table))) is not None:
         raise DataError(
             f"The similarity {describe_cell(object_labels, k // n, k % n)} is infinite; enter"
             " finite numbers, or NaN for pairs that were not measured."
         )
     layout, has_cleared_zeros = _find_layout(table)
     i, j = np.triu_indices(n, k=1)
-    upper_values, lower_values = table[i, j], table[j, i]
+    upper_values = table[i, j]
+    lower_values = table[j, i]
     if not has_cleared_zeros and symmetrize is None:
         _check_symmetry(object_labels, table)
     n_judgements, upper_share = np.ones(len(i)), 0.5  # share of the judgements above the diagonal
@@ -127,11 +128,10 @@ def read_measured_pairs(
         np.where(np.isnan(lower_values), upper_values, weighted_means),
     )
     measured_indices = np.flatnonzero(~np.isnan(values))
-    first_indices, second_indices = (
-        i[measured_indices].astype(np.int64),
-        j[measured_indices].astype(np.int64),
-    )
-    values, n_judgements = values[measured_indices], n_judgements[measured_indices]
+    first_indices = i[measured_indices].astype(np.int64)
+    second_indices = j[measured_indices].astype(np.int64)
+    values = values[measured_indices]
+    n_judgements = n_judgements[measured_indices]
     check_judgements_known(object_labels, first_indices, second_indices, n_judgements)
     has_lowest_diagonal = _is_diagonal_lowest(
         np.array(diagonal_values), first_indices, second_indices, values
@@ -185,8 +185,7 @@ def compute_similarities(
 
     `describe_pair(k)` names pair k in errors.
     """
-    if (is_wrong := (distance < 0) | np.isinf(distance)).any():
-        k = int(is_wrong.argmax())
+    if (k := find_first((distance < 0) | np.isinf(distance))) is not None:
         problem = "infinite"
         if distance[k] < 0:
             problem = "negative"
@@ -216,7 +215,7 @@ def _find_layout(table: np.ndarray) -> tuple[str, bool]:
     """Return "square table" or the measured triangle; and whether zeros became missing."""
     # A triangle of zeros next to one with other numbers was not measured.
     n = len(table)
-    is_upper = np.triu(np.ones((n, n), dtype=bool), k=1)
+    is_upper = np.triu(np.ones((n, n), bool), k=1)
     for is_empty, measured_triangle in (
         (is_upper, "lower triangle"),
         (is_upper.T, "upper triangle"),
@@ -229,14 +228,14 @@ def _find_layout(table: np.ndarray) -> tuple[str, bool]:
     return "square table", False
 
 
-def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
+def _check_symmetry(object_labels: tuple[str, ...], table: np.ndarray) -> None:
     """Raise DataError unless cells (i, j) and (j, i) agree."""
     largest_difference, i, j = _find_largest_difference(table)
     if largest_difference > _compute_tolerance(table):
         raise DataError(
             f"Similarities must be symmetric; the largest difference is {largest_difference:.6g},"
-            f" between {table[i, j]:g} {describe_cell(names, i, j)} and {table[j, i]:g}"
-            f" {describe_cell(names, j, i)}. To average the two halves, set ",
+            f" between {table[i, j]:g} {describe_cell(object_labels, i, j)} and {table[j, i]:g}"
+            f" {describe_cell(object_labels, j, i)}. To average the two halves, set ",
             Setting("symmetrize", "mean"),
             ".",
         )
@@ -259,12 +258,12 @@ def _compute_tolerance(table: np.ndarray) -> float:
     return ROUNDING * float(np.ptp(measured_values))
 
 
-def _convert_leniently(value: Any) -> float:
+def _convert_leniently(cell: Any) -> float:
     """Convert a cell to a float, NaN if it is not a number."""
-    if isinstance(value, np.complexfloating):
+    if isinstance(cell, np.complexfloating):
         return np.nan
     try:
-        return float(value)
+        return float(cell)
     except (TypeError, ValueError):
         return np.nan
 
@@ -284,13 +283,14 @@ def _is_diagonal_lowest(
     )
 
 
-def _check_returned(similarity: Any, n_pairs: int) -> np.ndarray:
+def _check_returned(returned_values: Any, n_pairs: int) -> np.ndarray:
     """Return a user conversion's result as array; raise unless finite, one per pair."""
     try:
-        similarity_values = np.array(similarity, dtype=np.float64)
+        similarity_values = np.array(returned_values, np.float64)
         description = f"an array of shape {similarity_values.shape}"
     except (TypeError, ValueError):
-        similarity_values, description = np.empty(0), type(similarity).__name__
+        similarity_values = np.empty(0)
+        description = type(returned_values).__name__
     if similarity_values.shape == (n_pairs,):
         description = "some values that are not finite"
     if similarity_values.shape != (n_pairs,) or not np.isfinite(similarity_values).all():
@@ -321,9 +321,7 @@ def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
         row_indices = [judgement_labels.index(name) for name in names]
         table = table[np.ix_(row_indices, row_indices)]
     table = convert_numbers(table, names, "number of judgements")
-    is_wrong = (table < 0) | (table > MAX_EXACT_COUNT)
-    if is_wrong.any():
-        k = int(is_wrong.argmax())
+    if (k := find_first((table < 0) | (table > MAX_EXACT_COUNT))) is not None:
         raise DataError(
             f"The number of judgements {describe_cell(names, k // n, k % n)} is {table.flat[k]:g};"
             " it must"
@@ -339,8 +337,8 @@ def check_judgement_symmetry(names: tuple[str, ...], table: np.ndarray) -> np.nd
     If only one of n_ij and n_ji is present, it is used. Raise if they differ.
     """
     is_different = ~np.isnan(table) & ~np.isnan(table.T) & (table != table.T)
-    if is_different.any():
-        i, j = divmod(int(is_different.argmax()), len(table))
+    if (k := find_first(is_different)) is not None:
+        i, j = divmod(k, len(table))
         raise DataError(
             f"`judgements` must be symmetric, like the similarities; it is {table[i, j]:g}"
             f" {describe_cell(names, i, j)} and {table[j, i]:g} {describe_cell(names, j, i)}."
@@ -355,9 +353,7 @@ def check_judgements_known(
     n_judgements: np.ndarray,
 ) -> None:
     """Raise DataError if a measured pair has no number of judgements."""
-    is_unknown = np.isnan(n_judgements)
-    if is_unknown.any():
-        k = int(is_unknown.argmax())
+    if (k := find_first(np.isnan(n_judgements))) is not None:
         raise DataError(
             f"The similarity {describe_cell(names, int(first_indices[k]), int(second_indices[k]))}"
             " was measured,"
@@ -385,10 +381,10 @@ def average_respondents(
     respondents = tuple(map(format_label, respondents))
     if has_repeats(respondents):
         raise DataError(f"Respondents must have unique names; got {shorten(respondents)}.")
-    pairs_by_respondent = [
-        _read_one_respondent(number, matrix, labels, symmetrize)
-        for number, matrix in enumerate(matrices_in_order, start=1)
-    ]
+    pairs_by_respondent = []
+    for number, matrix in enumerate(matrices_in_order, start=1):
+        with prefix_errors(f"Respondent {number}"):
+            pairs_by_respondent.append(read_measured_pairs(matrix, labels, symmetrize))
     object_labels = pairs_by_respondent[0].labels
     tables_by_respondent = np.stack(
         [
@@ -399,9 +395,11 @@ def average_respondents(
     i, j = np.triu_indices(len(object_labels), k=1)
     pair_values = tables_by_respondent[:, i, j]
     is_measured = ~np.isnan(pair_values).all(axis=0)
-    first_indices, second_indices = i[is_measured].astype(np.int64), j[is_measured].astype(np.int64)
+    first_indices = i[is_measured].astype(np.int64)
+    second_indices = j[is_measured].astype(np.int64)
     pair_values = pair_values[:, is_measured]
-    mean_values, empirical_sigma = np.empty(0), None
+    mean_values = np.empty(0)
+    empirical_sigma = None
     n_judges = (~np.isnan(pair_values)).sum(axis=0)
     if pair_values.size:
         mean_values = np.nanmean(pair_values, axis=0)
@@ -428,20 +426,18 @@ def average_respondents(
 
 
 def _sort_objects(
-    measured_pairs: MeasuredPairs, names: tuple[str, ...], respondent_number: int
+    measured_pairs: MeasuredPairs, object_labels: tuple[str, ...], respondent_number: int
 ) -> np.ndarray:
-    """Return a respondent's similarities as a square table in the order of `names`."""
-    if set(measured_pairs.labels) != set(names):
+    """Return a respondent's similarities as a square table in the order of `object_labels`."""
+    if set(measured_pairs.labels) != set(object_labels):
         raise DataError(
             f"All tables must have the same labels; respondent {respondent_number} has"
-            f" {shorten(measured_pairs.labels)}, but respondent 1 has {shorten(names)}."
+            f" {shorten(measured_pairs.labels)}, but respondent 1 has {shorten(object_labels)}."
         )
-    table = np.full((len(names), len(names)), np.nan)
-    new_indices = find_label_indices(measured_pairs.labels, names)
-    first_indices, second_indices = (
-        new_indices[measured_pairs.first],
-        new_indices[measured_pairs.second],
-    )
+    table = np.full((len(object_labels), len(object_labels)), np.nan)
+    new_indices = find_label_indices(measured_pairs.labels, object_labels)
+    first_indices = new_indices[measured_pairs.first]
+    second_indices = new_indices[measured_pairs.second]
     table[first_indices, second_indices] = table[second_indices, first_indices] = (
         measured_pairs.values
     )
@@ -466,41 +462,33 @@ def _list_matrices(matrices: Any) -> list[Any]:
     return tables
 
 
-def _read_one_respondent(
-    respondent_number: int, matrix: Any, labels: tuple[Any, ...] | None, symmetrize: str | None
-) -> MeasuredPairs:
-    """Read one respondent's table; errors name the respondent by number."""
-    try:
-        return read_measured_pairs(matrix, labels, symmetrize)
-    except DataError as error:
-        raise DataError(f"Respondent {respondent_number}: ", error) from None
-
-
 def _estimate_sigma(
-    pair_values: np.ndarray, mean: np.ndarray, n_judges: np.ndarray, sigma_kind: Any
+    pair_values: np.ndarray, mean_values: np.ndarray, n_judges: np.ndarray, sigma_kind: Any
 ) -> float | None:
     """Estimate the standard deviation of a mean or of one judgement; None if unknown."""
-    square_sums = np.nansum((pair_values - mean) ** 2, axis=0)
+    square_sums = np.nansum((pair_values - mean_values) ** 2, axis=0)
     has_several = n_judges > 1
     if not has_several.any():
         return None
     if sigma_kind == "deviation":
         sigma = float(np.sqrt(square_sums[has_several] / (n_judges[has_several] - 1)).mean())
-        return _drop_rounding_sigma(sigma, mean)
-    return _estimate_judgement_sigma(square_sums, mean, n_judges)
+        return _drop_rounding_sigma(sigma, mean_values)
+    return _estimate_judgement_sigma(square_sums, mean_values, n_judges)
 
 
 def _estimate_judgement_sigma(
-    square_sums: np.ndarray, mean: np.ndarray, n_judges: np.ndarray
+    square_sums: np.ndarray, mean_values: np.ndarray, n_judges: np.ndarray
 ) -> float | None:
     """Estimate the standard deviation of one judgement; None if all agree."""
     # `squares` are the sums of squares within pairs.
-    return _drop_rounding_sigma(float(np.sqrt(square_sums.sum() / (n_judges - 1).sum())), mean)
+    return _drop_rounding_sigma(
+        float(np.sqrt(square_sums.sum() / (n_judges - 1).sum())), mean_values
+    )
 
 
-def _drop_rounding_sigma(sigma: float, mean: np.ndarray) -> float | None:
+def _drop_rounding_sigma(sigma: float, mean_values: np.ndarray) -> float | None:
     """Return sigma; None if rounding errors explain it."""
-    if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())):
+    if sigma > ROUNDING * max(float(np.ptp(mean_values)), float(np.abs(mean_values).max())):
         return sigma
     return None
 
@@ -604,8 +592,7 @@ def read_pair_list(
     Rows of the same two objects, in either order, are averaged. Sigma is None unless judgements are
     repeated. The answers are None if respondents are unknown or judged a pair several times.
     """
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no similarities.")
+    refuse_empty(frame, "similarities")
     similarity_column = get_column(frame, columns.similarity)
     column_text = f"column {columns.similarity!r}"
     values = check_numbers(
@@ -613,17 +600,14 @@ def read_pair_list(
         lambda k: f"in row {frame.index[k]}, {column_text}",
         "similarity",
     )
-    if np.isinf(values).any():
-        k = int(np.isinf(values).argmax())
+    if (k := find_first(np.isinf(values))) is not None:
         raise DataError(
             f"The similarity in row {frame.index[k]}, {column_text} is infinite; similarities must"
             " be finite."
         )
     counts = read_counts(frame, columns.count, weights=True)
-    first_column, second_column = (
-        get_column(frame, columns.first),
-        get_column(frame, columns.second),
-    )
+    first_column = get_column(frame, columns.first)
+    second_column = get_column(frame, columns.second)
     # rows that compare an object with itself are the diagonal; count 0 avoids an error
     object_labels, first_index, second_index = encode_labels(
         first_column, second_column, np.zeros(len(frame)), labels
@@ -654,7 +638,7 @@ def read_pair_list(
 
 
 def _average_judged_rows(
-    names: tuple[str, ...],
+    object_labels: tuple[str, ...],
     i: np.ndarray,
     j: np.ndarray,
     values: np.ndarray,
@@ -663,19 +647,21 @@ def _average_judged_rows(
 ) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
     """Average the rows of each pair; return means, sigma, respondents' values."""
     # Respondents who wrote every pair in both orders judged it once.
-    n = len(names)
+    n = len(object_labels)
     pair_keys = number_pairs(n, i, j)
     _, first_rows, key_index = np.unique(
         row_respondents.number * n * n + pair_keys, return_index=True, return_inverse=True
     )
     if _is_written_twice(i < j, key_index, values == values[first_rows][key_index], counts):
         i, j, values, counts = i[first_rows], j[first_rows], values[first_rows], counts[first_rows]
-        pair_keys, respondent_index = pair_keys[first_rows], row_respondents.number[first_rows]
+        pair_keys = pair_keys[first_rows]
+        respondent_index = row_respondents.number[first_rows]
     elif len(first_rows) == len(key_index):
         respondent_index = row_respondents.number
     else:
         k = int((np.bincount(key_index) > 1).argmax())
-        first_object, second_object = names[i[first_rows[k]]], names[j[first_rows[k]]]
+        first_object = object_labels[i[first_rows[k]]]
+        second_object = object_labels[j[first_rows[k]]]
         warn(
             DataWarning(
                 "The column of respondents was ignored because"
@@ -684,8 +670,8 @@ def _average_judged_rows(
                 " mean per respondent and pair."
             )
         )
-        return _average_pairs(names, i, j, values, counts)[0], None, None
-    measured, sigma = _average_pairs(names, i, j, values, counts)
+        return _average_pairs(object_labels, i, j, values, counts)[0], None, None
+    measured, sigma = _average_pairs(object_labels, i, j, values, counts)
     if (counts != 1.0).any():  # a row is the mean of several judgements
         return measured, sigma, None
     pair_index = np.searchsorted(measured.first * n + measured.second, pair_keys)
@@ -704,12 +690,16 @@ def _average_judged_rows(
 
 
 def _average_pairs(
-    names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray
+    object_labels: tuple[str, ...],
+    i: np.ndarray,
+    j: np.ndarray,
+    values: np.ndarray,
+    counts: np.ndarray,
 ) -> tuple[MeasuredPairs, float | None]:
     """Average the rows of each pair; also estimate sigma of one judgement."""
     # Sigma is None unless most pairs have two judgements, in one row each.
     # with fewer repeated pairs, the features that fit the other pairs are more informative on sigma
-    n = len(names)
+    n = len(object_labels)
     pair_keys, first_rows, pair_index = np.unique(
         number_pairs(n, i, j), return_index=True, return_inverse=True
     )
@@ -723,7 +713,7 @@ def _average_pairs(
         i < j, pair_index, values == first_values[pair_index], counts
     )
     measured = MeasuredPairs(
-        names, pair_keys // n, pair_keys % n, mean_values, n_judgements, "table of pairs"
+        object_labels, pair_keys // n, pair_keys % n, mean_values, n_judgements, "table of pairs"
     )
     if is_written_twice:
         return measured._replace(judgements=n_judgements / 2.0), None
@@ -791,7 +781,7 @@ def _check_only_one(candidates: list[str], role: str) -> None:
 
 
 def _explain_missing_columns(
-    names: list[str], name_by_simplified: dict[str, str]
+    columns: list[str], name_by_simplified: dict[str, str]
 ) -> tuple[Any, ...]:
     """Return the error parts that the columns are not similarities, with a fix."""
     if (dissimilarity_column := DISSIMILARITY.find_column(name_by_simplified)) is not None:
@@ -809,4 +799,4 @@ def _explain_missing_columns(
             ),
             ".",
         )
-    return (f"The columns {shorten(names, 12)} are not recognised as similarities; {EXPECTED}.",)
+    return (f"The columns {shorten(columns, 12)} are not recognised as similarities; {EXPECTED}.",)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.index_arithmetic import part_bounds
+from thali._inference.index_arithmetic import find_first, part_bounds
 from thali._labels import (
     check_labels,
     find_label_indices,
@@ -27,6 +27,7 @@ from ..column_readers import (
     number_distinct_rows,
     number_pairs,
     read_counts,
+    refuse_empty,
 )
 from ..column_roles import (
     ANCHOR,
@@ -84,9 +85,7 @@ def check_distinct_objects(
 ) -> None:
     """Raise DataError if a set contains the same object twice."""
     sorted_members = np.sort(members, axis=1)
-    is_repeated = (np.diff(sorted_members, axis=1) == 0).any(axis=1)
-    if is_repeated.any():
-        k = int(is_repeated.argmax())
+    if (k := find_first((np.diff(sorted_members, axis=1) == 0).any(axis=1))) is not None:
         repeated_object = sorted_members[k][1:][np.diff(sorted_members[k]) == 0][0]
         raise DataError(
             f"{labels[repeated_object]!r} is listed twice {describe(k)}; give different objects,"
@@ -155,9 +154,11 @@ def check_question_names(
             )
 
 
-def _describe_objects(pairs: Iterable[int], labels: Sequence[str]) -> str:
+def _describe_objects(pair_keys: Iterable[int], labels: Sequence[str]) -> str:
     """Return the labels of the objects in these pairs, for an error message."""
-    objects = sorted({object_index for key in pairs for object_index in divmod(key, len(labels))})
+    objects = sorted(
+        {object_index for key in pair_keys for object_index in divmod(key, len(labels))}
+    )
     return f"({shorten([labels[i] for i in objects])})"
 
 
@@ -167,10 +168,10 @@ def encode_objects(
     """Encode columns of object names as indices (rows, columns); return labels too."""
     import pandas as pd
 
-    if not len(columns[0]):
-        raise DataError("The table has no rows, so it contains no questions.")
-    row_labels, column_names = columns[0].index, [str(column.name) for column in columns]
-    cells = np.stack([column.to_numpy(dtype=object) for column in columns], axis=1).ravel()
+    refuse_empty(columns[0], "questions")
+    row_labels = columns[0].index
+    column_names = [str(column.name) for column in columns]
+    cells = np.stack([column.to_numpy(object) for column in columns], axis=1).ravel()
     codes, distinct_cells = pd.factorize(cells)
     cell_texts = [format_label(value) for value in distinct_cells]
     n_columns = len(columns)
@@ -222,15 +223,16 @@ def _encode_array(
     )
 
 
-def _check_object_numbers(indices: np.ndarray, n_labels: int | None) -> None:
+def _check_object_numbers(object_numbers: np.ndarray, n_labels: int | None) -> None:
     """Raise DataError unless indices are valid for the labels, or small without labels."""
     n_allowed = n_labels
     if n_allowed is None:
-        n_allowed = min(MAX_OBJECTS, 10 * indices.size + 1000)
-    is_wrong = (indices < 0) | (indices >= n_allowed)
+        n_allowed = min(MAX_OBJECTS, 10 * object_numbers.size + 1000)
+    is_wrong = (object_numbers < 0) | (object_numbers >= n_allowed)
     if not is_wrong.any():
         return
-    invalid_number, allowed_text = int(indices[is_wrong][0]), ">= 0"
+    invalid_number = int(object_numbers[is_wrong][0])
+    allowed_text = ">= 0"
     if n_labels is not None:
         allowed_text = f"positions in `labels`, from 0 to {n_allowed - 1}"
     elif invalid_number >= n_allowed:
@@ -329,8 +331,10 @@ def read_sets(
     object_labels = choose_labels(
         labels, [name for pairs in pairs_by_set for pair in pairs for name in pair]
     )
-    label_indices, n = index_labels(object_labels), len(object_labels)
-    times, questions_by_size = read_times(counts, len(pairs_by_set)), []
+    label_indices = index_labels(object_labels)
+    n = len(object_labels)
+    times = read_times(counts, len(pairs_by_set))
+    questions_by_size = []
     for n_pairs in sorted({len(pairs) for pairs in pairs_by_set}):
         set_indices = [k for k, pairs in enumerate(pairs_by_set) if len(pairs) == n_pairs]
         pair_keys = np.array(
@@ -343,17 +347,16 @@ def read_sets(
         chosen_keys = np.array(
             [_compute_pair_key(label_indices, n, chosen_pairs[k], k) for k in set_indices], np.int64
         )
-        if (is_repeated := (np.diff(np.sort(pair_keys, axis=1), axis=1) == 0).any(axis=1)).any():
+        is_repeated = (np.diff(np.sort(pair_keys, axis=1), axis=1) == 0).any(axis=1)
+        if (k := find_first(is_repeated)) is not None:
             raise DataError(
-                f"A pair is listed twice {describe_row(set_indices[int(is_repeated.argmax())])};"
-                " give different pairs."
+                f"A pair is listed twice {describe_row(set_indices[k])}; give different pairs."
             )
         is_chosen = pair_keys == chosen_keys[:, None]
-        if (is_missing := ~is_chosen.any(axis=1)).any():
-            k = set_indices[int(is_missing.argmax())]
+        if (k := find_first(~is_chosen.any(axis=1))) is not None:
             raise DataError(
-                f"The pair {chosen_pairs[k]} {describe_row(k)} is not in its set; correct the pair"
-                " or the set."
+                f"The pair {chosen_pairs[set_indices[k]]} {describe_row(set_indices[k])} is not in"
+                " its set; correct the pair or the set."
             )
         questions_by_size.append(
             TripletQuestions(pair_keys, is_chosen.argmax(axis=1), times[set_indices])
@@ -395,18 +398,18 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
 
 
 def _compute_pair_key(
-    label_indices: dict[str, int], n: int, pair: tuple[str, ...], row: int
+    label_indices: dict[str, int], n_objects: int, pair: tuple[str, ...], row_index: int
 ) -> int:
     """Return the number of a row's chosen pair; raise DataError if invalid."""
     if len(pair) != 2:
-        raise DataError(f"The chosen pair {describe_row(row)} is {pair}; give two objects.")
+        raise DataError(f"The chosen pair {describe_row(row_index)} is {pair}; give two objects.")
     for name in pair:
         if name not in label_indices:
             raise DataError(
-                f"{name!r} {describe_row(row)} is not an object in the"
+                f"{name!r} {describe_row(row_index)} is not an object in the"
                 f" sets.{suggest(name, list(label_indices))}"
             )
-    return int(number_pairs(n, *(np.array(label_indices[name]) for name in pair)))
+    return int(number_pairs(n_objects, *(np.array(label_indices[name]) for name in pair)))
 
 
 # Tables of triplets: the columns of objects and of answers
@@ -471,15 +474,21 @@ class TripletColumns(NamedTuple):
         count_text = describe_columns(self.count, None)
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
-            closer = f"{nearer!r} closer than {farther!r} to {anchor!r}"
-            return f"one question per row, {closer}{count_text}"
+            return (
+                f"one question per row, {nearer!r} closer than {farther!r} to {anchor!r}"
+                f"{count_text}"
+            )
         object_range = f"{self.objects[0]!r} to {self.objects[-1]!r}"
         if self.odd is not None:
-            odd_text = f"{self.odd!r} the odd one out"
-            return f"one triplet per row, {object_range}, with {odd_text}{count_text}"
+            return (
+                f"one triplet per row, {object_range}, with {self.odd!r} the odd one out"
+                f"{count_text}"
+            )
         first_column, second_column = self.chosen or ("", "")
-        pair_text = f"{first_column!r} and {second_column!r} the most similar pair"
-        return f"one set per row, {object_range}, with {pair_text}{count_text}"
+        return (
+            f"one set per row, {object_range}, with {first_column!r} and {second_column!r} the most"
+            f" similar pair{count_text}"
+        )
 
 
 def find_triplet_columns(
@@ -607,8 +616,7 @@ def read_answers(
             _find_named_object(frame, name, members, object_labels, columns.objects)
             for name in columns.chosen
         )
-        if (is_same := first_positions == second_positions).any():
-            k = int(is_same.argmax())
+        if (k := find_first(first_positions == second_positions)) is not None:
             name = object_labels[members[k, first_positions[k]]]
             raise DataError(
                 f"The two chosen objects {describe_table_row(k)} are both {name!r}; give a pair."
@@ -617,7 +625,7 @@ def read_answers(
     else:
         questions = build_anchored_questions(n, members, times)
     if columns.question is not None:
-        question_names = get_column(frame, columns.question).to_numpy(dtype=object)
+        question_names = get_column(frame, columns.question).to_numpy(object)
         check_question_names(questions, question_names, object_labels, describe_table_row)
     return object_labels, questions
 
@@ -642,7 +650,7 @@ def _find_named_object(
     # A cell contains a label, the name of a column, or a number from 1.
     import pandas as pd
 
-    codes, distinct_cells = pd.factorize(get_column(frame, answer_column).to_numpy(dtype=object))
+    codes, distinct_cells = pd.factorize(get_column(frame, answer_column).to_numpy(object))
     cell_texts = [format_label(value) for value in distinct_cells]
     label_index = np.append(find_label_indices(cell_texts, object_labels), -1)[codes]
     is_named = members == label_index[:, None]
@@ -655,11 +663,11 @@ def _find_named_object(
     for indices in (np.array(index_by_name)[codes], np.array(index_by_number)[codes]):
         if (indices >= 0).all():
             return indices
-    k = int((~is_named.any(axis=1)).argmax())
+    k = (~is_named.any(axis=1)).argmax()
     problem = "is empty, but must contain one"
     if cell_text := cell_texts[codes[k]]:
         problem = f"contains {cell_text!r}, which is not one"
-    shown_objects = shorten([object_labels[int(i)] for i in members[k]])
+    shown_objects = shorten([object_labels[i] for i in members[k]])
     raise DataError(
         f"Row {frame.index[k]}, column {answer_column!r}, {problem} of the objects shown,"
         f" {shown_objects}; correct or remove the row."

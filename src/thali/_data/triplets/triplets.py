@@ -5,9 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.index_arithmetic import part_bounds, part_slice, repeat_indices, sum_parts
+from thali._inference.index_arithmetic import (
+    part_bounds,
+    part_positions,
+    part_slice,
+    repeat_indices,
+    sum_parts,
+)
 from thali._inference.user_warnings import warn
-from thali._labels import format_plural, index_labels, list_names, shorten, simplify_number
+from thali._labels import (
+    choose_number,
+    format_plural,
+    index_labels,
+    list_names,
+    shorten,
+    simplify_number,
+)
 from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
@@ -112,7 +125,8 @@ class Triplets(JudgedByPeople):
     ) -> None:
         triplet_array = check_three_columns(triplets)
         members, object_labels, times = read_objects(triplet_array, labels, counts)
-        n, odd_index = len(object_labels), np.full(len(triplet_array), 2)
+        n = len(object_labels)
+        odd_index = np.full(len(triplet_array), 2)
         self._set_fields(
             object_labels,
             [build_set_questions(n, members, (odd_index + 1) % 3, (odd_index + 2) % 3, times)],
@@ -186,16 +200,13 @@ class Triplets(JudgedByPeople):
         ... )
         Triplets(4 objects, 2 sets of 3 pairs, 2 answers)
         """
-        frame = convert_frame(frame)
-        frame = rename_as_text(frame)
+        frame = rename_as_text(convert_frame(frame))
         named_columns = {
             "objects": objects,
             "odd": odd,
             "chosen": chosen,
             "anchor": anchor,
             "nearer": nearer,
-        }
-        named_columns |= {
             "farther": farther,
             "count": count,
             "question": question,
@@ -252,8 +263,7 @@ class Triplets(JudgedByPeople):
         >>> Triplets.from_anchored(*queries.T, responses=responses)
         Triplets(3 objects, 2 sets of 2 pairs, 2 answers)
         """
-        lengths = {len(objects) for objects in (anchor, nearer, farther)}
-        if len(lengths) > 1:
+        if len({len(objects) for objects in (anchor, nearer, farther)}) > 1:
             raise DataError(
                 "`anchor`, `nearer` and `farther` must have the same length, one entry per"
                 " question."
@@ -358,9 +368,7 @@ class Triplets(JudgedByPeople):
         set_indices = np.arange(self.n_sets)[sets]
         set_sizes = self.sizes[set_indices]
         start = part_bounds(set_sizes)
-        pair_positions = np.repeat(self.start[set_indices] - start[:-1], set_sizes) + np.arange(
-            start[-1]
-        )
+        pair_positions = np.repeat(self.start[set_indices], set_sizes) + part_positions(set_sizes)
         answers = self.answers
         if answers is not None:
             new_positions = np.full(len(self.counts), -1)
@@ -450,7 +458,8 @@ class Triplets(JudgedByPeople):
 
         Respondents are kept if all know them.
         """
-        datasets, object_indices = [self, *others], index_labels(labels)
+        datasets = [self, *others]
+        object_indices = index_labels(labels)
         answers_by_part = [dataset.answers for dataset in datasets if dataset.answers is not None]
         # for each part the keys of its pairs, and the position, times and respondent of each answer
         answers_of_datasets = []
@@ -547,7 +556,7 @@ class Triplets(JudgedByPeople):
     @property
     def n_answers(self) -> int | float:
         """Number of answers; their total weight when counts are fractional."""
-        return simplify_number(float(self.counts.sum()))
+        return simplify_number(self.counts.sum())
 
     @property
     def sizes(self) -> np.ndarray:
@@ -608,7 +617,7 @@ class Triplets(JudgedByPeople):
         >>> Triplets([("tea", "coffee", "brick")]).example()
         "'tea' and 'coffee' the most similar of 'tea', 'coffee' and 'brick'"
         """
-        answer_position = int(self.counts.argmax())
+        answer_position = self.counts.argmax()
         set_index = int(np.searchsorted(self.start, answer_position, side="right")) - 1
         pairs = self.pairs_of(set_index)
         first_label, second_label = pairs[answer_position - int(self.start[set_index])]
@@ -625,11 +634,11 @@ class Triplets(JudgedByPeople):
         ):
             warn(DataWarning(f"{sentence} Similarities between groups depend only on the prior."))
         if unshown_objects := self.never_judged:
-            verb, pronoun = "were", "their"
-            if len(unshown_objects) == 1:
-                verb, pronoun = "was", "its"
-            message = (
-                f"{shorten(unshown_objects)} {verb} never shown, so {pronoun} features depend only"
-                " on the prior."
+            verb = choose_number(len(unshown_objects), "was", "were")
+            pronoun = choose_number(len(unshown_objects), "its", "their")
+            warn(
+                DataWarning(
+                    f"{shorten(unshown_objects)} {verb} never shown, so {pronoun} features depend"
+                    " only on the prior."
+                )
             )
-            warn(DataWarning(message))

@@ -1,7 +1,6 @@
 """Layout of card sorts: one row per card, with the group in which a respondent put it."""
 
 import numpy as np
-import pandas as pd
 
 from thali._data.column_guesses import ColumnsRead
 from thali._data.column_readers import describe_columns, note_omission
@@ -33,38 +32,38 @@ def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading 
     ) < 3:
         return None
     meaning_text = "share of the respondents who put two cards in one group"
-    description = f"card sorts, {group_column!r} contains the group of {card_column!r}"
-    description += describe_columns(None, respondent_column)
+    description = (
+        f"card sorts, {group_column!r} contains the group of {card_column!r}"
+        f"{describe_columns(None, respondent_column)}"
+    )
 
     def convert() -> tuple[Similarities, str]:
         """Return similarities from the card sort, and a sentence on them."""
-        data = compare_cards(frame.set_axis(["respondent", "card", "group"], axis=1))
+        sorts = frame.set_axis(["respondent", "card", "group"], axis=1)
+        is_sorted = (sorts != "").all(axis=1)
+        note_omission(int((~is_sorted).sum()))
+        sorts = sorts.loc[is_sorted]
+        if (is_repeated := sorts.duplicated(["respondent", "card"])).any():
+            repeated_row = sorts.loc[is_repeated].iloc[0]
+            raise DataError(
+                f"Respondent {repeated_row.respondent!r} sorted {repeated_row.card!r} twice, the"
+                f" second time in row {repeated_row.name}; keep one sort per respondent."
+            )
+        sorts = sorts.assign(place=np.arange(len(sorts)))
+        card_pairs = sorts.merge(sorts, on="respondent")
+        card_pairs = card_pairs.loc[card_pairs.place_x < card_pairs.place_y]
+        card_pairs = card_pairs.assign(
+            similarity=(card_pairs.group_x == card_pairs.group_y).astype(float)
+        )
+        data = Similarities.from_frame(
+            card_pairs, "card_x", "card_y", "similarity", None, "respondent"
+        )
         return data, f"{description}: {data}, {meaning_text}"
 
     roles = ColumnsRead(
         (card_column,), (group_column,), (), respondent_column, answer=(respondent_column,)
     )
     return Reading(SIMILARITIES, NAME, description, table, convert, roles=roles)
-
-
-def compare_cards(frame: pd.DataFrame) -> Similarities:
-    """Compute, for each pair of cards, the share of respondents who grouped them together."""
-    is_sorted = (frame != "").all(axis=1)
-    note_omission(int((~is_sorted).sum()))
-    frame = frame.loc[is_sorted]
-    if (is_repeated := frame.duplicated(["respondent", "card"])).any():
-        repeated_row = frame.loc[is_repeated].iloc[0]
-        raise DataError(
-            f"Respondent {repeated_row.respondent!r} sorted {repeated_row.card!r} twice, the"
-            f" second time in row {repeated_row.name}; keep one sort per respondent."
-        )
-    frame = frame.assign(place=np.arange(len(frame)))
-    card_pairs = frame.merge(frame, on="respondent")
-    card_pairs = card_pairs.loc[card_pairs.place_x < card_pairs.place_y]
-    card_pairs = card_pairs.assign(
-        similarity=(card_pairs.group_x == card_pairs.group_y).astype(float)
-    )
-    return Similarities.from_frame(card_pairs, "card_x", "card_y", "similarity", None, "respondent")
 
 
 SHAPE = Shape(

@@ -1,6 +1,5 @@
 """Layouts of choices: long table, rankings, best-worst, best of a set."""
 
-from functools import partial
 from typing import Any
 
 from thali._data.choices import Choices
@@ -40,7 +39,7 @@ from thali._data.kinds import CHOICES
 from thali.errors import DataError
 
 from ..table_files import RawTable
-from ..table_layout import Lack, Reading, Shape
+from ..table_layout import Lack, Reading, Shape, keep_given
 from .experiments import has_position_labels
 from .signed_best_worst import SHAPE as SIGNED_TABLE
 
@@ -63,21 +62,29 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
     """
     named_columns = {role: name for role, name in columns.items() if name is not None}
     is_requested = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
+
+    def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
+        column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
+        weight_option: dict[str, Any] = {
+            "weights": simplify_name(column_by_role["count"] or "") in WEIGHTS
+        }
+        data = Choices(table.frame, **weight_option | named_columns)
+        return data, f"{_describe_long(column_by_role)}: {data}"
+
     try:
         column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     except DataError:
         if not is_requested:
             return None
-        return Reading(
-            CHOICES, _LONG, "long table", table, lambda: _read_long(table, named_columns)
-        )
+        return Reading(CHOICES, _LONG, "long table", table, convert)
     is_sure = is_requested or (is_long_table(table.frame) and not has_position_labels(table))
     return Reading(
         CHOICES,
         _LONG,
         _describe_long(column_by_role),
         table,
-        lambda: _read_long(table, named_columns),
+        convert,
         is_sure,
         roles=_read_long_roles(column_by_role),
     )
@@ -97,16 +104,6 @@ def _read_long_roles(column_by_role: dict[str, str | None]) -> ColumnsRead:
         column_by_role["respondent"],
         answer=list_columns("respondent", "choice_id"),
     )
-
-
-def _read_long(table: RawTable, named_columns: dict[str, Any]) -> tuple[Choices, str]:
-    """Read a long table of choices; also return a sentence on its columns."""
-    column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
-    weight_option: dict[str, Any] = {
-        "weights": simplify_name(column_by_role["count"] or "") in WEIGHTS
-    }
-    data = Choices(table.frame, **weight_option | named_columns)
-    return data, f"{_describe_long(column_by_role)}: {data}"
 
 
 def _describe_long(column_by_role: dict[str, str | None]) -> str:
@@ -173,7 +170,14 @@ def match_rankings(
         return None
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     unranked_rule = unranked or "absent"
-    convert = partial(_read_rankings, table, named_columns, unranked_rule, weights)
+
+    def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
+        data, description = Choices._of_rankings(
+            table.frame, None, named_columns, unranked_rule, weights=weights
+        )
+        return data, f"{description}: {data}"
+
     ranking_columns = find_ranking_columns(table.frame, named_columns, unranked_rule)
     if ranking_columns is None:
         if (option is None or rank is None) and unranked is None:
@@ -210,33 +214,21 @@ def _has_other_answers(table: RawTable, ranking_columns: RankingColumns) -> bool
 
 def _read_ranking_roles(ranking_columns: RankingColumns) -> ColumnsRead:
     """Return the columns of a table of rankings by role."""
-    option_columns = tuple(filter(None, (*ranking_columns.columns, ranking_columns.group)))
-    count_columns = tuple(filter(None, (ranking_columns.count,)))
+    option_columns = keep_given(*ranking_columns.columns, ranking_columns.group)
+    count_columns = keep_given(ranking_columns.count)
     answer_columns = None
     if ranking_columns.shape == LONG:
-        answer_columns = tuple(filter(None, (ranking_columns.respondent, ranking_columns.group)))
+        answer_columns = keep_given(ranking_columns.respondent, ranking_columns.group)
     return ColumnsRead(
         option_columns, (), count_columns, ranking_columns.respondent, answer=answer_columns
     )
 
 
-def _read_rankings(
-    table: RawTable, named_columns: dict[str, Any], unranked: str, weights: bool
-) -> tuple[Choices, str]:
-    """Read a table of rankings; also return a sentence on how."""
-    data, description = Choices._of_rankings(
-        table.frame, None, named_columns, unranked, weights=weights
-    )
-    return data, f"{description}: {data}"
-
-
 def find_rankings_lack(table: RawTable) -> Lack | None:
     """Return the missing column of options next to a column of ranks; else None."""
     name_by_simplified = map_plain_names(table.names)
-    option_column, rank_column = (
-        OPTION.find_column(name_by_simplified),
-        RANK.find_column(name_by_simplified),
-    )
+    option_column = OPTION.find_column(name_by_simplified)
+    rank_column = RANK.find_column(name_by_simplified)
     if rank_column is not None and option_column is None:
         return Lack(f"a column of options to match {rank_column!r}", "option", 2)
     return None
@@ -278,7 +270,7 @@ def match_best_worst(
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     long_columns = find_long_columns(table.frame, named_columns)
     if long_columns is not None:
-        answer_columns = tuple(filter(None, (long_columns.respondent, long_columns.task)))
+        answer_columns = keep_given(long_columns.respondent, long_columns.task)
         roles = _read_best_worst_roles(
             long_columns, long_columns.option, long_columns.task
         )._replace(answer=answer_columns)
@@ -326,7 +318,7 @@ def _read_best_worst_roles(columns: Any, *options: str) -> ColumnsRead:
     return ColumnsRead(
         options,
         (columns.best, columns.worst),
-        tuple(filter(None, (columns.count,))),
+        keep_given(columns.count),
         columns.respondent,
     )
 
@@ -334,10 +326,8 @@ def _read_best_worst_roles(columns: Any, *options: str) -> ColumnsRead:
 def find_best_worst_lack(table: RawTable) -> Lack | None:
     """Return the missing column of options or of the worst; else None."""
     name_by_simplified = map_plain_names(table.names)
-    best_column, worst_column = (
-        BEST.find_column(name_by_simplified),
-        WORST.find_column(name_by_simplified),
-    )
+    best_column = BEST.find_column(name_by_simplified)
+    worst_column = WORST.find_column(name_by_simplified)
     if best_column is not None and worst_column is not None:
         return Lack(
             "the columns 'option1', 'option2', 'option3' with the options offered, to match"
@@ -389,7 +379,7 @@ def match_best(
     roles = ColumnsRead(
         best_columns.options,
         (best_columns.best,),
-        tuple(filter(None, (best_columns.count,))),
+        keep_given(best_columns.count),
         best_columns.respondent,
     )
     return _build_best_worst_reading(_BEST, table, named_columns, weights, str(best_columns), roles)

@@ -8,6 +8,7 @@ from thali._data.classification_data import Observations
 from thali._data.column_readers import add_note, is_row_number
 from thali._data.column_roles import TARGET, has_numbers
 from thali._data.kinds import CLASSES
+from thali._inference.index_arithmetic import find_first
 from thali._labels import format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
@@ -26,50 +27,44 @@ def match_observations(
     """Return a `Reading` of a table of covariates and classes; None for other tables."""
     if target is None and not known:
         return None
-    return Reading(
-        CLASSES, NAME, f"classes in {target!r}", table, lambda: _read_observations(table, target)
-    )
 
-
-def _read_observations(table: RawTable, target: str | None) -> tuple[Observations, str]:
-    """Read covariates and classes; also return a sentence on them."""
-    columns = table.names
-    if target is None:
-        raise ArgumentError(
-            Argument("target"),
-            f" must name the column of classes; {table.file} has {shorten(columns, 20)}.",
+    def convert() -> tuple[Observations, str]:
+        """Return the covariates and classes, and a sentence on them."""
+        columns = table.names
+        if target is None:
+            raise ArgumentError(
+                Argument("target"),
+                f" must name the column of classes; {table.file} has {shorten(columns, 20)}.",
+            )
+        if target not in columns:
+            raise ArgumentError(
+                Argument("target"),
+                f" must be a column of {table.file}, which has {shorten(columns, 20)}; got"
+                f" {target!r}.{suggest(target, columns)}",
+            )
+        labels = table.frame.loc[:, target]
+        # the row filter alone uses some columns of texts
+        filter_texts = [name for name in table.filter_columns if not has_numbers(table.frame[name])]
+        covariates = table.frame.drop(columns=[target, *filter_texts])
+        if row_numbers := [str(name) for name, cells in covariates.items() if is_row_number(cells)]:
+            add_note(f"row numbers ({shorten(row_numbers)}) not used")
+            covariates = covariates.drop(columns=row_numbers)
+        if not covariates.shape[1]:
+            raise DataError(
+                f"The table has no column of covariates other than {target!r} (row numbers do not"
+                " count); add a column."
+            )
+        if (row := find_first(labels.isna().to_numpy())) is not None:
+            raise DataError(
+                f"Line {labels.index[row]} has no class in {target!r}; remove such lines."
+            )
+        _check_numbers(covariates)
+        data = Observations(
+            covariates.astype(float).reset_index(drop=True), labels.to_numpy(), target
         )
-    if target not in columns:
-        raise ArgumentError(
-            Argument("target"),
-            f" must be a column of {table.file}, which has {shorten(columns, 20)}; got"
-            f" {target!r}.{suggest(target, columns)}",
-        )
-    class_labels = table.frame.loc[:, target]
-    covariates = table.frame.drop(columns=[target, *_list_filter_texts(table)])
-    if row_numbers := [str(name) for name, cells in covariates.items() if is_row_number(cells)]:
-        add_note(f"row numbers ({shorten(row_numbers)}) not used")
-        covariates = covariates.drop(columns=row_numbers)
-    if not covariates.shape[1]:
-        raise DataError(
-            f"The table has no column of covariates other than {target!r} (row numbers do not"
-            " count); add a column."
-        )
-    is_empty = class_labels.isna().to_numpy()
-    if is_empty.any():
-        line = class_labels.index[int(is_empty.argmax())]
-        raise DataError(f"Line {line} has no class in {target!r}; remove such lines.")
-    _check_numbers(covariates)
-    data = Observations(
-        covariates.astype(float).reset_index(drop=True), class_labels.to_numpy(), target
-    )
-    return data, str(data)
+        return data, str(data)
 
-
-def _list_filter_texts(table: RawTable) -> list[str]:
-    """Return the text columns that only the row filter uses."""
-
-    return [name for name in table.filter_columns if not has_numbers(table.frame[name])]
+    return Reading(CLASSES, NAME, f"classes in {target!r}", table, convert)
 
 
 def _check_numbers(covariates: "pandas.DataFrame") -> None:
@@ -99,7 +94,8 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
         )
     empty_cells = np.argwhere(covariates.isna().to_numpy())
     if len(empty_cells):
-        line, column = covariates.index[empty_cells[0, 0]], covariates.columns[empty_cells[0, 1]]
+        line = covariates.index[empty_cells[0, 0]]
+        column = covariates.columns[empty_cells[0, 1]]
         other_cells = ""
         if len(empty_cells) > 1:
             other_cells = f" (and {format_plural(len(empty_cells) - 1, 'more cell')})"

@@ -1,6 +1,5 @@
 """Layouts of choice experiments: one row per alternative, or one row per task."""
 
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -46,12 +45,20 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     attributes = list_attributes(table)
     if not known and not attributes:
         return None
-    description, other_kind = "choices of one of several alternatives", ""
+    description = "choices of one of several alternatives"
+    other_kind = ""
     if attributes:
         description += f", described by {shorten(attributes)}"
     if has_position_labels(table):
         other_kind = CHOICES
-    convert = partial(_read_long, table, options)
+
+    def convert() -> tuple[ChoiceExperiment, str]:
+        """Return the experiment, and a sentence on how it was read."""
+        _check_whole_tasks(table, options)
+        data = ChoiceExperiment.from_frame(table.frame, **options)
+        _check_no_weights(table, data)
+        return data, _describe_experiment(data)
+
     availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
     return Reading(
         EXPERIMENTS,
@@ -63,14 +70,6 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         other_kind,
         extra_columns=(options.get("bought"), *availability_columns),
     )
-
-
-def _read_long(table: RawTable, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
-    """Read an experiment with one row per alternative; also return a sentence on it."""
-    _check_whole_tasks(table, options)
-    data = ChoiceExperiment.from_frame(table.frame, **options)
-    _check_no_weights(table, data)
-    return data, _describe_experiment(data)
 
 
 def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
@@ -150,7 +149,8 @@ def has_position_labels(table: RawTable) -> bool:
     product_labels = set(alternative_labels[is_product])
     if product_labels != {str(k + 1) for k in range(len(product_labels))}:
         return False
-    product_rows, attributes = table.frame.loc[is_product], list_attributes(table)
+    product_rows = table.frame.loc[is_product]
+    attributes = list_attributes(table)
     numeric_cells = product_rows[attributes].apply(pd.to_numeric, errors="coerce")
     text_attributes = [name for name in attributes if numeric_cells[name].isna().any()]
     if not text_attributes:
@@ -210,26 +210,24 @@ def match_wide(
         # all tasks offer no choice, even if no respondent of one part took it
         chosen_texts = map(format_label, table.holdout_split.frame[wide_columns.chosen].unique())
         settings["none"] = find_none_word(chosen_texts, wide_columns.alternatives)
+
+    def convert() -> tuple[ChoiceExperiment, str]:
+        """Return the experiment, and a sentence on how it was read."""
+        data = ChoiceExperiment.from_wide(
+            table.frame, **named_columns, alternatives=alternatives, **settings
+        )
+        _check_no_weights(table, data)
+        return data, f"{wide_columns}: {_describe_experiment(data)}"
+
     return Reading(
         EXPERIMENTS,
         _WIDE,
         str(wide_columns),
         table,
-        lambda: _read_wide(
-            table, named_columns | {"alternatives": alternatives} | settings, str(wide_columns)
-        ),
+        convert,
         sure=wide_columns.is_sure,
         extra_columns=(*wide_columns.used, settings.get("bought")),
     )
-
-
-def _read_wide(
-    table: RawTable, options: dict[str, Any], description: str
-) -> tuple[ChoiceExperiment, str]:
-    """Read an experiment with one row per task; also return a sentence on it."""
-    data = ChoiceExperiment.from_wide(table.frame, **options)
-    _check_no_weights(table, data)
-    return data, f"{description}: {_describe_experiment(data)}"
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:

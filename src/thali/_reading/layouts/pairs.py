@@ -35,7 +35,6 @@ from thali._data.pairs.column_recognition import (
 from thali._data.pairs.covariates import list_covariate_columns
 from thali._data.pairs.trial_rows import describe_missing, find_trial_columns, has_side_attributes
 from thali._data.pairs.wide_table import (
-    WideColumns,
     find_numbered_answers,
     find_wide_columns,
     list_pair_names,
@@ -44,11 +43,11 @@ from thali._data.pairs.wide_table import (
 from thali._data.similarities.similarity_tables import are_similarity_columns
 from thali._data.suspicious_data import find_percentages, warn_each
 from thali._labels import format_label, format_plural, shorten
-from thali.errors import Argument, Clause, DataError, Message, Setting
+from thali.errors import Argument, Clause, DataError, Message, Setting, prefix_errors
 
 from ..square_table import Square, describe_non_square
 from ..table_files import RawTable
-from ..table_layout import OF_DISTANCES, Lack, Reading, Shape, raise_error
+from ..table_layout import OF_DISTANCES, Lack, Reading, Shape, keep_given, raise_error
 from ..text_cells import MISSING
 
 # Paired comparisons as a square table: times that the row was chosen over the column --------------
@@ -80,18 +79,29 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     other_kind = ""
     if is_doubtful:
         other_kind = SIMILARITIES
-    convert, question = partial(_read_square, table, square, weights), _question_square(square)
+    question = _question_square(square)
+
+    def convert() -> tuple[PairedComparisons, str]:
+        """Return the comparisons, and a sentence on how they were read."""
+        if not weights:
+            refuse_thousands(table.frame, *table.names)
+        cells, diagonal_note = _clear_diagonal(square)
+        data = PairedComparisons(cells, square.labels, weights=weights)
+        warn_each(diagonal_note, find_percentages(data.wins, data.losses))
+        return data, f"{_SQUARE_HOW}: {data}"
+
     return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, is_sure, other_kind, doubt=question)
 
 
 def _question_square(square: Square) -> Message | None:
     """Return a question if counts may be similarities or confusions; else None."""
     if square.has_symmetric_counts:
-        problem = (
+        return Message(
             "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It"
-            " may contain"
+            " may contain distances or similarities",
+            OF_DISTANCES,
+            ".",
         )
-        return Message(f"{problem} distances or similarities", OF_DISTANCES, ".")
     if not square.has_confusions:
         return None
     return Message(
@@ -101,16 +111,6 @@ def _question_square(square: Square) -> Message | None:
         OF_DISTANCES,
         "; for choices (row chosen over column), leave the diagonal empty.",
     )
-
-
-def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
-    """Read a square of counts; also return a sentence on it."""
-    if not weights:
-        refuse_thousands(table.frame, *table.names)
-    cells, diagonal_note = _clear_diagonal(square)
-    data = PairedComparisons(cells, square.labels, weights=weights)
-    warn_each(diagonal_note, find_percentages(data.wins, data.losses))
-    return data, f"{_SQUARE_HOW}: {data}"
 
 
 def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
@@ -154,29 +154,26 @@ def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
     ):
         return None
     description = "one sheet per respondent, each with a square count matrix, row over column"
-    return Reading(
-        PAIRS, _SHEETS, description, table, lambda: _read_sheets(table, description, weights)
-    )
 
-
-def _read_sheets(table: RawTable, description: str, weights: bool) -> tuple[PairedComparisons, str]:
-    """Read one square of counts per respondent; sum them."""
-    frames, labels = [], None
-    for title, sheet in table.sheets:
-        square = sheet.square
-        assert square is not None
-        try:
-            data = PairedComparisons(square.values, square.labels, weights=weights)
-        except DataError as error:
-            raise DataError(f"Sheet {title!r}: ", error) from None
-        labels = labels or data.labels
-        frames.append(
-            data.to_frame().astype({"chosen": str, "rejected": str}).assign(respondent=title)
+    def convert() -> tuple[PairedComparisons, str]:
+        """Return the comparisons of all respondents, and a sentence on how they were read."""
+        rows = []
+        labels = None
+        for title, sheet in table.sheets:
+            square = sheet.square
+            assert square is not None
+            with prefix_errors(f"Sheet {title!r}"):
+                data = PairedComparisons(square.values, square.labels, weights=weights)
+            labels = labels or data.labels
+            rows.append(
+                data.to_frame().astype({"chosen": str, "rejected": str}).assign(respondent=title)
+            )
+        data = PairedComparisons.from_frame(
+            pd.concat(rows), respondent="respondent", labels=labels, weights=weights
         )
-    data = PairedComparisons.from_frame(
-        pd.concat(frames), respondent="respondent", labels=labels, weights=weights
-    )
-    return data, f"{description}: {data}"
+        return data, f"{description}: {data}"
+
+    return Reading(PAIRS, _SHEETS, description, table, convert)
 
 
 SHEETS = Shape(
@@ -218,8 +215,8 @@ def match_list(
         "respondent": respondent,
         "covariates": covariates,
         "date": date,
+        "rejected": rejected,
     }
-    named_columns |= {"rejected": rejected}
     if rejected is not None and covariates is None:
         readings = [PairColumns((chosen or "chosen", rejected), (), find_ties_column(table.names))]
         return _build_list_reading(table, readings, named_columns, weights)
@@ -248,7 +245,7 @@ def _build_list_reading(
     description = "; or ".join(map(str, readings))
     convert = partial(_read_list, table, readings, named_columns, weights)
     pair_columns = _fill_column_roles(readings[0], table, named_columns)
-    count_columns = tuple(filter(None, (*pair_columns.times, pair_columns.ties)))
+    count_columns = keep_given(*pair_columns.times, pair_columns.ties)
     roles = question = None
     if len(readings) == 1:
         roles = ColumnsRead(pair_columns.options, (), count_columns, pair_columns.respondent)
@@ -308,7 +305,7 @@ def _fill_column_roles(
         or columns.respondent
         or find_respondent_column(table.names, count_columns)
     )
-    return columns._replace(times=tuple(filter(None, count_columns)), respondent=respondent_column)
+    return columns._replace(times=keep_given(*count_columns), respondent=respondent_column)
 
 
 def _list_countable_columns(
@@ -322,11 +319,12 @@ def _list_countable_columns(
         return None
     if pair_columns.ties is not None and not has_counts:
         return None
-    count_column, losses_column = named_columns["count"], named_columns["losses"]
+    count_column = named_columns["count"]
+    losses_column = named_columns["losses"]
     count_columns = dict.fromkeys(
         filter(None, (*pair_columns.times, count_column, losses_column, pair_columns.ties))
     )
-    return (*pair_columns.options, *filter(None, (named_columns["date"],)), *count_columns), tuple(
+    return (*pair_columns.options, *keep_given(named_columns["date"]), *count_columns), tuple(
         count_columns
     )
 
@@ -419,7 +417,14 @@ def _match_sides(
     }
     is_named = any(columns.get(argument) is not None for argument in layout.named_by)
     data_options = {"weights": weights, "covariates": covariates, "date": date}
-    convert = partial(_read_trials, layout, table, named_columns, coding, data_options)
+
+    def convert() -> tuple[PairedComparisons, str]:
+        """Return the comparisons, and a sentence on how they were read."""
+        data, how = PairedComparisons._of_trials(
+            table.frame, named_columns, layout.is_game, coding, **data_options
+        )
+        return data, f"{layout.description}, {how}: {data}"
+
     try:
         side_columns = find_trial_columns(table.frame, named_columns, layout.is_game)
     except DataError:
@@ -433,14 +438,11 @@ def _match_sides(
         f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
     )
     is_sure = is_named or not has_side_attributes(table.frame, side_columns)
-    count_columns = tuple(filter(None, [side_columns.count]))
+    count_columns = keep_given(side_columns.count)
     extra_columns = list_covariate_columns(covariates, table.names, option_columns)
     if date is not None and date in table.names:
         extra_columns.append(date)
-    countable_columns = (
-        (*option_columns, *side_columns.verdict, *extra_columns, *count_columns),
-        count_columns,
-    )
+    answer_columns = (*option_columns, *side_columns.verdict, *extra_columns, *count_columns)
     roles = ColumnsRead(
         option_columns,
         side_columns.verdict,
@@ -455,24 +457,10 @@ def _match_sides(
         table,
         convert,
         is_sure,
-        countable=countable_columns,
+        countable=(answer_columns, count_columns),
         roles=roles,
         extra_columns=tuple(extra_columns),
     )
-
-
-def _read_trials(
-    layout: SideLayout,
-    table: RawTable,
-    named_columns: dict[str, str | None],
-    coding: Any,
-    data_options: dict[str, Any],
-) -> tuple[PairedComparisons, str]:
-    """Read trials or games; also return a sentence on how."""
-    data, description = PairedComparisons._of_trials(
-        table.frame, named_columns, layout.is_game, coding, **data_options
-    )
-    return data, f"{layout.description}, {description}: {data}"
 
 
 def _find_sides_lack(layout: SideLayout, table: RawTable) -> Lack | None:
@@ -550,28 +538,22 @@ def match_wide(
         return None
     description = f"one column per pair, {shorten(list(wide_columns.pairs), 3)}"
     roles = ColumnsRead(
-        tuple(wide_columns.pairs),
-        (),
-        tuple(filter(None, (wide_columns.count,))),
-        wide_columns.respondent,
+        tuple(wide_columns.pairs), (), keep_given(wide_columns.count), wide_columns.respondent
     )
-    convert = partial(_read_wide, table, wide_columns, coding, weights)
+
+    def convert() -> tuple[PairedComparisons, str]:
+        """Return the comparisons, and a sentence on how they were read."""
+        data, how = PairedComparisons._of_outcomes(
+            read_wide_outcomes(table.frame, wide_columns, coding, None, weights)
+        )
+        row = "one pattern of answers per row"
+        if data.respondents:
+            row = "one respondent per row"
+        return data, f"{row}, {how}: {data}"
+
     return Reading(
         PAIRS, _WIDE, description, table, convert, sure=wide_columns.order == "named", roles=roles
     )
-
-
-def _read_wide(
-    table: RawTable, wide_columns: WideColumns, coding: Any, weights: bool
-) -> tuple[PairedComparisons, str]:
-    """Read a table with one column per pair; also return a sentence on it."""
-    data, description = PairedComparisons._of_outcomes(
-        read_wide_outcomes(table.frame, wide_columns, coding, None, weights)
-    )
-    row_text = "one pattern of answers per row"
-    if data.respondents:
-        row_text = "one respondent per row"
-    return data, f"{row_text}, {description}: {data}"
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:
@@ -582,12 +564,13 @@ def find_wide_lack(table: RawTable) -> Lack | None:
             near=3,
         )
     if numbered_columns := find_numbered_answers(table.frame):
-        first_name, last_name = numbered_columns[0], numbered_columns[-1]
-        problem = (
+        first_name = numbered_columns[0]
+        last_name = numbered_columns[-1]
+        return Lack(
             f"some pairs: the number of columns from {first_name!r} to {last_name!r} is not 3, 6,"
-            " 10, 15, ..."
+            " 10, 15, ...",
+            near=3,
         )
-        return Lack(problem, near=3)
     return None
 
 

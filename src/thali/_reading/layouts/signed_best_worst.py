@@ -15,8 +15,11 @@ from ..table_layout import Reading, Shape
 NAME = "table of best-worst marks"
 SET = roles.TASK.but(vague=f"{roles.TASK.vague} {roles.VERSION.english}")
 OPTION = roles.ALTERNATIVE.but(vague=f"{roles.ALTERNATIVE.vague} {' '.join(sorted(roles.STEMS))}")
-MARKS = dict.fromkeys(roles.BEST.sure, 1) | dict.fromkeys(roles.WORST.sure, -1)
-MARKS |= {"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0}
+MARKS = {
+    **dict.fromkeys(roles.BEST.sure, 1),
+    **dict.fromkeys(roles.WORST.sure, -1),
+    **{"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0},
+}
 
 
 def match_signed_marks(table: RawTable, respondent: str | None = None) -> Reading | None:
@@ -37,10 +40,8 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
         (option_column,) = other_columns
     if len(mark_columns) != 1 or task_column is None or option_column is None:
         return None
-    key_columns, (mark_column,) = (
-        tuple(name for name in (respondent_column, task_column) if name is not None),
-        mark_columns,
-    )
+    key_columns = tuple(name for name in (respondent_column, task_column) if name is not None)
+    (mark_column,) = mark_columns
     signed_marks = table.frame[mark_column].map(_read_mark)
     frame: Any = table.frame.assign(best=(signed_marks == 1) * 1, worst=(signed_marks == -1) * 1)
     if (frame.groupby(list(key_columns))[["best", "worst"]].sum() > 1).any(axis=None):

@@ -22,11 +22,11 @@ from thali._data.similarities.similarity_tables import (
 )
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, shorten
-from thali.errors import DataError, DataWarning, Message
+from thali.errors import DataError, DataWarning, Message, prefix_errors
 
 from ..square_table import Square, describe_non_square
 from ..table_files import RawTable
-from ..table_layout import OF_DISTANCES, Reading, Shape, raise_error
+from ..table_layout import OF_DISTANCES, Reading, Shape, keep_given, raise_error
 from .card_sorts import SHAPE as CARD_SORTS
 
 # Similarities as a square table, complete or one triangle -----------------------------------------
@@ -138,39 +138,33 @@ def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | No
             f" ({shorten(count_sheets)}); keep one kind of sheet."
         )
     description = "one sheet per respondent, each with a square matrix of similarities"
+
+    def convert() -> tuple[Similarities, str]:
+        """Return the means over respondents, and a sentence on how they were read."""
+        matrices = {}
+        for title, sheet in table.sheets:
+            square = sheet.square
+            assert square is not None
+            with prefix_errors(f"Sheet {title!r}"):
+                measures = read_measured_pairs(square.cells, square.labels, symmetrize)
+            matrix = pd.DataFrame(np.nan, list(measures.labels), list(measures.labels))
+            for first_index, second_index, similarity in zip(
+                measures.first, measures.second, measures.values, strict=True
+            ):
+                matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
+                    similarity
+                )
+            matrices[title] = matrix
+        data = Similarities.from_respondents(matrices)
+        return data, f"{description}: {data}, means over respondents; diagonals ignored"
+
     return Reading(
         SIMILARITIES,
         _SHEETS,
         description,
         table,
-        lambda: _read_sheets(table, description, symmetrize),
+        convert,
     )
-
-
-def _read_sheets(
-    table: RawTable, description: str, symmetrize: str | None
-) -> tuple[Similarities, str]:
-    """Read one square of similarities per respondent; average them."""
-    matrices = {}
-    for title, sheet in table.sheets:
-        square = sheet.square
-        assert square is not None
-        try:
-            measured_pairs = read_measured_pairs(square.cells, square.labels, symmetrize)
-        except DataError as error:
-            raise DataError(f"Sheet {title!r}: ", error) from None
-        matrix = pd.DataFrame(
-            float("nan"), list(measured_pairs.labels), list(measured_pairs.labels)
-        )
-        for first_index, second_index, similarity in zip(
-            measured_pairs.first, measured_pairs.second, measured_pairs.values, strict=True
-        ):
-            matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
-                similarity
-            )
-        matrices[title] = matrix
-    data = Similarities.from_respondents(matrices)
-    return data, f"{description}: {data}, means over respondents; diagonals ignored"
 
 
 SHEETS = Shape(
@@ -234,23 +228,25 @@ def match_list(
 
 def _build_list_reading(
     table: RawTable,
-    respondent: str | None,
+    respondent_column: str | None,
     measure_column: str | None = None,
     conversion: str | None = None,
 ) -> Reading:
     """Build the `Reading` of a list of similarities; convert nothing yet."""
     columns = find_pair_columns(
-        table.names, similarity=measure_column, respondent_column=respondent
+        table.names, similarity=measure_column, respondent_column=respondent_column
     )
-    count_columns = tuple(filter(None, [columns.count]))
+    count_columns = keep_given(columns.count)
     roles = ColumnsRead(
         (columns.first, columns.second), (columns.similarity,), count_columns, columns.who
     )
-    convert = partial(_read_list, table, respondent, measure_column, conversion)
+    convert = partial(_read_list, table, respondent_column, measure_column, conversion)
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
 
 
-def _find_measure(table: RawTable, respondent: str | None, is_dissimilarity: bool) -> str | None:
+def _find_measure(
+    table: RawTable, respondent_column: str | None, is_dissimilarity: bool
+) -> str | None:
     """Return the column of similarities (or dissimilarities) in a list; else None."""
     plain_names = map_plain_names(table.names)
     named_column = DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(plain_names)
@@ -259,7 +255,9 @@ def _find_measure(table: RawTable, respondent: str | None, is_dissimilarity: boo
     if named_column:
         return None
     try:
-        key_columns = {*find_pair_columns(table.names, similarity="", respondent_column=respondent)}
+        key_columns = {
+            *find_pair_columns(table.names, similarity="", respondent_column=respondent_column)
+        }
     except DataError:
         return None
     other_columns = [name for name in table.names if name not in key_columns]
@@ -273,13 +271,13 @@ def _find_measure(table: RawTable, respondent: str | None, is_dissimilarity: boo
 
 def _read_list(
     table: RawTable,
-    respondent: str | None,
+    respondent_column: str | None,
     measure_column: str | None = None,
     conversion: str | None = None,
 ) -> tuple[Similarities, str]:
     """Read a list of similarities; also return a sentence on it."""
     columns = find_pair_columns(
-        table.names, similarity=measure_column, respondent_column=respondent
+        table.names, similarity=measure_column, respondent_column=respondent_column
     )
     frame = table.frame
     conversion_note = ""

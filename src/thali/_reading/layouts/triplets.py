@@ -15,7 +15,7 @@ from thali._data.triplets.triplet_tables import (
 from thali._labels import shorten
 
 from ..table_files import RawTable
-from ..table_layout import Lack, Reading, Shape
+from ..table_layout import Lack, Reading, Shape, keep_given
 
 NAME = "table of triplets"
 NAMED_BY = ("objects", "odd", "anchor", "nearer", "farther")
@@ -44,36 +44,29 @@ def match_triplets(
     columns = find_triplet_columns(table.names, named_columns | {"respondent": respondent})
     if columns is None:
         return None
-    answer_columns = tuple(filter(None, (columns.odd, *(columns.chosen or ()))))
-    roles = ColumnsRead(
-        columns.objects, answer_columns, tuple(filter(None, (columns.count,))), columns.who
-    )
-    return Reading(
-        TRIPLETS,
-        NAME,
-        str(columns),
-        table,
-        lambda: _read_triplets(table, columns, weights),
-        roles=roles,
-    )
+    answer_columns = keep_given(columns.odd, *(columns.chosen or ()))
+    roles = ColumnsRead(columns.objects, answer_columns, keep_given(columns.count), columns.who)
 
+    def convert() -> tuple[Triplets, str]:
+        """Return the triplets, and a sentence on how they were read."""
+        object_columns: Any = dict(
+            zip(("anchor", "nearer", "farther"), columns.objects, strict=False)
+        )
+        if columns.odd is not None or columns.chosen is not None:
+            object_columns = {"objects": columns.objects}
+        is_weight = columns.count is not None and columns.count.casefold().startswith("weight")
+        data = Triplets.from_frame(
+            table.frame,
+            odd=columns.odd,
+            chosen=columns.chosen,
+            count=columns.count,
+            respondent=columns.who,
+            weights=weights or is_weight,
+            **object_columns,
+        )
+        return data, f"{columns}: {data}"
 
-def _read_triplets(table: RawTable, columns: Any, weights: bool) -> tuple[Triplets, str]:
-    """Read a table of triplets; also return a sentence on it."""
-    answer_columns = {
-        "odd": columns.odd,
-        "chosen": columns.chosen,
-        "count": columns.count,
-        "respondent": columns.who,
-    }
-    object_arguments = dict(zip(("anchor", "nearer", "farther"), columns.objects, strict=False))
-    if columns.odd is not None or columns.chosen is not None:
-        object_arguments = {"objects": columns.objects}
-    is_weight = columns.count is not None and columns.count.casefold().startswith("weight")
-    data = Triplets.from_frame(
-        table.frame, **object_arguments, **answer_columns, weights=weights or is_weight
-    )
-    return data, f"{columns}: {data}"
+    return Reading(TRIPLETS, NAME, str(columns), table, convert, roles=roles)
 
 
 def find_triplets_lack(table: RawTable) -> Lack | None:

@@ -99,7 +99,8 @@ class Runs:
                     runs_by_state.setdefault(self.find_state(study, run_name), []).append(
                         (study, run_name)
                     )
-        n_free_slots, queued_runs = self.slots - len(runs_by_state[RUNNING]), runs_by_state[QUEUED]
+        n_free_slots = self.slots - len(runs_by_state[RUNNING])
+        queued_runs = runs_by_state[QUEUED]
         for study, run_name in sorted(queued_runs, key=lambda run: _read_queue_time(*run)):
             if n_free_slots > 0:
                 with self.report_errors(study.path):
@@ -212,10 +213,8 @@ class Runs:
         )
         if n_done < first_n_done:  # the chains were restarted
             self._snapshots[study.name, run_name] = snapshot_time, n_done
-        seconds_spent, n_done_since = (
-            (snapshot_time - first_snapshot_time).total_seconds(),
-            n_done - first_n_done,
-        )
+        seconds_spent = (snapshot_time - first_snapshot_time).total_seconds()
+        n_done_since = n_done - first_n_done
         seconds_left = None
         if n_done_since > 0 and seconds_spent > 0 and n_total > n_done:
             seconds_left = seconds_spent * (n_total - n_done) / n_done_since

@@ -73,7 +73,8 @@ def read_data(study: StudyFolder, terminal: Terminal, cores: int) -> None:
 
 def fit_model(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Fit the requested model, or resume its fit; write results and report."""
-    start_time, earlier_seconds = time.monotonic(), study.read(FIT_TIME).get("seconds", 0.0)
+    start_time = time.monotonic()
+    earlier_seconds = study.read(FIT_TIME).get("seconds", 0.0)
     try:
         _run_fit_command(study, terminal, cores, {})
     except KeyboardInterrupt:  # before the first draws
@@ -165,7 +166,8 @@ def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) ->
     """Compare the requested models by held-out predictions; write the report."""
     from ..cli.commands.report import run_report
 
-    start_time, earlier_seconds = time.monotonic(), study.read(COMPARE_TIME).get("seconds", 0.0)
+    start_time = time.monotonic()
+    earlier_seconds = study.read(COMPARE_TIME).get("seconds", 0.0)
     try:
         _run_comparison(study, terminal, cores, COMPARE, {"by": "prediction"})
     finally:
@@ -177,8 +179,7 @@ def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) ->
 
 def compare_by_evidence(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Compare the requested models by log evidence; write the report."""
-    sensitivity = study.read(EVIDENCE)["sensitivity"]
-    settings = {"by": "evidence", "sensitivity": sensitivity}
+    settings = {"by": "evidence", "sensitivity": study.read(EVIDENCE)["sensitivity"]}
     _run_comparison(study, terminal, cores, EVIDENCE, settings)
 
 
@@ -326,7 +327,8 @@ def carry_out(
         ):
             warning_sentences.append(sentence)
 
-    exit_code, message = _SUCCESS, ""
+    exit_code = _SUCCESS
+    message = ""
     with warnings.catch_warnings():
         warnings.showwarning = show
         warnings.simplefilter("always", ThaliWarning)
@@ -335,24 +337,22 @@ def carry_out(
         try:
             run_function(study, terminal, cores)
         except ThaliError as error:
-            exit_code, (message, argument_names) = REFUSED, render_error(error, terminal.words)
+            exit_code = REFUSED
+            message, argument_names = render_error(error, terminal.words)
         except typer.Exit as exit_request:
             exit_code = exit_request.exit_code
         except OSError as error:
-            exit_code, message = (
-                REFUSED,
-                f"{error.filename or 'The file'}: {error.strerror or error}.",
-            )
+            exit_code = REFUSED
+            message = f"{error.filename or 'The file'}: {error.strerror or error}."
         except MemoryError:
-            exit_code, message = REFUSED, "Not enough memory; use fewer draws or chains."
+            exit_code = REFUSED
+            message = "Not enough memory; use fewer draws or chains."
         except KeyboardInterrupt:
             exit_code = _STOPPED
         except Exception:
             traceback.print_exc()
-            exit_code, message = (
-                _FAILED,
-                "thali met an internal error; see the log of the fit for details.",
-            )
+            exit_code = _FAILED
+            message = "thali met an internal error; see the log of the fit for details."
     return {
         "code": exit_code,
         "message": message,

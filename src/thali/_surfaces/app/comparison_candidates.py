@@ -128,7 +128,8 @@ def _read_data_kind(study: StudyFolder) -> str:
 
 def _select_typed_options(study: StudyFolder) -> dict[str, Any]:
     """Return options that the user typed: all on the table, and those of the fit to reuse."""
-    table_options, fit_options = study.typed, study.read(FIT).get("typed", {})
+    table_options = study.typed
+    fit_options = study.read(FIT).get("typed", {})
     return {
         word: typed_value
         for word, typed_value in (fit_options | table_options).items()

@@ -18,8 +18,8 @@ from thali._object_descriptions import Facts
 from thali._reading.layout_recognition import RecognitionError, recognise
 from thali._reading.layouts import SHAPES
 from thali._reading.row_filter import RowFilter
-from thali._reading.table_files import RawTable, prefix_errors
-from thali.errors import DataWarning, ThaliError
+from thali._reading.table_files import RawTable
+from thali.errors import DataWarning, ThaliError, prefix_errors
 
 from ..cli.data_loading import NamedData, find_data, recognise_data
 from ..cli.model_lookup import choose_model
@@ -98,7 +98,8 @@ def describe_table(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
 def _describe_data(study: StudyFolder, message_words: AppWords) -> dict[str, Any]:
     """Describe a study's data, or the problem of reading them, as a dict."""
     read_request = study.read(READ)
-    description, read_arguments = build_empty_reading(""), {}
+    description = build_empty_reading("")
+    read_arguments = {}
     try:
         named_data = _open_data(study)
         if named_data.bundled is None:
@@ -121,10 +122,8 @@ def _describe_data(study: StudyFolder, message_words: AppWords) -> dict[str, Any
         description["parts"] = _count_parts(data)
         description["attributes"] = data_questions.list_attributes(data)
         default_model = choose_default_model(data, {GROUP} & read_request.get("typed", {}).keys())
-        description["models"], description["settings"] = (
-            [default_model.offer.name, *default_model.others],
-            default_model.settings,
-        )
+        description["models"] = [default_model.offer.name, *default_model.others]
+        description["settings"] = default_model.settings
     except RecognitionError as error:
         description |= {"problem": error.render(message_words), "found": list(error.kinds)}
     except ThaliError as error:
@@ -173,7 +172,8 @@ def _read_data(
     """Return kind, data, sentences and another possible kind; fill `description`."""
     # Read the columns without groups and covariates first, so that a page can offer them even if
     # their current values cause an error.
-    data_kind, reading = read_request.get("kind", ""), None
+    data_kind = read_request.get("kind", "")
+    reading = None
     if not data_kind:
         data_kind = next((spec.kind for spec in SPECS if spec.by_name in read_arguments), "")
     if named_data.bundled is not None:
@@ -292,7 +292,8 @@ class _JudgementQuestions(_DataQuestions):
             GROUP: [*people_columns, *filter(None, (roles.who,))],
             BY: people_columns,
         }
-        respondent_column, column_and_examples = None, []
+        respondent_column = None
+        column_and_examples = []
         if not data.respondents:
             respondent_column = guess_respondent_column(frame, roles, other_columns)
         if respondent_column is not None:

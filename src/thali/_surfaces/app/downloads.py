@@ -44,7 +44,8 @@ class Tickets:
 
     def issue(self, response: Response) -> str:
         """Store a response; return the secret name under which it can be fetched once."""
-        now, ticket_name = time.monotonic(), secrets.token_urlsafe(32)
+        now = time.monotonic()
+        ticket_name = secrets.token_urlsafe(32)
         self._waiting = {key: entry for key, entry in self._waiting.items() if entry[0] > now}
         self._waiting[ticket_name] = now + _VALID, response
         return ticket_name
@@ -63,7 +64,8 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
     run_folder = study.path / run_name
     if run_name not in RUNS or run_folder.is_symlink():
         return None
-    report_file, file_stem = run_folder / "report.html", format_stem(study)
+    report_file = run_folder / "report.html"
+    file_stem = format_stem(study)
     if file_kind in ("view", "report") and _is_plain_file(report_file):
         download_name = None
         if file_kind == "report":
@@ -189,7 +191,8 @@ class _ZipBuffer(io.RawIOBase):
 
     def take(self) -> bytes:
         """Return and clear the bytes written since the last call."""
-        taken_bytes, self._chunks = b"".join(self._chunks), []
+        taken_bytes = b"".join(self._chunks)
+        self._chunks = []
         return taken_bytes
 
 

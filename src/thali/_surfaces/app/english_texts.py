@@ -7,6 +7,7 @@ from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
 
+from thali._labels import choose_number
 from thali._model.model_spec import ModelSpec, Option
 from thali.errors import ThaliError, Words
 
@@ -73,10 +74,7 @@ def format_count(noun_key: str, count: int) -> str:
     >>> format_count("fit", 1), format_count("fit", 1200)
     ('1 fit', '1,200 fits')
     """
-    singular, noun = TEXTS["counted"][noun_key]
-    if count == 1:
-        noun = singular
-    return noun.format(number=f"{count:,}")
+    return choose_number(count, *TEXTS["counted"][noun_key]).format(number=f"{count:,}")
 
 
 def format_duration(seconds: float) -> str:

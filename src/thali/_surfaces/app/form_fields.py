@@ -16,7 +16,8 @@ PEOPLE = "people"  # omitted if the data do not identify respondents
 CODING = "coding"  # a meaning for each value of a column
 RESPONDENT = "respondent"  # the column that identifies respondents
 WHERE = "where"  # a condition on the rows, shown above them
-GROUP, COVARIATES = "group", "covariates"
+GROUP = "group"
+COVARIATES = "covariates"
 QUESTIONS = (GROUP, COVARIATES)  # questions about the data, not corrections of their reading
 BY, ATTENTION_BY = "by", "attention_by"  # questions about the model
 RESPONDENT_OPTIONS = (
@@ -24,7 +25,8 @@ RESPONDENT_OPTIONS = (
     BY,
     ATTENTION_BY,
 )  # omitted if the data have no columns about respondents
-YES, NO = "yes", "no"
+YES = "yes"
+NO = "no"
 _OTHER_TESTS = ("trinary", "likelihood-ratio", "wald")  # classical tests that need more than data
 _GROUP_TEST = "group"
 FILE = "file"  # a value: the file that was uploaded for the option
@@ -237,7 +239,8 @@ def _build_menu(
 
 def _build_word_menu(option: Option, default: str) -> _Menu:
     """Build a menu of the words that an option accepts."""
-    field_texts, menu_kind = english_texts.texts.field, "choice"
+    field_texts = english_texts.texts.field
+    menu_kind = "choice"
     if "|" in option.metavar and option.type != PEOPLE_VALUE:
         menu_kind = "words"
     label_by_word = {
@@ -314,9 +317,11 @@ def _parse_text(option: Option, text: str) -> Any:
     if option.type is bool:
         return text == YES
     if option.type in (int, float):
-        expected_noun, number_text = "a number", text
+        expected_noun = "a number"
+        number_text = text
         if option.type is int:
-            expected_noun, number_text = "an integer", text.replace(",", "")
+            expected_noun = "an integer"
+            number_text = text.replace(",", "")
         try:
             return option.type(number_text)
         except ValueError:

@@ -98,7 +98,8 @@ class Pages:
     """Renders the pages of studies as HTML fragments."""
 
     def __init__(self, studies: Studies, children: Runs) -> None:
-        self._studies, self._runs = studies, children
+        self._studies = studies
+        self._runs = children
 
     def render_shell(self) -> str:
         """Render the outer page, into which the others are loaded."""
@@ -186,7 +187,8 @@ class Pages:
 
     def _list_screens(self, study: StudyFolder) -> list[str]:
         """Return the names of the screens that a study has at present."""
-        reading, state = find_reading(study), self._runs.find_state(study, FIT)
+        reading = find_reading(study)
+        state = self._runs.find_state(study, FIT)
         if is_open(self._runs, study):
             screens = [DATA]
             if reading["models"]:
@@ -207,15 +209,12 @@ class Pages:
 
     def _build_data_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the template variables of the screen that describes the table."""
-        reading, read_request = (
-            find_reading(study, english_texts.texts.data.not_read),
-            study.read(READ),
-        )
-        data_kind, named_arguments = reading["kind"], reading["named"]
-        typed_options, offered_columns = (
-            read_request.get("typed", {}),
-            _list_offered_columns(reading),
-        )
+        reading = find_reading(study, english_texts.texts.data.not_read)
+        read_request = study.read(READ)
+        data_kind = reading["kind"]
+        named_arguments = reading["named"]
+        typed_options = read_request.get("typed", {})
+        offered_columns = _list_offered_columns(reading)
 
         def build(options: Any) -> list[Field]:
             """Build the fields of these options with their typed values."""
@@ -263,13 +262,16 @@ class Pages:
     def _build_question_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the template variables of the screen on which a model is chosen."""
         # After a refused fit, it contains the reason.
-        reading, read_request = find_reading(study), study.read(READ)
+        reading = find_reading(study)
+        read_request = study.read(READ)
         fit_request = study.read(FIT) or study.read("draft")
         refusal = _Refusal(read_end(study, FIT), fit_request)
-        offered_columns, model_contexts = _list_offered_columns(reading), []
+        offered_columns = _list_offered_columns(reading)
+        model_contexts = []
         has_people = bool(offered_columns[GROUP]) or GROUP in read_request.get("typed", {})
         for offer in list_offers(reading["kind"]):
-            name, spec = offer.name, offer.spec
+            name = offer.name
+            spec = offer.spec
             if name not in reading["models"]:
                 continue
             model_fields = build_fields(
@@ -340,7 +342,8 @@ class Pages:
 
     def _build_comparison_context(self, study: StudyFolder, run: str) -> dict[str, Any]:
         """Return the template variables of a comparison's screen."""
-        state, run_end = self._runs.find_state(study, run), read_end(study, run)
+        state = self._runs.find_state(study, run)
+        run_end = read_end(study, run)
         has_ended = state == background_runs.ENDED and run_end["code"] == 0
         return {
             "run": run,
@@ -414,7 +417,8 @@ def _list_field_values(
     study: StudyFolder, fit_request: dict[str, Any], model: str
 ) -> dict[str, Any]:
     """Return the field values of a model's form, from the last fit request."""
-    field_values, option_files = dict(fit_request.get("typed", {})), study.list_option_files()
+    field_values = dict(fit_request.get("typed", {}))
+    option_files = study.list_option_files()
     for word, typed_value in fit_request.get("typed", {}).items():
         # what is typed about the method holds for it alone
         if fit_request.get("model") != model and word not in _SHARED_OPTIONS:
@@ -433,8 +437,10 @@ def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:
 def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
     """Return texts with the estimated time to compare 0, 1, 2, ... models."""
     # The estimate is based on the last comparison or on the fit.
-    n_parts, comparison_texts = find_reading(study)["parts"], english_texts.texts.compare
-    seconds_of_fit, fit_request = study.read(FIT_TIME).get("seconds"), study.read(FIT)
+    n_parts = find_reading(study)["parts"]
+    comparison_texts = english_texts.texts.compare
+    seconds_of_fit = study.read(FIT_TIME).get("seconds")
+    fit_request = study.read(FIT)
     spec, _ = find_model(fit_request["model"])
     # a comparison uses the default method
     is_default_method = fit_request["typed"].get("method", "") in ("", *spec.methods[:1])
@@ -481,11 +487,14 @@ class _Refusal:
     def __init__(self, end: dict[str, Any], request: dict[str, Any]) -> None:
         self.sentence: str = end["message"]
         self.is_shown = False
-        self._model, self._word = request.get("model", ""), ""
+        self._model = request.get("model", "")
+        self._word = ""
         if self.sentence:
             spec, _ = find_model(self._model)
-            options = spec.select_options(spec.choose_method(request["typed"]))
-            options = [*options, *(option for option in spec.options if option.name in QUESTIONS)]
+            options = [
+                *spec.select_options(spec.choose_method(request["typed"])),
+                *(option for option in spec.options if option.name in QUESTIONS),
+            ]
             refused_words = (
                 option.word for name in end["named"] for option in options if option.name == name
             )
@@ -504,7 +513,8 @@ class _Refusal:
 
 def build_progress_event(children: Runs, study: StudyFolder, run_name: str) -> dict[str, Any]:
     """Build the server-sent event (a dict) with a run's progress."""
-    state, progress_texts = children.find_state(study, run_name), english_texts.texts.progress
+    state = children.find_state(study, run_name)
+    progress_texts = english_texts.texts.progress
     state_text = getattr(english_texts.texts.states, state)
     if state == background_runs.ENDED and _is_impossible(study, run_name):
         state_text = progress_texts.impossible
@@ -544,8 +554,7 @@ def _is_impossible(study: StudyFolder, run_name: str) -> bool:
 def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
     """Return whether the model's chains have no fixed number of draws."""
     spec, _ = find_model(model)
-    method = spec.choose_method(typed)
-    option_words = {option.word for option in spec.select_options(method)}
+    option_words = {option.word for option in spec.select_options(spec.choose_method(typed))}
     return "chains" in option_words and "tune" in option_words and "draws" not in typed
 
 

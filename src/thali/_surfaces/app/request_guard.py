@@ -79,7 +79,8 @@ class Guard:
             return
         if scope["type"] != "http":
             return  # no websockets here
-        headers, path = Headers(scope=scope), scope["path"]
+        headers = Headers(scope=scope)
+        path = scope["path"]
 
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -145,7 +146,8 @@ def _add_headers(headers: MutableHeaders) -> None:
 def _limit_body(receive: Receive, max_bytes: int) -> Receive:
     """Return `receive` with a limit on the body's bytes and duration."""
     # The declared length is ignored.
-    n_bytes, deadline = 0, asyncio.get_running_loop().time() + MAX_SECONDS_OF_BODY
+    n_bytes = 0
+    deadline = asyncio.get_running_loop().time() + MAX_SECONDS_OF_BODY
 
     async def receive_limited() -> Any:
         """Return the next part of the body; raise above the limits."""

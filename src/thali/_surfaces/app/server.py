@@ -150,9 +150,7 @@ class Server:
 
     async def read(self, request: Request) -> Response:
         """Read the study's table again with new column options."""
-        study, form = await self._read_study_and_form(request)
-        if not is_open(self.runs, study):
-            return _build_problem(english_texts.texts.refused.fitted, 409)
+        study, form = await self._read_open_study_and_form(request)
         data_kind = form.get("kind", "")
         if data_kind not in ("", *list_data_kinds()):
             raise HTTPException(400)
@@ -169,10 +167,9 @@ class Server:
 
     async def set_respondent(self, request: Request) -> Response:
         """Read the table again with the user's answer on which column is the respondent."""
-        study, form = await self._read_study_and_form(request)
-        reading, request_before = find_reading(study), study.read(READ)
-        if not is_open(self.runs, study):
-            return _build_problem(english_texts.texts.refused.fitted, 409)
+        study, form = await self._read_open_study_and_form(request)
+        reading = find_reading(study)
+        request_before = study.read(READ)
         respondent_column, *_ = reading["who"] or [""]
         if (
             not respondent_column
@@ -181,29 +178,20 @@ class Server:
         ):
             raise HTTPException(400)
         if form["answer"] == NO:
-            return await self._read_table(
-                study,
-                {
-                    **request_before,
-                    "others": [*request_before.get("others", []), respondent_column],
-                },
+            answer = {"others": [*request_before.get("others", []), respondent_column]}
+        else:
+            respondent_word = next(
+                option.word
+                for option in list_shown_options(reading["kind"])
+                if option.name == RESPONDENT
             )
-        respondent_word = next(
-            option.word
-            for option in list_shown_options(reading["kind"])
-            if option.name == RESPONDENT
-        )
-        return await self._read_table(
-            study,
-            {
-                **request_before,
-                "typed": {**request_before.get("typed", {}), respondent_word: respondent_column},
-            },
-        )
+            answer = {"typed": {**study.typed, respondent_word: respondent_column}}
+        return await self._read_table(study, request_before | answer)
 
     async def upload_option_file(self, request: Request) -> Response:
         """Save an uploaded file for an option, such as a tree."""
-        study, word = self._find_study(request), request.path_params["word"]
+        study = self._find_study(request)
+        word = request.path_params["word"]
         if word not in index_options():
             raise HTTPException(404)
         suffix = choose_suffix(unquote(request.headers.get("x-name", "")))
@@ -238,9 +226,7 @@ class Server:
 
     async def fit(self, request: Request) -> Response:
         """Queue the fit of a model with the submitted options."""
-        study, form = await self._read_study_and_form(request)
-        if not is_open(self.runs, study):
-            return _build_problem(english_texts.texts.refused.fitted, 409)
+        study, form = await self._read_open_study_and_form(request)
         reading = study.read("reading")
         model = form.get("model", "")
         if model not in reading.get("models", ()):
@@ -299,9 +285,10 @@ class Server:
 
         If they cannot be used, the table remains unchanged and a problem is returned.
         """
-        read_request, reading = study.read(READ), study.read("reading")
+        read_request = study.read(READ)
+        reading = study.read("reading")
         options = list_data_options(reading["kind"])
-        old_questions, other_options = _split_questions(read_request.get("typed", {}), options)
+        old_questions, other_options = _split_questions(study.typed, options)
         new_questions = _read_form_options(
             form, [option for option in options if option.name in QUESTIONS]
         )
@@ -318,7 +305,8 @@ class Server:
     async def add_draws(self, request: Request) -> Response:
         """Queue the fit again, with more draws per chain."""
         study, form = await self._read_study_and_form(request)
-        fit_request, refusal_texts = study.read(FIT), english_texts.texts.refused
+        fit_request = study.read(FIT)
+        refusal_texts = english_texts.texts.refused
         draws_text = form.get("draws", "").strip()
         draw_counts = self.runs.count_draws(study, FIT)
         if draw_counts is None or self.runs.find_state(study, FIT) in (
@@ -343,7 +331,8 @@ class Server:
 
     def resume(self, request: Request) -> Response:
         """Queue a run that was stopped or killed; redirect to its page."""
-        study, run_name = self._find_study(request), self._get_run_name(request)
+        study = self._find_study(request)
+        run_name = self._get_run_name(request)
         if run_name not in QUEUED_RUNS or not study.read(run_name):
             raise HTTPException(404)
         self.runs.queue(study, run_name)
@@ -351,7 +340,8 @@ class Server:
 
     def stop(self, request: Request) -> Response:
         """Stop a run and keep its results; kill it at the second request. Redirect to its page."""
-        study, run_name = self._find_study(request), self._get_run_name(request)
+        study = self._find_study(request)
+        run_name = self._get_run_name(request)
         self.runs.stop(study, run_name)
         return _redirect(study, SCREEN_OF.get(run_name, ""))
 
@@ -387,7 +377,8 @@ class Server:
 
     async def test(self, request: Request) -> Response:
         """Start a classical test with the submitted options."""
-        study, test_name = self._find_study(request), (await _read_form(request)).get("test", "")
+        study = self._find_study(request)
+        test_name = (await _read_form(request)).get("test", "")
         spec = next(
             (spec for spec in list_tests(has_groups(study)) if spec.name == test_name), None
         )
@@ -426,7 +417,7 @@ class Server:
     def delete(self, request: Request) -> Response:
         """Delete a study and its files, unless a run is active; return where to go."""
         study = self._find_study(request)
-        if background_runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
+        if self._has_active_run(study):
             return _build_problem(english_texts.texts.refused.is_running, 409)
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
@@ -439,7 +430,8 @@ class Server:
 
     async def stream_progress(self, request: Request) -> Response:
         """Stream a run's progress as server-sent events until it ends."""
-        study, run_name = self._find_study(request), self._get_run_name(request)
+        study = self._find_study(request)
+        run_name = self._get_run_name(request)
 
         async def stream() -> AsyncIterator[str]:
             """Yield an event whenever the progress changes, until the run ends."""
@@ -462,9 +454,10 @@ class Server:
 
         Frames and downloads cannot send the key in a header.
         """
-        study, file_address = self._find_study(request), (await _read_form(request)).get("what", "")
+        study = self._find_study(request)
+        file_address = (await _read_form(request)).get("what", "")
         if file_address == "folder":
-            if background_runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
+            if self._has_active_run(study):
                 return _build_problem(english_texts.texts.refused.part_is_running, 409)
             response = zip_study(study)
         elif (response := find_file(study, file_address)) is None:
@@ -490,6 +483,19 @@ class Server:
     async def _read_study_and_form(self, request: Request) -> tuple[StudyFolder, dict[str, str]]:
         """Return the study in the address and the submitted form."""
         return self._find_study(request), await _read_form(request)
+
+    async def _read_open_study_and_form(
+        self, request: Request
+    ) -> tuple[StudyFolder, dict[str, str]]:
+        """Return the study and the submitted form; raise HTTP 409 if it was fitted."""
+        study, form = await self._read_study_and_form(request)
+        if not is_open(self.runs, study):
+            raise HTTPException(409, english_texts.texts.refused.fitted)
+        return study, form
+
+    def _has_active_run(self, study: StudyFolder) -> bool:
+        """Return whether a run of the study is active."""
+        return background_runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS)
 
     def _get_run_name(self, request: Request) -> str:
         """Return the name of the run in the address; raise HTTP 404 if unknown."""
@@ -590,8 +596,9 @@ def _split_questions(
     """Split typed options into answers on groups/covariates and reading options."""
     question_words = {option.word for option in options if option.name in QUESTIONS}
     other_options = dict(typed)
-    question_options = {word: other_options.pop(word) for word in typed if word in question_words}
-    return question_options, other_options
+    return {
+        word: other_options.pop(word) for word in typed if word in question_words
+    }, other_options
 
 
 async def _read_form(request: Request) -> dict[str, str]:

@@ -47,10 +47,12 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
 
     is_open = host not in LOCAL
     study_folder = folder or find_default_folder()
-    access_key, allowed_hosts = secrets.token_urlsafe(32), LOCAL
+    access_key = secrets.token_urlsafe(32)
+    allowed_hosts = LOCAL
     if is_open:
         host_names = (socket.gethostname().lower(), socket.getfqdn().lower())
-        access_key, allowed_hosts = make_password(), (*LOCAL, host, *host_names)
+        access_key = make_password()
+        allowed_hosts = (*LOCAL, host, *host_names)
     app = build_app(study_folder.absolute(), access_key, allowed_hosts, any_address=is_open)
     os.environ["PYTHONUNBUFFERED"] = "1"  # the output of children is read while they run
     with _open_socket(host, port) as server_socket, ExitStack() as stack:

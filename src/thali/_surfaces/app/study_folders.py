@@ -237,7 +237,8 @@ class Studies:
         ArgumentError
             If the name is empty, too long, or the name of another study.
         """
-        clean_title, title_argument = " ".join(escape_unprintable(title).split()), Argument("title")
+        clean_title = " ".join(escape_unprintable(title).split())
+        title_argument = Argument("title")
         if not clean_title or len(clean_title) > _LONGEST:
             raise ArgumentError(
                 title_argument, f" must have 1 to {_LONGEST} characters; got {len(clean_title)}."

@@ -354,9 +354,11 @@ def design(
     **typed: Any,
 ) -> None:
     """Design pairs (in balanced order), sets (--size, --per-person) or choice tasks (--tasks)."""
-    known_options = [Option("tasks", "")]
     # without --pilot, messages about expected utilities speak of the table
-    known_options += [option for option in STUDY_DESIGN if typed["pilot"] or option.name != "prior"]
+    known_options = [
+        Option("tasks", ""),
+        *(option for option in STUDY_DESIGN if typed["pilot"] or option.name != "prior"),
+    ]
     with plain_messages(OptionWords(known_options)) as terminal:
         from .commands.design import run_design
         from .result_files import parse_formats

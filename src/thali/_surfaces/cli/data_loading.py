@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from thali._data.kinds import PAIRS, SPECS
 from thali._inference.user_warnings import silence_warnings
 from thali._input_files import Source, read_source, read_standard_input
-from thali._labels import format_plural, shorten
+from thali._labels import format_label, format_plural, shorten, suggest
 from thali._model.command_line_options import RESPONDENT
 from thali._model.model_spec import ModelSpec
-from thali.errors import Argument, Clause, DataError, Setting
+from thali.errors import Argument, Clause, DataError, Setting, prefix_errors
 
 from .model_lookup import choose_model
 from .terminal_messages import OptionWords
@@ -60,7 +60,6 @@ def find_data(data_name: str) -> NamedData:
     If both exist, the bundled data set is returned.
     """
     from thali import datasets
-    from thali._labels import suggest
 
     dataset_by_name = {record.name: record for record in datasets.catalogue()}
     if data_name in dataset_by_name:
@@ -137,7 +136,7 @@ def load_holdouts(
             if not attribute.cuts
         }
         read_arguments |= {"levels": levels_by_attribute, "held_out": True}
-        try:
+        with prefix_errors(Argument("holdouts"), f" {read_arguments['holdouts']}"):
             reading = recognise_table(named_data.table, spec.data, read_arguments)
             if (
                 full_scheme.none
@@ -150,10 +149,6 @@ def load_holdouts(
                     named_data.table, spec.data, read_arguments | {"none": None}
                 )
             return reading.build()[0]
-        except DataError as error:
-            raise DataError(
-                Argument("holdouts"), f" {read_arguments['holdouts']}: ", error
-            ) from None
 
 
 def load_pairs(data_name: str, read_arguments: dict[str, Any]) -> tuple[Any, str]:
@@ -174,7 +169,8 @@ def recognise_data(
 
     if named_data.bundled is not None:
         data, sentence = _load_bundled(named_data.bundled, spec, read_arguments)
-        sentences, other_kind = [sentence], ""
+        sentences = [sentence]
+        other_kind = ""
     else:
         reading = recognise_table(named_data.table, spec.data, read_arguments)
         other_kind = reading.other_kind
@@ -262,8 +258,6 @@ def _read_rows_by_group(
 ) -> dict[str, Any]:
     """Read the table's rows with each value of a column as separate data."""
     from thali._data.column_readers import get_column
-    from thali._labels import format_label
-    from thali._reading.table_files import prefix_errors
 
     with prefix_errors(table.file):
         group_labels = get_column(table.frame, group_column).map(format_label)
@@ -280,7 +274,7 @@ def _read_rows_by_group(
 
 def add_option_covariates(data: Any, path: Path) -> Any:
     """Add covariates of options, read from a file with labels in its first column."""
-    from thali._reading.table_files import prefix_errors, read_table
+    from thali._reading.table_files import read_table
 
     frame = read_table(path)
     with prefix_errors(str(path)):

@@ -14,7 +14,8 @@ from .model_options import MultiValueCommand, MultiValueTest, format_option_help
 
 Panels = dict[str, dict[str, str]]  # title -> option -> description of one line
 
-_ALL, _TABLE = "thali.help_all", "thali.table"
+_ALL = "thali.help_all"
+_TABLE = "thali.table"
 _LONGEST = 56  # maximum letters of a description
 
 _PRINT = {

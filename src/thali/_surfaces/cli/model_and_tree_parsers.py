@@ -5,14 +5,16 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import thali
 from thali._data.kinds import DataForm, find_data_spec
+from thali._labels import check_labels, format_label
 from thali._model.aliases import normalise_aspects, normalise_method, normalise_name
 from thali._model.command_line_options import ATTENTION
 from thali._model.default_models import WORTHS
-from thali._model.registry import find_spec_by_name, get_features_argument
+from thali._model.registry import SPECS, find_spec_by_name, get_features_argument
 from thali._people.people_argument import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
 from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, prefix_errors
 
 if TYPE_CHECKING:
     import pandas
@@ -49,67 +51,54 @@ def parse_aspects(
     from thali._reading.table_files import read_table
 
     table = read_table(text)
+    with prefix_errors(text):
+        return _read_aspects(table, labels)
+
+
+def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
+    """Read {option: aspects} from a table of columns of 0 and 1, or of option and aspect."""
     if table.shape[1] < 2:
         raise DataError(
-            f"{text}: a table of aspects needs a column of option labels and at least one other"
-            f" column; found {table.shape[1]} in all."
+            "a table of aspects needs a column of option labels and at least one other column;"
+            f" found {table.shape[1]} in all."
         )
     cells = table.iloc[:, 1:].astype(object)
     is_binary = cells.isin([0, 1, "0", "1"]).to_numpy()
     if is_binary.all():
-        return _read_binary_columns(text, table.iloc[:, 0], cells.astype(float), labels)
+        aspect_names = check_labels(cells.columns, "the names of the aspects")
+        row_labels = check_labels(table.iloc[:, 0], "the options in the first column")
+        for label in labels:
+            if label not in row_labels:
+                raise DataError(
+                    f"there is no row for the option {label!r}; add one (zeros mean no aspect)."
+                )
+        return {
+            label: list(compress(aspect_names, row))
+            for label, row in zip(row_labels, cells.to_numpy(float), strict=True)
+        }
     if table.shape[1] == 2:
-        return _read_aspect_list(text, table, labels)
+        aspects_by_option: dict[str, list[str]] = {label: [] for label in labels}
+        for option, aspect in _iterate_label_pairs(table, "an aspect"):
+            # the model refuses unknown options
+            aspects_by_option.setdefault(option, []).append(aspect)
+        return aspects_by_option
     row_index, column_index = (int(axis[0]) for axis in (~is_binary).nonzero())
     raise DataError(
-        f"{text}: columns of aspects must contain only 0 and 1; row {row_index + 1} below the"
-        f" header ({table.iloc[row_index, 0]}), column {cells.columns[column_index]!r}, contains"
+        f"columns of aspects must contain only 0 and 1; row {row_index + 1} below the header"
+        f" ({table.iloc[row_index, 0]}), column {cells.columns[column_index]!r}, contains"
         f" {cells.iloc[row_index, column_index]!r}."
     )
 
 
-def _read_binary_columns(
-    path: str, options: "pandas.Series", cells: "pandas.DataFrame", labels: tuple[str, ...]
-) -> dict[str, list[str]]:
-    """Read {option: aspects} from a table with a 0/1 column per aspect."""
-    from thali._labels import check_labels
-
-    aspect_names = check_labels(cells.columns, f"{path}: the names of the aspects")
-    row_labels = check_labels(options, f"{path}: the options in the first column")
-    for label in labels:
-        if label not in row_labels:
-            raise DataError(
-                f"{path}: there is no row for the option {label!r}; add one (zeros mean no aspect)."
-            )
-    return {
-        label: list(compress(aspect_names, row))
-        for label, row in zip(row_labels, cells.to_numpy(), strict=True)
-    }
-
-
-def _iterate_label_pairs(
-    path: object, table: "pandas.DataFrame", second_noun: str
-) -> Iterator[tuple[str, str]]:
+def _iterate_label_pairs(table: "pandas.DataFrame", second_noun: str) -> Iterator[tuple[str, str]]:
     """Yield the (label, name) pairs in two columns; raise if a cell is empty."""
-    from thali._labels import format_label
-
     for row_number, (option, second_label) in enumerate(table.itertuples(index=False), start=1):
         if not format_label(option) or not format_label(second_label):
             raise DataError(
-                f"{path}: row {row_number} below the header must contain an option and"
+                f"row {row_number} below the header must contain an option and"
                 f" {second_noun}; got {option!r} and {second_label!r}."
             )
         yield format_label(option), format_label(second_label)
-
-
-def _read_aspect_list(
-    path: str, table: "pandas.DataFrame", labels: tuple[str, ...]
-) -> dict[str, list[str]]:
-    """Read {option: aspects} from a table with one row per option and aspect."""
-    aspects_by_option: dict[str, list[str]] = {label: [] for label in labels}
-    for option, aspect in _iterate_label_pairs(path, table, "an aspect"):
-        aspects_by_option.setdefault(option, []).append(aspect)  # the model refuses unknown options
-    return aspects_by_option
 
 
 # The value of `--tree`: a table of options and their groups, or a tree in Newick format -----------
@@ -120,7 +109,6 @@ LEAF_LENGTH = 0.1
 
 def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     """Read a tree of options from a Newick file or a table of nested groups."""
-    import thali
     from thali._input_files import read_source
     from thali._trees.tree_parsing import read_tree_text
 
@@ -130,21 +118,20 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
             raise ArgumentError(
                 f"{path}: a Newick tree has its own edge lengths; remove the leaf length."
             )
-        try:
+        with prefix_errors(path):
             return thali.Tree.from_newick(read_tree_text(tree_source))
-        except DataError as error:
-            raise DataError(f"{path}: {error}") from None
 
     from thali._reading.table_files import read_table
 
     table = read_table(tree_source)
-    if table.shape[1] != 2:
-        raise DataError(
-            f"{path}: a tree of groups needs two columns, option and group; found {table.shape[1]}."
-        )
     options_by_group: dict[str, list[str]] = {}
-    for option, group in _iterate_label_pairs(path, table, "a group"):
-        options_by_group.setdefault(group, []).append(option)
+    with prefix_errors(path):
+        if table.shape[1] != 2:
+            raise DataError(
+                f"a tree of groups needs two columns, option and group; found {table.shape[1]}."
+            )
+        for option, group in _iterate_label_pairs(table, "a group"):
+            options_by_group.setdefault(group, []).append(option)
     if leaf_length is None:
         leaf_length = LEAF_LENGTH
     return thali.Tree.from_groups(options_by_group, leaf_length)
@@ -168,7 +155,8 @@ def parse_models(
     [('BTL', BradleyTerryLuce()),
      ('3', EliminationByAspects(aspects=3, lapse=0.0, alpha=1.0))]
     """
-    named_models, has_tree = [], False
+    named_models = []
+    has_tree = False
     for name, model_text in _split_models(text):
         if not name or not model_text:
             raise ArgumentError(
@@ -252,8 +240,6 @@ def _build_model(
     model_text: str, settings: dict[Any, Any], data_kind: str, labels: tuple[str, ...]
 ) -> Any:
     """Construct the model that one entry of --models names."""
-    import thali
-
     spec = find_spec_by_name(model_text)
     if spec is not None and data_kind not in spec.data:
         raise ArgumentError(
@@ -279,13 +265,12 @@ def _build_model(
     if get_features_argument(data_kind):
         if spec is not None:  # its name says nothing about features
             model_text = "ibp"
-        features, alpha = _parse_features(model_text, settings, labels, data_kind), None
+        features = _parse_features(model_text, settings, labels, data_kind)
+        alpha = None
         if not isinstance(features, dict):
             alpha = settings.get("alpha")
         return thali.AdditiveClustering(features, alpha=alpha, **lapse_setting)
     if spec is None:
-        from thali._model.registry import SPECS
-
         model_names = " or ".join(spec.name for spec in SPECS if data_kind in spec.data)
         raise ArgumentError(f"--models must be {model_names} for {data_kind}; got {model_text!r}.")
     if spec.name == "product-classes":

@@ -512,9 +512,11 @@ def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> li
     for word in words:
         if word.startswith("-"):
             option_name, _, text_value = word.partition("=")
-            option, is_before_value = "", False
+            option = ""
+            is_before_value = False
             if option_name in repeatable_options:
-                option, is_before_value = option_name, not text_value
+                option = option_name
+                is_before_value = not text_value
         elif option and "=" in word and not is_before_value:
             repeated_words.append(option)
         elif not is_before_value:

@@ -61,7 +61,8 @@ def write_findings(
     Returns the names of the written pictures.
     """
     file_findings = list(findings.select_surface(FILES))
-    tables, long_tables = {}, {}
+    tables = {}
+    long_tables = {}
     for finding in file_findings:
         if finding.table is not None:
             if SHEETS in finding.place:

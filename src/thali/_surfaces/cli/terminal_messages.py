@@ -153,7 +153,8 @@ class Terminal:
     ) -> None:
         self.words: Words = words
         self._build_words = words_of
-        self.prints_all, self.is_quiet = False, False
+        self.prints_all = False
+        self.is_quiet = False
 
     def set_print_form(self, form: str | None, quiet: bool) -> None:
         """Choose what is printed: one screen, everything, or one sentence."""
@@ -217,7 +218,8 @@ def plain_messages(words: Words = NO_OPTIONS) -> Iterator[Terminal]:
     terminal = Terminal(words)
     _is_quiet.set(False)
     with warnings.catch_warnings():
-        show_python_warning, shown_sentences = warnings.showwarning, set()
+        show_python_warning = warnings.showwarning
+        shown_sentences = set()
 
         def show_warning(message, category, filename, lineno, file=None, line=None):
             if isinstance(message, ThaliWarning):

@@ -20,7 +20,7 @@ from ..model_and_tree_parsers import find_named_specs, parse_models
 from ..model_lookup import choose_model
 from ..model_options import COMPARED, COMPARISON, index_options, select_table_arguments
 from ..option_parsers import parse_option
-from ..result_files import check_output_folder
+from ..result_files import check_output_folder, write_files, write_findings
 from ..terminal_messages import INTERRUPTED, Terminal, format_folder_hint, notify
 from .resume_status import OVERWRITE, build_job_note, open_job
 
@@ -57,10 +57,10 @@ def run_compare(
     }
     check_output_folder(out)
     named_data = find_data(data_name)
-    data: Any
     data, reading_sentence = _load_compared_data(named_data, specs, values_by_word)
     has_methods = find_data_form(data) == DataForm(PAIRS)
-    data, leave_out = convert_data(data, own["leave_out"])
+    leave_out = own["leave_out"]
+    data = convert_data(data, leave_out)
     data_form = find_data_form(data)
     data_sentence = f"{data_name}: {reading_sentence}"
     notify(data_sentence)
@@ -78,9 +78,7 @@ def run_compare(
     if criterion == PREDICTION and get_features_argument(data_form.kind):
         run_settings |= _BUDGET
     run_settings |= {
-        name: values_by_word[name] for name in (*_RUN, "cores") if name in values_by_word
-    }
-    run_settings |= {
+        **{name: values_by_word[name] for name in (*_RUN, "cores") if name in values_by_word},
         "by": criterion,
         "leave_out": leave_out,
         "folds": folds,
@@ -160,7 +158,8 @@ def _report_interruption(
     """Print how many fits of an interrupted comparison are done, and how to resume."""
     from thali._comparison.by_evidence import EVIDENCE
 
-    n_fits, unit_noun = table.attrs["fits"], "fits"
+    n_fits = table.attrs["fits"]
+    unit_noun = "fits"
     if criterion == EVIDENCE:
         unit_noun = "models"
     progress_text = f"{n_fits - len(table.attrs['missing']):,} of {n_fits:,} {unit_noun} are"
@@ -187,7 +186,6 @@ def _write_and_print(
 
     from ...html_report import Cover
     from ...report import render_report
-    from ..result_files import write_files, write_findings
 
     findings = find_comparison_findings(table)
     try:

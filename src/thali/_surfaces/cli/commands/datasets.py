@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from thali import datasets
 from thali._inference.checksummed_files import atomic_write
 from thali.errors import ArgumentError
 
@@ -12,8 +13,6 @@ from ..terminal_messages import notify
 
 def list_datasets() -> None:
     """Print name and description of each bundled data set."""
-    from thali import datasets
-
     for dataset in datasets.catalogue():
         print(f"{dataset.name} ({dataset.kind})\n    {dataset.description}\n    {dataset.source}")
 
@@ -23,8 +22,6 @@ def export_dataset(name: str, out_file: Path | None) -> None:
 
     Comparisons are counts, row chosen over column; the diagonal of similarities is empty.
     """
-    from thali import datasets
-
     data = datasets.load(name)
     table = data.to_square().rename_axis(data.option_word)
     if out_file is None:

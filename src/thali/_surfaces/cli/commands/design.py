@@ -38,8 +38,7 @@ def run_design(
         printed_parts, other_tables = _design_tasks(options, n_tasks, typed, seed)
         _write_and_print(terminal, printed_parts, out_folder, formats, **other_tables)
         return
-    task_words = "alternatives interaction direction prohibit holdouts none overlap".split()
-    for word in task_words:
+    for word in "alternatives interaction direction prohibit holdouts none overlap".split():
         if word in typed:
             raise ArgumentError(f"--{word} applies to choice tasks; set their number with --tasks.")
     if "power" not in typed and ("pilot" in typed or "spread" in typed):
@@ -51,7 +50,8 @@ def run_design(
     else:
         _check_pair_options(typed, seed)
         pair_design = paired.pair_design(_parse_options(options))
-        sentence, design = pair_design.note, pair_design.table
+        sentence = pair_design.note
+        design = pair_design.table
     printed_parts = {"Design": (sentence, design)}
     if "power" in typed:
         printed_parts["Power"] = _simulate_ranks(design, typed, seed)
@@ -89,14 +89,15 @@ def _design_sets(
     options: list[str], typed: dict[str, Any], seed: int | None
 ) -> "tuple[str, pandas.DataFrame]":
     """Build a design of option sets; return a sentence and the table."""
-    size, n_versions = typed.get("size", 2), typed.get("versions", 1)
+    size = typed.get("size", 2)
+    n_versions = typed.get("versions", 1)
     labels = _parse_options(options)
     design = designs.sets(labels, size, typed.get("per-person"), n_versions, random_seed=seed)
-    sentence = (
+    return (
         f"{format_plural(len(design), 'set')} of {size} options, in"
-        f" {format_plural(n_versions, 'version')}."
+        f" {format_plural(n_versions, 'version')}.",
+        design,
     )
-    return sentence, design
 
 
 Parts = dict[str, tuple[str, "pandas.DataFrame"]]  # label -> a sentence and a table
@@ -113,10 +114,10 @@ def _simulate_ranks(
     spread = typed.get("spread", 0.0)
     table = designs.power(design, prior, n_respondents, spread, random_seed=seed)
     n_studies = table.attrs["simulations"]
-    sentence = (
-        f"Share of {n_studies:,} simulated studies that separate the top options from all others:"
+    return (
+        f"Share of {n_studies:,} simulated studies that separate the top options from all others:",
+        table,
     )
-    return sentence, table
 
 
 def _write_and_print(

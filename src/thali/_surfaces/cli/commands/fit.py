@@ -56,7 +56,8 @@ def run_fit(
         spec, alias = find_model(model_name)
     else:
         spec, alias = find_implied_model(typed), ""
-    request, read_arguments = None, {}
+    request = None
+    read_arguments = {}
     # Check options before a large file is read, whatever the data are.
     if spec is None:
         read_arguments = _parse_table_arguments(terminal, typed)
@@ -167,7 +168,8 @@ def _describe_constants(terminal: Terminal, request: FitRequest, data: Any) -> s
 
 def _report_early_stop(model: Any, out_folder: Path | None) -> None:
     """Print how many draws an interrupted fit kept."""
-    draw_sizes, resume_hint = model._view.draws.sizes, ""
+    draw_sizes = model._view.draws.sizes
+    resume_hint = ""
     if out_folder is not None:
         resume_hint = f"; resume with thali resume {out_folder}"
     notify(
@@ -223,11 +225,13 @@ def _write_results(
     if output.folder is not None:
         _write_folder(model, findings, output.folder, output, figures)
     if output.page is not None:
-        typed, seed = output.command["typed"], model._get_run_settings().get("random_seed")
+        typed = output.command["typed"]
+        seed = model._get_run_settings().get("random_seed")
         if seed is not None and "seed" not in typed:  # it was drawn
             typed = typed | {"seed": seed}
         repeated_command = format_command("fit", output.command | {"typed": typed})
-        data_names, cover = [output.command["data_name"]], output.command["cover"]
+        data_names = [output.command["data_name"]]
+        cover = output.command["cover"]
         write_report(
             model, output.page, repeated_command, terminal, settings, figures, cover, data_names
         )
@@ -280,7 +284,8 @@ def _parse_features(
     from ..model_and_tree_parsers import parse_aspects, read_tree
 
     features_argument = spec.features
-    tree, leaf_length = values_by_word.get("tree"), values_by_word.get("leaf-length")
+    tree = values_by_word.get("tree")
+    leaf_length = values_by_word.get("leaf-length")
     if tree is None:
         if leaf_length is not None:
             raise ArgumentError(
@@ -315,7 +320,8 @@ def _fit_model(
     terminal: Terminal, request: FitRequest, model: Any, data: Any, output: FitOutput
 ) -> None:
     """Fit the model; a model with chains stores its progress in the output folder."""
-    arguments, folder = request.arguments(FIT), output.folder
+    arguments = request.arguments(FIT)
+    folder = output.folder
     is_finished = folder is not None and not output.overwrite and _is_finished(folder, output.note)
     if (is_finished or terminal.is_quiet) and "progressbar" in arguments:
         arguments["progressbar"] = False

@@ -11,7 +11,7 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.model_spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
 from thali._model.registry import SPECS
 from thali._people.people_argument import Groups, Individuals, individuals_required_error
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
 
 from ..data_loading import NamedData, load_holdouts
 from ..model_lookup import resolve_alias, select_options
@@ -63,7 +63,8 @@ class FitRequest(NamedTuple):
     @property
     def without_holdouts(self) -> "FitRequest":
         """Copy of the request without the holdout tasks."""
-        options, values = self.options.copy(), self.values.copy()
+        options = self.options.copy()
+        values = self.values.copy()
         options.pop("holdouts", None)
         values.pop("holdouts", None)
         return self._replace(options=options, values=values)
@@ -99,7 +100,8 @@ class FitRequest(NamedTuple):
 
 def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     """Combine --people, --by and --group into the argument `people` of the model."""
-    described_columns, people = arguments.pop("by", None), arguments.get("people")
+    described_columns = arguments.pop("by", None)
+    people = arguments.get("people")
     if described_columns is None:
         if has_groups and people is None:
             return arguments | {"people": Groups()}
@@ -111,7 +113,7 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
 
 def _read_shares(file: Path) -> dict[str, float]:
     """Read a file with columns product and share; return {product: share}."""
-    from thali._reading.table_files import load_table, prefix_errors
+    from thali._reading.table_files import load_table
 
     frame = load_table(file).frame
     with prefix_errors(str(file)):

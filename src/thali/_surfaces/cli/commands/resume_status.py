@@ -71,7 +71,8 @@ def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
             f"The job in '{folder}' was not started from the command line; resume it where it was"
             " started."
         )
-    out_folder, arguments = folder.absolute(), _decode_paths(command_record["arguments"])
+    out_folder = folder.absolute()
+    arguments = _decode_paths(command_record["arguments"])
     is_valid = command_record["name"] in _ARGUMENTS and _match_parameters(
         arguments, _ARGUMENTS[command_record["name"]]
     )
@@ -81,7 +82,8 @@ def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
         )
     if "formats" in arguments:
         arguments["formats"] = parse_stored_formats(arguments["formats"])
-    report_file, slides_folder = arguments.get("page"), arguments.get("slides")
+    report_file = arguments.get("page")
+    slides_folder = arguments.get("slides")
     if report_file is not None and not _may_write_report(report_file, out_folder):
         arguments["page"] = out_folder / "report.html"
         notify(
@@ -202,7 +204,8 @@ def _format_option(word: str, setting: Any) -> list[str]:
 def print_status(folder: Path) -> None:
     """Print the progress of the job in a folder."""
     job_index = _read_job_index(folder)
-    progress, stamp = job_index["place"], job_index["stamp"]
+    progress = job_index["place"]
+    stamp = job_index["stamp"]
     state = "stopped"
     if is_running(folder / JOB):
         state = "running"

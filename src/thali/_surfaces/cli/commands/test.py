@@ -168,7 +168,8 @@ def _run_likelihood_ratio(request: TestRequest) -> Any:
 
 def _run_group(request: TestRequest) -> Any:
     """Run the test that groups agree, from one file or a file per group."""
-    arguments, files = dict(request.fit), request.files
+    arguments = dict(request.fit)
+    files = request.files
     group_column = arguments.pop("group", None)
     column_text = "no column"
     if group_column is not None:
