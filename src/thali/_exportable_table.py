@@ -29,10 +29,10 @@ _LATEX_ESCAPES = {
 _MARKDOWN_ESCAPES = {letter: f"\\{letter}" for letter in "\\`*_{}[]<>#|~&$!"}
 
 
-def _escape_latex(text: Any) -> str:
+def _escape_latex(name: Any) -> str:
     """Return a name as LaTeX text, special characters escaped."""
     escaped_text = "".join(
-        _LATEX_ESCAPES.get(letter, letter) for letter in _format_on_one_line(text)
+        _LATEX_ESCAPES.get(letter, letter) for letter in _format_on_one_line(name)
     )
     # a preceding \\ would read a bracket or star as its argument
     if escaped_text[:1] not in ("[", "*"):
@@ -40,9 +40,9 @@ def _escape_latex(text: Any) -> str:
     return f"{{}}{escaped_text}"
 
 
-def _escape_markdown(text: Any) -> str:
+def _escape_markdown(name: Any) -> str:
     """Return a name as Markdown text, special characters escaped."""
-    return "".join(_MARKDOWN_ESCAPES.get(letter, letter) for letter in _format_on_one_line(text))
+    return "".join(_MARKDOWN_ESCAPES.get(letter, letter) for letter in _format_on_one_line(name))
 
 
 LATEX = Marks(_escape_latex, "--", r"$\infty$", "$<$ ")

@@ -1,7 +1,7 @@
 """Base class of the results of paired-comparison tests: a table with a printed form."""
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, dataclass_transform
 
 from ._object_descriptions import Description, PrintedObject
 
@@ -9,7 +9,13 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass_transform(eq_default=False, frozen_default=True)
+def printed_dataclass(cls: type[Any]) -> type[Any]:
+    """Return the class as a frozen dataclass that prints itself and equals itself only."""
+    return dataclass(frozen=True, repr=False, eq=False)(cls)
+
+
+@printed_dataclass
 class PrintedResult(PrintedObject):
     """A result with a data frame `.table`, printed with its title and a sentence."""
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.discrete_draws import shuffle
+from thali._inference.numerics.discrete_draws import accept, shuffle
 
 ALPHA, BETA = range(2)  # positions in FeatureState.real
 COLUMNS, FULL, SWEEPS = range(3)  # positions in FeatureState.whole
@@ -207,7 +207,7 @@ def scratch_index(b: Any) -> Any:
 def is_crowded(b: Any) -> Any:
     """Return whether a sweep could run out of rows for new features."""
     needed = b.whole[COLUMNS] + b.whole[FULL]
-    for i in range(b.singles.shape[0]):
+    for i in range(b.singles.size):
         needed += b.singles[i]
     return 2 * needed + MIN_FREE_ROWS > capacity(b)
 
@@ -235,6 +235,15 @@ def copy_row(b: Any, source: Any, target: Any) -> None:
 
 
 @scalar
+def accept_move(rng: Any, b: Any, ratio: Any, gain: Any) -> Any:
+    """Return whether a move is accepted, given log prior and proposal ratio and likelihood gain.
+
+    The gain in log-likelihood counts by the inverse temperature of the state.
+    """
+    return accept(rng, ratio + b.real[BETA] * gain)
+
+
+@scalar
 def count_born_columns(b: Any, k: Any, d: Any) -> Any:
     """Return +1, -1 or 0: features gained if the weight of feature k grows by d.
 
@@ -253,7 +262,7 @@ def sum_weights(b: Any) -> Any:
     total = 0.0
     for k in range(b.whole[COLUMNS]):
         total += b.w[k]
-    for i in range(b.s.shape[0]):
+    for i in range(b.s.size):
         total += b.s[i]
     return total
 
@@ -275,9 +284,15 @@ def flipped_weight(b: Any, k: Any, i: Any) -> Any:
 
 
 @scalar
+def toggle_owner(b: Any, k: Any, i: Any) -> None:
+    """Make option i an owner of feature k, or no longer one; counts stay as they are."""
+    b.Z[k, i] = 1.0 - b.Z[k, i]
+
+
+@scalar
 def change_owner(b: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
     """Toggle whether option i owns feature k, which then has m owners and this log rate."""
-    b.Z[k, i] = 1.0 - b.Z[k, i]
+    toggle_owner(b, k, i)
     b.m[k] = m
     b.log_rate[k] = rate
 

@@ -78,12 +78,7 @@ def _compute_scores(
         clusters = group_by_respondent(data, False) or clusters
     weight_problem = _build_weight_problem(data, likelihood, prior)
     mode = find_mode(weight_problem, compute_covariate_sizes(data))
-    return compute_score_variance(weight_problem, clusters, _scale_to_maximum(mode.logs), mode.beta)
-
-
-def _scale_to_maximum(log_values: np.ndarray) -> np.ndarray:
-    """Return exp(logs) divided by their maximum."""
-    return scale_to_maximum(log_values)
+    return compute_score_variance(weight_problem, clusters, scale_to_maximum(mode.logs), mode.beta)
 
 
 def _build_weight_problem(data: Any, likelihood: Elimination, prior: Any) -> WeightProblem:

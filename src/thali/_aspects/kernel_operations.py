@@ -13,7 +13,7 @@ import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar
 
-from .chain_state import ALPHA, COLUMNS, count_options, owns, scratch_index
+from .chain_state import ALPHA, COLUMNS, count_options, owns, scratch_index, toggle_owner
 
 # --------------------------------------------------------------------------------------------------
 # priors
@@ -127,9 +127,9 @@ def _prepare_nothing(prior: Any, b: Any, k: Any) -> None:
 @scalar
 def log_rate_after_flip(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     """Return the log rate of feature k after toggling i, without prior `open_column`."""
-    b.Z[k, i] = 1.0 - b.Z[k, i]
+    toggle_owner(b, k, i)
     rate = log_rate(prior, b, k, m)
-    b.Z[k, i] = 1.0 - b.Z[k, i]
+    toggle_owner(b, k, i)
     return rate
 
 

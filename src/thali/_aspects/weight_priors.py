@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar
+from thali._inference.numerics.log_densities import LOG_2PI
 
 
 class GammaWeights(NamedTuple):
@@ -53,11 +54,7 @@ class NormalWeights(NamedTuple):
 
     def log_density(self, weights: np.ndarray) -> np.ndarray:
         """Return the log density of each weight."""
-        return (
-            -0.5 * ((weights - self.mean) / self.sd) ** 2
-            - math.log(self.sd)
-            - 0.5 * math.log(2.0 * math.pi)
-        )
+        return -0.5 * ((weights - self.mean) / self.sd) ** 2 - math.log(self.sd) - 0.5 * LOG_2PI
 
 
 @generic

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.index_arithmetic import part_indices
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._inference.user_warnings import is_quiet, warn
 from thali.errors import DataError, DataWarning
 
@@ -379,7 +380,7 @@ def compute_standardization(
     compute_moments = _compute_dense_moments
     if is_sparse(matrix):
         compute_moments = _compute_sparse_moments
-    mean, variance = compute_moments(matrix, unit, counts / counts.sum())
+    mean, variance = compute_moments(matrix, unit, compute_shares(counts))
     sd = np.sqrt(variance)
     return Standardization(
         unit, np.where(is_constant, 0.0, mean), np.where(is_constant, np.inf, sd)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.classification_data import TrainingData
-from thali._posterior.datatree_files import can_store_pointwise
+from thali._inference.index_arithmetic import iterate_slices
+from thali._posterior.datatree_files import can_store_pointwise, get_draw_coordinates
 
 if TYPE_CHECKING:
     import xarray
 
-_BLOCK = 2**21  # numbers of a block of rows
 LABEL = "position of the class of a row in constant_data['classes']"
 
 
@@ -76,15 +76,23 @@ def add_log_likelihood(
     if not can_store_pointwise(n_rows, n_draws):
         return
     log_p = np.empty((*shape, n_rows))
-    block_size = max(1, _BLOCK // (n_draws * groups["constant_data"].sizes["class_number"]))
-    for first_row in range(0, n_rows, block_size):
-        row_slice = slice(first_row, min(first_row + block_size, n_rows))
+    row_size = n_draws * groups["constant_data"].sizes["class_number"]
+    for row_slice in iterate_slices(n_rows, row_size):
         log_p[..., row_slice] = compute_log_p(data.row[row_slice])
-    sample_coordinates = {name: posterior[name] for name in ("chain", "draw")}
+    sample_coordinates = get_draw_coordinates(posterior)
     groups["log_likelihood"] = xr.Dataset(
         {"label": (("chain", "draw", "row"), log_p)},
         sample_coordinates | {"row": groups["observed_data"]["row"]},
     )
+
+
+def select_class_entries(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the entry of each row's class, shape (chains, draws, rows).
+
+    `scores` has shape (chains, draws, K, rows), and `codes` (rows,) or (draws, rows).
+    """
+    indices = np.broadcast_to(codes[..., None, :], scores[:, :, :1].shape)
+    return np.take_along_axis(scores, indices, axis=2)[:, :, 0]
 
 
 def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:

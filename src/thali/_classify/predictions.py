@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._argument_checks import check_integer
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.random_seeds import spawn_generators
 from thali._inference.user_warnings import warn
 from thali._labels import index_labels, shorten
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 
 REPLICATES = 1000  # for a fit without draws
-_BLOCK = 2**21  # numbers in a block of rows
 
 
 def _count_replicated_labels(
@@ -66,16 +66,9 @@ def _repeat_probabilities(
     """Yield blocks of rows with probabilities repeated, (rows, replicates, K)."""
     # All replicates have the same probabilities.
     n, K = predicted_probabilities.shape
-    block_size = max(1, _BLOCK // (REPLICATES * K))
-    for first_row in range(0, n, block_size):
-        row_slice = slice(first_row, first_row + block_size)
-        yield (
-            row_slice,
-            np.broadcast_to(
-                predicted_probabilities[row_slice, None],
-                (len(predicted_probabilities[row_slice]), REPLICATES, K),
-            ),
-        )
+    for row_slice in iterate_slices(n, REPLICATES * K):
+        block = predicted_probabilities[row_slice, None]
+        yield row_slice, np.broadcast_to(block, (len(block), REPLICATES, K))
 
 
 def _encode_known_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(NamedTuple):
     """Scores of one held-out pair, in natural logarithms."""
 
     predicted: float  # posterior mean of the probability that the first option is chosen
@@ -362,7 +360,7 @@ class BinomialScorer(Scorer):
 
     def score_one(self, model: Any, test: list[HeldOutPair]) -> dict[str, Any]:
         """Return the scores of each held-out pair, by name of the score."""
-        scores = [asdict(self._score_pair(model, pair)) for pair in test]
+        scores = [self._score_pair(model, pair)._asdict() for pair in test]
         return {name: [pair_scores[name] for pair_scores in scores] for name in scores[0]}
 
     def _score_pair(self, model: Any, pair: HeldOutPair) -> Score:

@@ -69,11 +69,11 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
 
 
 def _split_side_names(
-    name_by_simplified: dict[str, str], marks: tuple[str, str]
+    name_by_simplified: dict[str, str], side_marks: tuple[str, str]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield (stem, first, second, third name) for names with the first side's mark."""
     # Yield the stem, and the names for the first, second and third side.
-    first_mark, second_mark = marks
+    first_mark, second_mark = side_marks
     third_mark = THIRD.get(second_mark, "")
     for plain_name in name_by_simplified:
         if plain_name == first_mark:
@@ -313,9 +313,9 @@ def _is_outcome_name(name: str) -> bool:
     )
 
 
-def _encode_columns(frame: "pd.DataFrame", names: Iterable[str]) -> dict[str, np.ndarray]:
+def _encode_columns(frame: "pd.DataFrame", columns: Iterable[str]) -> dict[str, np.ndarray]:
     """Encode each column's distinct cells as integers."""
-    return {name: _encode_cells(get_column(frame, name)) for name in names}
+    return {name: _encode_cells(get_column(frame, name)) for name in columns}
 
 
 def _encode_cells(series: "pd.Series") -> np.ndarray:
@@ -335,11 +335,13 @@ def _are_equivalent(first_codes: np.ndarray, second_codes: np.ndarray) -> bool:
     )
 
 
-def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -> np.ndarray:
+def _encode_outcome_side(
+    frame: "pd.DataFrame", outcome_column: str, roles: ColumnsRead
+) -> np.ndarray:
     """Encode each row's outcome by the position of the chosen option."""
     import pandas as pd
 
-    outcomes = np.array(list_texts(frame, name), object)
+    outcomes = np.array(list_texts(frame, outcome_column), object)
     for side_index, option in enumerate(roles.options):
         is_chosen = outcomes == np.array(list_texts(frame, option), object)
         outcomes[is_chosen] = side_index  # a number, as labels are texts
@@ -367,13 +369,13 @@ def _is_date(series: "pd.Series") -> bool:
     )
 
 
-def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool:
+def _is_comment_or_option(series: "pd.Series", option_labels: Collection[str]) -> bool:
     """Return whether texts are labels of options, or comments that rarely repeat."""
     if not _is_text(series):
         return False
     cells = series.dropna()
     cell_labels = {format_label(value) for value in cells.unique()}
-    return cell_labels <= set(options) or 2 * len(cell_labels) > len(cells)
+    return cell_labels <= set(option_labels) or 2 * len(cell_labels) > len(cells)
 
 
 def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:

@@ -122,16 +122,16 @@ def read_square_cells(
     return label_texts, (winner, loser, cell_counts)
 
 
-def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
+def _read_dense_cells(counts: np.ndarray, option_labels: tuple[str, ...], weights: bool) -> Cells:
     """Return (row, column, count) of the positive cells of an array."""
-    n = len(names)
+    n = len(option_labels)
     for k in range(n):  # an empty diagonal means 0
         if not format_label(counts[k, k]):
             counts[k, k] = 0
 
     def describe_position(k: int) -> str:
         """Describe cell k by its row and column labels, for an error message."""
-        return describe_cell(names, k // n, k % n)
+        return describe_cell(option_labels, k // n, k % n)
 
     try:
         count_table = check_counts(counts, describe_position, weights).reshape(n, n)
@@ -139,7 +139,7 @@ def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool)
         if not weights and (hint := _suggest_counts(counts, describe_position)):
             raise DataError(error, f" {hint}") from None
         raise
-    refuse_totals(names, count_table)
+    refuse_totals(option_labels, count_table)
     winner, loser = np.nonzero(count_table)
     return winner, loser, count_table[winner, loser]
 
@@ -155,13 +155,15 @@ def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str])
     return find_percentages(count_table[i, j][is_compared], count_table[j, i][is_compared])
 
 
-def _read_sparse_cells(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
+def _read_sparse_cells(counts: Any, option_labels: tuple[str, ...], weights: bool) -> Cells:
     """Return (row, column, count) of the positive cells of a scipy sparse matrix."""
     nonzero_entries = counts.tocoo()
     winner = nonzero_entries.row.astype(np.int64)
     loser = nonzero_entries.col.astype(np.int64)
     cell_counts = check_counts(
-        nonzero_entries.data, lambda k: describe_cell(names, int(winner[k]), int(loser[k])), weights
+        nonzero_entries.data,
+        lambda k: describe_cell(option_labels, int(winner[k]), int(loser[k])),
+        weights,
     )
     is_positive = cell_counts > 0
     return winner[is_positive], loser[is_positive], cell_counts[is_positive]

@@ -81,13 +81,13 @@ def describe_groups(noun: str, groups: list[list[str]], relation: str) -> str:
     )
 
 
-def _is_first_connected(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
+def _is_first_connected(n_options: int, start_options: np.ndarray, end_options: np.ndarray) -> bool:
     """Return whether directed chains lead from option 0 to every other option."""
     is_reached = np.arange(n_options) == 0
     n_reached = 0
     while is_reached.sum() > n_reached:
         n_reached = is_reached.sum()
-        is_reached[end[is_reached[start]]] = True
+        is_reached[end_options[is_reached[start_options]]] = True
     return bool(is_reached.all())
 
 

@@ -260,8 +260,8 @@ class GroupedData(Judged, Mapping[str, Any]):
             )
 
 
-def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
-    """Return the rows of the table `people` in the order of `names`."""
+def _check_people_rows(people: Any, group_names: tuple[str, ...]) -> "pd.DataFrame":
+    """Return the rows of the table `people` in the order of `group_names`."""
     import pandas as pd
 
     if not isinstance(people, pd.DataFrame):
@@ -269,7 +269,7 @@ def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
             f"`people` must be a table with one row per group; got {type(people).__name__}."
         )
     row_labels = list(map(format_label, people.index))
-    if missing_names := [name for name in names if name not in row_labels]:
+    if missing_names := [name for name in group_names if name not in row_labels]:
         rows_found = "it has no rows"
         if row_labels:
             rows_found = f"its rows are {shorten(row_labels)}"
@@ -283,11 +283,11 @@ def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
             f"`people` must have one row per group; {repeated_name!r} has"
             f" {row_labels.count(repeated_name)}."
         )
-    return people.set_axis(pd.Index(row_labels, name=people.index.name)).loc[list(names)]
+    return people.set_axis(pd.Index(row_labels, name=people.index.name)).loc[list(group_names)]
 
 
 def _check_equal_covariates(
-    group_names: tuple[str, ...], datasets: tuple[Any, ...], labels: tuple[str, ...]
+    group_names: tuple[str, ...], datasets: tuple[Any, ...], all_labels: tuple[str, ...]
 ) -> None:
     """Raise DataError unless all groups have the same covariates."""
     first_dataset = datasets[0]
@@ -301,9 +301,9 @@ def _check_equal_covariates(
             )
         if not dataset.covariate_names:
             continue
-        if dataset.labels != labels:
+        if dataset.labels != all_labels:
             raise DataError(
                 "Groups with covariates must have the same labels in the same order;"
                 f" {group_name!r} has"
-                f" {shorten(dataset.labels)}, but all groups together have {shorten(labels)}."
+                f" {shorten(dataset.labels)}, but all groups together have {shorten(all_labels)}."
             )

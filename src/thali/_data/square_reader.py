@@ -64,12 +64,12 @@ def convert_numbers(table: np.ndarray, names: Sequence[Any], noun: str) -> np.nd
     return number_table
 
 
-def _copy_square_table(values: Any, words: SquareTableWords) -> np.ndarray:
+def _copy_square_table(table: Any, words: SquareTableWords) -> np.ndarray:
     """Copy a table to an array, NaN where masked; raise DataError for rows of several lengths."""
-    if isinstance(values, np.ma.MaskedArray):  # np.array would drop the mask
-        values = np.ma.filled(values.astype(np.float64), np.nan)
+    if isinstance(table, np.ma.MaskedArray):  # np.array would drop the mask
+        table = np.ma.filled(table.astype(np.float64), np.nan)
     try:
-        return np.array(values)
+        return np.array(table)
     except ValueError:
         raise DataError(
             f"`{words.argument}` must be a square matrix, but its rows differ in length."

@@ -1,7 +1,6 @@
 """`check`: balance, efficiency and expected standard errors of a design."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from thali._argument_checks import check_integer, check_positive
 from thali._inference.index_arithmetic import part_indices
 from thali._labels import format_plural
 from thali._object_descriptions import Description
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import Argument, ArgumentError
 
 from .product_coding import (
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 _TARGET_ERROR = 0.1  # standard error of a utility for which respondents are counted
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class DesignCheck(PrintedResult):
     """Result of `check`: balance, overlap, errors, efficiency of a design.
 

@@ -3,12 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from thali._labels import escape_formula, format_plural, list_names, shorten
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _MAX_NAMES = 5  # names in a sentence
 _HEADER_BYTES, _HEADER_LINES = 1 << 16, 5  # bytes and lines searched for a header
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Collected(PrintedResult):
     """Result of `collect`: answers, tables of respondents and files, notes.
 

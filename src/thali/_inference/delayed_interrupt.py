@@ -3,9 +3,11 @@
 import os
 import signal
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 
+@dataclass
 class DelayedInterrupt:
     """Context manager within which Ctrl-C is delayed until the end.
 
@@ -15,12 +17,8 @@ class DelayedInterrupt:
     prints a message on stderr.
     """
 
-    is_noted: bool
-
-    is_noted = False
-
-    def __init__(self, message: str = "") -> None:
-        self.message = message
+    message: str = ""
+    is_noted: bool = False
 
     def __enter__(self) -> "DelayedInterrupt":
         self._handler = None

@@ -45,15 +45,15 @@ def space_evenly(n_indices: int, max_count: int) -> np.ndarray:
     )
 
 
-def iterate_slices(n_rows: int, row_size: int) -> Iterator[slice]:
-    """Yield slices over rows with at most `BLOCK` numbers each.
+def iterate_slices(n_rows: int, row_size: int, block_size: int | None = None) -> Iterator[slice]:
+    """Yield slices over rows with at most `block_size` numbers each, by default `BLOCK`.
 
     Examples
     --------
     >>> list(iterate_slices(5, 1_000_000))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    step = max(1, BLOCK // max(1, row_size))
+    step = max(1, (block_size or BLOCK) // max(1, row_size))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 

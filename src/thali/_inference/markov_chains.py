@@ -4,6 +4,7 @@ import copy
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -222,89 +223,88 @@ class TuningIsLong(TimeIsUp):
     """Raised when half of the time limit has passed without any draw."""
 
 
+@dataclass
 class TimeLimit:
     """Time limit of a run, counted from the first `check`."""
 
-    def __init__(self, seconds: float | None) -> None:
-        self._seconds, self._end = seconds, math.inf
-        self.may_be_long = True  # whether tuning may take the second half, too
+    seconds: float | None
+    end: float = math.inf
+    may_be_long: bool = True  # whether tuning may take the second half, too
 
     def check(self, has_draws: bool = True) -> None:
         """Raise TimeIsUp after the limit, TuningIsLong after half of it without draws."""
-        if self._seconds is None:
+        if self.seconds is None:
             return
         now = time.monotonic()
-        if self._end == math.inf:
-            self._end = now + self._seconds
-        elif now >= self._end:
+        if self.end == math.inf:
+            self.end = now + self.seconds
+        elif now >= self.end:
             raise TimeIsUp
-        elif not (self.may_be_long or has_draws) and now >= self._end - self._seconds / 2:
+        elif not (self.may_be_long or has_draws) and now >= self.end - self.seconds / 2:
             raise TuningIsLong
 
 
+@dataclass
 class RunMonitor:
     """Updates progress, writes snapshots and checks the time limit during a run."""
 
-    def __init__(
-        self,
-        chains: Sequence[Chain],
-        progress: Any,
-        folder: FitFolder | None,
-        limit: TimeLimit,
-        position: dict[str, Any],
-        status: Callable[[Sequence[Any]], str],
-    ) -> None:
-        self._chains, self._progress, self._folder, self._limit = chains, progress, folder, limit
-        self._position, self._status = position, status
-        for chain in chains:
+    chains: Sequence[Chain]
+    progress: Any
+    folder: FitFolder | None
+    limit: TimeLimit
+    position: dict[str, Any]
+    status: Callable[[Sequence[Any]], str]
+
+    def __post_init__(self) -> None:
+        for chain in self.chains:
             chain.snapshot = None
             if chain.is_done:
                 chain.snapshot = chain.take_snapshot()
 
     def note(self, text: str) -> None:
         """Show a text next to the progress bar."""
-        self._progress.note(text)
+        self.progress.note(text)
 
     def update(self, n_done: int) -> None:
         """Show progress, write a due snapshot, check the time limit.
 
         It is called several times a second.
         """
-        self._progress.update(n_done, self._status(self._chains))
-        if self._folder is not None and self._folder.is_due():
-            snapshots = [chain.snapshot for chain in self._chains if chain.snapshot is not None]
-            if len(snapshots) == len(self._chains):
+        self.progress.update(n_done, self.status(self.chains))
+        if self.folder is not None and self.folder.is_due():
+            snapshots = [chain.snapshot for chain in self.chains if chain.snapshot is not None]
+            if len(snapshots) == len(self.chains):
                 self._write(snapshots, False)
-                for chain in self._chains:
+                for chain in self.chains:
                     if not chain.is_done:
                         chain.snapshot = None
             else:
-                for chain in self._chains:
+                for chain in self.chains:
                     chain.needs_snapshot = chain.snapshot is None
-        self._limit.check(any(chain.has_posterior for chain in self._chains))
+        self.limit.check(any(chain.has_posterior for chain in self.chains))
 
     def finish(self, has_ended: bool) -> None:
         """Write the last snapshot of chains that no longer run."""
-        if self._folder is not None:
-            self._write([chain.take_snapshot() for chain in self._chains], has_ended)
+        if self.folder is not None:
+            self._write([chain.take_snapshot() for chain in self.chains], has_ended)
 
     def _write(self, snapshots: Sequence[tuple[Arrays, int]], has_ended: bool) -> None:
         """Write chain states and the draws since the last snapshot to the job folder."""
-        assert self._folder is not None
-        first_draws = self._folder.recorded or [0] * len(snapshots)
+        assert self.folder is not None
+        first_draws = self.folder.recorded or [0] * len(snapshots)
         end_draws = [recorded for _, recorded in snapshots]
         new_draws = [
             chain.read_draws(a, b)
-            for chain, a, b in zip(self._chains, first_draws, end_draws, strict=True)
+            for chain, a, b in zip(self.chains, first_draws, end_draws, strict=True)
         ]
         progress_counts = {
-            "done": sum(chain.sweeps for chain in self._chains),
-            "total": sum(chain.total for chain in self._chains),
+            "done": sum(chain.sweeps for chain in self.chains),
+            "total": sum(chain.total for chain in self.chains),
             "unit": "sweeps",
         }
         states = [state for state, _ in snapshots]
-        self._folder.write(
-            states, new_draws, end_draws, {**self._position, **progress_counts}, has_ended
+        self.folder.write(
+            states, new_draws, end_draws, {**self.position, **progress_counts}, has_ended
         )
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .index_arithmetic import iterate_slices
 from .maximisation import Concave, maximise_concave
 from .numerics.weight_shares import scale_to_maximum
 
@@ -82,15 +83,13 @@ def _iterate_log_weights(
 ) -> Iterator[tuple[tuple[np.ndarray, ...], np.ndarray]]:
     """Yield, for blocks of draws, their indices and log weights at all temperatures."""
     flat_log_likelihoods = log_likelihoods.ravel()
-    for first in range(0, len(flat_log_likelihoods), CHUNK):
+    for draws in iterate_slices(len(flat_log_likelihoods), 1, CHUNK):
         with np.errstate(invalid="ignore"):
             tempered_log_likelihoods = np.where(
-                beta == 0.0, 0.0, beta * flat_log_likelihoods[first : first + CHUNK, None]
+                beta == 0.0, 0.0, beta * flat_log_likelihoods[draws, None]
             )
         yield (
-            np.unravel_index(
-                np.arange(first, first + len(tempered_log_likelihoods)), log_likelihoods.shape
-            ),
+            np.unravel_index(np.arange(draws.start, draws.stop), log_likelihoods.shape),
             a + tempered_log_likelihoods,
         )
 

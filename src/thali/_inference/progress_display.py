@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from thali.errors import LongRunWarning
@@ -28,25 +29,25 @@ def format_duration(seconds: float) -> str:
 EARLY, LONG = 5.0, 60.0
 
 
+@dataclass
 class DurationForecast:
     """Calls `report_seconds(seconds)` once if a run is expected to take long."""
 
-    def __init__(self, report_seconds: Callable[[float], None] | None) -> None:
-        self._report_seconds = report_seconds
-        self._first_observation: tuple[float, int] | None = None
+    report_seconds: Callable[[float], None] | None
+    first_observation: tuple[float, int] | None = None
 
     def observe(self, n_done: int, n_total: int) -> None:
         """Note the number of finished steps; report the expected duration once."""
-        if self._report_seconds is None:
+        if self.report_seconds is None:
             return
         now = time.monotonic()
-        start_time, n_first = self._first_observation = self._first_observation or (now, n_done)
+        start_time, n_first = self.first_observation = self.first_observation or (now, n_done)
         if now - start_time < EARLY or n_done <= n_first:
             return
         seconds = (now - start_time) * (1.0 + (n_total - n_done) / (n_done - n_first))
         if seconds > LONG:
-            self._report_seconds(seconds)
-            self._report_seconds = None
+            self.report_seconds(seconds)
+            self.report_seconds = None
 
 
 def build_duration_warning(task: str, *faster_options: Any) -> Callable[[float], None]:
@@ -58,6 +59,7 @@ def build_duration_warning(task: str, *faster_options: Any) -> Callable[[float],
     )
 
 
+@dataclass
 class Progress:
     """Context manager that shows a run's progress on stderr.
 
@@ -67,21 +69,16 @@ class Progress:
     take (`DurationForecast`).
     """
 
-    def __init__(
-        self,
-        enabled: bool,
-        description: str,
-        total: int,
-        unit: str = "steps",
-        report_seconds: Callable[[float], None] | None = None,
-    ) -> None:
-        if not enabled:
-            report_seconds = None
-        self._forecast = DurationForecast(report_seconds)
-        self._unit = unit
-        self._enabled = enabled
-        self._description = description
-        self._total = total
+    enabled: bool
+    description: str
+    total: int
+    unit: str = "steps"
+    report_seconds: Callable[[float], None] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.enabled:
+            self.report_seconds = None
+        self._forecast = DurationForecast(self.report_seconds)
         self._done = 0
         self._note = ""
         self._display = None
@@ -92,14 +89,14 @@ class Progress:
 
     def __enter__(self) -> "Progress":
         self._began = time.monotonic()
-        if self._enabled:
+        if self.enabled:
             self._timer = threading.Timer(_PATIENCE, self._open_display)
             self._timer.daemon = True
             self._timer.start()
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        if not self._enabled:
+        if not self.enabled:
             return
         self._timer.cancel()
         with self._lock:
@@ -117,7 +114,7 @@ class Progress:
     def set_total(self, total: int) -> None:
         """Change the total number of steps."""
         with self._lock:
-            self._total = total
+            self.total = total
             if self._display is not None:
                 self._display.set_total(total)
 
@@ -128,7 +125,7 @@ class Progress:
             self._note = ""
             if self._display is not None:
                 self._display.show(n_done, "", status)
-        self._forecast.observe(n_done, self._total)
+        self._forecast.observe(n_done, self.total)
 
     def _open_display(self) -> None:
         """Open a bar display on a terminal, else a line display."""
@@ -138,7 +135,7 @@ class Progress:
             display_class = _LineDisplay
             if _can_draw():
                 display_class = _BarDisplay
-            self._display = display_class(self._description, self._total, self._unit, self._began)
+            self._display = display_class(self.description, self.total, self.unit, self._began)
             self._display.show(self._done, self._note)
 
 
@@ -195,42 +192,44 @@ class _BarDisplay:
         self._bar.stop()
 
 
+@dataclass
 class _LineDisplay:
     """Progress as occasional lines, for files and pipes."""
 
-    def __init__(self, description: str, total: int, unit: str, began: float) -> None:
-        self._description = description
-        self._total = total
-        self._unit = unit
-        self._began = began
-        self._done = 0
-        self._last_note = ""
-        self._print_line(f"{description} ...")
+    description: str
+    total: int
+    unit: str
+    began: float
+    done: int = 0
+    last_note: str = ""
+
+    def __post_init__(self) -> None:
+        self._print_line(f"{self.description} ...")
 
     def show(self, n_done: int, note: str, status: str = "") -> None:
         """Remember the number of finished steps; print a new note as a line."""
-        self._done = n_done
-        if note and note != self._last_note:
-            self._print_line(f"{self._description}: {note}")
-            self._last_note = note
+        self.done = n_done
+        if note and note != self.last_note:
+            self._print_line(f"{self.description}: {note}")
+            self.last_note = note
         elif time.monotonic() - self._last >= _SILENCE:
-            line = f"{self._description}: {self._format_counts()}"
+            line = f"{self.description}: {self._format_counts()}"
             if status:
                 line += f"; {status}"
             self._print_line(line)
 
     def set_total(self, total: int) -> None:
         """Change the total number of steps."""
-        self._total = total
+        self.total = total
 
     def close(self) -> None:
         """Print the final count and the duration."""
-        seconds = time.monotonic() - self._began
-        self._print_line(f"{self._description}: {self._format_counts()} in {seconds:,.0f} s")
+        seconds = time.monotonic() - self.began
+        self._print_line(f"{self.description}: {self._format_counts()} in {seconds:,.0f} s")
 
     def _format_counts(self) -> str:
         """Return "done of total" as text."""
-        return f"{self._done:,} of {self._total:,} {self._unit}"
+        return f"{self.done:,} of {self.total:,} {self.unit}"
 
     def _print_line(self, line: str) -> None:
         """Print a line to stderr; remember the time."""

@@ -13,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -122,6 +123,7 @@ def run_serially(run: Callable[[Task], Any], tasks: list[Task]) -> Iterator[tupl
     return ((task_index, run(task)) for task_index, task in enumerate(tasks))
 
 
+@dataclass
 class Batch(Generic[Task]):
     """Tasks of which only those without a stored record are run.
 
@@ -130,20 +132,17 @@ class Batch(Generic[Task]):
     one.
     """
 
-    def __init__(
-        self,
-        tasks: list[Task],
-        key: Callable[[Task], str],
-        run: Callable[[Task], Any],
-        record: Callable[[Task, Any], Record] | None = None,
-        folder: PartsFolder | None = None,
-    ) -> None:
-        self._tasks, self._key, self._run = tasks, key, run
-        self._record, self._folder = record, folder
+    tasks: list[Task]
+    key: Callable[[Task], str]
+    run: Callable[[Task], Any]
+    record: Callable[[Task, Any], Record] | None = None
+    folder: PartsFolder | None = None
+
+    def __post_init__(self) -> None:
         self.records: dict[str, Record] = {}
-        for task_key in map(key, tasks):
-            if folder is not None and task_key in folder.records:
-                self.records[task_key] = folder.records[task_key]
+        for task_key in map(self.key, self.tasks):
+            if self.folder is not None and task_key in self.folder.records:
+                self.records[task_key] = self.folder.records[task_key]
 
     def finish(
         self,
@@ -161,15 +160,15 @@ class Batch(Generic[Task]):
         first, with the tasks that wait.
         """
         waiting_tasks = [
-            task for task in self._tasks if not is_finished(self.records.get(self._key(task)))
+            task for task in self.tasks if not is_finished(self.records.get(self.key(task)))
         ]
         with progress:
             try:
                 if before_run is not None:
                     before_run(waiting_tasks)
-                n_done = len(self._tasks) - len(waiting_tasks)
+                n_done = len(self.tasks) - len(waiting_tasks)
                 progress.update(n_done)
-                for task_index, outcome in run_tasks(self._run, waiting_tasks):
+                for task_index, outcome in run_tasks(self.run, waiting_tasks):
                     self._record_task(waiting_tasks[task_index], outcome, get_seconds)
                     n_done += 1
                     progress.update(n_done)
@@ -182,12 +181,12 @@ class Batch(Generic[Task]):
     ) -> None:
         """Store the record of a task's result, also in the job folder."""
         record = outcome
-        if self._record is not None:
-            record = self._record(task, outcome)
-        key = self._key(task)
+        if self.record is not None:
+            record = self.record(task, outcome)
+        key = self.key(task)
         self.records[key] = record
-        if self._folder is not None:
-            self._folder.add(key, record, get_seconds(record))
+        if self.folder is not None:
+            self.folder.add(key, record, get_seconds(record))
 
 
 class JobParts(NamedTuple):

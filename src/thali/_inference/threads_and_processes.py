@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -231,13 +232,14 @@ def call_in_threads(function: Callable[[int], None], n_calls: int, cores: int | 
     )
 
 
+@dataclass
 class _SingleCall(SlicedWork):
     """One function call as `SlicedWork` of a single slice."""
 
-    sweeps, total, is_done = 0, 1, False
+    function: Callable[[int], None]
+    call_index: int
 
-    def __init__(self, function: Callable[[int], None], call_index: int) -> None:
-        self.function, self.call_index = function, call_index
+    sweeps, total, is_done = 0, 1, False
 
     def run_until(self, until: int) -> None:
         """Call the function."""

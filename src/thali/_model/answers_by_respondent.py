@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-BLOCK = 2**21  # entries of an array
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.numerics.weight_shares import divide_positive
 
 
 class AnswersByRespondent(NamedTuple):
@@ -37,16 +38,13 @@ class AnswersByRespondent(NamedTuple):
         """
         first_outcomes = np.cumsum(problem.sizes) - problem.sizes
         expected = np.repeat(problem.totals, problem.sizes) * p
-        block_size = max(1, BLOCK // len(p))
-        for first_respondent in range(0, self.n_respondents, block_size):
-            outcome_counts = self.tally[first_respondent : first_respondent + block_size].toarray()
+        for respondents in iterate_slices(self.n_respondents, len(p)):
+            outcome_counts = self.tally[respondents].toarray()
             outcome_totals = np.repeat(
                 np.add.reduceat(outcome_counts, first_outcomes, axis=1), problem.sizes, axis=1
             )
             differences = outcome_counts - outcome_totals * p
-            yield np.divide(
-                differences, np.sqrt(expected), out=np.zeros_like(differences), where=expected > 0.0
-            )
+            yield divide_positive(differences, np.sqrt(expected))
 
 
 class DesignEffect(NamedTuple):

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from thali._data.respondent_answers import find_first_answers, list_ordered_pairs
+from thali._inference.numerics.weight_shares import divide_positive
 
 RANKING, REVERSED = "ranking", "reversed"
 RULES = (RANKING, REVERSED)
@@ -91,10 +92,7 @@ def choice_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
     """Return the probability that each option of a set is chosen, lapses included."""
     total_weight = weights.sum(axis=-1, keepdims=True)
     m = weights.shape[-1]
-    shares = np.divide(
-        weights, total_weight, out=np.full(weights.shape, 1.0 / m), where=total_weight > 0.0
-    )
-    return (1.0 - lapse) * shares + lapse / m
+    return (1.0 - lapse) * divide_positive(weights, total_weight, 1.0 / m) + lapse / m
 
 
 def floor_weights(weights: np.ndarray) -> np.ndarray:

@@ -279,25 +279,26 @@ def update_sampling(model: "MarkovChainModel", source: Any, update_run: Run) -> 
     }
 
 
+@dataclass
 class RunningFit:
     """The chains of a fit while they run, with time limit and job folder."""
 
-    def __init__(
-        self,
-        model: "MarkovChainModel",
-        sampling: Sampling[Any],
-        run: Run,
-        folder: FitFolder | None,
-        tempered: bool,
-        spent: int = 0,
-    ) -> None:
-        self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
-        self.spent = spent  # sweeps of all chains before the restart with tempering
-        self.sampling = sampling
-        if tempered:
-            self.sampling = sampling.with_tempering(spent) or sampling
-        self.limit = TimeLimit(run.max_time)
-        self.shortened = False  # whether the warm-up is shorter than requested
+    model: "MarkovChainModel"
+    sampling: Sampling[Any]
+    run: Run
+    folder: FitFolder | None
+    tempered: bool
+    spent: int = 0  # sweeps of all chains before the restart with tempering
+    shortened: bool = False  # whether the warm-up is shorter than requested
+
+    def __post_init__(self) -> None:
+        self._temper()
+        self.limit = TimeLimit(self.run.max_time)
+
+    def _temper(self) -> None:
+        """Replace the sampling of a tempered fit by tempered sampling, if there is one."""
+        if self.tempered:
+            self.sampling = self.sampling.with_tempering(self.spent) or self.sampling
 
     def run_until_done(
         self, target: int, start: _ChainStart | None, earlier: "xarray.DataTree | None" = None
@@ -409,8 +410,7 @@ class RunningFit:
         self.limit.may_be_long = self.shortened = True
         self.run = self.run._replace(tune=tune)
         self.sampling = self.model._build_sampling(self.sampling.source, self.run)
-        if self.tempered:
-            self.sampling = self.sampling.with_tempering(self.spent) or self.sampling
+        self._temper()
         if self.folder is not None:
             self.folder.restart()
         chains = self._start_chains(target, None)

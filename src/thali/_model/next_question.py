@@ -9,10 +9,12 @@ import numpy as np
 from thali._argument_checks import is_list
 from thali._inference.index_arithmetic import (
     argsort_descending,
+    iterate_slices,
     part_bounds,
     part_slice,
     space_evenly,
 )
+from thali._inference.numerics.weight_shares import compute_shares, divide_positive
 from thali._labels import format_label, suggest
 from thali.errors import ArgumentError
 
@@ -130,10 +132,10 @@ def compute_expected_information(
     if target.values is None:
         return predictive_entropies - (p_answers @ weights) @ outcomes.compute_entropies()
     entropies_within = np.zeros(len(outcomes.start) - 1)
-    block_size = max(1, BLOCK // (len(outcomes.probabilities) + outcomes.probabilities.shape[1]))
+    row_size = sum(outcomes.probabilities.shape)
     for draw_weights, p_answer in zip(weights, p_answers, strict=True):
-        for first_row in range(0, target.rows, block_size):
-            joint_weights = draw_weights * target.values[first_row : first_row + block_size]
+        for rows in iterate_slices(target.rows, row_size, BLOCK):
+            joint_weights = draw_weights * target.values[rows]
             p_values = joint_weights.sum(axis=1)
             is_possible = p_values > 0.0
             entropies_within += (
@@ -161,9 +163,8 @@ def _compute_mixture_entropies(outcomes: QuestionOutcomes, weights: np.ndarray) 
         - 2.0 * mean_p * (squared_weights @ p)
         + mean_p**2 * squared_weights.sum(axis=1)[:, None]
     )
-    is_positive = mean_p > 0.0
-    log_mean = np.log(mean_p, out=np.zeros_like(mean_p), where=is_positive)
-    correction = np.divide(0.5 * variance, mean_p, out=np.zeros_like(mean_p), where=is_positive)
+    log_mean = np.log(mean_p, out=np.zeros_like(mean_p), where=mean_p > 0.0)
+    correction = divide_positive(0.5 * variance, mean_p)
     return np.add.reduceat(correction - mean_p * log_mean, outcomes.start[:-1], axis=1)
 
 
@@ -186,11 +187,11 @@ def _extend_answers(
     p_joint = p_joint[p_joint > 0.0]
     max_answers = min(max(MIN_ANSWERS, ROWS // n_values), MAX_ANSWERS)
     if len(p_joint) > max_answers:
-        sampled_rows = rng.choice(len(p_joint), max_answers, p=p_joint / p_joint.sum())
+        sampled_rows = rng.choice(len(p_joint), max_answers, p=compute_shares(p_joint))
         joint_weights = joint_weights[sampled_rows]
         p_kept = np.full(max_answers, 1.0 / max_answers)
     else:
-        p_kept = p_joint / p_joint.sum()
+        p_kept = compute_shares(p_joint)
     return joint_weights / joint_weights.sum(axis=1)[:, None], p_kept
 
 

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, Questions, draw_answers
-from thali._inference.index_arithmetic import argsort_descending, part_bounds, sum_parts
+from thali._inference.index_arithmetic import (
+    argsort_descending,
+    iterate_slices,
+    part_bounds,
+    sum_parts,
+)
 from thali._inference.random_seeds import build_generator
 from thali._labels import shorten
 from thali._posterior.posterior_interval import compute_interval
@@ -20,7 +25,6 @@ from .predictive_check import (
     build_check_table,
     compute_check_rows,
     compute_discrepancy,
-    split_blocks,
 )
 
 if TYPE_CHECKING:
@@ -105,7 +109,7 @@ def _split_groups(
     first_question_of_group = questions.rows.group
     first_row_of_group = questions.rows.group_row
     max_question_size = int(np.diff(questions.start[first_question_of_group]).max())
-    for block in split_blocks(
+    for block in iterate_slices(
         group_slice.stop - group_slice.start, numbers_per_answer * max_question_size
     ):
         first_group = group_slice.start + block.start
@@ -209,7 +213,7 @@ def _sum_answers(
     max_question_size = int(
         np.diff(questions.start[question_slice.start : question_slice.stop + 1]).max()
     )
-    for offsets in split_blocks(
+    for offsets in iterate_slices(
         question_slice.stop - question_slice.start, n_draws * len(respondents) * max_question_size
     ):
         block = slice(question_slice.start + offsets.start, question_slice.start + offsets.stop)

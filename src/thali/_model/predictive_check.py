@@ -1,7 +1,7 @@
 """Shared parts of posterior predictive checks: simulated counts, tables, sentences."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -109,7 +109,6 @@ TIE = 1e-9
 MIN_MEAN_COUNT = 2.0
 MAX_NAMED = 5
 # Numbers in memory: 16 MiB as float64.
-BLOCK = 2**21
 
 
 def build_check_table(
@@ -228,16 +227,6 @@ def select_draws(n_draws: int, n_counts: int) -> np.ndarray:
     """Return indices of evenly spaced posterior draws for which data are simulated."""
     n_selected = min(max(MIN_DRAWS, MAX_REPLICATES // n_counts), n_draws)
     return np.arange(n_selected) * n_draws // n_selected
-
-
-def split_blocks(n_rows: int, n_draws: int) -> Iterator[slice]:
-    """Yield slices of rows whose simulated counts fit in memory.
-
-    An interval requires all replicates of its pair.
-    """
-    block_size = max(1, BLOCK // n_draws)
-    for first_row in range(0, n_rows, block_size):
-        yield slice(first_row, min(first_row + block_size, n_rows))
 
 
 def compute_check_rows(

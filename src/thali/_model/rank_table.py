@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.ranks import rank_bounds
 from thali._posterior.posterior_interval import compute_discrete_interval
 
@@ -12,8 +13,6 @@ from .column_headings import HEADINGS
 
 if TYPE_CHECKING:
     import pandas
-
-BLOCK = 2**21  # numbers in memory
 
 
 def tabulate_ranks(
@@ -31,11 +30,10 @@ def tabulate_ranks(
     mean_rank = np.empty_like(utility)
     p_rank_steps = np.zeros((n_options, n_options + 1))  # differences along the ranks
     option_row = np.broadcast_to(np.arange(n_options), (1, n_options))
-    step = max(1, BLOCK // n_options)
-    for first_draw in range(0, len(utility), step):
-        negative_utility = -utility[first_draw : first_draw + step]
+    for draws in iterate_slices(len(utility), n_options):
+        negative_utility = -utility[draws]
         best_rank, worst_rank = rank_bounds(negative_utility)
-        mean_rank[first_draw : first_draw + step] = (best_rank + worst_rank) / 2.0 + 1.0
+        mean_rank[draws] = (best_rank + worst_rank) / 2.0 + 1.0
         probability_per_rank = 1.0 / (worst_rank - best_rank + 1)
         option_indices = np.broadcast_to(option_row, negative_utility.shape)
         np.add.at(p_rank_steps, (option_indices, best_rank), probability_per_rank)

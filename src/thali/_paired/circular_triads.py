@@ -1,7 +1,6 @@
 """Circular triads of a judge (a over b, b over c, c over a) and consistency tests."""
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import comb
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._argument_checks import check_allowed
+from thali._aspects.maximum_likelihood.goodness_of_fit import chi_square_tail
 from thali._data.pairs import PairedComparisons
 from thali._labels import format_plural, shorten
 from thali._number_format import format_number, format_percent
 from thali._object_descriptions import Description
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import ArgumentError, DataError
 
 from .vote_counts import check_complete, list_group_names, prepare_groups
@@ -28,7 +28,7 @@ _MAX_JUDGES = 10  # maximum of judges in a printed table
 _LEVEL = 0.05  # significance level
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class CircularTriads(PrintedResult):
     """Circular triads and consistency by judge; numbers for one, Series for several."""
 
@@ -202,11 +202,9 @@ def _analyse_judge(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
             sum(count for t, count in counts.items() if t <= circular + 1e-9) / 2 ** comb(n, 2)
         )
     else:
-        from scipy.special import chdtrc
-
         df = n * (n - 1) * (n - 2) / (n - 4) ** 2
         statistic = 8 / (n - 4) * (comb(n, 3) / 4 - circular + 0.5) + df
-        p_value = float(chdtrc(df, max(statistic, 0.0)))
+        p_value = chi_square_tail(statistic, df)
     return circular, max_triads, 1 - circular / max_triads, statistic, df, p_value
 
 

@@ -1,14 +1,13 @@
 """Design of paired comparisons: all pairs, balanced in order and position."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from thali._designs.set_designs import schedule_rounds
 from thali._labels import check_design_labels, format_plural
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class PairDesign(PrintedResult):
     """A design of all pairs: `.table`, with opposite orders in `list_a` and `list_b`."""
 

@@ -1,7 +1,6 @@
 """Tests whether groups of respondents have different aspect weights."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from thali._inference.random_seeds import build_generator
 from thali._inference.user_warnings import warn
 from thali._labels import format_plural, shorten
 from thali._number_format import format_p_value
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .likelihood_ratio_tests import describe_caveats, equal_means_row, tabulate_tests
@@ -91,7 +90,7 @@ def _tally_respondents(group: PairedComparisons, pooled: PairedComparisons) -> n
 _LEVEL = 0.05  # p-values below indicate a difference
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class GroupTest(PrintedResult):
     """Tests of group differences; `.table` has one row per test."""
 

@@ -1,14 +1,14 @@
 """Kendall's coefficient of agreement u between judges, and its test."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from thali._argument_checks import check_allowed
+from thali._aspects.maximum_likelihood.goodness_of_fit import chi_square_tail
 from thali._data.pairs import PairedComparisons
 from thali._inference.index_arithmetic import count_pairs
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .vote_counts import check_integer_counts, prepare_pairs
@@ -16,7 +16,7 @@ from .vote_counts import check_integer_counts, prepare_pairs
 _MAX_EXACT = 200_000  # maximum number of pairs of judges
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class AgreementTest(PrintedResult):
     """Agreement of judges: `u`, its minimum `u_min`, and a test against chance."""
 
@@ -96,12 +96,10 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
         third_cumulant = float((count_pairs(judges) * np.maximum(judges - 2, 0)).sum()) / 4
         if third_cumulant == 0.0:
             raise DataError("The asymptotic test requires at least three judges; use test='exact'.")
-        from scipy.special import chdtrc
-
         scale = third_cumulant / (4 * variance)
         df = 8 * variance**3 / third_cumulant**2
         statistic = (agreeing - correct - mean) / scale + df
-        p_value = float(chdtrc(df, max(statistic, 0.0)))
+        p_value = chi_square_tail(statistic, df)
     table = pd.DataFrame(
         {"u": [u], "u_min": u_min, "statistic": statistic, "df": df, "p_value": p_value},
         index=["agreement"],

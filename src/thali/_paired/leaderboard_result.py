@@ -1,7 +1,7 @@
 """`Leaderboard`, the result that users see: tables, uncertainty, saving and updating."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.effects_with_certain_sign import select_certain_signs
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.respondent_dependence import Dependence
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError, Message
 
 from .vote_counts import Judgements
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .leaderboard import LeaderboardRecipe
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Leaderboard(PrintedResult):
     """A leaderboard; it prints as `table` with a sentence.
 

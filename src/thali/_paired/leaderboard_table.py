@@ -8,7 +8,7 @@ from thali._data.choices import Choices
 from thali._data.choices.choices import list_row_members
 from thali._data.number_checks import convert_whole_counts
 from thali._inference.numerics.ranks import sort_descending
-from thali._inference.numerics.weight_shares import compute_shares, scale_to_maximum
+from thali._inference.numerics.weight_shares import softmax
 from thali._labels import choose_number, format_plural, list_names
 from thali._number_format import format_probability
 from thali._posterior.effects_with_certain_sign import CERTAIN
@@ -123,7 +123,7 @@ def build_board(
     rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
     order = order_probabilities(rank)
     tiers = find_tiers(order)
-    worths = _normalise_worths(log_worths)
+    worths = softmax(log_worths)
     outcomes = _count_outcomes(data)
     option_names = np.array(data.labels, dtype=object)[order_indices]
     labels = pd.Index(option_names, name="option")
@@ -144,7 +144,7 @@ def build_board(
     if estimates.estimate is None:
         columns["worth"] = worths.mean(axis=0)
     else:
-        columns["worth"] = _normalise_worths(mean_log_worths)
+        columns["worth"] = softmax(mean_log_worths)
     columns["worth_low"], columns["worth_high"] = compute_interval(worths, ci)
     for name, counts in outcomes.items():
         columns[name] = convert_whole_counts(counts[order_indices])
@@ -193,12 +193,6 @@ def _tabulate_effects(
     low, high = compute_interval(estimates.beta, ci)
     names = pd.Index(data.covariates.names, name="covariate")
     return pd.DataFrame({"effect": estimates.effects, "low": low, "high": high}, index=names)
-
-
-def _normalise_worths(log_worths: np.ndarray) -> np.ndarray:
-    """Return worths that sum to 1 over options (last axis)."""
-    worth = scale_to_maximum(log_worths)
-    return compute_shares(worth)
 
 
 def _count_outcomes(data: Judgements) -> dict[str, np.ndarray]:

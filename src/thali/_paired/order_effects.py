@@ -1,6 +1,5 @@
 """Effect of the order in which a pair is shown (or of playing at home) on choices."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from thali._data.pairs.data_subsets import build_ties_error
 from thali._inference.numerics.log_densities import log_binomial
 from thali._inference.user_warnings import warn
 from thali._number_format import format_p_value
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError, InPython
 
 from .likelihood_ratio_tests import describe_caveats, equal_means_row, tabulate_tests
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class OrderEffect(PrintedResult):
     """The order effect with standard error; `.table` has likelihood-ratio tests.
 

@@ -1,19 +1,23 @@
 """Bootstrap of aspect weights, by respondents or by simulated choices."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._argument_checks import check_integer, check_open_interval
+from thali._argument_checks import check_integer
 from thali._aspects.maximum_likelihood.elimination_engine import require_choice_estimates
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.number_checks import are_integers
 from thali._inference.random_seeds import build_generator
 from thali._labels import format_plural
-from thali._posterior.posterior_interval import INTERVAL, compute_interval, format_level
-from thali._printed_result import PrintedResult
+from thali._posterior.posterior_interval import (
+    INTERVAL,
+    check_interval,
+    compute_interval,
+    format_level,
+)
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .vote_counts import find_pair_indices, pool_groups, prepare_groups
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Bootstrap(PrintedResult):
     """Bootstrap estimates of aspect weights; `at_infinity` counts failed samples."""
 
@@ -75,7 +79,7 @@ def bootstrap(
     ['estimate', 'mean', 'std_error', 'low', 'high']
     """
     samples = check_integer("samples", samples, 2)
-    ci = check_open_interval("ci", ci, "the probability of an interval")
+    ci = check_interval(ci)
     data_sets = prepare_groups(respondents, "respondents")
     if len(data_sets) < 2:
         raise DataError(
@@ -142,7 +146,7 @@ def parametric_bootstrap(
     True
     """
     samples = check_integer("samples", samples, 2)
-    ci = check_open_interval("ci", ci, "the probability of an interval")
+    ci = check_interval(ci)
     fit = require_choice_estimates(model, "parametric_bootstrap")
     totals = fit.problem.totals
     if not are_integers(totals):

@@ -1,11 +1,10 @@
 """Weak, moderate and strong stochastic transitivity of choice proportions."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .vote_counts import choice_proportions, prepare_pairs
@@ -17,7 +16,7 @@ _ORDERS = np.array([(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1
 KINDS = ("weak", "moderate", "strong")
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Transitivity(PrintedResult):
     """Counts of violated transitivity, weak, moderate, strong; `violations` lists them."""
 

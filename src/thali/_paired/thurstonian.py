@@ -1,6 +1,5 @@
 """Thurstone's law of comparative judgement, Case V."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +9,8 @@ from thali._aspects.maximum_likelihood.goodness_of_fit import run_fit_test
 from thali._data.connectivity import check_finite
 from thali._data.number_checks import are_integers
 from thali._inference.maximisation import Concave, maximise_concave
-from thali._inference.numerics.log_densities import log_binomial_coefficient
-from thali._printed_result import PrintedResult
+from thali._inference.numerics.log_densities import LOG_2PI, log_binomial_coefficient
+from thali._printed_result import PrintedResult, printed_dataclass
 
 from .vote_counts import prepare_pairs
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 _ROUGH = 1e-8  # gain of a step that ends a maximisation; the maximum may be at infinity
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Thurstone(PrintedResult):
     """Fit of Thurstone's Case V: scale values and test of fit."""
 
@@ -139,7 +138,7 @@ def _build_log_likelihood(design: np.ndarray, wins: np.ndarray, losses: np.ndarr
         eta = design @ scale
         low = log_ndtr(-eta)
         high = log_ndtr(eta)
-        density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
+        density = -0.5 * eta**2 - 0.5 * LOG_2PI
         hazard_high = np.exp(density - high)
         hazard_low = np.exp(density - low)
         gradient = wins * hazard_high - losses * hazard_low

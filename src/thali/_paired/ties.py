@@ -1,6 +1,5 @@
 """Ties in paired comparisons: as half wins, or by Davidson's model."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from thali._data.connectivity import check_finite
 from thali._data.pairs import PairedComparisons
 from thali._labels import format_plural
 from thali._number_format import format_p_value
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import ArgumentError, DataError, InPython
 
 from .order_effects import estimate_advantage
@@ -51,7 +50,7 @@ def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
     return _set_ties(data, ties).without_ties("half")
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Davidson(PrintedResult):
     """Fit of Davidson's model: worths, tie parameter nu and tests.
 

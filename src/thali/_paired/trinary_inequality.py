@@ -1,13 +1,12 @@
 """Trinary inequality of choice probabilities, which preference trees imply, and its test."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._aspects.maximum_likelihood.given_aspects import build_known_aspects
 from thali._number_format import format_percent
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .vote_counts import choice_proportions, prepare_pairs
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class TrinaryInequality(PrintedResult):
     """Test of the trinary inequality: proportion of triples; `triples` lists all."""
 

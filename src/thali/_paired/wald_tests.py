@@ -1,6 +1,5 @@
 """Wald tests of linear contrasts of weights or utilities."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,11 @@ from thali._aspects.maximum_likelihood.goodness_of_fit import chi_square_tail
 from thali._labels import shorten, suggest
 from thali._model.answers_by_respondent import compute_orthonormal_basis
 from thali._number_format import format_p_value
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import ArgumentError
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class WaldTest(PrintedResult):
     """A joint Wald test; `.table` has each contrast with its standard error."""
 

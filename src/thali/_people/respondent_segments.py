@@ -1,7 +1,6 @@
 """Segments (clusters) of respondents by preference: k-means, stability, names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from thali._labels import format_plural
 from thali._number_format import format_percent
 from thali._object_descriptions import Description, PrintedObject
 from thali._posterior.posterior_interval import INTERVAL, compute_interval, interval_tails
+from thali._printed_result import printed_dataclass
 from thali.errors import Argument, DataError
 
 from .latent_class_alignment import share_by_class
@@ -102,7 +102,7 @@ class SegmentResults:
         return build_segments(self._preferences(), k, random_seed, ci)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Segments(PrintedObject):
     """Clusters of respondents by preference, with sizes, profiles and stability.
 

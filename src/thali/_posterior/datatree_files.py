@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.checksummed_files import atomic_write, compute_seal, is_intact
+from thali._inference.index_arithmetic import iterate_slices
 from thali.errors import ArgumentError, DataError, InPython
 
 if TYPE_CHECKING:
@@ -113,9 +114,9 @@ def _count_characters(
             texts: Any = member.attrs[attribute]
             n_characters += sum(map(len, np.atleast_1d(texts)))
     if isinstance(member, h5py.Dataset) and member.dtype.kind == "O" and member.shape:
-        block_size = max(1, _TEXT_BLOCK // max(1, file_size * math.prod(member.shape[1:])))
-        for first_row in range(0, len(member), block_size):
-            n_characters += sum(map(len, member[first_row : first_row + block_size].ravel()))
+        row_size = file_size * math.prod(member.shape[1:])
+        for rows in iterate_slices(len(member), row_size, _TEXT_BLOCK):
+            n_characters += sum(map(len, member[rows].ravel()))
             if n_characters > file_size:
                 break
     return n_characters
@@ -471,6 +472,11 @@ def check_predictive_size(n_observations: int, n_draws: int) -> None:
         )
 
 
+def get_draw_coordinates(posterior: "xarray.Dataset") -> "dict[str, xarray.DataArray]":
+    """Return the coordinates chain and draw of a dataset of draws."""
+    return {name: posterior[name] for name in ("chain", "draw")}
+
+
 def add_log_prior(
     groups: "dict[str, xarray.Dataset]",
     log_prior: Mapping[str, np.ndarray],
@@ -484,7 +490,7 @@ def add_log_prior(
     import xarray as xr
 
     posterior = groups["posterior"]
-    sample_coordinates = {name: posterior[name] for name in ("chain", "draw")}
+    sample_coordinates = get_draw_coordinates(posterior)
     variables = {
         name: (("chain", "draw"), log_densities, {"description": _OF + notes.get(name, name)})
         for name, log_densities in log_prior.items()

@@ -10,6 +10,7 @@ from thali._argument_checks import check_open_interval
 from thali._inference.mbar import estimate_constants
 from thali._number_format import format_percent
 from thali._object_descriptions import Description, PrintedObject
+from thali._printed_result import printed_dataclass
 from thali.errors import Argument, Message, Remedy
 
 from .convergence_check import ConvergenceCheck
@@ -84,7 +85,7 @@ class ThermodynamicIntegral:
         return f"{text}, not in agreement"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class LogEvidence(PrintedObject):
     r"""Log evidence of a model with its checks, as `log_evidence` returns it.
 

@@ -7,9 +7,14 @@ from thali._argument_checks import check_open_interval
 INTERVAL = 0.89
 
 
+def check_interval(ci: float) -> float:
+    """Return the probability of an interval as a float; raise ArgumentError outside (0, 1)."""
+    return check_open_interval("ci", ci, "the probability of an interval")
+
+
 def interval_tails(ci: float) -> tuple[float, float]:
     """Return the two quantile probabilities of an interval; raise for `ci` outside (0, 1)."""
-    ci = check_open_interval("ci", ci, "the probability of an interval")
+    ci = check_interval(ci)
     return (1 - ci) / 2, (1 + ci) / 2
 
 

@@ -1,6 +1,7 @@
 """Access to a posterior's variables by name; no other code reads groups of its tree."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -45,6 +46,7 @@ _OF_POPULATION = (
 )
 
 
+@dataclass
 class PosteriorTree:
     """Read-only access to a posterior's DataTree.
 
@@ -54,8 +56,7 @@ class PosteriorTree:
         The posterior, as in `posterior_`.
     """
 
-    def __init__(self, tree: "xarray.DataTree") -> None:
-        self.tree = tree
+    tree: "xarray.DataTree"
 
     @property
     def draws(self) -> "xarray.Dataset":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.ranks import twice_ranks
 from thali._number_format import format_number
 
@@ -82,11 +83,10 @@ def _apply_in_blocks(
     diagnostics = np.full((n_rows, len(draws)), np.nan)
     if draws.size and draws.shape[2] >= MIN_DRAWS:
         defined_indices = np.flatnonzero(~np.isnan(draws).any(axis=(1, 2)))
-        block_size = max(1, _BLOCK // draws[0].size)
         # constant chains and infinite draws
         with np.errstate(invalid="ignore", divide="ignore"):
-            for first in range(0, len(defined_indices), block_size):
-                block_indices = defined_indices[first : first + block_size]
+            for block in iterate_slices(len(defined_indices), draws[0].size, _BLOCK):
+                block_indices = defined_indices[block]
                 diagnostics[:, block_indices] = function(draws[block_indices])
     return diagnostics
 

@@ -322,54 +322,61 @@ def _find_answer_series(frame: pd.DataFrame, n_tasks: int) -> dict[str, dict[int
     return columns_by_name
 
 
-def _is_answer_name(name: str) -> bool:
+def _is_answer_name(column: str) -> bool:
     """Return whether a column name means chosen, best, worst, odd, similarity or a rank."""
-    plain_name = simplify_name(name)
+    plain_name = simplify_name(column)
     return plain_name.rstrip("0123456789") in RANK.sure or any(
         plain_name in r.sure for r in _SET_ANSWERS
     )
 
 
-def _join_options(cells: dict[str, Any], options: dict[str, str]) -> dict[str, Any]:
+def _join_options(answer_cells: dict[str, Any], option_by_column: dict[str, str]) -> dict[str, Any]:
     """Return the cells of one answered set: its options and answers, or a ranking."""
-    option_labels = list(options.values())
-    cells = {stem: _replace_tie_code(stem, cell, option_labels) for stem, cell in cells.items()}
-    cells = _join_ranks(cells, option_labels)
-    if _RANKING in cells:
-        return cells
-    return options | cells
+    option_labels = list(option_by_column.values())
+    answer_cells = {
+        stem: _replace_tie_code(stem, cell, option_labels) for stem, cell in answer_cells.items()
+    }
+    answer_cells = _join_ranks(answer_cells, option_labels)
+    if _RANKING in answer_cells:
+        return answer_cells
+    return option_by_column | answer_cells
 
 
-def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
+def _join_ranks(answer_cells: dict[str, Any], option_labels: list[str]) -> dict[str, Any]:
     """Combine the answers rank1, rank2, ... into one ranking; unranked options tie last."""
-    rank_stems = [stem for stem in cells if simplify_name(stem).rstrip("0123456789") in RANK.sure]
+    rank_stems = [
+        stem for stem in answer_cells if simplify_name(stem).rstrip("0123456789") in RANK.sure
+    ]
     if not rank_stems:
-        return cells
+        return answer_cells
     ranked_texts = [
-        format_label(cells[stem]) for stem in sorted(rank_stems, key=lambda stem: (len(stem), stem))
+        format_label(answer_cells[stem])
+        for stem in sorted(rank_stems, key=lambda stem: (len(stem), stem))
     ]
     label_by_position: dict[str, str] = {}
-    if not {*ranked_texts} & {*options}:
-        label_by_position = {str(k): label for k, label in enumerate(options, start=1)}
+    if not {*ranked_texts} & {*option_labels}:
+        label_by_position = {str(k): label for k, label in enumerate(option_labels, start=1)}
     tied_groups = [label_by_position.get(label, label) for label in ranked_texts if label]
     ranked_labels = {
         label for group in tied_groups for label in map(str.strip, _BETWEEN.split(group))
     }
-    unranked_text = TIED.join(label for label in options if label and label not in ranked_labels)
+    unranked_text = TIED.join(
+        label for label in option_labels if label and label not in ranked_labels
+    )
     ranking = BEFORE.join(filter(None, [*tied_groups, unranked_text]))
-    return {stem: cell for stem, cell in cells.items() if stem not in rank_stems} | {
+    return {stem: cell for stem, cell in answer_cells.items() if stem not in rank_stems} | {
         _RANKING: ranking
     }
 
 
-def _split_numbered_name(name: str) -> tuple[str, int] | None:
+def _split_numbered_name(column: str) -> tuple[str, int] | None:
     """Split "chosen_3" or Qualtrics' "3_chosen" into (question, number); else None."""
-    return _split_loop_name(name) or _split_series_name(name)
+    return _split_loop_name(column) or _split_series_name(column)
 
 
-def _split_loop_name(name: str) -> tuple[str, int] | None:
+def _split_loop_name(column: str) -> tuple[str, int] | None:
     """Split Qualtrics' "3_chosen" into ("chosen", 3); None for other names."""
-    loop_match = _LOOP.fullmatch(name)
+    loop_match = _LOOP.fullmatch(column)
     if loop_match is None:
         return None
     return loop_match[2], int(loop_match[1])
@@ -385,20 +392,20 @@ def find_loop_answers(names: Iterable[str]) -> list[str]:
     return next((columns for columns in columns_of_question.values() if len(columns) > 1), [])
 
 
-def _split_series_name(name: str) -> tuple[str, int] | None:
+def _split_series_name(column: str) -> tuple[str, int] | None:
     """Split "chosen_3" into ("chosen_", 3); None without a number."""
-    series_match = _SERIES.fullmatch(name)
+    series_match = _SERIES.fullmatch(column)
     if series_match is None:
         return None
     return series_match[1], int(series_match[2])
 
 
-def _replace_tie_code(stem: str, cell: Any, options: list[str]) -> Any:
+def _replace_tie_code(stem: str, answer_cell: Any, option_labels: list[str]) -> Any:
     """Return "tie" for answer 3 about a pair; other answers unchanged."""
-    is_pair_answer = len(options) == 2 and simplify_name(stem) in CHOSEN_OF_TWO.sure
-    if is_pair_answer and format_label(cell) == "3" and "3" not in options:
+    is_pair_answer = len(option_labels) == 2 and simplify_name(stem) in CHOSEN_OF_TWO.sure
+    if is_pair_answer and format_label(answer_cell) == "3" and "3" not in option_labels:
         return TIE_WORDS[0]
-    return cell
+    return answer_cell
 
 
 # A design of products has one product per row -----------------------------------------------------
@@ -424,19 +431,19 @@ def _find_version_column(
     return version_column
 
 
-def _build_version_error(n_versions: int, name: str | None) -> DataError:
+def _build_version_error(n_versions: int, version_column: str | None) -> DataError:
     """Build the error for answers that do not state the design version."""
     return DataError(
         f"The design has {format_plural(n_versions, 'version')}, but no column of the answers gives"
-        f" each respondent's version; name such a column {name!r}."
+        f" each respondent's version; name such a column {version_column!r}."
     )
 
 
-def _label_cells(frame: pd.DataFrame, name: str | None) -> np.ndarray:
-    """Return a column's cells as an array of labels; "" everywhere if `name` is None."""
-    if name is None:
+def _label_cells(frame: pd.DataFrame, column: str | None) -> np.ndarray:
+    """Return a column's cells as an array of labels; "" everywhere if `column` is None."""
+    if column is None:
         return np.full(len(frame), "", object)
-    return frame[name].map(format_label).to_numpy(object)
+    return frame[column].map(format_label).to_numpy(object)
 
 
 def _find_task_columns(
@@ -481,11 +488,11 @@ def _find_task_columns(
 
 
 def _select_series(
-    names: list[str], n_tasks: int, split_name: Callable[[str], tuple[str, int] | None]
+    all_columns: list[str], n_tasks: int, split_name: Callable[[str], tuple[str, int] | None]
 ) -> list[dict[int, str]]:
     """Return each series of numbered columns that has one column per task."""
     series: dict[str, dict[int, str]] = {}
-    for column in names:
+    for column in all_columns:
         if name_and_number := split_name(column):
             series.setdefault(name_and_number[0], {})[name_and_number[1]] = column
     return [columns for columns in series.values() if len(columns) == n_tasks]

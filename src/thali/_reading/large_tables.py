@@ -180,8 +180,7 @@ class ComparisonTable(NamedTuple):
     ) -> "tuple[ComparisonTable, np.ndarray, int]":
         """Return the table without known answers, all known hashes, and the number dropped.
 
-        Return the remaining table, all known identifiers (hashes of 8 bytes) and the number of
-        dropped answers.
+        Identifiers are known by their hashes, of 8 bytes each.
         """
         from pandas.util import hash_array
 
@@ -340,7 +339,7 @@ def is_large(path: str) -> bool:
 def _count_distinct_rows(
     filtered_file: _FilteredFile,
     columns: tuple[str, ...],
-    date: str | None,
+    date_column: str | None,
     progressbar: bool,
 ) -> tuple[RawTable, np.ndarray]:
     """Return the distinct rows of these columns, and how often each occurs."""
@@ -359,9 +358,11 @@ def _count_distinct_rows(
         prefix_errors(file),
     ):
         for batch, row_numbers, n_read in filtered_file.iterate_batches(column_names):
-            if date is not None:
-                days = _convert_batch_days(filtered_file, batch[date], date, row_numbers)
-                batch = batch.set_column(batch.column_names.index(date), date, days)
+            if date_column is not None:
+                days = _convert_batch_days(
+                    filtered_file, batch[date_column], date_column, row_numbers
+                )
+                batch = batch.set_column(batch.column_names.index(date_column), date_column, days)
             coded_columns = [codes_by_column[name].encode(batch[name]) for name in column_names]
             coded_table = pa.table(
                 [*coded_columns, pa.array(row_numbers)], names=[*column_names, _ROW]
@@ -407,10 +408,12 @@ def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) 
     return is_text
 
 
-def _warn_about_practice_rows(filtered_file: _FilteredFile, head: RawTable, data: Any) -> None:
+def _warn_about_practice_rows(
+    filtered_file: _FilteredFile, first_rows: RawTable, data: Any
+) -> None:
     """Warn that a large file contains rows labelled as practice."""
     practice_columns = [
-        practice_column.column for practice_column in find_practice_rows(head, data)
+        practice_column.column for practice_column in find_practice_rows(first_rows, data)
     ]
     if not practice_columns:
         return
@@ -499,41 +502,42 @@ def _remove_dictionary(column: Any) -> Any:
 
 
 def _convert_batch_days(
-    filtered_file: _FilteredFile, column: Any, name: str, row_numbers: np.ndarray
+    filtered_file: _FilteredFile, column: Any, column_name: str, row_numbers: np.ndarray
 ) -> Any:
     """Convert the dates of a batch to days since 1970; errors name rows of the file."""
     try:
-        return _convert_days(column, name, row_numbers)
+        return _convert_days(column, column_name, row_numbers)
     except MissingDateError as first_error:
         n_empty = 0
-        for batch, row_numbers, _ in filtered_file.iterate_batches([name]):
+        for batch, row_numbers, _ in filtered_file.iterate_batches([column_name]):
             try:
-                _convert_days(batch[name], name, row_numbers)
+                _convert_days(batch[column_name], column_name, row_numbers)
             except MissingDateError as error:
                 n_empty += error.count
-        raise MissingDateError(name, first_error.row, n_empty) from None
+        raise MissingDateError(column_name, first_error.row, n_empty) from None
 
 
-def _convert_days(column: Any, name: str, row_numbers: np.ndarray) -> Any:
+def _convert_days(column: Any, column_name: str, row_numbers: np.ndarray) -> Any:
     """Convert dates and times to days since 1970; integers are unchanged."""
     import pyarrow as pa
 
     dates = read_dates(
-        pd.DataFrame({name: column.to_pandas().to_numpy()}, index=pd.Index(row_numbers + 1)), name
+        pd.DataFrame({column_name: column.to_pandas().to_numpy()}, index=pd.Index(row_numbers + 1)),
+        column_name,
     )
     if dates.unit != DAY:
         return _remove_dictionary(column)
     return pa.array(dates.number.astype("datetime64[D]").astype(str))
 
 
-def _group_rows(table: Any, names: list[str], count_column: str | None) -> Any:
+def _group_rows(table: Any, columns: list[str], count_column: str | None) -> Any:
     """Group equal rows; return their first row number and count."""
     aggregation = (_ROW, "count")
     if count_column is not None:
         aggregation = (count_column, "sum")
-    group_table = table.group_by(names).aggregate([(_ROW, "min"), aggregation])
-    return group_table.select([*names, f"{_ROW}_min", "_".join(aggregation)]).rename_columns(
-        [*names, _ROW, _HOW_OFTEN]
+    group_table = table.group_by(columns).aggregate([(_ROW, "min"), aggregation])
+    return group_table.select([*columns, f"{_ROW}_min", "_".join(aggregation)]).rename_columns(
+        [*columns, _ROW, _HOW_OFTEN]
     )
 
 

@@ -118,9 +118,9 @@ def strip_file_names(table: RawTable) -> RawTable:
     return _apply_labels(table, label_by_name, note)
 
 
-def _strip_media_name(name: str) -> str:
+def _strip_media_name(file_name: str) -> str:
     """Return "ice cream" for "stimuli/ice_cream.png"; "" for other texts."""
-    media_match = _MEDIA.fullmatch(name)
+    media_match = _MEDIA.fullmatch(file_name)
     if media_match is None:
         return ""
     return " ".join(media_match[1].replace("_", " ").split())
@@ -165,22 +165,24 @@ def _list_distinct_labels(column: pd.Series) -> list[str]:
     return [label for cell in distinct_cells if (label := format_label(cell))]
 
 
-def _apply_labels(table: RawTable, labels: Mapping[str, str], note: str = "") -> RawTable:
+def _apply_labels(table: RawTable, label_by_name: Mapping[str, str], note: str = "") -> RawTable:
     """Replace cells of a table by their labels, and add a note."""
 
     def replace_cell(cell: object) -> object:
         """Return the label of a cell, or the cell itself."""
-        return labels.get(format_label(cell), cell)
+        return label_by_name.get(format_label(cell), cell)
 
     if table.sheets:
-        sheets = tuple((title, _apply_labels(sheet, labels)) for title, sheet in table.sheets)
+        sheets = tuple(
+            (title, _apply_labels(sheet, label_by_name)) for title, sheet in table.sheets
+        )
         return replace(table, sheets=sheets, note=join_notes(table.note, note))
     frame = table.frame.copy(deep=False)
     for k in range(frame.shape[1]):
         column = frame.iloc[:, k]
         if _is_text_dtype(column):
             renamed_cells = [
-                cell for cell in column.dropna().unique() if format_label(cell) in labels
+                cell for cell in column.dropna().unique() if format_label(cell) in label_by_name
             ]
             if renamed_cells:
                 frame.isetitem(
@@ -316,24 +318,24 @@ def recognise(
 
 
 def _select_shapes(
-    shapes: Sequence[Shape], data_kinds: tuple[str, ...], options: Mapping[str, Any]
+    shapes: Sequence[Shape], data_kinds: tuple[str, ...], arguments: Mapping[str, Any]
 ) -> list[Shape]:
     """Return the layouts of these data kinds that accept the given arguments."""
     shapes_of_kinds = [shape for shape in shapes if not data_kinds or shape.kind in data_kinds]
     deciding_names = {
         name
-        for name, argument in options.items()
+        for name, argument in arguments.items()
         if name in _DECIDING_ARGUMENTS and argument is not None
     }
     accepting_shapes = [shape for shape in shapes_of_kinds if deciding_names <= set(shape.options)]
     return accepting_shapes or shapes_of_kinds
 
 
-def _check_named_columns(table: RawTable, options: Mapping[str, Any]) -> None:
+def _check_named_columns(table: RawTable, arguments: Mapping[str, Any]) -> None:
     """Raise DataError if an argument names a column that the table lacks."""
     # the shape checks the column of classes
     for role in sorted(_COLUMN_ARGUMENTS - {TARGET.name}):
-        columns = options.get(role) or ()
+        columns = arguments.get(role) or ()
         if isinstance(columns, str):
             columns = [columns]
         check_columns(table.frame, columns)
@@ -351,7 +353,7 @@ def _refuse_loop_answers(table: RawTable) -> None:
 
 
 def _refuse_foreign_arguments(
-    shapes: Sequence[Shape], reading: Reading, options: Mapping[str, Any]
+    shapes: Sequence[Shape], reading: Reading, arguments: Mapping[str, Any]
 ) -> None:
     """Raise ArgumentError for an argument of other layouts only."""
     applicable_names = set()
@@ -360,7 +362,7 @@ def _refuse_foreign_arguments(
         known_names |= set(shape.options)
         if shape.name == reading.shape:
             applicable_names |= set(shape.options)
-    for argument_name, argument in options.items():
+    for argument_name, argument in arguments.items():
         if argument is not None and argument_name in known_names - applicable_names:
             raise ArgumentError(
                 Argument(argument_name),
@@ -394,7 +396,7 @@ def check_names(options: dict[str, Any], *data_kinds: str) -> None:
         )
 
 
-def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
+def _match_shapes(shapes: list[Shape], table: RawTable, arguments: dict[str, Any]) -> list[Reading]:
     """Return the readings of all layouts that match; raise an error if none is sure."""
     # An error of a shape is raised only if no reading is sure.
     readings = []
@@ -402,7 +404,7 @@ def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any])
     for shape in shapes:
         try:
             reading = shape.match(
-                table, **{name: options[name] for name in shape.options if name in options}
+                table, **{name: arguments[name] for name in shape.options if name in arguments}
             )
         except DataError as error:
             errors.append(error)
@@ -435,11 +437,11 @@ def _unread_error(
     table: RawTable,
     shapes: Sequence[Shape],
     tried_shapes: list[Shape],
-    options: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     requested_kinds: tuple[str, ...],
 ) -> RecognitionError:
     """Return the error that a table matches no layout, with what each lacks."""
-    if options.get(COVARIATES) is not None:
+    if arguments.get(COVARIATES) is not None:
         return RecognitionError(_missing_order_message(table))
     other_readings = [
         reading

@@ -116,13 +116,13 @@ def _name_numbered_columns(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
     return frame.rename(columns=dict(zip(numbered_columns, codes, strict=True)))
 
 
-def _replace_column_codes(cells: Any, labels: Mapping[str, str], name: str) -> Any:
+def _replace_column_codes(cells: Any, labels: Mapping[str, str], column: str) -> Any:
     """Return a column with codes replaced by labels, as numbers if all are numeric."""
     cell_texts = cells.map(format_label)
     label_by_code = dict(labels) | {text: text for text in LACKING if text not in labels}
     if (wrong_row := find_first(~cell_texts.isin(list(label_by_code)).to_numpy())) is not None:
         raise DataError(
-            f"Column {name!r} contains {cell_texts.iloc[wrong_row]!r} in row"
+            f"Column {column!r} contains {cell_texts.iloc[wrong_row]!r} in row"
             f" {cells.index[wrong_row]}, which ",
             Argument("codes"),
             f" does not list; the listed codes are {shorten(list(labels), 12)}.",

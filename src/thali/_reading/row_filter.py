@@ -245,19 +245,19 @@ def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
 
 
 def _compare_cells(
-    condition: Condition, cells: "pd.Series", compare: Any, operand: str, is_equality: bool
+    condition: Condition, cells: "pd.Series", compare_values: Any, operand: str, is_equality: bool
 ) -> np.ndarray:
     """Compare each cell with an operand as numbers, dates or texts."""
     if _has_dates(cells):
-        return np.asarray(compare(cells, _parse_date(condition, cells, operand)))
+        return np.asarray(compare_values(cells, _parse_date(condition, cells, operand)))
     numbers = _convert_numbers(cells)
     if numbers is not None:
-        return compare(numbers, _parse_operand(condition, operand))
+        return compare_values(numbers, _parse_operand(condition, operand))
     cell_texts = read_row_texts(cells)
     is_empty = cell_texts == ""
     if is_equality or not NUMBER.fullmatch(operand):
-        is_fulfilled = np.asarray(compare(cell_texts, operand), bool)
-        is_fulfilled[is_empty] = compare is operator.ne
+        is_fulfilled = np.asarray(compare_values(cell_texts, operand), bool)
+        is_fulfilled[is_empty] = compare_values is operator.ne
         return is_fulfilled
     distinct_texts = np.unique(cell_texts[~is_empty].astype(str))
     if text_cells := [text for text in distinct_texts.tolist() if not NUMBER.fullmatch(text)]:
@@ -267,7 +267,9 @@ def _compare_cells(
             f" which cannot be ordered relative to {operand}; use == or !=.",
         )
     is_fulfilled = np.zeros(len(cell_texts), bool)
-    is_fulfilled[~is_empty] = compare(cell_texts[~is_empty].astype(float), _convert_number(operand))
+    is_fulfilled[~is_empty] = compare_values(
+        cell_texts[~is_empty].astype(float), _convert_number(operand)
+    )
     return is_fulfilled
 
 
@@ -449,10 +451,10 @@ def _parse_value(source: _FilterText, token: _Token) -> str:
     return value_text.strip()
 
 
-def _read_operand(source: _FilterText, token: _Token, expected: str) -> str:
+def _read_operand(source: _FilterText, token: _Token, expected_text: str) -> str:
     """Return the text of a column or value token; raise for other tokens."""
     if token.kind not in ("word", "quoted"):
-        raise _unexpected_error(source, token, expected)
+        raise _unexpected_error(source, token, expected_text)
     return token.text
 
 
@@ -461,10 +463,10 @@ def _is_keyword(token: _Token, word: str) -> bool:
     return token.kind == "word" and token.text.lower() == word
 
 
-def _unexpected_error(source: _FilterText, token: _Token, expected: str) -> ArgumentError:
+def _unexpected_error(source: _FilterText, token: _Token, expected_text: str) -> ArgumentError:
     """Return the error that a token is not what was expected."""
     if not token.kind:
-        return _unreadable_error(source, f"it ends where {expected} is expected")
+        return _unreadable_error(source, f"it ends where {expected_text} is expected")
     return _unreadable_error(
-        source, f"found {token.text!r} at character {token.at}, expected {expected}"
+        source, f"found {token.text!r} at character {token.at}, expected {expected_text}"
     )

@@ -157,12 +157,12 @@ def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | N
     return frame.iloc[[row_by_label[name] for name in column_labels], 1:].to_numpy(), column_labels
 
 
-def _parse_number(name: str) -> float | str:
+def _parse_number(column: str) -> float | str:
     """Return a column name as a float if it is a number; else unchanged."""
     try:
-        return float(name.replace(",", "."))
+        return float(column.replace(",", "."))
     except ValueError:
-        return name
+        return column
 
 
 def _normalise_cell(cell: Any) -> Any:

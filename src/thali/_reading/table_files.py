@@ -131,9 +131,9 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
     return cells_by_title
 
 
-def _list_header_names(rows: list[tuple[int, list[str]]]) -> set[str]:
+def _list_header_names(numbered_rows: list[tuple[int, list[str]]]) -> set[str]:
     """Return the texts in the first row as a set."""
-    return {cell.strip() for cell in rows[0][1]}
+    return {cell.strip() for cell in numbered_rows[0][1]}
 
 
 def _check_unpacked_size(archive: ZipFile, packed_bytes: int) -> None:
@@ -361,14 +361,16 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
     return TextTable(header, [cells for _, *cells in columns], line_numbers, note="a PrefLib file")
 
 
-def _parse_old_preflib(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, str]]]:
+def _parse_old_preflib(
+    body_lines: list[tuple[int, str]],
+) -> tuple[dict[str, str], list[tuple[int, str]]]:
     """Return names and rankings of a PrefLib file in the format before 2022."""
     # The format: number of names, the names, a line of sums, the orders.
     try:
-        n_names = int(body[0][1])
-        name_fields = [line.split(",", 1) for _, line in body[1 : n_names + 1]]
+        n_names = int(body_lines[0][1])
+        name_fields = [line.split(",", 1) for _, line in body_lines[1 : n_names + 1]]
         name_by_code = {code.strip(): name.strip().strip('"') for code, name in name_fields}
-        order_lines = [(k, ": ".join(line.split(",", 1))) for k, line in body[n_names + 2 :]]
+        order_lines = [(k, ": ".join(line.split(",", 1))) for k, line in body_lines[n_names + 2 :]]
     except (ValueError, IndexError):
         raise DataError(
             "This is not a PrefLib file: it starts neither with '# ALTERNATIVE NAME 1: ...' nor"
@@ -628,10 +630,10 @@ class RawTable:
         )
 
 
-def _is_row_number(name: str, cells: "pd.Series") -> bool:
+def _is_row_number(column: str, cells: "pd.Series") -> bool:
     """Return whether a column's name and cells just number the rows."""
-    plain_name = simplify_name(name)
-    is_named = plain_name in ROW_NUMBERS or bool(_UNNAMED.fullmatch(name))
+    plain_name = simplify_name(column)
+    is_named = plain_name in ROW_NUMBERS or bool(_UNNAMED.fullmatch(column))
     return is_named and (
         is_row_number(cells) or (plain_name != "x" and cells.dtype.kind in "iu" and cells.is_unique)
     )

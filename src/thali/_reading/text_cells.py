@@ -263,7 +263,7 @@ def assemble_columns(
     )
 
 
-def _has_row_names(header: list[str], rows: list[list[str]], is_plain: bool) -> bool:
+def _has_row_names(header: list[str], rows: list[list[str]], has_no_commas: bool) -> bool:
     """Return whether each row has one more cell than the header: a row name."""
     # `is_plain`: the separator is not a comma, so no label was split.
     if {len(cells) for cells in rows} != {len(header) + 1} or not any(
@@ -271,7 +271,7 @@ def _has_row_names(header: list[str], rows: list[list[str]], is_plain: bool) -> 
     ):
         return False
     row_names = [cells[0].strip() for cells in rows]
-    are_names = is_plain or {*row_names} <= {*header} or all(map(INTEGER.fullmatch, row_names))
+    are_names = has_no_commas or {*row_names} <= {*header} or all(map(INTEGER.fullmatch, row_names))
     return are_names and len(rows) == len({*row_names})
 
 
@@ -313,13 +313,13 @@ def complete_triangle(rows: NumberedRows) -> NumberedRows | None:
     return None
 
 
-def _find_objects(header: list[str], labels: list[str]) -> list[str]:
+def _find_objects(header: list[str], row_labels: list[str]) -> list[str]:
     """Return the object labels of a triangle with header and row labels; [] otherwise."""
-    if header[0] == "" or header[1:] == labels[1:]:  # the corner
+    if header[0] == "" or header[1:] == row_labels[1:]:  # the corner
         header = header[1:]
-    object_labels = [*header[:1], *labels[1:]]  # the first row, which has no numbers, is absent
-    if labels[1:2] == header[:1]:
-        object_labels = labels[1:]
+    object_labels = [*header[:1], *row_labels[1:]]  # the first row, which has no numbers, is absent
+    if row_labels[1:2] == header[:1]:
+        object_labels = row_labels[1:]
     are_names = not _is_numeric(header) or all(map(INTEGER.fullmatch, header))
     if not are_names or header not in (object_labels, object_labels[:-1]):
         return []
@@ -327,15 +327,15 @@ def _find_objects(header: list[str], labels: list[str]) -> list[str]:
 
 
 def _complete_rows(
-    names: list[str], triangle: NumberedRows, first_line: int
+    object_labels: list[str], triangle: NumberedRows, first_line: int
 ) -> NumberedRows | None:
     """Mirror the rows of a lower triangle to a square; None for rows of other lengths."""
     # The cells must be numbers, and all rows must end at the diagonal or just before it.
     if not all(_is_numeric(cells) for _, cells in triangle):
         return None
-    n_absent_rows = len(names) - len(triangle)
+    n_absent_rows = len(object_labels) - len(triangle)
     row_lengths = [len(cells) for _, cells in triangle]
-    lengths_without_diagonal = [*range(n_absent_rows, len(names))]
+    lengths_without_diagonal = [*range(n_absent_rows, len(object_labels))]
     if row_lengths not in (
         lengths_without_diagonal,
         [width + 1 for width in lengths_without_diagonal],
@@ -343,8 +343,8 @@ def _complete_rows(
         return None
     numbered_rows: NumberedRows = [*[(first_line, [])] * n_absent_rows, *triangle]
     return [
-        (line, [name, *cells, *[""] * (len(names) - len(cells))])
-        for name, (line, cells) in zip(names, numbered_rows, strict=True)
+        (line, [name, *cells, *[""] * (len(object_labels) - len(cells))])
+        for name, (line, cells) in zip(object_labels, numbered_rows, strict=True)
     ]
 
 
@@ -356,12 +356,15 @@ def _is_numeric(cells: list[str]) -> bool:
 
 
 def _drop_empty_columns(
-    header: list[str], columns: list[list[str]], lines: list[int] | range, *settings: Any
+    header: list[str], columns: list[list[str]], line_numbers: list[int] | range, *settings: Any
 ) -> TextTable:
     """Drop the columns that have neither a name nor text."""
     used_columns = [k for k in range(len(header)) if header[k] or any(columns[k])]
     return TextTable(
-        [header[k] for k in used_columns], [columns[k] for k in used_columns], lines, *settings
+        [header[k] for k in used_columns],
+        [columns[k] for k in used_columns],
+        line_numbers,
+        *settings,
     )
 
 

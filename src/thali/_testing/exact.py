@@ -13,6 +13,7 @@ import copy
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,34 +25,23 @@ from thali._aspects.moves import births_and_splits, owner_flips
 from thali._aspects.priors.indian_buffet import IndianBuffet
 from thali._aspects.samplers.sweep_bookkeeping import prepare_state
 from thali._inference.numerics.discrete_draws import draw_index
-from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.numerics.weight_shares import softmax
 
 __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
 
 
+@dataclass(eq=False)
 class Draw:
     """A random number a + b X of known distribution, restricted to an interval."""
 
-    a: float
-    b: float
-    cdf: Any
-    number: Any
     source: Any
-    interval: list[Any] | Any
+    cdf: Any
+    interval: list[Any]  # shared by all affine images
+    number: Any = None
+    a: float = 0.0
+    b: float = 1.0
 
     __array_ufunc__ = None  # NumPy numbers leave arithmetic and comparisons to this class
-
-    def __init__(
-        self,
-        source: Any,
-        cdf: Any,
-        interval: list[Any],
-        number: Any = None,
-        a: float = 0.0,
-        b: float = 1.0,
-    ) -> None:
-        self.source, self.cdf, self.number, self.a, self.b = source, cdf, number, a, b
-        self.interval = interval  # shared by all affine images
 
     def _affine(self, a: Any, b: Any) -> Any:
         """Return the random number a + b X of the same draw."""
@@ -60,20 +50,18 @@ class Draw:
     def __mul__(self, x: Any) -> Any:
         return self._affine(self.a * x, self.b * x)
 
+    __rmul__ = __mul__
+
     def __add__(self, x: Any) -> Any:
         return self._affine(self.a + x, self.b)
+
+    __radd__ = __add__
 
     def __sub__(self, x: Any) -> Any:
         return self._affine(self.a - x, self.b)
 
     def __neg__(self) -> Any:
         return self._affine(-self.a, -self.b)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self * other
-
-    def __radd__(self, other: Any) -> Any:
-        return self + other
 
     def __truediv__(self, x: Any) -> Any:
         if self.number is None:
@@ -88,7 +76,7 @@ class Draw:
             )
         return self.number
 
-    def _below(self, x: Any) -> bool:
+    def __lt__(self, x: Any) -> bool:
         """Return whether the number is below x, following both possible outcomes."""
         cut_value = (x - self.a) / self.b
         low, high = self.interval
@@ -104,17 +92,12 @@ class Draw:
             self.interval[0] = clipped_cut
         return is_under == (self.b > 0)
 
-    def __lt__(self, x: Any) -> Any:
-        return self._below(x)
-
-    def __le__(self, x: Any) -> Any:
-        return self._below(x)
+    __le__ = __lt__
 
     def __gt__(self, x: Any) -> Any:
-        return x == x and not self._below(x)
+        return x == x and not self < x
 
-    def __ge__(self, x: Any) -> Any:
-        return x == x and not self._below(x)
+    __ge__ = __gt__
 
     def __int__(self) -> Any:
         """Return the integer part, following every possible outcome."""
@@ -125,7 +108,7 @@ class Draw:
                 "A draw has too many integer outcomes to enumerate; choose a smaller problem."
             )
         for integer in range(smallest, largest):
-            if self._below(integer + 1):
+            if self < integer + 1:
                 return integer
         return largest
 
@@ -294,8 +277,7 @@ def invariance_error(
             "The step never left its first state; start from a state that it can change."
         )
     log_targets = np.array([log_target(state) for state in states])
-    target_weights = scale_to_maximum(log_targets)
-    target_weights /= target_weights.sum()
+    target_weights = softmax(log_targets)
     return float(np.abs(target_weights @ matrix - target_weights).max())
 
 

@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from dataclasses import dataclass
 
 from thali.errors import DataError
 
@@ -74,11 +75,14 @@ def _quote_name(name: str) -> str:
     return name
 
 
+@dataclass
 class _NewickReader:
     """Newick text with the current reading position."""
 
-    def __init__(self, text: str) -> None:
-        self.text, self.position = text, 0
+    text: str
+    position: int = 0
+
+    def __post_init__(self) -> None:
         self._skip()
 
     @property

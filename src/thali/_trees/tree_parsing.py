@@ -142,8 +142,8 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
     return nodes
 
 
-def _check_linkage(linkage: Any, n_labels: int) -> list[tuple[float, float, float]]:
-    """Return (first cluster, second cluster, height) of each merge; raise if invalid."""
+def _check_linkage(linkage: Any, n_labels: int) -> list[list[float]]:
+    """Return [first cluster, second cluster, height] of each merge; raise if invalid."""
     try:
         merges = np.asarray(linkage, dtype=float)
     except (TypeError, ValueError):
@@ -164,7 +164,4 @@ def _check_linkage(linkage: Any, n_labels: int) -> list[tuple[float, float, floa
             f"Row {merge_index} of the linkage joins {first_cluster:g} and {second_cluster:g} at"
             f" height {height:g}; clusters and heights must be finite numbers >= 0."
         )
-    return [
-        (first_cluster, second_cluster, height)
-        for first_cluster, second_cluster, height in merges.tolist()
-    ]
+    return merges.tolist()

@@ -14,12 +14,12 @@ from thali._inference.numerics.davidson_likelihood import (
     compute_tie_ratio,
     split_probabilities,
 )
+from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.numerics.weight_shares import compute_shares, mix_with_guess
 
 LOG_SPREAD_MEAN, LOG_SPREAD_SD = math.log(1.3), 1.0  # of the log of the spread of worths
 HALF_NORMAL_SCALE = 0.5  # scale of the half-normal priors of all other standard deviations
 TIE_SD = 2.0  # standard deviation of log nu
-_LOG_2PI = math.log(2.0 * math.pi)
 _LARGEST_LOG_ODDS = 700.0  # log odds of predictions are clipped here, where probabilities reach 0
 _DENSE_ENTRIES = 1 << 18  # up to this many rows times coordinates, matrices are dense
 # rows times points whose terms are computed at a time, so that they stay near the processor
@@ -377,11 +377,11 @@ class Density:
         """Return log prior densities by variable name, each (n_points,)."""
         log_nu, beta = points[self.nu] / TIE_SD, points[self.beta]
         log_priors = {
-            "tie": -0.5 * (log_nu**2 + _LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0),
-            "covariate": -0.5 * (beta**2 + _LOG_2PI).sum(axis=0),
+            "tie": -0.5 * (log_nu**2 + LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0),
+            "covariate": -0.5 * (beta**2 + LOG_2PI).sum(axis=0),
         }
         for k in self.spread_kinds:
-            log_scale = np.log(spreads[k]) + 0.5 * _LOG_2PI
+            log_scale = np.log(spreads[k]) + 0.5 * LOG_2PI
             log_priors[_SPREAD_VARIABLES[k]] = (
                 -0.5 * self.sum_of_squares(points, k) / spreads[k] ** 2
                 - self.count_spread_coordinates(k) * log_scale
@@ -392,7 +392,7 @@ class Density:
         """Return the log prior density of the log of prior sd number k."""
         if k == WORTHS:
             return -0.5 * (
-                ((log_spread - LOG_SPREAD_MEAN) / LOG_SPREAD_SD) ** 2 + _LOG_2PI
+                ((log_spread - LOG_SPREAD_MEAN) / LOG_SPREAD_SD) ** 2 + LOG_2PI
             ) - math.log(LOG_SPREAD_SD)
         scaled = np.exp(log_spread) / HALF_NORMAL_SCALE
         return (

@@ -3,12 +3,16 @@
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.maximisation import Step, Target, maximise_newton
 from thali._inference.numerics.bordered_block_matrix import BorderedBlocks, BorderedFactor
+from thali._inference.numerics.log_densities import LOG_2PI
+from thali._inference.numerics.weight_shares import compute_shares
 from thali.errors import DataError
 
 from .density import (
@@ -51,16 +55,18 @@ class _ClimbSlope(NamedTuple):
     metric: np.ndarray
 
 
+@dataclass
 class _DensityClimb(Target[DensityPoint]):
     """Log density at fixed prior sds as a function to maximise by Newton steps."""
 
-    def __init__(self, density: Density, spreads: Spreads, is_convex: bool = False) -> None:
-        self._density, self._spreads, self._is_convex = density, spreads, is_convex
+    density: Density
+    spreads: Spreads
+    is_convex: bool = False
 
     def evaluate(self, coordinates: np.ndarray) -> DensityPoint:
         """Return log density and derivatives; -inf without a finite gradient."""
-        density, spreads, point = self._density, self._spreads, coordinates[:, None]
-        value, gradient, curvature = density.expand(coordinates, self._is_convex)
+        density, spreads, point = self.density, self.spreads, coordinates[:, None]
+        value, gradient, curvature = density.expand(coordinates, self.is_convex)
         value += float(density.log_priors(point, spreads)[0])
         density.add_prior_slope(gradient, point, spreads)
         if not np.isfinite(gradient).all():
@@ -177,7 +183,7 @@ def _build_mode(
     return Mode(
         point,
         factor,
-        log_density + 0.5 * (n_free * math.log(2.0 * math.pi) - factor.log_determinant),
+        log_density + 0.5 * (n_free * LOG_2PI - factor.log_determinant),
     )
 
 
@@ -390,7 +396,7 @@ class Marginal:
         weights = np.exp(np.array([log_weights[index] for index in heavy]) - top)
         self.evidence = top + math.log(weights.sum()) + float(np.log(step).sum())
         logs = [centre + np.array(index) * step for index in heavy]
-        self._store_points(logs, weights / weights.sum(), step)
+        self._store_points(logs, compute_shares(weights), step)
 
     def _estimate_widths(self, centre: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Return the marginal's sd along each axis, from its fall after one step."""
@@ -407,11 +413,7 @@ class Marginal:
         ends = [centre + sign * distance * unit for unit in np.diag(step) for sign in (-1.0, 1.0)]
         weights = np.full(2 * K + 1, 0.5 / max(3.0, K))
         weights[0] = 1.0 - 2 * K * weights[1]
-        self.evidence = (
-            self._log_marginal(centre)
-            + float(np.log(step).sum())
-            + 0.5 * K * math.log(2.0 * math.pi)
-        )
+        self.evidence = self._log_marginal(centre) + float(np.log(step).sum()) + 0.5 * K * LOG_2PI
         self._store_points([centre, *ends], weights.clip(0.0), np.zeros(K))
 
     def _store_points(self, logs: list[np.ndarray], weights: np.ndarray, cell: np.ndarray) -> None:
@@ -517,11 +519,8 @@ class Marginal:
         self, mode: Mode, deviations: np.ndarray, spreads: Spreads
     ) -> list[np.ndarray]:
         """Return log densities at mode plus and mode minus each deviation."""
-        block_size = max(1, _BLOCK_TERMS // self.density.n_rows)
-        blocks = [
-            deviations[:, begin : begin + block_size]
-            for begin in range(0, deviations.shape[1], block_size)
-        ]
+        slices = iterate_slices(deviations.shape[1], self.density.n_rows, _BLOCK_TERMS)
+        blocks = [deviations[:, block] for block in slices]
         log_densities = []
         with np.errstate(over="ignore", invalid="ignore"):
             for sign in (1.0, -1.0):

@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -21,6 +22,7 @@ from thali._model.stored_choices import (
     store_sets,
 )
 from thali._people.people_argument import ADJUSTED
+from thali._posterior.datatree_files import get_draw_coordinates
 from thali._posterior.posterior_tree import COVARIATE, LATENT, split_draws
 
 from .chains import Sampler
@@ -57,31 +59,28 @@ _DESCRIPTIONS = {
 }
 
 
+@dataclass
 class WorthProblem:
     """Data and settings of a fit, with density and Laplace grid, computed when needed."""
 
     descriptions: ClassVar[Mapping[str, str]] = _DESCRIPTIONS
 
-    def __init__(
-        self,
-        data: Any,
-        lapse: float,
-        has_ties: bool,
-        rule: str,
-        spread: float | None = None,
-        people: Any = None,
-        default_adjustment: str = ADJUSTED,
-        has_prior: bool = True,
-    ) -> None:
+    data: Any
+    lapse: float
+    has_ties: bool
+    rule: str
+    spread: float | None = None
+    people: Any = None
+    default_adjustment: str = ADJUSTED
+    has_prior: bool = True
+
+    def __post_init__(self) -> None:
         """Convert the data for the likelihood and build the density of the worths."""
-        self.data, self.lapse, self.has_ties = data, lapse, has_ties
-        self.rule, self.spread = rule, spread
-        self._people, self._usual = people, default_adjustment
-        self.converted_data, self.single_data = (
-            convert_for_likelihood(data, rule),
-            keep_single_choices(data),
+        self.converted_data = convert_for_likelihood(self.data, self.rule)
+        self.single_data = keep_single_choices(self.data)
+        self.density: Density = build_density(
+            self.converted_data, self.lapse, self.has_ties, self.rule, self.has_prior
         )
-        self.density: Density = build_density(self.converted_data, lapse, has_ties, rule, has_prior)
 
     @cached_property
     def marginal(self) -> Marginal:
@@ -91,7 +90,9 @@ class WorthProblem:
     @cached_property
     def respondents(self) -> RespondentAdjustment:
         """Correction for repeated answers of the same respondents, from their scores."""
-        return build_adjustment(self.converted_data, self.marginal, self._people, self._usual)
+        return build_adjustment(
+            self.converted_data, self.marginal, self.people, self.default_adjustment
+        )
 
     @cached_property
     def power_marginal(self) -> Marginal:
@@ -294,7 +295,7 @@ def build_datasets(
     constants = {"kind": stored.kind, **stored.constants}
     return {
         "posterior": posterior,
-        "sample_stats": xr.Dataset({}, {name: posterior[name] for name in ("chain", "draw")}),
+        "sample_stats": xr.Dataset({}, get_draw_coordinates(posterior)),
         "observed_data": xr.Dataset(stored.observed, stored.coordinates),
         "constant_data": xr.Dataset(
             constants, {**stored.coordinates, "option": posterior["option"].values}

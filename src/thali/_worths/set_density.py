@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.bordered_block_matrix import BorderedBlocks
 from thali._model.answer_probability_derivatives import (
     ANSWER_DERIVATIVES,
@@ -70,14 +71,13 @@ class SetAnswersBySize(NamedTuple):
         first_row = 0
         for members, tied in self._iterate_sizes():
             entries = max(members.shape[1] ** 2, N_NODES * (tied - 1))
-            step = max(1, _BLOCK_ENTRIES // (max(n_points, 1) * entries))
-            for i in range(0, len(members), step):
-                block_members = members[i : i + step]
-                row_slice = slice(first_row + i, first_row + i + len(block_members))
+            row_size = max(n_points, 1) * entries
+            for block in iterate_slices(len(members), row_size, _BLOCK_ENTRIES):
+                row_slice = slice(first_row + block.start, first_row + block.stop)
                 yield (
                     row_slice,
                     self._replace(
-                        members=(block_members,),
+                        members=(members[block],),
                         judge=self.judge[row_slice],
                         counts=self.counts[row_slice],
                         n_tied=(tied,),
@@ -388,8 +388,8 @@ def differentiate_tied_answers(
     # the probability depends on a alone
     a = np.log(weights[:, :n_tied]) - np.log(rest_weight)
     if lapse:
-        step = max(1, _BLOCK_ENTRIES // (n_tied**2 << n_tied))
-        parts = [_sum_over_orders(a[k : k + step], options, lapse) for k in range(0, len(a), step)]
+        blocks = iterate_slices(len(a), n_tied**2 << n_tied, _BLOCK_ENTRIES)
+        parts = [_sum_over_orders(a[block], options, lapse) for block in blocks]
         answer = AnswerDerivatives(*map(np.concatenate, zip(*parts, strict=True)))
     else:
         answer = _integrate_by_nodes(a, with_hessian, drop)

@@ -119,8 +119,7 @@ class WorthDraws(NamedTuple):
         sizes, p = np.diff(start), np.empty((self.n_draws, len(members)))
         for m in np.unique(sizes).tolist():
             positions = start[:-1][sizes == m, None] + np.arange(m)
-            worths = self.log_worths[:, members[positions]]
-            weights = scale_to_maximum(worths)
+            weights = scale_to_maximum(self.log_worths[:, members[positions]])
             p[:, positions] = choice_probabilities(weights, self.lapse)
         return p
 

@@ -10,5 +10,5 @@ is left out and scored in a comparison: these are those of all counted data.
 Copy `data.py` to `src/thali/_data/NAME/`, `shape.py` to `src/thali/_reading/layouts/NAME.py` and
 `model.py` to `src/thali/_aspects/`, name the two specs in `SPECS` of `src/thali/_data/kinds.py` and
 in `MODELS` of `src/thali/_lazy_imports.py`, and give the words for a row in `CHECKED` of
-`src/thali/_aspects/answers/check.py`.
+`src/thali/_model/predictive_check.py`.
 """

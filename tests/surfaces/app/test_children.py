@@ -72,8 +72,8 @@ def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
     (study.path / "data.csv").write_text("winner,loser\n" + "tea,milk\n" * 3_000_000)
     study.write(READ, {})
     limited = (
-        "import sys; from thali._surfaces.app import child_process as child; child.MEMORY_TO_READ = 1 << 28;"
-        " child.main(*sys.argv[1:])"
+        "import sys; from thali._surfaces.app import child_process as child;"
+        " child.MEMORY_TO_READ = 1 << 28; child.main(*sys.argv[1:])"
     )
     subprocess.run(
         [sys.executable, "-c", limited, READ, str(study.path), "1"], timeout=PATIENCE, check=True

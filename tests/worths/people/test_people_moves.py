@@ -100,8 +100,8 @@ def test_density_of_all_together(problem):
     of deviations)."""
     study, variables, chain = problem
     table, state = chain.table, chain.state
-    off, u, log_likelihood = np.empty(state.u.size), np.empty(state.u.size), np.empty(len(table.x))
-    moves.combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
+    u, log_likelihood = np.empty(state.u.size), np.empty(len(table.x))
+    off = moves.combine_with_means(table, state, state.mean, -1.0, 1.0, state.u)
     target = moves.CommonTarget(table, state, off / variables.sigma, u, log_likelihood)
     rng, n_rows, size = np.random.default_rng(2), len(table.x[0]), state.mean.size
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import SIMILARITIES
-from thali._inference.index_arithmetic import BLOCK
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.log_densities import log_normal_density
 from thali._model.stored_choices import all_pair_coordinates, pair_coordinates, pair_index
 from thali._posterior.posterior_tree import Posterior
@@ -87,15 +87,12 @@ def compute_similarities(
     i, j = np.split(pair_positions, 2)
     similarity = np.empty((feature_columns.n_draws, len(i)))
     m = len(option_indices)
-    n_block_draws = max(
-        1, BLOCK // max(1, 2 * int(feature_columns.n_features.max(initial=0)) * m + m * m + len(i))
-    )
-    for first_draw in range(0, feature_columns.n_draws, n_block_draws):
-        stop_draw = min(first_draw + n_block_draws, feature_columns.n_draws)
-        features, weights = feature_columns.to_dense(first_draw, stop_draw, option_indices)
+    draw_size = 2 * int(feature_columns.n_features.max(initial=0)) * m + m * m + len(i)
+    for draws in iterate_slices(feature_columns.n_draws, draw_size):
+        features, weights = feature_columns.to_dense(draws.start, draws.stop, option_indices)
         ownership = features.astype(float)
         all_similarities = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
-        similarity[first_draw:stop_draw] = all_similarities[:, i, j]
+        similarity[draws] = all_similarities[:, i, j]
     return similarity + np.reshape(w_0, (-1, 1))
 
 

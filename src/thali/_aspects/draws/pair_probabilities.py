@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from thali._inference.index_arithmetic import iterate_slices
-from thali._inference.numerics.weight_shares import mix_with_guess
+from thali._inference.numerics.weight_shares import divide_positive, mix_with_guess
 
 from .covariate_offsets import CovariateOffsets, multiply_first_advantage
 from .feature_columns import FeatureColumns
@@ -61,13 +61,7 @@ def compute_choice_probability(
 
     p̃ = (1 - ε) A_ij / (A_ij + A_ji) + ε/2, the fraction being 1/2 where both are 0
     """
-    total_advantage = first_advantage + second_advantage
-    first_share = np.divide(
-        first_advantage,
-        total_advantage,
-        out=np.full(np.shape(total_advantage), 0.5),
-        where=total_advantage > 0,
-    )
+    first_share = divide_positive(first_advantage, first_advantage + second_advantage, 0.5)
     return mix_with_guess(first_share, lapse)
 
 

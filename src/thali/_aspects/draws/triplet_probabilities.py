@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import TRIPLETS
-from thali._inference.index_arithmetic import BLOCK
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.numerics.weight_shares import divide_positive
 from thali._model.stored_choices import MAX_PAIRS, all_pair_coordinates
 from thali._posterior.datatree_files import can_store_pointwise
 from thali._posterior.posterior_tree import Posterior
@@ -177,12 +178,7 @@ def compute_triplet_probabilities(
         np.add.reduceat(pair_weights, set_starts[:-1], axis=1), set_sizes, axis=1
     )
     uniform_probability = np.repeat(1.0 / set_sizes, set_sizes)
-    pair_share = np.divide(
-        pair_weights,
-        set_totals,
-        out=np.broadcast_to(uniform_probability, pair_weights.shape).copy(),
-        where=set_totals > 0.0,
-    )
+    pair_share = divide_positive(pair_weights, set_totals, uniform_probability)
     return (1.0 - lapse) * pair_share + lapse * uniform_probability
 
 
@@ -200,11 +196,10 @@ def iterate_triplet_sets(
         posterior.lapse,
     )
     set_sizes = np.diff(set_starts)
-    n_block_sets = max(1, BLOCK // max(1, feature_columns.n_draws * int(set_sizes.max(initial=1))))
-    for first_set in range(0, len(set_sizes), n_block_sets):
-        stop_set = min(first_set + n_block_sets, len(set_sizes))
-        pair_slice = slice(int(set_starts[first_set]), int(set_starts[stop_set]))
-        block_starts = set_starts[first_set : stop_set + 1] - set_starts[first_set]
+    set_size = feature_columns.n_draws * int(set_sizes.max(initial=1))
+    for sets in iterate_slices(len(set_sizes), set_size):
+        pair_slice = slice(int(set_starts[sets.start]), int(set_starts[sets.stop]))
+        block_starts = set_starts[sets.start : sets.stop + 1] - set_starts[sets.start]
         yield (
             pair_slice,
             compute_triplet_probabilities(

@@ -16,7 +16,7 @@ from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
 
 from .. import kernel_operations
-from ..chain_state import COLUMNS, scratch_index
+from ..chain_state import COLUMNS, scratch_index, toggle_owner
 from .elimination_kernels import (
     ALL,
     COMPENSATED,
@@ -131,10 +131,10 @@ def evaluate_change(
         b.s[i] = s + d
         affected = WITH_OPTION
     elif change == MEMBER:
-        b.Z[k, i] = 1.0 - b.Z[k, i]
+        toggle_owner(b, k, i)
         affected = WITH_OPTION
     elif change == COMPENSATED_MEMBER:
-        b.Z[k, i] = 1.0 - b.Z[k, i]
+        toggle_owner(b, k, i)
         b.s[i] = s - d
         affected = COMPENSATED
     elif change == WEIGHT or change == COMPENSATED_WEIGHT:
@@ -159,13 +159,13 @@ def evaluate_change(
     if change == UNIQUE:
         b.s[i] = s
     elif change == MEMBER or change == COMPENSATED_MEMBER:
-        b.Z[k, i] = 1.0 - b.Z[k, i]
+        toggle_owner(b, k, i)
         b.s[i] = s
     elif change == WEIGHT or change == COMPENSATED_WEIGHT:
         b.w[k] = w
         b.whole[COLUMNS] = n_columns
         if change == COMPENSATED_WEIGHT:
-            for j in range(c.kept.shape[0]):
+            for j in range(c.kept.size):
                 b.s[j] = c.kept[j]
     elif change == BLOCK:
         b.s[i] = s
@@ -179,7 +179,7 @@ def evaluate_change(
 @scalar
 def subtract_from_unique(c: Any, b: Any, k: Any, d: Any) -> None:
     """Subtract d from the unique weight of each owner of aspect k."""
-    for j in range(c.kept.shape[0]):
+    for j in range(c.kept.size):
         c.kept[j] = b.s[j]
         b.s[j] -= d * b.Z[k, j]
 
@@ -301,7 +301,7 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
 @kernel_operations.compute_answer_logs.register(OfferedSets)
 def _compute_answer_logs(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
     """Fill `logs` with the log choice probability of every member of every set."""
-    for v in range(sets.start.shape[0] - 1):
+    for v in range(sets.start.size - 1):
         compute_set_shares(sets, c, b, v)
         start, size = sets.start[v], part_size(sets.start, v)
         for x in range(size):
@@ -319,7 +319,7 @@ def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: An
 @kernel_operations.clear_answers.register(OfferedSets)
 def _clear_answers(sets: Any, c: Any) -> None:
     """Set all choice counts and log-likelihoods of the cached sets to 0."""
-    for t in range(c.count.shape[0]):
+    for t in range(c.count.size):
         c.count[t] = 0.0
-    for v in range(c.value.shape[0]):
+    for v in range(c.value.size):
         c.value[v] = 0.0

@@ -281,7 +281,7 @@ def _tie_log_density(line: Any, log_tie: Any) -> Any:
     """Return the log conditional density of a value of the log tie parameter."""
     pairs, c, b = line
     tie = math.exp(log_tie)
-    n = pairs.start.shape[0] - 1
+    n = pairs.start.size - 1
     subtracted = 0.0
     for i in range(n):
         for v in part_range(pairs.start, i):
@@ -349,7 +349,7 @@ def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> N
 @register_operation(kernel_operations.compute_answer_logs)
 def _compute_answer_logs(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
     """Fill `logs` with log probabilities of first, second and tie for all pairs."""
-    for e in range(0, people.place.shape[0], OUTCOMES):
+    for e in range(0, people.place.size, OUTCOMES):
         slot = people.place[e] // OUTCOMES
         v, t = slot // WIDTH, slot % WIDTH
         weight_i = count_first_weight(pairs, c, v, t, c.block[v, WEIGHT_I + t])

@@ -12,7 +12,7 @@ import numpy as np
 from thali._compile.jit import scalar
 
 from .. import kernel_operations
-from ..chain_state import COLUMNS, copy_row, scratch_index
+from ..chain_state import COLUMNS, copy_row, scratch_index, toggle_owner
 from .custom_term_kernels import (
     COMMON_OPERATIONS,
     insert_parameters,
@@ -45,9 +45,9 @@ def propose_change(likelihood: Any, c: Any, b: Any, n_columns: Any) -> Any:
 
 def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins or leaves feature k."""
-    b.Z[k, i] = 1.0 - b.Z[k, i]
+    toggle_owner(b, k, i)
     change = propose_change(likelihood, c, b, b.whole[COLUMNS])
-    b.Z[k, i] = 1.0 - b.Z[k, i]
+    toggle_owner(b, k, i)
     return change
 
 

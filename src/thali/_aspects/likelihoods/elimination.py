@@ -1,6 +1,5 @@
 """Elimination by aspects on paired comparisons and choices."""
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
+from thali._inference.numerics.log_densities import LOG_2PI
 from thali._labels import shorten
 from thali._model.covariate_effects import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
@@ -253,7 +253,7 @@ class Elimination:
         if self.covariates:
             squared_coefficients = (stack_coefficients(draws, self.covariates) ** 2).sum(axis=-1)
             log_densities["covariate"] = -0.5 * (
-                squared_coefficients + len(self.covariates) * math.log(2.0 * math.pi)
+                squared_coefficients + len(self.covariates) * LOG_2PI
             )
         return log_densities
 

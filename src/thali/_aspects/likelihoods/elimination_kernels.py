@@ -296,7 +296,7 @@ def evaluate_affected_sets(
     """
     total = 0.0
     by_option = affected == WITH_OPTION or affected == COMPENSATED
-    first_index, stop_index = 0, sets.start.shape[0] - 1
+    first_index, stop_index = 0, sets.start.size - 1
     if by_option:
         first_index, stop_index = part_ends(sets.first, i)
     for t in range(first_index, stop_index):
@@ -319,6 +319,6 @@ def evaluate_affected_sets(
 def sum_set_values(c: Any) -> Any:
     """Return the log-likelihood of all sets, from the cached values of each."""
     total = 0.0
-    for v in range(c.value.shape[0]):
+    for v in range(c.value.size):
         total += c.value[v]
     return total

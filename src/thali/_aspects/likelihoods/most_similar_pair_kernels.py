@@ -122,7 +122,7 @@ def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     """Return the log-likelihood of the answers to all sets, from the cache."""
     total = 0.0
-    for r in range(c.term.shape[0]):
+    for r in range(c.term.size):
         total += c.term[r]
     return total
 
@@ -146,7 +146,7 @@ def _constant_log_density(line: Any, log_constant: Any) -> Any:
     sets, c, b = line
     constant = math.exp(log_constant)
     total = 0.0
-    for r in range(sets.start.shape[0] - 1):
+    for r in range(sets.start.size - 1):
         start, stop = part_ends(sets.start, r)
         size = stop - start
         set_total = size * constant

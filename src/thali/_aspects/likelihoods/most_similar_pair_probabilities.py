@@ -206,13 +206,13 @@ def settle_sets(sets: Any, c: Any, n_touched: Any, is_kept: Any) -> Any:
     The trial values are accepted if `is_kept`. `count` is the number of touched pairs.
     """
     change = 0.0
-    if MIN_DENSE_RATIO * n_touched < sets.lower.shape[0]:
+    if MIN_DENSE_RATIO * n_touched < sets.lower.size:
         for t in range(n_touched):
             p = c.touched[t]
             for s in part_range(sets.set_start, p):
                 change += settle_one_set(sets, c, sets.set_of[s], p, is_kept)
     else:
-        for r in range(sets.start.shape[0] - 1):
+        for r in range(sets.start.size - 1):
             change += settle_one_set(sets, c, r, -1, is_kept)
     for t in range(n_touched):
         accept_or_restore_pair(c, c.touched[t], is_kept)
@@ -253,10 +253,10 @@ def evaluate_shared_change(
 @part
 def fill_pair_sums(sets: Any, c: Any, b: Any) -> None:
     """Fill the cached shared weights and log-likelihoods from features and weights."""
-    for p in range(sets.lower.shape[0]):
+    for p in range(sets.lower.size):
         c.shared[p] = 0.0
     for k in range(b.whole[COLUMNS]):
-        for p in range(sets.lower.shape[0]):
+        for p in range(sets.lower.size):
             c.shared[p] += b.w[k] * b.Z[k, sets.lower[p]] * b.Z[k, sets.upper[p]]
     evaluate_all_sets(sets, c)
 
@@ -264,10 +264,10 @@ def fill_pair_sums(sets: Any, c: Any, b: Any) -> None:
 @part
 def evaluate_all_sets(sets: Any, c: Any) -> None:
     """Fill the cached values and log-likelihoods from the shared weights."""
-    for p in range(sets.lower.shape[0]):
+    for p in range(sets.lower.size):
         c.value[p] = pair_value(sets, c.shared[p], c.real[CONSTANT])
         accept_or_restore_pair(c, p, False)
-    for r in range(sets.start.shape[0] - 1):
+    for r in range(sets.start.size - 1):
         total = 0.0
         for x in part_range(sets.start, r):
             total += c.value[sets.pair[x]]

@@ -269,7 +269,7 @@ def copy_to_neighbours(pairs: Any, c: Any, i: Any) -> None:
 @scalar
 def fill_blocks(pairs: Any, c: Any, b: Any) -> None:
     """Fill the cache of all pairs from aspects and weights."""
-    n, n_columns = pairs.start.shape[0] - 1, b.whole[COLUMNS]
+    n, n_columns = pairs.start.size - 1, b.whole[COLUMNS]
     fill_covariate_factors(pairs, c)
     for i in range(n):
         for v in part_range(pairs.start, i):
@@ -317,7 +317,7 @@ def scale_sides(pairs: Any, c: Any, factor: Any, sum_of_weights: Any) -> Any:
 @scalar
 def total_log_likelihood(pairs: Any, c: Any, b: Any) -> Any:
     """Return the log-likelihood of all pairs, with the exact logarithm."""
-    n = pairs.start.shape[0] - 1
+    n = pairs.start.size - 1
     log_likelihood = 0.0
     for i in range(n):
         for v in part_range(pairs.start, i):

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thali._argument_checks import check_positive
-from thali._compile.jit import generic, part, scalar
+from thali._compile.jit import generic, scalar
+from thali._inference.numerics.slice_sampling import draw_within_steps, log_density
 from thali._labels import shorten
 from thali.errors import ArgumentError
 
@@ -405,12 +406,22 @@ def position_on_line(likelihood: Any, p: Any, value: Any) -> Any:
     return value
 
 
-@part
-def line_log_density(likelihood: Any, c: Any, b: Any, p: Any, x: Any) -> Any:
+class ParameterLine(NamedTuple):
+    """Conditional density of an unconstrained parameter, for slice sampling."""
+
+    likelihood: Any
+    c: Any
+    b: Any
+    p: int
+
+
+@log_density.register(ParameterLine)
+def _log_parameter_density(line: Any, x: Any) -> Any:
     """Return the log conditional density of parameter p at unconstrained x.
 
     It is computed at the inverse temperature of the chain.
     """
+    likelihood, c, b, p = line
     c.parameters[p] = value_on_line(likelihood, p, x)
     likelihood_at = insert_parameters(likelihood, c)
     total = b.real[BETA] * state_log_likelihood(
@@ -435,35 +446,18 @@ def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, 
 
     It adapts to any scale.
     """
-    for p in range(c.parameters.shape[0]):
+    for p in range(c.parameters.size):
         position = position_on_line(likelihood, p, c.parameters[p])
         code, width = likelihood.kind[p], 1.0
         if code == REAL or code == LOG_NORMAL:
             width = likelihood.second[p]
-        level = line_log_density(likelihood, c, b, p, position) - rng.standard_exponential()
-        low = position - width * rng.random()
-        high = low + width
-        left_steps = int(rng.random() * MAX_STEPS)
-        right_steps = MAX_STEPS - 1 - left_steps
-        while left_steps > 0 and line_log_density(likelihood, c, b, p, low) > level:
-            low -= width
-            left_steps -= 1
-        while right_steps > 0 and line_log_density(likelihood, c, b, p, high) > level:
-            high += width
-            right_steps -= 1
-        while True:
-            proposal = low + (high - low) * rng.random()
-            if line_log_density(likelihood, c, b, p, proposal) >= level or proposal == position:
-                break
-            if proposal < position:
-                low = proposal
-            else:
-                high = proposal
-        c.parameters[p] = value_on_line(likelihood, p, proposal)
+        line = ParameterLine(likelihood, c, b, p)
+        drawn_position = draw_within_steps(rng, line, position, width, MAX_STEPS)
+        c.parameters[p] = value_on_line(likelihood, p, drawn_position)
     kernel_operations.rebuild_cache(likelihood, c, b)
 
 
 def record_values(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Write the values of all parameters into row `draw` of the record."""
-    for p in range(c.parameters.shape[0]):
+    for p in range(c.parameters.size):
         extra[draw, p] = c.parameters[p]

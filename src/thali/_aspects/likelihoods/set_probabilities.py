@@ -70,10 +70,9 @@ def compute_luce_probabilities(
         repeat_indices(set_sizes),
     )
     probabilities = np.empty((len(weights), len(members)))
-    n_block_draws = max(1, CACHE_NUMBERS // max(1, len(members)))
-    for first_draw in range(0, len(weights), n_block_draws):
-        share_block = probabilities[first_draw : first_draw + n_block_draws]
-        np.take(weights[first_draw : first_draw + n_block_draws], members, axis=1, out=share_block)
+    for draws in iterate_slices(len(weights), len(members), CACHE_NUMBERS):
+        share_block = probabilities[draws]
+        np.take(weights[draws], members, axis=1, out=share_block)
         set_totals = np.add.reduceat(share_block, start[:-1], axis=1)
         if not set_totals.all():  # in a set without weights, options are equally probable
             is_empty = (set_totals == 0.0)[:, set_index]
@@ -159,7 +158,7 @@ def _fill_probabilities(
             b.w[k] = weights[column]
             for t in part_range(first_owner, column):
                 b.Z[k, owners[t]] = 1.0
-        for v in range(sets.start.shape[0] - 1):
+        for v in range(sets.start.size - 1):
             compute_set_shares(sets, c, b, v)
             size = part_size(sets.start, v)
             for x in range(size):

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._argument_checks import check_open_interval
 from thali._data.number_checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.numerics.weight_shares import mix_with_guess
+from thali._inference.numerics.weight_shares import compute_shares, divide_positive, mix_with_guess
 from thali._model.answers_by_respondent import (
     AnswersByRespondent,
     DesignEffect,
@@ -28,7 +27,7 @@ from ..likelihoods.set_probabilities import compute_luce_probabilities
 from .given_aspects import KnownAspects
 from .goodness_of_fit import FitTest, run_fit_test
 from .maximisation import Maximum, estimate_maximum, maximise
-from .pair_likelihood import PairProblem, compute_exclusive_aspects, compute_shares
+from .pair_likelihood import PairProblem, compute_exclusive_aspects, compute_pair_shares
 
 if TYPE_CHECKING:
     import pandas
@@ -241,17 +240,13 @@ class Estimates:
     @property
     def utility(self) -> np.ndarray:
         """Utility scale: `raw_utility` divided by its sum over options."""
-        raw_utility = self.raw_utility
-        return raw_utility / raw_utility.sum()
+        return compute_shares(self.raw_utility)
 
     @property
     def utility_covariance(self) -> np.ndarray:
         """Covariance of the utility scale, by the delta method."""
         raw_utility = self.raw_utility
-        jacobian = (
-            np.eye(len(raw_utility))
-            - np.outer(raw_utility / raw_utility.sum(), np.ones(len(raw_utility)))
-        ) / raw_utility.sum()
+        jacobian = (np.eye(len(raw_utility)) - self.utility[:, None]) / raw_utility.sum()
         return jacobian @ self.raw_utility_covariance() @ jacobian.T
 
     @property
@@ -324,12 +319,7 @@ class Estimates:
         """Return the half-width of a `ci` interval, in standard errors."""
         from scipy.special import stdtrit
 
-        return float(
-            stdtrit(
-                self.error_df,
-                interval_tails(check_open_interval("ci", ci, "the probability of an interval"))[1],
-            )
-        )
+        return float(stdtrit(self.error_df, interval_tails(ci)[1]))
 
     @cached_property
     def error_df(self) -> float:
@@ -503,7 +493,7 @@ class Estimates:
             first_advantage, second_advantage = multiply_first_advantage(
                 first_advantage, second_advantage, x @ self.covariate_coefficients
             )
-        return mix_with_guess(compute_shares(first_advantage, second_advantage)[0], self.lapse)
+        return mix_with_guess(compute_pair_shares(first_advantage, second_advantage)[0], self.lapse)
 
     def set_probabilities(self, members: np.ndarray) -> np.ndarray:
         """Return the probability that each of these options is chosen from all of them."""
@@ -576,8 +566,7 @@ class Estimates:
 
 def _divide_by_spread(difference: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """Return differences over their standard deviations; 0 if these are 0."""
-    sd = np.sqrt(variance)
-    return np.divide(difference, sd, out=np.zeros_like(difference), where=sd > 0.0)
+    return divide_positive(difference, np.sqrt(variance))
 
 
 def compute_covariate_sizes(data: Any) -> np.ndarray:

@@ -1,18 +1,18 @@
 """Log-likelihood of the weights of known features, for similarities and triplets."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thali._data.similarities import Similarities
-from thali._inference.index_arithmetic import sum_parts
+from thali._inference.index_arithmetic import iterate_slices, sum_parts
 from thali._inference.maximisation import Slope, Target, maximise_newton
 from thali._model.cluster_robust_variance import LogWeightDerivatives, expect_answers
 
 from ..likelihoods.most_similar_pair import RATIO
 
-BLOCK = 2**21  # entries of an array
 # smallest expected gain of the log density, and largest change of a logarithm, in a step
 _GAIN, _LONGEST = 1e-8, 2.0
 NO_COEFFICIENTS = np.zeros(0)
@@ -48,13 +48,12 @@ class MostSimilarProblem(NamedTuple):
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of sets: pair entries, probabilities, gradients of log probabilities."""
         set_sizes, pair_values = np.diff(self.start), self.shared @ weights
-        n_block_sets = max(1, BLOCK // (int(set_sizes.max()) * max(self.n_aspects, 1)))
-        for first_set in range(0, len(set_sizes), n_block_sets):
-            set_bounds = self.start[first_set : first_set + n_block_sets + 1]
+        for sets in iterate_slices(len(set_sizes), int(set_sizes.max()) * max(self.n_aspects, 1)):
+            set_bounds = self.start[sets.start : sets.stop + 1]
             pair_slice, block_starts, block_sizes = (
                 slice(int(set_bounds[0]), int(set_bounds[-1])),
                 set_bounds[:-1] - set_bounds[0],
-                set_sizes[first_set : first_set + n_block_sets],
+                set_sizes[sets],
             )
             block_values, gradients = (
                 pair_values[self.pair[pair_slice]],
@@ -246,20 +245,22 @@ class _FeaturePoint(NamedTuple):
     value: float
 
 
+@dataclass
 class _FeaturePosterior(Target[_FeaturePoint]):
     r"""The log posterior density of log weights, :math:`\ell(w) + \sum_k (a \ln w_k - b w_k)`."""
 
-    def __init__(self, pose: FeatureProblem, shape: float, rate: float) -> None:
-        self._problem, self._shape, self._rate = pose, shape, rate
+    problem: FeatureProblem
+    shape: float
+    rate: float
 
     def evaluate(self, log_weights: np.ndarray) -> _FeaturePoint:
         """Return the log posterior density at these log weights."""
         weights = np.exp(log_weights)
         return _FeaturePoint(
             log_weights,
-            self._problem.value(weights)
-            + self._shape * log_weights.sum()
-            - self._rate * weights.sum(),
+            self.problem.value(weights)
+            + self.shape * log_weights.sum()
+            - self.rate * weights.sum(),
         )
 
     def move_point(self, point: _FeaturePoint, change: np.ndarray) -> _FeaturePoint:
@@ -269,12 +270,10 @@ class _FeaturePosterior(Target[_FeaturePoint]):
     def slope(self, point: _FeaturePoint) -> Slope:
         """Return gradient and negative Hessian of the log posterior at a point."""
         weights = np.exp(point.logs)
-        derivatives = self._problem.compute_derivatives(weights)
-        curvature = -derivatives.hessian * weights * weights[:, None] + np.diag(
-            self._rate * weights
-        )
+        derivatives = self.problem.compute_derivatives(weights)
+        curvature = -derivatives.hessian * weights * weights[:, None] + np.diag(self.rate * weights)
         return Slope(
-            derivatives.gradient * weights + self._shape - self._rate * weights,
+            derivatives.gradient * weights + self.shape - self.rate * weights,
             curvature,
             np.diag(curvature),
         )

@@ -16,7 +16,7 @@ from thali.errors import DataError, EstimateWarning, Setting
 from ..likelihoods.elimination import Elimination, convert_to_pairs, require_pairs
 from ..priors.given_features import Given
 from .estimates import Estimates, compute_covariate_sizes
-from .given_aspects import KnownAspects, build_known_aspects, check_identified
+from .given_aspects import KnownAspects, build_known_aspects, check_identified, draw_weights
 from .maximisation import Maximum, choose_starting_points, maximise
 from .pair_likelihood import (
     PairProblem,
@@ -159,8 +159,7 @@ MAX_STD_ERROR = 5.0  # standard error of the largest log odds of a finite coeffi
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     """Raise DataError if the covariates' effects are not identified."""
     comparison_cells, covariate_names = data.cells, data.covariate_names
-    # random weights, to avoid coincidental dependence
-    weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))
+    weights = draw_weights(owners.shape[1])
     first_patterns, second_patterns = compute_exclusive_aspects(
         owners, comparison_cells.first, comparison_cells.second
     )

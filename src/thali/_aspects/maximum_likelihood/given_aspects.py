@@ -149,15 +149,17 @@ def _check_connected(data: PairedComparisons) -> None:
         )
 
 
+def draw_weights(n_aspects: int) -> np.ndarray:
+    """Draw weights at which dependence of columns is not a coincidence, always the same."""
+    return np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, n_aspects))
+
+
 def _find_unidentified(
     given_aspects: KnownAspects, first_options: np.ndarray, second_options: np.ndarray
 ) -> list[str]:
     """Return names of aspects whose weights these pairs do not identify."""
     patterns = compute_exclusive_aspects(given_aspects.owners, first_options, second_options)
-    # Random weights, to avoid coincidental dependence.
-    weights = np.exp(
-        np.random.default_rng(20061972).normal(0.0, 0.5, given_aspects.owners.shape[1])
-    )
+    weights = draw_weights(given_aspects.owners.shape[1])
     first_advantage, second_advantage = (pattern @ weights for pattern in patterns)
     # A side without any aspect always loses, so its pair carries no information about weights.
     is_informative = (first_advantage > 0.0) & (second_advantage > 0.0)

@@ -1,11 +1,10 @@
 """Likelihood-ratio tests between nested models of given aspects."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from thali._labels import shorten
 from thali._number_format import format_p_value
-from thali._printed_result import PrintedResult
+from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import ArgumentError
 
 from .elimination_engine import require_estimates
@@ -16,7 +15,7 @@ from .goodness_of_fit import chi_square_tail, describe_clusters, describe_roughn
 _ROUNDING = 1e-6
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class LikelihoodRatio(PrintedResult):
     """A likelihood-ratio test: `statistic`, `df`, `p_value` and `.table`."""
 

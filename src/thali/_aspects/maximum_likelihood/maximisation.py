@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._inference.maximisation import Slope, Target, maximise_newton
-from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.numerics.weight_shares import compute_shares, softmax
 
 from .pair_likelihood import PairProblem, WeightProblem
 
@@ -87,9 +87,7 @@ def _climb_from_start(problem: PairProblem, log_weights: np.ndarray) -> Maximum:
         weights, is_vanishing = _find_boundary(problem, np.exp(log_weights), beta)
     log_likelihood = float(problem.terms(weights, beta).sum())
     reported_weights = np.where(is_vanishing, 0.0, weights)
-    return Maximum(
-        reported_weights / reported_weights.sum(), weights, beta, log_likelihood, is_vanishing
-    )
+    return Maximum(compute_shares(reported_weights), weights, beta, log_likelihood, is_vanishing)
 
 
 def _find_boundary(
@@ -251,8 +249,7 @@ class _LogPosteriorTarget(_LogWeightTarget):
     def slope(self, point: LogWeightPoint) -> Slope:
         """Return gradient and negative Hessian of the log posterior at a point."""
         slope, n_weights, n_coefficients = super().slope(point), len(point.logs), len(self._sizes)
-        relative_weights = scale_to_maximum(point.logs)
-        relative_weights = relative_weights / relative_weights.sum()
+        relative_weights = softmax(point.logs)
         gradient, curvature = slope.gradient.copy(), slope.curvature.copy()
         gradient[:n_weights] += 1.0 - n_weights * relative_weights
         curvature[:n_weights, :n_weights] += n_weights * (

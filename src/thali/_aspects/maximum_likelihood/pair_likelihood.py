@@ -9,7 +9,7 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
 from thali._inference.numerics.davidson_ties import compute_win_tie_loss
-from thali._inference.numerics.weight_shares import mix_with_guess, replace_zeros
+from thali._inference.numerics.weight_shares import divide_positive, mix_with_guess, replace_zeros
 from thali._model.cluster_robust_variance import LogWeightDerivatives
 
 from ..draws.covariate_offsets import MAX_OFFSET, multiply_first_advantage
@@ -117,7 +117,7 @@ class PairProblem(QuestionProblem):
         self, weights: np.ndarray, beta: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Compute p and 1 - p of each pair, both to full precision."""
-        return add_lapses(*compute_shares(*self.compute_advantages(weights, beta)), self.lapse)
+        return add_lapses(*compute_pair_shares(*self.compute_advantages(weights, beta)), self.lapse)
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the probabilities of all outcomes, in the order of `counts`."""
@@ -144,7 +144,7 @@ class PairProblem(QuestionProblem):
         has the gradient s - t and the Hessian diag(s) - ss' - diag(t) + tt'.
         """
         first_advantage, second_advantage = self.compute_advantages(weights, beta)
-        q, q_complement = compute_shares(first_advantage, second_advantage)
+        q, q_complement = compute_pair_shares(first_advantage, second_advantage)
         logit_slope, curvature, expected_information, tie_derivatives = self._differentiate_pairs(
             q, q_complement, beta
         )
@@ -185,7 +185,7 @@ class PairProblem(QuestionProblem):
         from scipy.sparse import csr_array
 
         first_advantage, second_advantage = self.compute_advantages(weights, beta)
-        q, q_complement = compute_shares(first_advantage, second_advantage)
+        q, q_complement = compute_pair_shares(first_advantage, second_advantage)
         first_slope, second_slope = differentiate_by_logit(q, q_complement, self.lapse)[:2]
         by_logit_q = np.column_stack([first_slope, -second_slope])
         p_tie = None
@@ -245,7 +245,7 @@ class PairProblem(QuestionProblem):
     def compute_boundary_slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Compute derivatives by the weights; at a maximum they are <= 0 where w = 0."""
         first_advantage, second_advantage = self.compute_advantages(weights, beta)
-        q, q_complement = compute_shares(first_advantage, second_advantage)
+        q, q_complement = compute_pair_shares(first_advantage, second_advantage)
         attentive_share = 1.0 - self.lapse
         p, p_complement = add_lapses(q, q_complement, self.lapse)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -321,7 +321,7 @@ def compute_exclusive_aspects(
     return exclusive_patterns
 
 
-def compute_shares(
+def compute_pair_shares(
     first_advantage: np.ndarray, second_advantage: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each advantage's share of both, in full precision; 0.5 if both are 0."""
@@ -346,8 +346,8 @@ def differentiate_by_logit(
     """Return d ln p, -d ln(1 - p) and their derivatives, by logit q; p is q with lapses."""
     p, p_complement = add_lapses(q, q_complement, lapse)
     p_slope = (1.0 - lapse) * q * q_complement
-    first_slope = np.where(p > 0.0, p_slope / replace_zeros(p), 1.0)
-    second_slope = np.where(p_complement > 0.0, p_slope / replace_zeros(p_complement), 1.0)
+    first_slope = divide_positive(p_slope, p, 1.0)
+    second_slope = divide_positive(p_slope, p_complement, 1.0)
     asymmetry = q_complement - q
     return (
         first_slope,

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.questions import Questions
 from thali._inference.index_arithmetic import repeat_indices, sum_parts
-from thali._inference.numerics.weight_shares import replace_zeros
+from thali._inference.numerics.weight_shares import divide_positive
 from thali._model.cluster_robust_variance import LogWeightDerivatives, expect_answers
 
 
@@ -75,15 +75,13 @@ class LuceProblem(QuestionProblem):
         """Return the choice probability of each member of each set, without and with the lapse."""
         total_weight = np.repeat(self.sum_weights(weights, beta), self.sizes)
         set_size = np.repeat(self.sizes, self.sizes)
-        q = np.where(
-            total_weight > 0.0, weights[self.members] / replace_zeros(total_weight), 1.0 / set_size
-        )
+        q = divide_positive(weights[self.members], total_weight, 1.0 / set_size)
         return q, (1.0 - self.lapse) * q + self.lapse / set_size
 
     def _lapse_slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return d ln p / d ln q of every set member; 0 in sets without weights."""
         q, p = self._member_probabilities(weights, beta)
-        lapse_slopes = np.where(p > 0.0, (1.0 - self.lapse) * q / replace_zeros(p), 1.0)
+        lapse_slopes = divide_positive((1.0 - self.lapse) * q, p, 1.0)
         return lapse_slopes * np.repeat(self.sum_weights(weights, beta) > 0.0, self.sizes)
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:

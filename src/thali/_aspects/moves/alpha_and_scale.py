@@ -63,7 +63,7 @@ def draw_single_counts(rng: Any, model: Any, b: Any) -> Any:
     """Draw the number of features that each option owns alone; return the total."""
     total = 0
     if model.unique == TOTAL_UNIQUE:
-        for i in range(b.singles.shape[0]):
+        for i in range(b.singles.size):
             b.singles[i] = draw_bessel_count(rng, b.z[i] * b.s[i], 0)
             total += b.singles[i]
     return total

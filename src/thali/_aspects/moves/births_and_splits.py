@@ -20,6 +20,7 @@ from ..chain_state import (
     ALPHA,
     BETA,
     COLUMNS,
+    accept_move,
     capacity,
     copy_row,
     count_options,
@@ -54,10 +55,8 @@ def propose_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> N
     d = -b.w[k]
     if is_birth:
         d = draw_prior_weight(rng, model)
-    ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_birth_ratio(
-        b, rate, is_birth
-    )
-    if accept(rng, ratio):
+    gain = delta_weight(model.likelihood, c, b, k, b.m[k], d)
+    if accept_move(rng, b, log_birth_ratio(b, rate, is_birth), gain):
         apply_weight(model.likelihood, c, b, k, b.m[k], d)
         update_columns(model, b, k, d, is_birth)
 
@@ -193,8 +192,8 @@ def propose_split_or_join(rng: Any, model: Any, c: Any, b: Any) -> None:
     scratch_row = write_split_or_join(b, k, partner, sign)
     rate = log_rate(model.prior, b, scratch_row, m)
     ratio = rate - b.log_rate[k] + log_density_ratio(model.weights, b.w[partner], -d)
-    ratio += b.real[BETA] * delta_transfer(model.likelihood, c, b, k, partner, d)
-    if accept(rng, ratio):
+    gain = delta_transfer(model.likelihood, c, b, k, partner, d)
+    if accept_move(rng, b, ratio, gain):
         apply_transfer(model.likelihood, c, b, k, partner, d)
         copy_row(b, scratch_row, k)
         b.m[k] = m

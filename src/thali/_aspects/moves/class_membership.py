@@ -38,7 +38,7 @@ def recount_answers(model: Any, caches: Any, states: Any, membership: Any) -> No
         likelihood = select_group_likelihood(model.groups.likelihood, g)
         clear_answers(likelihood, select_cache(likelihood, caches, g))
     fill_log_probabilities(model, caches, states, membership)
-    for p in range(membership.of.shape[0]):
+    for p in range(membership.of.size):
         count_answers(model, caches, membership, p, membership.of[p], 1.0)
 
 
@@ -48,7 +48,7 @@ def draw_class_membership(
 ) -> None:
     """Update the latent class of each respondent, and the weights of empty classes."""
     fill_log_probabilities(model, caches, states, membership)
-    for p in range(membership.of.shape[0]):
+    for p in range(membership.of.size):
         draw_respondent_class(rng, model, caches, states, membership, p)
     n_classes = membership.size.shape[0]
     if n_classes > 1:
@@ -153,7 +153,7 @@ def propose_class_split_or_merge(
     if is_split:
         fill_class_log_probabilities(model, caches, states, membership, h)
     n_g, n_h = 0, 0
-    for p in range(membership.of.shape[0]):
+    for p in range(membership.of.size):
         if membership.of[p] != g and membership.of[p] != h:
             continue
         log_ratio = first_class.real[BETA] * (
@@ -179,7 +179,7 @@ def propose_class_split_or_merge(
         ratio = -ratio
     if not accept(rng, ratio):
         return
-    for p in range(membership.of.shape[0]):
+    for p in range(membership.of.size):
         if is_split and membership.of[p] == g:
             assign_respondent(model, caches, membership, p, membership.proposed[p])
         elif membership.of[p] == h:
@@ -208,7 +208,7 @@ def draw_nearby_weights(
             b.w[k], class_g.w[k], step
         )
     if model.groups.unique:
-        for i in range(base.unique.shape[0]):
+        for i in range(base.unique.size):
             if draws:
                 b.s[i] = class_g.s[i] * math.exp(step * rng.standard_normal())
             total += log_gamma(kappa, base.unique[i], b.s[i]) - log_normal_density(
@@ -235,6 +235,6 @@ def draw_empty_class_weights(
     for k in range(b.whole[COLUMNS]):
         b.w[k] = draw_gamma(rng, base.real[KAPPA], base.v[k])
     if model.groups.unique:
-        for i in range(base.unique.shape[0]):
+        for i in range(base.unique.size):
             b.s[i] = draw_gamma(rng, base.real[KAPPA], base.unique[i])
     rebuild_cache(likelihood, c, b)

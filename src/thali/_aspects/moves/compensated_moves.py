@@ -15,6 +15,7 @@ from thali._inference.numerics.discrete_draws import accept, draw_code, draw_ind
 from ..chain_state import (
     BETA,
     COLUMNS,
+    accept_move,
     change_owner,
     clear_row,
     count_after_flip,
@@ -22,6 +23,7 @@ from ..chain_state import (
     flipped_weight,
     min_over_owners,
     scratch_index,
+    toggle_owner,
 )
 from ..kernel_operations import (
     apply_block,
@@ -59,9 +61,9 @@ def propose_compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: An
     s = b.s[i] - d
     if model.lo <= m <= model.hi and s > 0.0:
         rate = log_rate_after_flip(model.prior, b, k, i, m)
-        ratio = b.real[BETA] * delta_compensated_member(model.likelihood, c, b, i, k, d)
-        ratio += rate - b.log_rate[k] + log_unique_ratio(model, b, i, s)
-        if accept(rng, ratio):
+        gain = delta_compensated_member(model.likelihood, c, b, i, k, d)
+        ratio = rate - b.log_rate[k] + log_unique_ratio(model, b, i, s)
+        if accept_move(rng, b, ratio, gain):
             apply_compensated_member(model.likelihood, c, b, i, k, d)
             change_owner(b, k, i, m, rate)
             set_unique_weight(b, i, s)
@@ -87,7 +89,7 @@ def propose_partly_compensated_flip(
     apply_unique(model.likelihood, c, b, i, s - old_s)
     set_unique_weight(b, i, s)
     gain += delta_member(model.likelihood, c, b, k, i, d)
-    if accept(rng, ratio + b.real[BETA] * gain):
+    if accept_move(rng, b, ratio, gain):
         apply_member(model.likelihood, c, b, k, i, d)
         change_owner(b, k, i, m, rate)
     else:
@@ -143,7 +145,7 @@ def find_lowest_bit(number: Any) -> Any:
 def flip_owner(prior: Any, b: Any, k: Any, i: Any) -> None:
     """Flip whether option i owns feature k; recompute the feature's log rate."""
     b.m[k] = count_after_flip(b, k, i)
-    b.Z[k, i] = 1.0 - b.Z[k, i]
+    toggle_owner(b, k, i)
     b.log_rate[k] = log_rate(prior, b, k, b.m[k])
 
 

@@ -15,10 +15,9 @@ import math
 from typing import Any, NamedTuple
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.discrete_draws import accept
 from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
-from ..chain_state import BETA, COLUMNS, count_groups, replica, scale_all_weights
+from ..chain_state import COLUMNS, accept_move, count_groups, replica, scale_all_weights
 from ..group_state import (
     ACCEPTED,
     SLOPE_SD,
@@ -52,7 +51,7 @@ def draw_slopes(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> No
             draw_slope(rng, model, caches, states, base, column_weights, k, j)
         if model.unique:
             unique_weights = select_unique_weights(states, base)
-            for i in range(base.unique.shape[0]):
+            for i in range(base.unique.size):
                 draw_slope(rng, model, caches, states, base, unique_weights, i, j)
         draw_slope_shift(rng, model, caches, states, base, j)
 
@@ -114,7 +113,7 @@ def propose_slope_and_weights(
         )
     base.real[TRIED] += 1.0
     ratio = 0.5 * (weights.slope[k, j] ** 2 - new_slope**2) / SLOPE_SD**2
-    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+    if accept_move(rng, replica(states, 0), ratio, gain):
         base.real[ACCEPTED] += 1.0
         weights.slope[k, j] = new_slope
         fill_weight_factors(model.known, weights.slope, weights.covariate_factor, k)
@@ -128,7 +127,7 @@ def propose_slope_and_weights(
 @scalar
 def draw_slope_shift(rng: Any, model: Any, caches: Any, states: Any, base: Any, j: Any) -> None:
     """Draw a common shift of slope j of all weights, if only ratios of weights matter."""
-    n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
+    n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.size
     n_slopes = n_columns
     if model.unique:
         n_slopes += n_options

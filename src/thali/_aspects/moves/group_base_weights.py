@@ -14,10 +14,9 @@ import math
 from typing import Any, NamedTuple
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.discrete_draws import accept
 from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
-from ..chain_state import BETA, COLUMNS, count_groups, replica, scale_all_weights
+from ..chain_state import BETA, COLUMNS, accept_move, count_groups, replica, scale_all_weights
 from ..group_state import (
     ACCEPTED,
     KAPPA,
@@ -57,7 +56,7 @@ def update_base_weights(rng: Any, model: Any, caches: Any, states: Any, base: An
         update_base_weight(rng, model, caches, states, base, column_weights, k)
     if model.unique:
         unique_weights = select_unique_weights(states, base)
-        for i in range(base.unique.shape[0]):
+        for i in range(base.unique.size):
             update_base_weight(rng, model, caches, states, base, unique_weights, i)
     if math.isnan(model.kappa):
         draw_kappa(rng, model, states, base)
@@ -129,10 +128,10 @@ def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
             total += math.log(ratio) - ratio
         n_weights += b.whole[COLUMNS]
         if model.unique:
-            for i in range(base.unique.shape[0]):
+            for i in range(base.unique.size):
                 ratio = b.s[i] / expected_unique_weight(base, i, g)
                 total += math.log(ratio) - ratio
-            n_weights += base.unique.shape[0]
+            n_weights += base.unique.size
     base.real[KAPPA] = math.exp(
         draw_on_line(rng, KappaLine(n_weights, total), math.log(base.real[KAPPA]), 1.0)
     )
@@ -206,7 +205,7 @@ def set_kappa_and_weights(model: Any, caches: Any, states: Any, base: Any, x: An
             if abs(shift + slope * math.log(b.w[k] / expected_weight(base, k, g))) > MAX_LOG_RATIO:
                 return -math.inf
         if model.unique:
-            for i in range(base.unique.shape[0]):
+            for i in range(base.unique.size):
                 if (
                     abs(shift + slope * math.log(b.s[i] / expected_unique_weight(base, i, g)))
                     > MAX_LOG_RATIO
@@ -224,11 +223,11 @@ def set_kappa_and_weights(model: Any, caches: Any, states: Any, base: Any, x: An
             total += log - math.exp(log)
         n_weights += b.whole[COLUMNS]
         if model.unique:
-            for i in range(base.unique.shape[0]):
+            for i in range(base.unique.size):
                 log = shift + slope * math.log(b.s[i] / expected_unique_weight(base, i, g))
                 b.s[i] = expected_unique_weight(base, i, g) * math.exp(log)
                 total += log - math.exp(log)
-            n_weights += base.unique.shape[0]
+            n_weights += base.unique.size
         rebuild_cache(likelihood, c, b)
         fit += log_likelihood(likelihood, c, b)
     fit *= replica(states, 0).real[BETA]
@@ -250,7 +249,7 @@ def propose_base_scale(
             weights, likelihood, c, b, k, relative_change * weights.weight[g, k]
         )
     base.real[TRIED] += 1.0
-    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+    if accept_move(rng, replica(states, 0), ratio, gain):
         base.real[ACCEPTED] += 1.0
         weights.center[k] *= 1.0 + relative_change
         for g in range(count_groups(states)):
@@ -264,7 +263,7 @@ def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any)
     """Draw a common scale of all groups' and common weights, if only ratios matter."""
     if not is_group_scale_free(select_group_likelihood(model.likelihood, 0)):
         return
-    n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
+    n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.size
     count = n_columns
     total = 0.0
     for k in range(n_columns):

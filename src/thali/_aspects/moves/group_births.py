@@ -10,10 +10,9 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.discrete_draws import accept
 
 from ..chain_state import (
-    BETA,
+    accept_move,
     count_groups,
     count_options,
     min_over_owners,
@@ -91,7 +90,7 @@ def propose_group_birth_or_death(
             ratio += log_owner_ratio(base, g, b, k, d)
             gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
         b.block[WEIGHT] = d
-    if not accept(rng, ratio + first_group.real[BETA] * gain):
+    if not accept_move(rng, first_group, ratio, gain):
         return
     for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)

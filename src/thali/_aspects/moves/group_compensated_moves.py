@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.discrete_draws import accept, draw_index
+from thali._inference.numerics.discrete_draws import draw_index
 
 from ..chain_state import (
-    BETA,
     COLUMNS,
+    accept_move,
     count_after_flip,
     count_groups,
     count_options,
@@ -58,7 +58,7 @@ CHANGE = 0  # position in State.block
 def log_base_unique_ratio(model: Any, b: Any, base: Any, k: Any, dv: Any) -> Any:
     """Return log prod p(u - dv) / p(u) over owners of feature k, u base unique weights."""
     total = 0.0
-    for i in range(base.unique.shape[0]):
+    for i in range(base.unique.size):
         if owns(b, i, k):
             total += log_gamma_ratio(model.shape, model.shape / model.rate, base.unique[i], -dv)
     return total
@@ -71,7 +71,7 @@ def log_group_unique_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -
     Return -inf if a unique weight is at most d.
     """
     total = 0.0
-    for i in range(base.unique.shape[0]):
+    for i in range(base.unique.size):
         if owns(b, i, k):
             if b.s[i] <= d:
                 return -np.inf
@@ -142,7 +142,7 @@ def propose_joint_birth_or_death(
         if ratio == -np.inf:
             return
         gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
-    if not accept(rng, ratio + first_group.real[BETA] * gain):
+    if not accept_move(rng, first_group, ratio, gain):
         return
     apply_compensated_changes(model, caches, states, base, k, dv)
     if is_birth:
@@ -180,7 +180,7 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
         )
         ratio -= log_gamma(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i])
         gain += delta_compensated_member(likelihood, c, b, i, k, d)
-    if accept(rng, ratio + first_group.real[BETA] * gain):
+    if accept_move(rng, first_group, ratio, gain):
         for g in range(count_groups(states)):
             likelihood, c, b = select_group(model, caches, states, g)
             d = flipped_weight(b, k, i)
@@ -221,7 +221,7 @@ def propose_joint_weight(
         if ratio == -np.inf or b.w[k] + d <= 0.0:
             return
         gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
-    if accept(rng, ratio + first_group.real[BETA] * gain):
+    if accept_move(rng, first_group, ratio, gain):
         apply_compensated_changes(model, caches, states, base, k, dv)
         base.v[k] = new_v
         for g in range(count_groups(states)):

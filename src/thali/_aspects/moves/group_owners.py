@@ -13,6 +13,7 @@ from ..chain_state import (
     ALPHA,
     BETA,
     COLUMNS,
+    accept_move,
     capacity,
     copy_row,
     count_after_flip,
@@ -143,7 +144,7 @@ def propose_compensated_group_flip(
                 )
         elif is_possible:
             gain += delta_member(likelihood, c, b, k, i, d)
-    if is_possible and accept(rng, ratio + first_group.real[BETA] * gain):
+    if is_possible and accept_move(rng, first_group, ratio, gain):
         for g in range(count_groups(states)):
             likelihood, c, b = select_group(model, caches, states, g)
             d = flipped_weight(b, k, i)
@@ -191,7 +192,7 @@ def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, 
             base.real[KAPPA], v * base.covariate_factor[g, partner], b.w[partner] - d
         )
         ratio -= log_gamma(base.real[KAPPA], expected_weight(base, partner, g), b.w[partner])
-    if accept(rng, ratio + first_group.real[BETA] * gain):
+    if accept_move(rng, first_group, ratio, gain):
         base.v[partner] = v
         for g in range(count_groups(states)):
             likelihood, c, b = select_group(model, caches, states, g)

@@ -45,7 +45,7 @@ def log_owner_ratio(base: Any, g: Any, b: Any, k: Any, d: Any) -> Any:
     Return -inf if a unique weight is at most d.
     """
     total = 0.0
-    for i in range(base.unique.shape[0]):
+    for i in range(base.unique.size):
         if owns(b, i, k):
             if b.s[i] <= d:
                 return -np.inf

@@ -39,7 +39,7 @@ def walk_group_unique_weights(
     rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any
 ) -> None:
     """Update all unique weights of group g by random walks on the log scale."""
-    for i in range(base.unique.shape[0]):
+    for i in range(base.unique.size):
         move = tuning.unique_step[i] * rng.standard_normal()
         s = b.s[i] * math.exp(move)
         d = s - b.s[i]
@@ -121,7 +121,7 @@ def draw_group_scale(
     """Draw the scale of group g's weights given their ratios, if only ratios matter."""
     if not is_group_scale_free(likelihood):
         return
-    n_options, n_columns, kappa = base.unique.shape[0], b.whole[COLUMNS], base.real[KAPPA]
+    n_options, n_columns, kappa = base.unique.size, b.whole[COLUMNS], base.real[KAPPA]
     total = 0.0
     for k in range(n_columns):
         total += b.w[k] / expected_weight(base, k, g)

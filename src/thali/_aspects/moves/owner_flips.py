@@ -18,6 +18,7 @@ from ..chain_state import (
     COLUMNS,
     FULL,
     TOTAL_UNIQUE,
+    accept_move,
     change_owner,
     count_after_flip,
     count_options,
@@ -91,8 +92,8 @@ def propose_flip(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any) -> None:
     rate = log_rate_after_toggle(model.prior, b, k, i, m)
     d = flipped_weight(b, k, i)
     if is_quick(model.likelihood):
-        gain = b.real[BETA] * delta_open_member(model.likelihood, c, b, k, i, d)
-        is_accepted = accept(rng, rate - b.log_rate[k] + gain)
+        gain = delta_open_member(model.likelihood, c, b, k, i, d)
+        is_accepted = accept_move(rng, b, rate - b.log_rate[k], gain)
     else:
         is_accepted = accept(rng, rate - b.log_rate[k]) and accept_by_likelihood(
             rng, model, c, b, k, i, d

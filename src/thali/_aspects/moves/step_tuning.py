@@ -86,7 +86,7 @@ def adapt_step_sizes(tuning: Any, sweep: Any, tune: int) -> None:
     Steps are larger in the first third of tuning.
     """
     gain = compute_adaptation_gain(sweep, tune)
-    for i in range(tuning.unique_step.shape[0]):
+    for i in range(tuning.unique_step.size):
         if tuning.unique_tried[i] > 0:
             adapted = tuning.unique_step[i] * math.exp(
                 gain * (tuning.unique_accepted[i] / tuning.unique_tried[i] - UNIQUE_ACCEPTANCE)
@@ -94,7 +94,7 @@ def adapt_step_sizes(tuning: Any, sweep: Any, tune: int) -> None:
             tuning.unique_step[i] = min(max(adapted, 1e-5), 5.0)
         tuning.unique_tried[i] = 0.0
         tuning.unique_accepted[i] = 0.0
-    for j in range(tuning.step.shape[0]):
+    for j in range(tuning.step.size):
         if tuning.tried[j] > 0:
             adapted = tuning.step[j] * math.exp(
                 gain * (tuning.accepted[j] / tuning.tried[j] - tuning.target[j])

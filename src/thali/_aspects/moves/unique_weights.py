@@ -77,10 +77,10 @@ def log_compensated_ratio(model: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log prior ratio of s[i] - d to s[i], over the m owners of feature k."""
     total = gamma_rate(model.weights) * d * m
     if model.unique == TOTAL_UNIQUE:
-        for i in range(b.z.shape[0]):
+        for i in range(b.z.size):
             total += log_i0(b.z[i] * (b.s[i] - d * b.Z[k, i])) - b.log_bessel[i]
     elif gamma_shape(model.weights) != 1.0:
-        for i in range(b.z.shape[0]):
+        for i in range(b.z.size):
             total += (gamma_shape(model.weights) - 1.0) * math.log(
                 (b.s[i] - d * b.Z[k, i]) / b.s[i]
             )
@@ -105,7 +105,7 @@ def shift_unique_weights(model: Any, b: Any, k: Any, d: Any) -> None:
 def refresh_log_bessel(model: Any, b: Any) -> None:
     """Recompute the log Bessel function of every unique weight."""
     if model.unique == TOTAL_UNIQUE:
-        for i in range(b.z.shape[0]):
+        for i in range(b.z.size):
             b.log_bessel[i] = log_i0(b.z[i] * b.s[i])
 
 
@@ -113,6 +113,6 @@ def refresh_log_bessel(model: Any, b: Any) -> None:
 def refresh_unique_prior(model: Any, b: Any) -> None:
     """Recompute what the prior of unique weights stores, after a change of alpha."""
     if model.unique == TOTAL_UNIQUE:
-        for i in range(b.z.shape[0]):
+        for i in range(b.z.size):
             b.z[i] = b.real[ALPHA] * rate_single(model.prior, i) * gamma_rate(model.weights)
     refresh_log_bessel(model, b)

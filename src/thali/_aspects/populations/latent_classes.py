@@ -249,7 +249,7 @@ def update_class_energies(
     rng: Any, model: Any, caches: Any, states: Any, membership: Any, ladder: Any, energy: Any
 ) -> None:
     """Write the classes' log-likelihood at every temperature to `energy`, after a prior draw."""
-    prior_replica = ladder.at[ladder.beta.shape[0] - 1]
+    prior_replica = ladder.at[-1]
     rebuild_group_level(model.groups, caches, states, prior_replica)
     recount_answers(
         model,
@@ -257,7 +257,7 @@ def update_class_energies(
         replica(states, prior_replica),
         select_membership(membership, prior_replica),
     )
-    for t in range(ladder.beta.shape[0]):
+    for t in range(ladder.beta.size):
         energy[t] = sum_group_log_likelihoods(model.groups, caches, states, ladder.at[t])
 
 

@@ -312,8 +312,8 @@ def update_group_energies(
     rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
 ) -> None:
     """Write the groups' log-likelihood at every temperature to `energy`, after a prior draw."""
-    rebuild_group_level(model, caches, states, ladder.at[ladder.beta.shape[0] - 1])
-    for t in range(ladder.beta.shape[0]):
+    rebuild_group_level(model, caches, states, ladder.at[-1])
+    for t in range(ladder.beta.size):
         energy[t] = sum_group_log_likelihoods(model, caches, states, ladder.at[t])
 
 

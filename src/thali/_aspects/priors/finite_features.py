@@ -208,7 +208,7 @@ register_answers(
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
     """Store alpha and update the stored log probabilities by number of owners."""
     b.real[ALPHA] = alpha
-    n = b.by_size.shape[0] - 1
+    n = b.by_size.size - 1
     for m in range(n + 1):
         b.by_size[m] = log_column_probability(alpha / prior.count, n, m)
     for k in range(b.whole[COLUMNS]):
@@ -227,7 +227,7 @@ def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
     """Return log p(log alpha | owners) up to a constant; `line` is prior and state."""
     prior, b = line
     alpha = math.exp(log_alpha)
-    n = b.by_size.shape[0] - 1
+    n = b.by_size.size - 1
     density = log_alpha - alpha
     for k in range(b.whole[COLUMNS]):
         density += log_column_probability(alpha / prior.count, n, b.m[k])

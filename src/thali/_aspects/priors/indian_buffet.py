@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.discrete_draws import draw_index
+from thali._inference.numerics.weight_shares import compute_shares
 
 from .. import kernel_operations
 from ..chain_state import ALPHA, count_options
@@ -71,7 +72,7 @@ class IndianBuffet:
         """
         feature_owners, size_rates = [], 1.0 / np.arange(1, n + 1)
         for _ in range(rng.poisson(alpha * size_rates.sum())):
-            n_owners = 1 + rng.choice(n, p=size_rates / size_rates.sum())
+            n_owners = 1 + rng.choice(n, p=compute_shares(size_rates))
             is_owner = np.zeros(n, bool)
             is_owner[rng.choice(n, n_owners, replace=False)] = True
             feature_owners.append(is_owner)
@@ -176,7 +177,7 @@ def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
 @kernel_operations.rate_single.register(Buffet)
 def _rate_single(prior: Any, i: Any) -> Any:
     """Return the rate of features with one given owner, 1 / n, per alpha."""
-    return 1.0 / (prior.harmonic.shape[0] - 1)
+    return 1.0 / (prior.harmonic.size - 1)
 
 
 @kernel_operations.draw_pattern.register(Buffet)
@@ -235,7 +236,7 @@ register_answers(
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
     """Store alpha in the state; no rate depends on it."""
     b.real[ALPHA] = alpha
-    for m in range(b.by_size.shape[0]):
+    for m in range(b.by_size.size):
         b.by_size[m] = prior.log_rate[m]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.index_arithmetic import part_slice
-from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.numerics.weight_shares import compute_shares, softmax
 from thali._trees.tree import Tree
 from thali.errors import DataError
 
@@ -188,13 +188,11 @@ class PhylogeneticBuffet:
         ndarray of bool, shape (n, K)
             Options by features, features in random order, none without an owner.
         """
-        from scipy.special import digamma
-
         self._check_leaves(n)
         tree = self.tree
         tree_length = tree.lengths.sum()
         feature_owners = []
-        for _ in range(rng.poisson(alpha * (digamma(1.0 + tree_length) - digamma(1.0)))):
+        for _ in range(rng.poisson(alpha * self._total_rate)):
             has_feature = _draw_gaining_edges(
                 tree.lengths, draw_feature_gamma(tree_length, rng), rng
             )
@@ -219,8 +217,6 @@ class PhylogeneticBuffet:
         -------
         float
         """
-        from scipy.special import digamma
-
         owners = self._owners(matrix)
         tree_rates = self._tree_rates
         gains = np.array([tree_rates.sum_gains(column, self.tree.parents) for column in owners])
@@ -229,8 +225,7 @@ class PhylogeneticBuffet:
         log_rates[has_one_owner] = np.log(
             owners[has_one_owner] @ self._single_rates()
         )  # exact, as in the samplers
-        total_rate = digamma(1.0 + tree_rates.total) - digamma(1.0)
-        return float(np.sum(np.log(alpha) + log_rates) - alpha * total_rate)
+        return float(np.sum(np.log(alpha) + log_rates) - alpha * self._total_rate)
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
         """Return the log density of each draw's ownership, shape (n_draws,).
@@ -245,8 +240,6 @@ class PhylogeneticBuffet:
         -------
         array (draws,)
         """
-        from scipy.special import digamma
-
         log_single_rates, owner_offsets = np.log(self._single_rates()), columns.owner_offsets
         log_rates = np.empty(len(columns.sizes))
         for k in range(len(log_rates)):
@@ -257,8 +250,8 @@ class PhylogeneticBuffet:
                 is_owner = np.zeros(columns.n_options, bool)
                 is_owner[owners] = True
                 log_rates[k] = self._log_shared_rate(is_owner)
-        total_rate = digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0)
-        return columns.sum_by_draw(np.log(alpha)[columns.draw] + log_rates) - alpha * total_rate
+        log_priors = columns.sum_by_draw(np.log(alpha)[columns.draw] + log_rates)
+        return log_priors - alpha * self._total_rate
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         """Return the log probability of the features with several owners, unordered.
@@ -307,11 +300,14 @@ class PhylogeneticBuffet:
     @cached_property
     def _shared_total(self) -> float:
         """Total rate of features with at least two owners, per alpha."""
+        return float(self._total_rate - self._single_rates().sum())
+
+    @property
+    def _total_rate(self) -> float:
+        """Total rate of features with an owner, per alpha: ψ(1 + T) - ψ(1)."""
         from scipy.special import digamma
 
-        return float(
-            digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0) - self._single_rates().sum()
-        )
+        return digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0)
 
     def draw_probabilities(self, matrix: Any, rng: np.random.Generator) -> np.ndarray:
         """Draw the probability pi of each feature given its owners, shape (K,).
@@ -331,8 +327,7 @@ class PhylogeneticBuffet:
         gammas = []
         for is_owner in self._owners(matrix):
             log_weights = tree_rates.base + tree_rates.sum_gains(is_owner, self.tree.parents)
-            probabilities = scale_to_maximum(log_weights)
-            gammas.append(rng.choice(tree_rates.gamma, p=probabilities / probabilities.sum()))
+            gammas.append(rng.choice(tree_rates.gamma, p=softmax(log_weights)))
         return -np.expm1(-np.array(gammas))
 
 
@@ -346,7 +341,7 @@ def draw_feature_gamma(tree_length: float, rng: np.random.Generator) -> float:
     ceiling = math.ceil(tree_length)
     weights = 1.0 / np.arange(1, ceiling + 1)
     while True:
-        gamma = rng.standard_exponential() / (1 + rng.choice(ceiling, p=weights / weights.sum()))
+        gamma = rng.standard_exponential() / (1 + rng.choice(ceiling, p=compute_shares(weights)))
         if rng.random() * math.expm1(-gamma * ceiling) >= math.expm1(-gamma * tree_length):
             return gamma
 

@@ -84,14 +84,14 @@ def find_owner(b: Any, k: Any) -> Any:
 def sum_pattern_gains(prior: Any, b: Any, k: Any) -> None:
     """Fill b.below with owners below each node, b.grid with gains of complete clades."""
     n = count_options(b)
-    root = prior.parent.shape[0] - 1
+    root = prior.parent.size - 1
     for i in range(n):
         b.owners_below[i] = int(b.Z[k, i])
     for v in range(n, root + 1):
         b.owners_below[v] = 0
     for v in range(root):
         b.owners_below[prior.parent[v]] += b.owners_below[v]
-    for g in range(prior.base.shape[0]):
+    for g in range(prior.base.size):
         b.grid[g] = 0.0
     for v in range(root):
         parent = prior.parent[v]
@@ -104,7 +104,7 @@ def sum_pattern_gains(prior: Any, b: Any, k: Any) -> None:
 @scalar
 def add_gain(prior: Any, sums: Any, v: Any, sign: Any) -> None:
     """Add the gain of tree node v to the sums over the grid, or subtract it."""
-    for g in range(prior.base.shape[0]):
+    for g in range(prior.base.size):
         sums[g] += sign * prior.gain[v, g]
 
 
@@ -141,7 +141,7 @@ def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
         return prior.log_single[owner]
     if m == count_options(b):
         return prior.log_full
-    for g in range(prior.base.shape[0]):
+    for g in range(prior.base.size):
         b.trial[g] = b.grid[g]
     flip_gains(prior, b, b.trial, k, i)
     return log_sum_exp(b.trial, prior.base)
@@ -154,7 +154,7 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
     If i joins, the largest clade that all own then replaces its parts, which without i are the
     separate clades off the path from i to the root; if i leaves, the reverse.
     """
-    root = prior.parent.shape[0] - 1
+    root = prior.parent.size - 1
     missing, sign = 0, -1.0
     if not owns(b, i, k):
         missing, sign = 1, 1.0
@@ -190,7 +190,7 @@ def _record_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
 @kernel_operations.rate_by_size_range.register(PhylogeneticColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     """Return the total rate of features with lo to hi owners, per alpha."""
-    n = prior.log_single.shape[0]
+    n = prior.log_single.size
     total = 0.0
     if lo <= 1 <= hi:
         total += prior.totals[0]
@@ -250,7 +250,7 @@ def draw_pattern_by_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) 
     required number of owners.
     """
     n = count_options(b)
-    total = prior.ends[prior.ends.shape[0] - 1]
+    total = prior.ends[-1]
     while True:
         gamma = prior.gamma[find_interval(prior.decisions, rng.random())]
         clear_row(b, k)
@@ -271,7 +271,7 @@ def draw_pattern_by_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) 
 @scalar
 def find_interval(cumulative: Any, x: Any) -> Any:
     """Return the index of the first entry above x, else the last index."""
-    return find_position(cumulative, x, 0, cumulative.shape[0] - 1)
+    return find_position(cumulative, x, 0, cumulative.size - 1)
 
 
 register_answers(

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.pairs.data_subsets import HeldOutPair
 from thali._data.respondent_answers import find_first_answers
-from thali._inference.index_arithmetic import part_bounds
+from thali._inference.index_arithmetic import iterate_slices, part_bounds
 from thali._inference.numerics.davidson_ties import compute_win_tie_loss
 from thali._inference.numerics.weight_shares import stack_outcomes
 from thali._model.covariate_effects import predictor_matrix
@@ -167,16 +167,13 @@ def compute_prediction_errors(
 
     options_by_set, are_pairs = set_indices(sets, labels)
     block_errors, set_sizes = [], []
-    for first_set in range(0, len(options_by_set), _SETS_PER_BLOCK):
-        block_sets = options_by_set[first_set : first_set + _SETS_PER_BLOCK]
+    for block in iterate_slices(len(options_by_set), 1, _SETS_PER_BLOCK):
+        block_sets = options_by_set[block]
         if are_pairs:
             first_options, second_options = split_pairs(block_sets)
             block_offsets = None
             if covariate_offsets is not None:
-                block_offsets = CovariateOffsets(
-                    covariate_offsets.beta,
-                    covariate_offsets.x[first_set : first_set + _SETS_PER_BLOCK],
-                )
+                block_offsets = CovariateOffsets(covariate_offsets.beta, covariate_offsets.x[block])
             probability_draws = compute_probability_draws(
                 feature_columns, first_options, second_options, lapse, block_offsets
             )

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._inference.index_arithmetic import part_slice
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._model.stored_choices import all_pair_coordinates, pair_index
 from thali._posterior.posterior_tree import Posterior, flatten_chains, split_draws
 
@@ -16,7 +17,7 @@ from ..draws.pair_probabilities import compute_advantages, compute_choice_probab
 from ..draws.posterior_tree import select_kept_draws
 from .feature_table import find_distinct_owners
 from .group_posterior_tree import normalise_to_shares, pad_weights, select_group_columns
-from .option_tables import compute_shares, compute_utilities
+from .option_tables import compute_utilities
 from .weight_slopes import WeightSlopes, read_slopes, slope_quantities
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from thali._inference.index_arithmetic import (
-    BLOCK,
     argsort_descending,
+    iterate_slices,
     part_positions,
     repeat_indices,
 )
+from thali._inference.numerics.log_densities import LOG_2PI
 
 from ..draws.feature_columns import FeatureColumns
 
@@ -60,7 +61,7 @@ def _log_integral_shape_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
     from scipy.special import erfcx, log_ndtr
 
     low_value = np.log(np.sqrt(np.pi / 2) * erfcx(-np.minimum(z, 5.0) / np.sqrt(2)))
-    return np.where(z < 5, low_value, 0.5 * z**2 + log_ndtr(z) + 0.5 * np.log(2 * np.pi))
+    return np.where(z < 5, low_value, 0.5 * z**2 + log_ndtr(z) + 0.5 * LOG_2PI)
 
 
 def _log_integral_shape_2(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
@@ -87,8 +88,7 @@ def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
     t = np.where(z > 0, 0.5 * (z + root_term), 2 * shape / (root_term - np.minimum(z, 0.0)))
     log_peak = shape * (np.log(t) - 1.0) + 0.5 * t**2
     log_sum = np.empty(z.shape)
-    for first_index in range(0, z.size, _GRID_BLOCK):
-        block_slice = slice(first_index, first_index + _GRID_BLOCK)
+    for block_slice in iterate_slices(z.size, 1, _GRID_BLOCK):
         log_steps, step_width = build_log_weight_grid(shape[block_slice], t[block_slice])
         # z t = t^2 - shape at the mode
         relative_change = np.expm1(log_steps)
@@ -371,7 +371,7 @@ def _laplace_integral(
     joint_integral = (
         _quadratic_form(terms.gram, terms.sums, mode) / sigma2
         + log_prior.sum(axis=1)
-        + 0.5 * n_weights * np.log(2 * np.pi)
+        + 0.5 * n_weights * LOG_2PI
     )
     joint_integral -= 0.5 * np.linalg.slogdet(curvature + np.eye(n_weights) * shapes[:, None, :])[1]
     n_judgements = np.einsum("skk->sk", terms.gram)
@@ -536,9 +536,7 @@ def _score_draws(sets: FeatureSets, search_problem: FeatureSearchProblem) -> np.
         search_problem.judgements
     )
     squared_residuals = np.empty(n_draws)
-    n_block_draws = max(1, BLOCK // (n * (n + 2 * max_features)))
-    for first_draw in range(0, n_draws, n_block_draws):
-        draw_slice = slice(first_draw, first_draw + n_block_draws)
+    for draw_slice in iterate_slices(n_draws, n * (n + 2 * max_features)):
         owners_by_draw = owners[draw_patterns[draw_slice]]
         residuals = (owners_by_draw * weights[draw_slice, :, None]).swapaxes(1, 2) @ owners_by_draw
         residuals += search_problem.constant[draw_slice, None, None] - similarity_matrix

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.kinds import PEOPLE
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._people.individual_preferences import tabulate_individuals
 from thali._people.people_argument import Individuals
 from thali._people.respondent_segments import Preferences, select_segment_draws
@@ -17,7 +18,6 @@ from ..draws.feature_columns import read_columns
 from ..draws.pair_probabilities import compute_choice_probability
 from .feature_table import features_table
 from .group_posterior_tree import sum_group_weights
-from .option_tables import compute_shares
 
 if TYPE_CHECKING:
     import pandas

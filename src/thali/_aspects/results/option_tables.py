@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.index_arithmetic import BLOCK, repeat_indices
+from thali._inference.index_arithmetic import iterate_slices, repeat_indices
 from thali._inference.numerics.ranks import average_ranks
+from thali._inference.numerics.weight_shares import divide_positive
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError
@@ -30,11 +31,6 @@ def compute_utilities(feature_columns: FeatureColumns) -> np.ndarray:
         feature_columns.weights[column_index],
     )
     return utility
-
-
-def compute_shares(utility: np.ndarray) -> np.ndarray:
-    """Return utilities divided by their sum over the options (last axis)."""
-    return utility / utility.sum(axis=-1, keepdims=True)
 
 
 def compute_ranks(posterior: Posterior) -> np.ndarray:
@@ -70,12 +66,7 @@ def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     )
     total_weights = weights.sum(1, keepdims=True)
     low, high = compute_interval(weights, ci)
-    shares = np.divide(
-        weights,
-        total_weights,
-        out=np.full_like(weights, 1.0 / weights.shape[1]),
-        where=total_weights > 0,
-    )
+    shares = divide_positive(weights, total_weights, 1.0 / weights.shape[1])
     labels = pd.Index(posterior.labels, name="option")
     table_columns = {
         "weight": weights.mean(0),
@@ -111,23 +102,16 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
     feature_columns = read_columns(posterior)
     is_counted = ~find_ignored_columns(feature_columns, posterior.sees_single)
     summed_similarity = np.zeros((n, n))
-    n_draws_per_block = max(1, BLOCK // max(1, n * n))
     counted_columns = replace(
         feature_columns, weights=np.where(is_counted, feature_columns.weights, 0.0)
     )
-    for first_draw in range(0, feature_columns.n_draws, n_draws_per_block):
-        stop_draw = min(first_draw + n_draws_per_block, feature_columns.n_draws)
-        features, weights = counted_columns.to_dense(first_draw, stop_draw)
+    for draws in iterate_slices(feature_columns.n_draws, n * n):
+        features, weights = counted_columns.to_dense(draws.start, draws.stop)
         ownership = features.astype(float)
         shared_weight = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
-        worth = (
-            np.diagonal(shared_weight, axis1=1, axis2=2)
-            + feature_columns.unique_weights[first_draw:stop_draw]
-        )
+        worth = np.diagonal(shared_weight, axis1=1, axis2=2) + feature_columns.unique_weights[draws]
         mean_worth = 0.5 * (worth[:, :, None] + worth[:, None, :])
-        summed_similarity += np.divide(
-            shared_weight, mean_worth, out=np.zeros_like(shared_weight), where=mean_worth > 0.0
-        ).sum(axis=0)
+        summed_similarity += divide_positive(shared_weight, mean_worth).sum(axis=0)
     similarity = summed_similarity / feature_columns.n_draws
     np.fill_diagonal(similarity, 1.0)
     return Table(similarity, index=labels, columns=labels)

@@ -4,8 +4,9 @@ Results of one kind of data have modules of their own; `registry` lists all clas
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -44,13 +45,13 @@ _RESTART_NOTE = (
 )
 
 
+@dataclass
 class PosteriorResults:
     """Base of results for one kind of data; unavailable results raise ArgumentError."""
 
-    _unit_name: Any = None  # the noun for a part of several, in messages
+    _unit_name: ClassVar[Any] = None  # the noun for a part of several, in messages
 
-    def __init__(self, posterior: Posterior) -> None:
-        self.posterior = posterior
+    posterior: Posterior
 
     def quantities(self) -> Quantities:
         """Return draws of all summary rows, by name, each of shape (n_chains, n_draws)."""

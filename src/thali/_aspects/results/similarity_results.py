@@ -9,8 +9,9 @@ import numpy as np
 
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.random_seeds import spawn_generators
-from thali._model.predictive_check import ROWS, SIMILARITY, select_draws, split_blocks
+from thali._model.predictive_check import ROWS, SIMILARITY, select_draws
 from thali._posterior.convergence_check import Advice
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import Posterior
@@ -134,7 +135,7 @@ class SimilarityResults(ObjectResults):
         constant, sigma = posterior.constant[draw_indices], posterior.sigma[draw_indices]
 
         table_columns, compute_squared_distances = [], np.zeros(len(draw_indices))
-        for pair_slice in split_blocks(len(similarities), len(draw_indices)):
+        for pair_slice in iterate_slices(len(similarities), len(draw_indices)):
             fitted = compute_similarities(
                 feature_columns, constant, first_objects[pair_slice], second_objects[pair_slice]
             )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._model.covariate_effects import coefficient_name
 from thali._model.stored_choices import pair_index
 from thali._posterior.convergence_check import Advice
@@ -16,7 +17,7 @@ from ..draws.feature_columns import read_columns
 from ..draws.pair_probabilities import compute_probability_draws
 from .common_weights import population_quantities
 from .feature_table import features_table, find_presence
-from .option_tables import compute_shares, compute_utilities
+from .option_tables import compute_utilities
 
 # With more options than this the choice probabilities are not rows of the summary.
 MAX_OPTIONS = 60

@@ -70,7 +70,7 @@ def compile_sweep(sweep: Any) -> Any:
             status = begin_round(rng, model, caches, states, ladder, record, until, tune, thin)
             if status != CONTINUE:
                 return status
-            for t in range(ladder.beta.shape[0]):
+            for t in range(ladder.beta.size):
                 b, tuning = select_level_state(states, ladder, t), select_tuning(tunings, t)
                 c = select_cache(model.likelihood, caches, ladder.at[t])
                 sweep(rng, model, c, b, tuning)
@@ -98,7 +98,7 @@ def sweep_infinite(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
         for _ in range(2 * n_columns):
             if model.unique != NO_UNIQUE:
                 propose_compensated_flip(rng, model, c, b)
-                if b.z.shape[0] > MAX_SYSTEMATIC:
+                if b.z.size > MAX_SYSTEMATIC:
                     propose_partly_compensated_flip(rng, model, c, b, rng.random())
             propose_split_or_join(rng, model, c, b)
         if model.unique != NO_UNIQUE:

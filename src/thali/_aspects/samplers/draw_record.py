@@ -154,10 +154,10 @@ def is_due(b: Any, record: Any, tune: int, thin: Any) -> Any:
 def has_room(b: Any, record: Any) -> Any:
     """Return whether the record has room for the features of the current state."""
     n_features = b.whole[COLUMNS] + b.whole[FULL]
-    n_owners = b.whole[FULL] * b.singles.shape[0]
+    n_owners = b.whole[FULL] * b.singles.size
     for k in range(b.whole[COLUMNS]):
         n_owners += b.m[k]
-    for i in range(b.singles.shape[0]):
+    for i in range(b.singles.size):
         n_features += b.singles[i]
         n_owners += b.singles[i]
     return (
@@ -169,7 +169,7 @@ def has_room(b: Any, record: Any) -> Any:
 @scalar
 def record_state(rng: np.random.Generator, model: Any, c: Any, b: Any, record: Any) -> None:
     """Record the state; draw the features of one owner hidden in unique weights."""
-    n = b.singles.shape[0]
+    n = b.singles.size
     draw = record.used[DRAW]
     n_before = record.used[FEATURE]
     for k in range(b.whole[COLUMNS]):

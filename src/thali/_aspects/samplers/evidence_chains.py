@@ -12,7 +12,7 @@ import numpy as np
 
 from thali._compile.jit import kernel
 from thali._inference.mbar import estimate_constants
-from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.numerics.weight_shares import softmax
 from thali._inference.random_seeds import spawn_generators
 
 from ..chain_state import (
@@ -44,14 +44,14 @@ def update_energies(
     rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
 ) -> None:
     """Write the log-likelihood at every temperature to `energy`, after a new prior draw."""
-    prior_replica = ladder.at[ladder.beta.shape[0] - 1]
+    prior_replica = ladder.at[-1]
     prepare_state(model, replica(states, prior_replica))
     rebuild_cache(
         model.likelihood,
         select_cache(model.likelihood, caches, prior_replica),
         replica(states, prior_replica),
     )
-    for t in range(ladder.beta.shape[0]):
+    for t in range(ladder.beta.size):
         level_replica = ladder.at[t]
         energy[t] = log_likelihood(
             model.likelihood,
@@ -177,11 +177,9 @@ def place_levels(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     beta_grid = np.append(0.0, np.geomspace(0.01 * beta[-2], 1.0, GRID_POINTS))
     sd_by_beta = np.empty(beta_grid.size)
     for grid_index, beta_g in enumerate(beta_grid):
-        log_ratios = beta_g * log_likelihoods - log_mixture
-        log_ratios = scale_to_maximum(log_ratios)
-        log_ratios /= log_ratios.sum()
+        weights = softmax(beta_g * log_likelihoods - log_mixture)
         sd_by_beta[grid_index] = math.sqrt(
-            float(log_ratios @ (log_likelihoods - log_ratios @ log_likelihoods) ** 2)
+            float(weights @ (log_likelihoods - weights @ log_likelihoods) ** 2)
         )
     cumulative_sd = np.append(
         0.0, np.cumsum(0.5 * (sd_by_beta[1:] + sd_by_beta[:-1]) * np.diff(beta_grid))

@@ -69,15 +69,7 @@ from ..moves.step_tuning import (
     compute_adaptation_gain,
     select_tuning,
 )
-from .draw_record import (
-    DRAW,
-    FEATURE,
-    ChainRecord,
-    add_owners,
-    empty_record,
-    has_room,
-    is_due,
-)
+from .draw_record import DRAW, FEATURE, ChainRecord, add_owners, empty_record, has_room, is_due
 from .sweep_bookkeeping import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
 from .tempering import propose_swap
 
@@ -109,7 +101,7 @@ def compile_group_sweep(sweep: Any) -> Any:
             )
             if status != CONTINUE:
                 return status
-            for t in range(ladder.beta.shape[0]):
+            for t in range(ladder.beta.size):
                 groups, base = (
                     select_level_groups(states, ladder, t),
                     select_common_weights(bases, ladder.at[t]),
@@ -223,7 +215,7 @@ def update_class_membership(
     rng: Any, model: Any, caches: Any, states: Any, bases: Any, membership: Any, ladder: Any
 ) -> None:
     """Update the latent class of each respondent once at every temperature."""
-    for t in range(ladder.beta.shape[0]):
+    for t in range(ladder.beta.size):
         level_replica = ladder.at[t]
         its_caches = level_caches(model.groups, caches, level_replica)
         draw_class_membership(
@@ -271,14 +263,14 @@ def begin_group_round(
         )
     if first_group.whole[SWEEPS] >= until:
         return DONE
-    for t in range(ladder.beta.shape[0]):
+    for t in range(ladder.beta.size):
         if is_crowded(replica(replica(states, t), 0)):
             return CROWDED
     if first_group.whole[SWEEPS] == 0:
-        for t in range(ladder.beta.shape[0]):
+        for t in range(ladder.beta.size):
             fill_rates(model.prior, replica(replica(states, t), 0))
     if first_group.whole[SWEEPS] % REBUILD_INTERVAL == 0:
-        for t in range(ladder.beta.shape[0]):
+        for t in range(ladder.beta.size):
             rebuild_groups(model, caches, states, t)
     return CONTINUE
 
@@ -333,7 +325,7 @@ def sum_group_log_likelihoods(model: Any, caches: Any, states: Any, t: Any) -> A
 @scalar
 def swap_group_levels(rng: Any, model: Any, caches: Any, states: Any, ladder: Any) -> None:
     """Propose to swap the states of neighbouring temperatures, for all groups."""
-    for t in range(states.whole[0, 0, SWEEPS] % 2, ladder.beta.shape[0] - 1, 2):
+    for t in range(states.whole[0, 0, SWEEPS] % 2, ladder.beta.size - 1, 2):
         lower, upper = ladder.at[t], ladder.at[t + 1]
         difference = sum_group_log_likelihoods(
             model, caches, states, upper

@@ -109,14 +109,14 @@ def begin_round(
         record_state(rng, model, select_cache(model.likelihood, caches, cold), b, record)
     if b.whole[SWEEPS] >= until:
         return DONE
-    for t in range(ladder.beta.shape[0]):
+    for t in range(ladder.beta.size):
         if is_crowded(replica(states, t)):
             return CROWDED
     if b.whole[SWEEPS] == 0:
-        for t in range(ladder.beta.shape[0]):
+        for t in range(ladder.beta.size):
             prepare_state(model, replica(states, t))
     if b.whole[SWEEPS] % REBUILD_INTERVAL == 0:  # fills the caches, later corrects their drift
-        for t in range(ladder.beta.shape[0]):
+        for t in range(ladder.beta.size):
             rebuild_cache(
                 model.likelihood, select_cache(model.likelihood, caches, t), replica(states, t)
             )

@@ -102,7 +102,7 @@ def swap_neighbours(
 
     In even rounds levels 0 and 1, 2 and 3, ... are tried; in odd rounds 1 and 2, 3 and 4, ...
     """
-    for t in range(states.whole[0, SWEEPS] % 2, ladder.beta.shape[0] - 1, 2):
+    for t in range(states.whole[0, SWEEPS] % 2, ladder.beta.size - 1, 2):
         lower, upper = ladder.at[t], ladder.at[t + 1]
         difference = log_likelihood(
             model.likelihood, select_cache(model.likelihood, caches, upper), replica(states, upper)

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._argument_checks import check_open_interval
 from thali._inference.index_arithmetic import space_evenly
 from thali._model.column_headings import MONTE_CARLO
-from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_interval import check_interval, compute_interval
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -162,7 +161,7 @@ class Chooser:
         """
         if not self.has_individuals:
             return {}
-        low, high = interval_ends(figures, ci)
+        low, high = compute_interval(figures, ci)
         return {"respondents_low": low, "respondents_high": high}
 
     def interval_attrs(self, ci: float) -> dict[str, Any]:
@@ -182,25 +181,7 @@ def refuse_same_tastes(chooser: Chooser) -> None:
         )
 
 
-def softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
-    """Return exp(u_j) / sum_k exp(u_k) along an axis."""
-    odds = np.exp(utility - utility.max(axis=axis, keepdims=True))
-    odds /= odds.sum(axis=axis, keepdims=True)
-    return odds
-
-
 # Means, intervals and standard errors over draws --------------------------------------------------
-
-
-def check_probability(ci: Any) -> float:
-    """Return the argument `ci`; raise ArgumentError unless 0 < ci < 1."""
-    return check_open_interval("ci", ci, "the probability of an interval")
-
-
-def interval_ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return both ends of the equal-tailed `ci` interval over the first axis."""
-    low, high = compute_interval(values, ci)
-    return low, high
 
 
 def append_interval(predictions: Any, draws: Callable[[], np.ndarray], ci: float | None) -> Any:
@@ -210,10 +191,10 @@ def append_interval(predictions: Any, draws: Callable[[], np.ndarray], ci: float
     """
     if ci is None:
         return predictions
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     if not isinstance(predictions, tuple):
         predictions = (predictions,)
-    return (*predictions, *interval_ends(draws(), ci))
+    return (*predictions, *compute_interval(draws(), ci))
 
 
 def point_estimate(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
@@ -230,11 +211,9 @@ def drop_estimate(chooser: Any, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def estimate_interval(
-    chooser: "Chooser", values: np.ndarray, ci: float
-) -> tuple[np.ndarray, np.ndarray]:
+def estimate_interval(chooser: "Chooser", values: np.ndarray, ci: float) -> np.ndarray:
     """Return both ends of the `ci` interval of values (draws, ...)."""
-    return interval_ends(drop_estimate(chooser, values), ci)
+    return compute_interval(drop_estimate(chooser, values), ci)
 
 
 def standard_error(by_group: np.ndarray) -> np.ndarray:

@@ -7,8 +7,10 @@ import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.index_arithmetic import part_bounds, space_evenly
+from thali._inference.numerics.weight_shares import compute_shares, divide_positive
+from thali._posterior.posterior_interval import check_interval
 
-from .chooser import Chooser, check_probability, estimate_interval, point_estimate
+from .chooser import Chooser, estimate_interval, point_estimate
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +27,7 @@ def tabulate_level_effects(
     """Tabulate the probability that one level is preferred to another, by attribute."""
     from thali._exportable_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     pairs = list_level_pairs(chooser.level_cells(), chooser.directions)
     effects = chooser.compute_once(
         ("effects", random_seed), lambda: chooser.effects(pairs, cores, random_seed)
@@ -135,7 +137,7 @@ def tabulate_attribute_importance(
     """
     from thali._exportable_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     decided, errors = chooser.compute_once(
         ("importance", random_seed), lambda: chooser.importance(cores, random_seed)
     )
@@ -159,7 +161,7 @@ def tabulate_attribute_importance(
             "range_share_low": low,
             "range_share_high": high,
             "range_share_se": np.where(np.isnan(low), np.nan, fewer.errors(by_draw, fewer.chain)),
-            "importance": capped_task_counts / capped_task_counts.sum() @ decided,
+            "importance": compute_shares(capped_task_counts) @ decided,
             "std_error": errors,
             **chooser.respondent_interval(decided, ci),
         }
@@ -187,7 +189,7 @@ def compute_range_shares(chooser: "Chooser") -> np.ndarray:
         for i, levels in variants.slices.items():
             ranges[:, :, i] = np.ptp(u[:, :, levels], axis=2).mean(axis=2)
         total = np.nansum(ranges, axis=2, keepdims=True)
-        blocks.append(np.divide(ranges, total, out=np.full_like(ranges, np.nan), where=total > 0))
+        blocks.append(divide_positive(ranges, total, np.nan))
     return np.concatenate(blocks)
 
 
@@ -224,13 +226,8 @@ def build_level_variants(chooser: "Chooser") -> LevelVariants:
 def mean_over_respondents(figures: np.ndarray) -> np.ndarray:
     """Return the mean over respondents (second axis), ignoring NaN."""
     is_present = ~np.isnan(figures)
-    count = is_present.sum(axis=1)
-    return np.divide(
-        np.where(is_present, figures, 0.0).sum(axis=1),
-        count,
-        out=np.full(count.shape, np.nan),
-        where=count > 0,
-    )
+    sums = np.where(is_present, figures, 0.0).sum(axis=1)
+    return divide_positive(sums, is_present.sum(axis=1), np.nan)
 
 
 def _mean_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:

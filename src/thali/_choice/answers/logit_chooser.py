@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
+from dataclasses import dataclass
 from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -10,7 +11,7 @@ import numpy as np
 from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.array_dict_encoding import encode_base64, shrink_integers
 from thali._inference.index_arithmetic import iterate_slices
-from thali._inference.numerics.weight_shares import compute_shares, replace_zeros
+from thali._inference.numerics.weight_shares import compute_shares, replace_zeros, softmax
 from thali._inference.random_seeds import spawn_generators
 from thali._labels import format_plural
 from thali._model.fitting_methods import PreparedFit
@@ -27,7 +28,6 @@ from .chooser import (
     LevelEffects,
     point_estimate,
     select_draws,
-    softmax,
     standard_error,
 )
 from .effects import choice_change, select_products, select_tasks
@@ -63,6 +63,7 @@ _STEP = 1e-4  # of the delta method, in standard errors
 Population = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 
 
+@dataclass
 class LogitChooser(Chooser):
     r"""Respondents of a logit with K classes or individuals, tastes given in D draws.
 
@@ -74,42 +75,25 @@ class LogitChooser(Chooser):
 
     coding: "Coding"
     data: "ChoiceExperiment"
-    tastes: np.ndarray
-    chain: np.ndarray
-    membership: np.ndarray | None
-    population: Population | None
-    covariance: np.ndarray | None
-    directions: np.ndarray
-    is_estimate: bool
-    has_individuals: bool
+    tastes: np.ndarray  # (D, K, p)
+    chain: np.ndarray  # (D,) chain of each draw; draws of a chain are contiguous
+    # (respondents, K), rows sum to 1; None: each respondent is a class
+    membership: np.ndarray | None = None
+    population: Population | None = None  # None: new respondents equal those of the data
+    # (K p, K p) of the estimate, the first draw; None: draws of a posterior
+    covariance: np.ndarray | None = None
+    # (D, respondents) class in each draw but the first, of an estimate; None: membership
+    respondent_classes: np.ndarray | None = None
+    # (attributes,) declared order of the levels of each attribute
+    directions: Any = None
 
-    def __init__(
-        self,
-        coding: "Coding",
-        data: "ChoiceExperiment",
-        tastes: np.ndarray,  # (D, K, p)
-        chain: np.ndarray,  # (D,) chain of each draw; draws of a chain are contiguous
-        # (respondents, K), rows sum to 1; None: each respondent is a class
-        membership: np.ndarray | None = None,
-        population: Population | None = None,  # None: new respondents equal those of the data
-        # (K p, K p) of the estimate, the first draw; None: draws of a posterior
-        covariance: np.ndarray | None = None,
-        # (D, respondents) class in each draw but the first, of an estimate; None: membership
-        respondent_classes: np.ndarray | None = None,
-        # (attributes,) declared order of the levels of each attribute
-        directions: np.ndarray | None = None,
-    ) -> None:
-        """Store tastes (D, K, p), and who has them, for the products of the data."""
-        self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
-        self.membership, self.population, self.covariance = membership, population, covariance
-        self.respondent_classes = respondent_classes
-        self.is_estimate = covariance is not None
-        self.people: pandas.DataFrame | None = data.people
-        self.directions = np.zeros(len(data.attributes), np.int64)
-        if directions is not None:
-            self.directions = directions
-        self.has_individuals = membership is None or membership.shape[1] > 1
-        self._draws = np.arange(len(tastes))  # indices among all draws of the model
+    def __post_init__(self) -> None:
+        self.is_estimate = self.covariance is not None
+        self.people: pandas.DataFrame | None = self.data.people
+        if self.directions is None:
+            self.directions = np.zeros(len(self.data.attributes), np.int64)
+        self.has_individuals = self.membership is None or self.membership.shape[1] > 1
+        self._draws = np.arange(len(self.tastes))  # indices among all draws of the model
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
         """Return the products of a table as numbers, shape (rows, attributes)."""
@@ -366,7 +350,8 @@ class LogitChooser(Chooser):
             if not self.is_estimate:
                 p = np.stack([p[fewer.chain == c].mean(axis=0) for c in chains])
             by_group.append(choice_change(p, first_row))
-        by_group_mean = np.tensordot(tasks / tasks.sum(), by_group, axes=1)  # (groups, attributes)
+        # (groups, attributes)
+        by_group_mean = np.tensordot(compute_shares(tasks), by_group, axes=1)
         if self.is_estimate:
             return np.array(pooled), by_group_mean[1:].std(axis=0, ddof=1)
         return np.array(pooled), standard_error(by_group_mean.T)
@@ -416,7 +401,7 @@ class LogitChooser(Chooser):
             levels = np.quantile(cells[~missing], (np.arange(_MAX_EXAMPLES) + 0.5) / _MAX_EXAMPLES)
             counts = np.ones(_MAX_EXAMPLES)
         equalised = []
-        for level, share in zip(levels, counts / counts.sum(), strict=True):
+        for level, share in zip(levels, compute_shares(counts), strict=True):
             changed = observed.copy()
             changed[~np.isnan(observed[:, attribute]), attribute] = level
             equalised.append((changed, float(share)))
@@ -465,7 +450,7 @@ def iterate_level_differences(
         weight = np.bincount(group.ravel(), counts[has_attribute])
         if len(rows) > _MAX_DIFFERENCES:
             rows, weight = merge_neighbours(rows, weight, _MAX_DIFFERENCES)
-        yield rows, weight / weight.sum()
+        yield rows, compute_shares(weight)
 
 
 def merge_neighbours(

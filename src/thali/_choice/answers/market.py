@@ -62,7 +62,7 @@ def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.
 
 def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
     """Return one `Market` per value of the table's column "scenario"."""
-    if not _is_data_frame(products):
+    if not is_data_frame(products):
         raise DataError(
             "`products` must be a data frame with one row per product and one column per"
             f" attribute; got {type(products).__name__}."
@@ -85,11 +85,6 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
     return markets
 
 
-def _is_data_frame(table: Any) -> bool:
-    """Return whether an argument is a data frame, of pandas or another library."""
-    return is_data_frame(table)
-
-
 def parse_single_market(scheme: "Scheme", products: Any) -> Market:
     """Return the `Market` of a product table that has a single scenario."""
     markets = parse_markets(scheme, products)
@@ -102,7 +97,7 @@ def parse_single_market(scheme: "Scheme", products: Any) -> Market:
 
 def parse_competitors(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
     """Return the checked table of competing products, at least one."""
-    if not _is_data_frame(products) or not len(products):
+    if not is_data_frame(products) or not len(products):
         raise DataError(
             "`competitors` must be a data frame with one row per competing product, including the"
             f" no-choice option, and one column per attribute; got {type(products).__name__}."

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.numerics.weight_shares import softmax
 from thali._inference.user_warnings import warn
 from thali._people.turf_reach import select_reach_draws, tabulate_best_sets
 from thali.errors import Argument, ArgumentError, DataWarning
 
-from .chooser import Chooser, drop_estimate, refuse_same_tastes, softmax
+from .chooser import Chooser, drop_estimate, refuse_same_tastes
 from .market import NEW, parse_single_market, select_respondents
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.index_arithmetic import part_bounds, space_evenly
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._people.respondent_segments import Preferences, select_segment_draws
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def estimate_taste_preferences(
         for i, a, b in list_all_level_pairs(n_levels):
             differences = encode_level(i, b) - encode_level(i, a)
             steps, times = np.unique(differences, axis=0, return_counts=True)
-            yield expit(tastes @ steps.T) @ (times / times.sum())
+            yield expit(tastes @ steps.T) @ compute_shares(times)
 
     tastes = tastes[select_segment_draws(len(tastes), data.n_respondents, sum(n_levels))]
     labels = data.scheme.labels

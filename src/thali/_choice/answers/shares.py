@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product as combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,15 +14,10 @@ from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.index_arithmetic import argsort_descending
 from thali._inference.numerics.weight_shares import compute_shares
 from thali._labels import choose_number, format_label, has_repeats, shorten, suggest
+from thali._posterior.posterior_interval import check_interval
 from thali.errors import Argument, ArgumentError
 
-from .chooser import (
-    Chooser,
-    check_probability,
-    drop_estimate,
-    estimate_interval,
-    point_estimate,
-)
+from .chooser import Chooser, drop_estimate, estimate_interval, point_estimate
 from .english import ENGLISH
 from .market import (
     SCENARIO,
@@ -58,7 +54,7 @@ def tabulate_market_shares(
 
     from thali._exportable_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     markets = parse_markets(chooser.data.scheme, products)
     changed_markets = []
     if change is not None:
@@ -128,7 +124,7 @@ def tabulate_demand(
     """Tabulate share (and profit) of a product at each value of an attribute."""
     from thali._exportable_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     market = parse_single_market(chooser.data.scheme, products)
     settings = settings.validate([market])
     index = find_product(format_label(product), market.labels, "product")
@@ -272,7 +268,7 @@ def tabulate_best_products(
     random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate the best lines of n products, one row per product."""
-    ci, n, top = check_probability(ci), check_integer("n", n, 1), check_integer("top", top, 1)
+    ci, n, top = check_interval(ci), check_integer("n", n, 1), check_integer("top", top, 1)
     space = build_product_space(chooser, attributes, costs, price)
     if n > space.size:
         raise ArgumentError(
@@ -327,17 +323,13 @@ def _tabulate_lines(
     return Table(rows, columns=["line", *space.names, *figures])
 
 
+@dataclass
 class LineSearch:
     """Search for the best product lines that remembers the value of each tried line."""
 
     space: ProductSpace
     evaluate: Callable[[Sequence[ProductLine]], np.ndarray]
-
-    def __init__(
-        self, space: ProductSpace, evaluate: Callable[[Sequence[ProductLine]], np.ndarray]
-    ) -> None:
-        self.space, self.evaluate = space, evaluate
-        self.value_by_line: dict[ProductLine, float] = {}
+    value_by_line: dict[ProductLine, float] = field(default_factory=dict)
 
     def run(self, n: int, rng: np.random.Generator) -> None:
         """Add the best products one by one, then exchange products while that improves."""

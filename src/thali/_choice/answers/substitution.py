@@ -10,9 +10,10 @@ from thali._data.experiments.attribute_levels import parse_number
 from thali._inference.numerics.weight_shares import compute_shares
 from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label, suggest
+from thali._posterior.posterior_interval import check_interval
 from thali.errors import Argument, ArgumentError, Setting
 
-from .chooser import LOGIT, Chooser, check_probability, point_estimate
+from .chooser import LOGIT, Chooser, point_estimate
 from .market import Market, apply_change, draw_market_weights, find_product, parse_single_market
 from .share_settings import ShareSettings
 from .shares import summarize_draws
@@ -39,7 +40,7 @@ def tabulate_elasticities(
     """Tabulate the elasticity of each share with respect to each product's price."""
     from thali._exportable_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     market = parse_single_market(chooser.data.scheme, products)
     settings = settings.validate([market])
     steps = _choose_steps(chooser, market, attribute, change)
@@ -195,7 +196,7 @@ def tabulate_source_of_volume(
 
     from thali._exportable_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     market = parse_single_market(chooser.data.scheme, products)
     if not is_list(new):
         new = [new]

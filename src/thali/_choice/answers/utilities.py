@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE, INSIDE_LEVELS
+from thali._inference.numerics.weight_shares import divide_positive
+from thali._posterior.posterior_interval import check_interval
 
-from .chooser import Chooser, check_probability, estimate_interval, point_estimate
+from .chooser import Chooser, estimate_interval, point_estimate
 from .effects import MAX_DRAWS, LevelVariants, build_level_variants
 from .simulator import build_no_choice_product
 
@@ -22,7 +24,7 @@ def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
     """Tabulate the mean utility of each level over respondents."""
     from thali._exportable_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     labels, by_respondent, scaled = _level_utilities(chooser)
     fewer = chooser.thin(MAX_DRAWS)
     _, by_draw = utility_draws(fewer)
@@ -120,4 +122,4 @@ def _zero_centring_factors(by_respondent: np.ndarray, variants: LevelVariants) -
     # 0 for an indifferent respondent.
     total = sum(np.ptp(by_respondent[:, levels], axis=1) for levels in variants.slices.values())
     total_range = MEAN_RANGE * len(variants.slices)
-    return np.divide(total_range, total, out=np.zeros(len(by_respondent)), where=total > 0)
+    return divide_positive(total_range, total)

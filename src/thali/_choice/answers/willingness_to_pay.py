@@ -10,12 +10,13 @@ import numpy as np
 from thali._data.column_roles import simplify_name
 from thali._data.experiments.attribute_levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE, Scheme
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._inference.user_warnings import warn
 from thali._labels import shorten, suggest
-from thali._posterior.posterior_interval import interval_tails
+from thali._posterior.posterior_interval import check_interval, interval_tails
 from thali.errors import Argument, ArgumentError, DataError, EstimateWarning
 
-from .chooser import Chooser, between_chain_error, check_probability
+from .chooser import Chooser, between_chain_error
 from .effects import build_respondent_table
 from .market import compute_weights
 
@@ -72,7 +73,7 @@ def tabulate_willingness_to_pay(
     """
     from thali._exportable_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     weights = _select_payers(chooser, people, respondent_weights)
     prices, changes = read_tested_prices(chooser, price), list_level_changes(chooser, price)
     names = chooser.data.scheme.names
@@ -526,7 +527,7 @@ def _describe_price_effect(
             by_respondent = dear_utility.mean(axis=-1) - cheap_utility.mean(axis=-1)
             share = np.ones(1)
             if u.shape[1] == len(weights):
-                share = weights / weights.sum()
+                share = compute_shares(weights)
             blocks.append(by_respondent @ share)
         return np.concatenate(blocks)[:, None]
 

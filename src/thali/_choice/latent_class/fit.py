@@ -4,6 +4,7 @@ The likelihood of a mixture over all tasks of a person, one of its maxima, the b
 the number of classes, and fitted attributes."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -213,19 +214,19 @@ def expect_and_maximise(panel: Panel, parameters: ClassParameters) -> ClassParam
     return evaluate_parameters(panel, classes(length), parameters.tastes)
 
 
+@dataclass
 class _ClassTarget(Target[ClassParameters]):
     """Log-likelihood of class log odds and tastes, for Newton climbs."""
 
-    def __init__(self, panel: Panel) -> None:
-        self._panel = panel
+    panel: Panel
 
     def move_point(self, point: ClassParameters, change: np.ndarray) -> ClassParameters:
         """Return class parameters after adding `change` to class log odds and tastes."""
-        return evaluate_parameters(self._panel, *apply_step(point, change))
+        return evaluate_parameters(self.panel, *apply_step(point, change))
 
     def slope(self, point: ClassParameters) -> Slope:
         """Return gradient and negative Hessian at these parameters."""
-        gradient, information = compute_derivatives(self._panel, point)
+        gradient, information = compute_derivatives(self.panel, point)
         metric = np.abs(np.diag(information))
         floor = _RELATIVE_FLOOR * metric.max() * np.eye(len(information))
         return Slope(gradient, information + floor, metric + 1e-8 * metric.max())

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.weight_shares import compute_shares, scale_to_maximum
+from thali._inference.numerics.weight_shares import compute_shares, softmax
 
 
 class ClassSizes(NamedTuple):
@@ -35,7 +35,7 @@ class ClassSizes(NamedTuple):
     def move_point(self, change: np.ndarray) -> "ClassSizes":
         """Return class probabilities after adding `change` to the log odds."""
         odds = self.sizes * np.exp(np.concatenate([[0.0], change]))
-        return ClassSizes(odds / odds.sum())
+        return ClassSizes(compute_shares(odds))
 
     def reorder(self, order: np.ndarray) -> "ClassSizes":
         """Return the same probabilities with classes in another order."""
@@ -83,8 +83,7 @@ class ClassesByColumns(NamedTuple):
     def probabilities(self) -> np.ndarray:
         """Prior probability of each class by respondent, shape (people, K)."""
         logs = self.people @ self.odds.T
-        weights = scale_to_maximum(logs)
-        return compute_shares(weights)
+        return softmax(logs)
 
     @property
     def sizes(self) -> np.ndarray:

@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.posterior_interval import INTERVAL, interval_tails
 from thali.errors import Argument, ArgumentError
 
-from ..answers.chooser import check_probability
 from ..answers.respondents import ChoiceRespondents
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class ClassRespondents(ChoiceRespondents):
         )
         rows = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
         log_odds, std_error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
-        width = ndtri((1.0 + check_probability(ci)) / 2.0) * std_error
+        width = ndtri(interval_tails(ci)[1]) * std_error
         table = Table(rows, columns=["latent_class", "column"]).assign(
             odds=np.exp(log_odds),
             low=np.exp(log_odds - width),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._argument_checks import check_allowed, check_open_interval, check_positive
+from thali._argument_checks import check_allowed, check_positive
 from thali._inference.index_arithmetic import space_evenly
 from thali._inference.markov_chains import Run, build_run
 from thali._inference.user_warnings import is_quiet
@@ -15,11 +15,10 @@ from thali._model.simulated_data import PriorSample
 from thali._object_descriptions import Facts
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali._posterior.datatree_files import build_tree
-from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.posterior_interval import INTERVAL, check_interval
 from thali._posterior.posterior_tree import flatten_chains
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.chooser import check_probability
 from ..answers.logit_chooser import LogitChooser, LogitReports
 from ..answers.predictive_check import ChoiceModelCheck, read_summary_rows
 from ..answers.segments import estimate_taste_preferences
@@ -461,7 +460,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         care very much.
         """
         posterior = self._view.draws
-        ci = check_open_interval("ci", ci, "the probability of an interval")
+        ci = check_interval(ci)
         return self._compute_once(f"attention {ci}", lambda: build_attention_tables(posterior, ci))
 
     @requires(modelled_attention)
@@ -647,7 +646,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         draws = self._view.draws
         matrix, encoded = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
         if ci is not None:
-            ci = check_probability(ci)
+            ci = check_interval(ci)
         first, *others = predict_probabilities(
             draws,
             self._build_taste_distribution(),

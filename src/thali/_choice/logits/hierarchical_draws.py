@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import cut_records
+from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.random_seeds import build_seed_sequence
-from thali._posterior.datatree_files import BITS, build_draws
+from thali._posterior.datatree_files import BITS, build_draws, get_draw_coordinates
+from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
-from ..answers.chooser import interval_ends
 from ..answers.logit_chooser import LogitChooser, iterate_level_differences
 from ..answers.predictive_check import (
     build_level_indicators,
@@ -300,7 +302,7 @@ def build_tree(
         "sample_stats": rates,
     }
     if can_store_pointwise(len(chosen), draws["log_likelihood"].size):
-        sampled = {name: posterior[name] for name in ("chain", "draw")}
+        sampled = get_draw_coordinates(posterior)
         heeded = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
         pointwise = ("chain", "draw", "task"), _choice_log_probabilities(problem, heeded)
         groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sampled)
@@ -311,7 +313,7 @@ def build_tree(
     if attention.people is not None:
         rate, effect = draws["rate"], draws["effect"]
         densities[_TYPICAL] = np.log(rate * (1.0 - rate)).sum(axis=2)
-        densities[EFFECT] = -0.5 * (effect**2 + np.log(2.0 * np.pi)).sum(axis=(2, 3))
+        densities[EFFECT] = -0.5 * (effect**2 + LOG_2PI).sum(axis=(2, 3))
     add_log_prior(groups, densities, {name: _NOTES[name] for name in densities})
     return build_tree(groups, {**describe_origin(), **attrs})
 
@@ -363,8 +365,7 @@ def _log_prior(
         "mean": mean_density[..., 0],
         "covariance": constant
         - 0.5 * ((df + p + 1.0) * log_det + scale * (inverse**2).sum(axis=(2, 3))),
-        "beta": -0.5
-        * (beta.shape[2] * (p * np.log(2.0 * np.pi) + log_det) + distance.sum(axis=(2, 3))),
+        "beta": -0.5 * (beta.shape[2] * (p * LOG_2PI + log_det) + distance.sum(axis=(2, 3))),
     }
     if mean.shape[2] > 1:
         densities["covariate_effect"] = mean_density[..., 1:].sum(axis=2)
@@ -560,7 +561,7 @@ def predict_probabilities(
             draw_means = p.reshape(len(rows), -1, shape[1] * shape[2]).mean(axis=1)
             errors[rows] = compute_mean_errors(draw_means.reshape(shape))
         if ci is not None:
-            low[rows], high[rows] = interval_ends(p.T, ci)
+            low[rows], high[rows] = compute_interval(p.T, ci)
     results = [means]
     if return_se:
         results.append(errors)
@@ -586,11 +587,9 @@ def _iterate_probabilities(
         else:
             tastes = posterior["beta"].values[:, :, person].reshape(-1, matrix.shape[1])
         tasks, task_index = np.unique(task_of_row[person_rows], return_inverse=True)
-        step = max(
-            1, _BLOCK_UTILITIES // (len(tastes) * max(1, int(np.bincount(task_index).max())))
-        )
-        for first_task in range(0, len(tasks), step):
-            rows = np.flatnonzero((task_index >= first_task) & (task_index < first_task + step))
+        task_size = len(tastes) * int(np.bincount(task_index).max())
+        for block in iterate_slices(len(tasks), task_size, _BLOCK_UTILITIES):
+            rows = np.flatnonzero((task_index >= block.start) & (task_index < block.stop))
             yield (
                 person_rows[rows],
                 choice_probabilities(matrix[person_rows[rows]] @ tastes.T, task_index[rows]),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.markov_chains import FIRST_DRAWS, Run
+from thali._inference.numerics.weight_shares import divide_positive
 from thali._inference.random_seeds import build_seed_sequence, spawn_generators
 from thali._model.chain_runs import Sampling, limit_run
 from thali._model.simulated_data import PriorSample, build_predictive_dataset
@@ -161,9 +162,7 @@ def _posterior_means(
     people_means = tastes.mean("respondent").values
     if attention.names:  # mean over attentive people
         heeding = attention.is_heeded(posterior["attends"].values).mean(axis=(0, 1, 2))
-        people_means = np.divide(
-            people_means, heeding, out=np.zeros_like(people_means), where=heeding > 0.0
-        )
+        people_means = divide_positive(people_means, heeding)
     means = np.where(has_sign, people_means, posterior["mean"].mean(over))
     return {
         "coef_": pandas.Series(means, names, name="coef"),

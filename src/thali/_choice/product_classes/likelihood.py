@@ -321,7 +321,7 @@ def write_hits(problem: Any, state: Any, work: Any, hits: Any) -> None:
 
     L is 1 / alternatives for respondents who are not present.
     """
-    for n in range(problem.tasks.first_task.shape[0] - 1):
+    for n in range(problem.tasks.first_task.size - 1):
         start, is_present = problem.tasks.first_task[n], n < state.whole[PRESENT]
         if is_present:
             update_differences_and_hits(problem, state, work, 0, n)

@@ -48,7 +48,7 @@ def draw_level_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity
 @scalar
 def draw_class_bits(rng: Any, problem: Any, bits: Any, row: Any) -> Any:
     """Draw a class from the prior into a row; return polarity and attribute counts."""
-    attributes = problem.n_levels.shape[0]
+    attributes = problem.n_levels.size
     active = 1 + draw_index(rng, attributes)
     n_remaining, ordered, polarity = active, 0, -1
     for i in range(attributes):

@@ -7,7 +7,12 @@ import numpy as np
 
 from thali._compile.jit import scalar, vectorised
 from thali._data.classification_data import TrainingData
-from thali._inference.index_arithmetic import part_bounds, part_positions, repeat_indices
+from thali._inference.index_arithmetic import (
+    iterate_slices,
+    part_bounds,
+    part_positions,
+    repeat_indices,
+)
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali.errors import DataError, Setting
 
@@ -105,9 +110,7 @@ def find_opposite_columns(W: np.ndarray) -> np.ndarray:
     """
     p = W.shape[1]
     opposite_columns = np.full(p, -1)
-    if not all(
-        (W[start : start + _BLOCK_ROWS] > 0.0).all() for start in range(0, len(W), _BLOCK_ROWS)
-    ):
+    if not all((W[rows] > 0.0).all() for rows in iterate_slices(len(W), 1, _BLOCK_ROWS)):
         return opposite_columns
     rng, keys = np.random.default_rng(0), np.zeros(p)
     for centred_logs in _iterate_centred_logs(W):
@@ -139,8 +142,8 @@ def find_opposite_columns(W: np.ndarray) -> np.ndarray:
 
 def _iterate_centred_logs(W: np.ndarray) -> Any:
     """Yield ln W by blocks of rows, centred over columns."""
-    for start in range(0, len(W), _BLOCK_ROWS):
-        logs = np.log(W[start : start + _BLOCK_ROWS])
+    for rows in iterate_slices(len(W), 1, _BLOCK_ROWS):
+        logs = np.log(W[rows])
         yield logs - logs.mean(axis=1, keepdims=True)
 
 
@@ -176,7 +179,7 @@ def compute_block_scores(
 def compute_scores(rows: Any, weights: Any, totals: Any, T: Any, S: Any) -> Any:
     """Compute T and S of all rows; return the log-likelihood, sum of ln(T / S)."""
     log_likelihood = 0.0
-    for b in range(rows.sizes.shape[0]):
+    for b in range(rows.sizes.size):
         k, size = rows.class_of_block[b], rows.sizes[b]
         compute_block_scores(rows.W, weights, totals, b, k, size, T, S)
         log_likelihood += sum_block_log_likelihood(T, S, b, size)
@@ -312,7 +315,7 @@ def normalise_weights(state: Any) -> Any:
 def record_if_due(state: Any, record: Any, tune: int, thin: Any) -> None:
     """Record the state if its sweep is due: every `thin`-th after tuning."""
     sweeps, draw_index = state.counters[SWEEPS], state.counters[RECORDED]
-    if sweeps <= tune or (sweeps - tune) % thin != 0 or draw_index == record.a.shape[0]:
+    if sweeps <= tune or (sweeps - tune) % thin != 0 or draw_index == record.a.size:
         return
     record.a[draw_index] = math.exp(state.real[LOG_A])
     record.log_likelihood[draw_index] = state.real[LOG_LIKELIHOOD]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.classification_data import TrainingData
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.weight_shares import compute_shares
 from thali._model.base import Job
 from thali._model.chain_runs import Sampling, limit_run
@@ -259,8 +260,8 @@ class WeightMaximumEngine(AscentEngine):
 
         weights = np.asarray(model.weights_)
         probabilities = np.empty((len(matrix), len(model.classes_)))
-        for first_row in range(0, len(matrix), _BLOCK_ROWS):
-            block_rows = matrix[first_row : first_row + _BLOCK_ROWS]
+        for block in iterate_slices(len(matrix), 1, _BLOCK_ROWS):
+            block_rows = matrix[block]
             scores = model._design_.apply(block_rows) @ weights.T
             has_underflow = scores.sum(axis=1) < MIN_SCORE
             if has_underflow.any():
@@ -268,7 +269,7 @@ class WeightMaximumEngine(AscentEngine):
                 scores[has_underflow] = compute_scores_from_logs(
                     log_W, weights, model._class_count_
                 )
-            probabilities[first_row : first_row + _BLOCK_ROWS] = compute_shares(scores)
+            probabilities[block] = compute_shares(scores)
         return probabilities
 
 
@@ -354,13 +355,12 @@ class VariationalEngine(AscentEngine):
         from .variational_inference import compute_expected_probabilities
 
         shapes = np.asarray(model.shapes_, float)
-        blocks = (slice(start, start + _BLOCK_ROWS) for start in range(0, len(matrix), _BLOCK_ROWS))
         return np.concatenate(
             [
                 compute_expected_probabilities(
                     model._design_.compute_logs(matrix[block]), shapes, model.rates_
                 )
-                for block in blocks
+                for block in iterate_slices(len(matrix), 1, _BLOCK_ROWS)
             ]
         )
 

@@ -87,7 +87,7 @@ def update_latent_variables(rng: Any, rows: Any, prior: Any, state: Any) -> None
     s_j is computed from times that are drawn for weights of sum 1.
     """
     draw_latent_variables(rng, rows, state)
-    for j in range(state.s.shape[0]):
+    for j in range(state.s.size):
         log_s = -math.inf
         if state.s[j] > 0.0:
             log_s = math.log(state.s[j]) - state.real[LOG_MASS]

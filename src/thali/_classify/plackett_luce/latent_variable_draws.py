@@ -165,7 +165,7 @@ def propose_mirror_move(rng: Any, rows: Any, state: Any) -> None:
     bound = -rng.standard_exponential() + state.real[LOG_LIKELIHOOD]
     _swap_weights(state, j0, j0_new, j1, j1_new)
     log_likelihood = 0.0
-    for b in range(rows.sizes.shape[0]):
+    for b in range(rows.sizes.size):
         k, size = rows.class_of_block[b], rows.sizes[b]
         compute_block_scores(rows.W, weights, totals, b, k, size, new_T, new_S)
         log_likelihood += sum_block_log_likelihood(new_T, new_S, b, size)
@@ -175,7 +175,7 @@ def propose_mirror_move(rng: Any, rows: Any, state: Any) -> None:
         _swap_weights(state, j0, j0_new, j1, j1_new)
         return
     state.real[LOG_LIKELIHOOD] = log_likelihood
-    for b in range(rows.sizes.shape[0]):
+    for b in range(rows.sizes.size):
         for r in range(rows.sizes[b]):
             state.class_scores[b, r], state.total_scores[b, r] = new_T[b, r], new_S[b, r]
 

@@ -137,7 +137,7 @@ def compute_weight_potential(
     for i in range(position.size):
         total -= a * position[i]
     log_likelihood = 0.0
-    for b in range(rows.sizes.shape[0]):
+    for b in range(rows.sizes.size):
         k, size = rows.class_of_block[b], rows.sizes[b]
         compute_block_scores(
             rows.W, state.weights, state.totals, b, k, size, state.class_scores, state.total_scores

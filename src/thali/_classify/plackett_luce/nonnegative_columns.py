@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.user_warnings import warn
 from thali.errors import (
     Argument,
@@ -100,9 +101,9 @@ class PlackettLuceDesign:
                 row_numbers = np.arange(len(matrix))
             return self._build_nonnegative_columns(matrix, row_numbers)
         W = np.empty((len(matrix), len(self.columns)))
-        for first_row in range(0, len(matrix), BLOCK_ROWS):
-            block = W[first_row : first_row + BLOCK_ROWS]
-            self._fill_logs(matrix[first_row : first_row + BLOCK_ROWS], block)
+        for rows in iterate_slices(len(matrix), 1, BLOCK_ROWS):
+            block = W[rows]
+            self._fill_logs(matrix[rows], block)
             np.exp(block, out=block)
         return W
 
@@ -228,13 +229,13 @@ class ColumnSummary(NamedTuple):
 def summarise_columns(W: np.ndarray, counts: np.ndarray) -> ColumnSummary:
     """Return the summary of columns of W, whose rows have maximum 1."""
     is_positive, n_dominated = np.zeros(W.shape[1], bool), np.zeros(W.shape[1])
-    for first_row in range(0, len(W), BLOCK_ROWS):
-        block = W[first_row : first_row + BLOCK_ROWS]
+    for rows in iterate_slices(len(W), 1, BLOCK_ROWS):
+        block = W[rows]
         is_positive |= (block > 0.0).any(axis=0)
         is_dominated = block.sum(axis=1) - 1.0 < _MAX_OTHER_SUM
         n_dominated += np.bincount(
             block[is_dominated].argmax(axis=1),
-            counts[first_row : first_row + BLOCK_ROWS][is_dominated],
+            counts[rows][is_dominated],
             W.shape[1],
         )
     return ColumnSummary(int(counts.sum()), is_positive, n_dominated.astype(np.int64))

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import cut_records
 from thali._inference.user_warnings import is_quiet, warn
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import DataWarning
 
+from ..posterior_datasets import (
+    add_log_likelihood,
+    build_observed_row_groups,
+    convert_class_labels,
+    sample_prior_codes,
+    select_class_entries,
+)
 from .chain_state import WeightPrior
 from .nonnegative_columns import PlackettLuceDesign
 
@@ -53,8 +61,6 @@ def build_weight_tree(
     import xarray as xr
 
     from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
-
-    from ..posterior_datasets import add_log_likelihood, build_observed_row_groups
 
     recorded_chains, draws_by_chain = cut_records(chains)
     draws = {
@@ -113,8 +119,6 @@ def build_weight_group(
     """
     from thali._posterior.datatree_files import build_draws
 
-    from ..posterior_datasets import convert_class_labels
-
     draw_dims = ("chain", "draw")
     variables = {
         "a": (draw_dims, a),
@@ -154,12 +158,7 @@ def _log_prior(
 def _log_class_probability(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return ln P of each row's class, shape (chains, draws, rows)."""
     scores = np.tensordot(weights, W, axes=(3, 1))
-    class_scores = np.take_along_axis(
-        scores, np.broadcast_to(codes, scores[:, :, :1].shape), axis=2
-    )[:, :, 0]
-    return np.log(np.maximum(class_scores, MIN_SCORE)) - np.log(
-        np.maximum(scores.sum(axis=2), MIN_SCORE)
-    )
+    return _compute_log_ratio(select_class_entries(scores, codes), scores.sum(axis=2))
 
 
 def compute_logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -168,13 +167,15 @@ def compute_logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.
     `codes` has shape (rows,) or (draws, rows).
     """
     scores = np.tensordot(weights, W, axes=(3, 1))  # chain, draw, class, row
-    class_scores = np.take_along_axis(
-        scores, np.expand_dims(np.broadcast_to(codes, scores[:, :, 0].shape), 2), axis=2
-    )[:, :, 0]
     other_scores = np.where(
         np.arange(weights.shape[2])[:, None] == codes[..., None, :], 0.0, scores
     ).sum(axis=2)
-    return np.log(np.maximum(class_scores, MIN_SCORE)) - np.log(np.maximum(other_scores, MIN_SCORE))
+    return _compute_log_ratio(select_class_entries(scores, codes), other_scores)
+
+
+def _compute_log_ratio(scores: np.ndarray, other_scores: np.ndarray) -> np.ndarray:
+    """Return ln(scores / other_scores), with scores below MIN_SCORE replaced by it."""
+    return np.log(np.maximum(scores, MIN_SCORE)) - np.log(np.maximum(other_scores, MIN_SCORE))
 
 
 def collect_weight_summary(posterior: PosteriorTree) -> dict[str, np.ndarray]:
@@ -216,9 +217,7 @@ def iterate_weight_probabilities(
     """Yield blocks of rows with class probabilities (rows, draws, K)."""
     n_draws, n_classes, p = weights.shape
     flat_weights = weights.reshape(-1, p)
-    block_size = max(1, _BLOCK_SCORES // len(flat_weights))
-    for first_row in range(0, len(matrix), block_size):
-        row_slice = slice(first_row, first_row + block_size)
+    for row_slice in iterate_slices(len(matrix), len(flat_weights), _BLOCK_SCORES):
         scores = (design.apply(matrix[row_slice]) @ flat_weights.T).reshape(-1, n_draws, n_classes)
         total_scores = scores.sum(axis=2, keepdims=True)
         has_underflow = total_scores[..., 0] < MIN_SCORE
@@ -300,8 +299,6 @@ def sample_prior_weights(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample shape a, weights and labels from the prior, once per generator."""
-    from ..posterior_datasets import sample_prior_codes
-
     with np.errstate(divide="ignore"):
         log_W = np.log(W)
     a_draws, weights, code_draws, log_likelihoods = [], [], [], []

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, compiled, vectorised
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..dask_blocks import add_fields
@@ -182,9 +183,7 @@ class CovariateRows:
         self.n, self.n_rows = float(self.counts.sum()), n_rows
         self.threads = threads or os.cpu_count() or 1
         span_size = max(BLOCK_ROWS, -(-n_rows // MAX_BLOCKS))
-        self.spans = [
-            (start, min(start + span_size, n_rows)) for start in range(0, n_rows, span_size)
-        ]
+        self.spans = [(span.start, span.stop) for span in iterate_slices(n_rows, 1, span_size)]
         self._pool: ThreadPoolExecutor | None = None
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:

@@ -133,6 +133,7 @@ class VariationalFit:
     collapsed: bool  # whether all classes are almost equally probable
 
 
+@dataclass
 class _VariationalAscent:
     """Map from a variational posterior to the next one, as vectors theta.
 
@@ -141,15 +142,14 @@ class _VariationalAscent:
     updates find it slowly.
     """
 
-    def __init__(self, data: Any, b: float, low: float, high: float, inverse_prior: bool) -> None:
-        self.data, self.b, self.low, self.high, self.inverse_prior = (
-            data,
-            b,
-            low,
-            high,
-            inverse_prior,
-        )
-        self.shape = (data.n_classes, data.p)
+    data: Any
+    b: float
+    low: float
+    high: float
+    inverse_prior: bool
+
+    def __post_init__(self) -> None:
+        self.shape = (self.data.n_classes, self.data.p)
 
     def unpack(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Return Gamma shapes, rates and a from the vector theta."""

@@ -24,7 +24,7 @@ def evaluate_trial(rows: Any, state: Any, j: Any, taker: Any, first_class: Any, 
     `first_class`, which is likely to lose most, are evaluated first. Weights and totals are the
     values before the change; for a change in a single column, `taker` is j and its changes are 0.
     """
-    scratch, blocks = state.scratch, rows.sizes.shape[0]
+    scratch, blocks = state.scratch, rows.sizes.size
     log_likelihood = 0.0
     for step in range(blocks):
         b = rows.first[first_class] + step
@@ -109,7 +109,7 @@ def _recompute_scores(rows: Any, state: Any, j: Any, taker: Any, b: Any) -> None
 def find_smallest_score(rows: Any, state: Any) -> Any:
     """Return the smallest class score T over all rows."""
     smallest = 1.0
-    for b in range(rows.sizes.shape[0]):
+    for b in range(rows.sizes.size):
         for r in range(rows.sizes[b]):
             smallest = min(smallest, state.class_scores[b, r])
     return smallest
@@ -126,7 +126,7 @@ def accept_trial(rows: Any, state: Any, mass: Any, log_likelihood: Any) -> None:
         for k in range(classes):
             state.log_weights[k, j] -= log_mass
             state.weights[k, j] /= mass
-    for b in range(rows.sizes.shape[0]):
+    for b in range(rows.sizes.size):
         for r in range(rows.sizes[b]):
             state.class_scores[b, r] = state.scratch.new_class_scores[b, r] / mass
             state.total_scores[b, r] = state.scratch.new_total_scores[b, r] / mass
@@ -216,7 +216,7 @@ def exchange_columns(rng: Any, rows: Any, state: Any) -> Any:
     classes, p = state.weights.shape
     k = draw_index(rng, classes + 1)  # the last: all classes
     j = _draw_exchanged_column(rng, rows, state, k)
-    taker = rows.alive[draw_index(rng, rows.alive.shape[0])]
+    taker = rows.alive[draw_index(rng, rows.alive.size)]
     if j < 0 or j == taker:
         return False
     shift = math.log(rows.mean[j]) - math.log(rows.mean[taker])

@@ -39,7 +39,7 @@ from .normal_approximation import (
     expand_log_likelihood,
     fit_normal_approximation,
 )
-from .posterior_mode import ObservedRows, build_maximum_job
+from .posterior_mode import build_maximum_job, observe_classes
 from .time_forecast import NORMAL_METHODS
 
 if TYPE_CHECKING:
@@ -88,15 +88,10 @@ def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, pr
     blocks = persist(
         *(delayed(_build_block_columns)(x, standardization, prior.intercept) for x, _ in scan.pairs)
     )
-    class_codes, n_penalised = _encode_dask_labels(scan), int(standardization.varies.sum())
-    columns = BlockColumns(blocks, scan.rows, n_penalised + prior.intercept)
-    free_classes = np.flatnonzero(np.arange(len(scan.classes)) != model._reference_index())
-    observed = ObservedRows(
-        columns,
-        (class_codes[:, None] == free_classes).astype(float),
-        np.ones(len(class_codes)),
-        n_penalised,
-    )
+    class_codes = _encode_dask_labels(scan)
+    n_columns = int(standardization.varies.sum()) + prior.intercept
+    columns = BlockColumns(blocks, scan.rows, n_columns)
+    observed = observe_classes(model, columns, class_codes, np.ones(len(class_codes)))
     return build_maximum_job(model, observed, prior.eta, model._describe_size(len(class_codes)))
 
 

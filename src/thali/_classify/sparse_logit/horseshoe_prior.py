@@ -18,17 +18,19 @@ other shrinkage priors; Makalic & Schmidt (2016), A simple sampler for the horse
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thali._compile.jit import scalar
+from thali._inference.numerics.log_densities import LOG_2PI
+from thali._inference.numerics.slice_sampling import draw_within_steps, log_density
 
 TAU_SQUARE, SLAB_SQUARE = 4, 5  # indices in `CoefficientState.real`
 # largest absolute log squared scale; its prior tail probability is 1e-50
 MAX_LOG_SQUARE = 230.0
 _WITH_RATIOS, _WITH_SPREADS, _SLAB = 0, 1, 2  # ln tau² given lambda, ln tau² given u, ln c²
-_MAX_STEPS = 8  # largest number of steps that widen a slice on each side
+_MAX_STEPS = 16  # more than the steps that widen a slice
 
 
 @scalar
@@ -90,40 +92,26 @@ def _multiply_spreads(problem: Any, state: Any, factor: Any) -> None:
             state.spread[k, j] *= factor
 
 
+class ScaleLine(NamedTuple):
+    """Conditional density of a log squared scale (tau or slab), for slice sampling."""
+
+    problem: Any
+    state: Any
+    variable: int
+
+
 @scalar
 def _draw_by_slice(
     rng: np.random.Generator, problem: Any, state: Any, variable: Any, start: Any
 ) -> Any:
     """Draw the log of a squared scale (tau or slab) by a slice."""
-    # The slice is widened by steps, and narrowed until it contains a draw.
-    level = _log_conditional_density(problem, state, variable, start) - rng.standard_exponential()
-    low = start - rng.random()
-    high = low + 1.0
-    # both ends share the steps at random, which keeps the step reversible
-    left_steps = int(2 * _MAX_STEPS * rng.random())
-    right_steps = 2 * _MAX_STEPS - 1 - left_steps
-    while left_steps > 0 and _log_conditional_density(problem, state, variable, low) > level:
-        low -= 1.0
-        left_steps -= 1
-    while right_steps > 0 and _log_conditional_density(problem, state, variable, high) > level:
-        high += 1.0
-        right_steps -= 1
-    while True:
-        proposal = low + (high - low) * rng.random()
-        if (
-            _log_conditional_density(problem, state, variable, proposal) > level
-            or proposal == start
-        ):
-            return proposal
-        if proposal < start:
-            low = proposal
-        else:
-            high = proposal
+    return draw_within_steps(rng, ScaleLine(problem, state, variable), start, 1.0, _MAX_STEPS)
 
 
-@scalar
-def _log_conditional_density(problem: Any, state: Any, variable: Any, log_square: Any) -> Any:
+@log_density.register(ScaleLine)
+def _log_conditional_density(line: Any, log_square: Any) -> Any:
     """Return the conditional log density of a log squared scale."""
+    problem, state, variable = line
     if abs(log_square) > MAX_LOG_SQUARE:
         return -math.inf
     square = math.exp(log_square)
@@ -207,7 +195,5 @@ def _log_integral(log_r: float, log_c: float) -> float:
     )
     maximum = log_integrand.max()
     return float(
-        maximum
-        + np.log(np.exp(log_integrand - maximum).sum() * 0.25 * 2.0 / np.pi)
-        - 0.5 * np.log(2.0 * np.pi)
+        maximum + np.log(np.exp(log_integrand - maximum).sum() * 0.25 * 2.0 / np.pi) - 0.5 * LOG_2PI
     )

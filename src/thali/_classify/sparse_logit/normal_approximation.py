@@ -11,19 +11,23 @@ E|beta_j| has the slope 2 Phi(m_j / s_j) - 1, and it adds 2 E[sqrt eta] phi(m_j 
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import BLOCK, IndependentDraws
-from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.numerics.log_densities import LOG_2PI
+from thali._inference.numerics.weight_shares import compute_shares, scale_to_maximum, softmax
 from thali._inference.user_warnings import warn
 from thali.errors import DataError, DataWarning, Setting
 
 from ..dask_blocks import add_fields
 from .covariate_columns import SparseColumns
 from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
+from .posterior_mode import compute_class_probabilities
 from .time_forecast import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, has_few_rows
 
 # The log-likelihood of the multinomial logit to second order, at given coefficients, or its mean
@@ -133,8 +137,7 @@ def _iterate_row_blocks(
     block_size = BLOCK_ROWS
     if not is_dense:
         block_size = max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
-    for first_row in range(0, n, block_size):
-        row_slice = slice(first_row, first_row + block_size)
+    for row_slice in iterate_slices(n, 1, block_size):
         if is_dense:
             yield row_slice, _DenseRows(covariates[:, row_slice])
         else:
@@ -162,9 +165,7 @@ def build_quadrature_rule(q: int, n_radii: int) -> QuadratureRule:
     rotations = [np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(n_rotations)]
     axes = np.concatenate([sign * rotation for rotation in rotations for sign in (1.0, -1.0)])
     points = np.concatenate([math.sqrt(2.0 * half_square) * axes for half_square in half_squares])
-    return QuadratureRule(
-        points, np.repeat(radius_weights / radius_weights.sum() / len(axes), len(axes))
-    )
+    return QuadratureRule(points, np.repeat(compute_shares(radius_weights) / len(axes), len(axes)))
 
 
 class _RowExpansion(NamedTuple):
@@ -175,21 +176,9 @@ class _RowExpansion(NamedTuple):
     curvature: np.ndarray  # (q, q, n)
 
 
-def _compute_class_probabilities(
-    predictors: np.ndarray, is_class: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return log-likelihoods (J, n) and class probabilities (J, q, n)."""
-    # `predictors` contains J linear predictors of each row, shape (J, q, n).
-    maximum = np.maximum(predictors.max(axis=1), 0.0)
-    probabilities = np.exp(predictors - maximum[:, None])
-    exp_sums = probabilities.sum(axis=1) + np.exp(-maximum)
-    probabilities /= exp_sums[:, None]
-    return (predictors * is_class).sum(axis=1) - maximum - np.log(exp_sums), probabilities
-
-
 def _expand_at_predictors(predictors: np.ndarray, is_class: np.ndarray) -> _RowExpansion:
     """Return each row's log-likelihood to second order at predictors (q, n)."""
-    log_p, (probabilities,) = _compute_class_probabilities(predictors[None], is_class)
+    log_p, (probabilities,) = compute_class_probabilities(predictors[None], is_class)
     curvature = -probabilities[:, None] * probabilities
     np.einsum("kki->ki", curvature)[:] += probabilities
     return _RowExpansion(log_p[0], is_class - probabilities, curvature)
@@ -222,7 +211,7 @@ def _expand_mean(
     covariance_root = np.linalg.cholesky(predictor_covariance)
     points, weights = build_quadrature_rule(q, n_radii)
     deviations = points @ np.ascontiguousarray(covariance_root.transpose(2, 1, 0)).reshape(q, q * n)
-    log_p, probabilities = _compute_class_probabilities(
+    log_p, probabilities = compute_class_probabilities(
         predictors + deviations.reshape(-1, q, n), is_class
     )
     weighted_residuals = weights[:, None, None] * (is_class - probabilities)
@@ -295,8 +284,7 @@ def compute_eta_distribution(
     """
     log_v, log_density = evaluate_root_log_density(shape, absolute_sum, rate)
     v = np.exp(log_v)
-    probabilities = scale_to_maximum(log_density)
-    return v * v, probabilities / probabilities.sum()
+    return v * v, softmax(log_density)
 
 
 def evaluate_root_log_density(
@@ -439,13 +427,18 @@ class _VariationalPoint(NamedTuple):
     change: float  # by the step, in standard deviations
 
 
+@dataclass
 class _LowerBound:
     """Lower bound of the log evidence, as a function of the posterior's precision P and P m (m its
     mean)."""
 
-    def __init__(self, problem: CoefficientProblem, eta: float | None, expand: Expand) -> None:
-        self.problem, self.eta, self.expand = problem, eta, expand
-        self.is_intercept, self.n_evaluations = build_intercept_mask(problem), 0
+    problem: CoefficientProblem
+    eta: float | None
+    expand: Expand
+    n_evaluations: int = 0
+
+    def __post_init__(self) -> None:
+        self.is_intercept = build_intercept_mask(self.problem)
 
     def evaluate(self, precision: np.ndarray, pull: np.ndarray) -> _VariationalPoint | None:
         """Return the bound and next step at P and P m; None if P is not positive."""
@@ -639,11 +632,7 @@ def _compute_prior_and_entropy(
     log_prior -= n_penalised * math.log(2.0)
     log_prior -= 0.5 * float((intercepts**2 + intercept_sd**2).sum()) / INTERCEPT_VARIANCE
     log_prior -= 0.5 * len(intercepts) * math.log(2.0 * math.pi * INTERCEPT_VARIANCE)
-    return (
-        log_prior
-        + 0.5 * len(factor) * (1.0 + math.log(2.0 * math.pi))
-        - float(np.log(np.diag(factor)).sum())
-    )
+    return log_prior + 0.5 * len(factor) * (1.0 + LOG_2PI) - float(np.log(np.diag(factor)).sum())
 
 
 # The normal approximation of a fit, and chains of its draws

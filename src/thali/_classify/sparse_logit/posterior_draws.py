@@ -6,24 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.index_arithmetic import argsort_descending
+from thali._inference.index_arithmetic import argsort_descending, iterate_slices
 from thali._inference.markov_chains import cut_records
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..covariates_and_labels import is_sparse, list_non_reference_classes, list_varying_columns
+from ..posterior_datasets import (
+    add_log_likelihood,
+    build_observed_row_groups,
+    convert_class_labels,
+    sample_prior_codes,
+    select_class_entries,
+)
 from ..row_weights import is_finite_weight
 from .arguments import choose_standardization, find_reference_class, read_prior
 from .covariate_columns import SparseColumns
 from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
 from .horseshoe_prior import log_coefficient_density
 from .markov_chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
-from .posterior_mode import (
-    build_observed_rows,
-    compute_coefficient_path,
-    convert_to_original_units,
-)
+from .posterior_mode import build_observed_rows, compute_coefficient_path, convert_to_original_units
 
 if TYPE_CHECKING:
     import pandas
@@ -70,12 +73,6 @@ def build_posterior_tree(
     import xarray as xr
 
     from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
-
-    from ..posterior_datasets import (
-        add_log_likelihood,
-        build_observed_row_groups,
-        convert_class_labels,
-    )
 
     recorded_chains, draws_by_chain = cut_records(chains)
     problem = recorded_chains[0].problem
@@ -124,10 +121,8 @@ def _log_class_probability(
         predictors = np.moveaxis(flat_predictors.reshape(-1, *coefs.shape[:-1]), 0, -1)
     else:
         predictors = coefs @ problem.columns[:, rows]
-    class_predictor = np.take_along_axis(
-        predictors, np.broadcast_to(problem.codes[rows], predictors[:, :, :1].shape), axis=2
-    )[:, :, 0]
     maximum = predictors.max(axis=2)
+    class_predictor = select_class_entries(predictors, problem.codes[rows])
     return class_predictor - maximum - np.log(np.exp(predictors - maximum[:, :, None]).sum(axis=2))
 
 
@@ -255,12 +250,10 @@ def iterate_logit_probabilities(
         intercepts = posterior_draws["intercept"].values.reshape(n_draws, n_free_classes)
     if is_sparse(matrix):
         matrix = matrix.tocsr()
-    block_size = max(1, _BLOCK_PREDICTORS // (n_draws * (n_free_classes + 1)))
-    for first_row in range(0, matrix.shape[0], block_size):
+    row_size = n_draws * (n_free_classes + 1)
+    for row_slice in iterate_slices(matrix.shape[0], row_size, _BLOCK_PREDICTORS):
         standardised_rows = np.clip(
-            standardization.varying(matrix[first_row : first_row + block_size]),
-            -_MAX_STANDARDISED,
-            _MAX_STANDARDISED,
+            standardization.varying(matrix[row_slice]), -_MAX_STANDARDISED, _MAX_STANDARDISED
         )
         scores = np.zeros((n_draws, n_free_classes + 1, len(standardised_rows)))
         is_free = np.arange(n_free_classes + 1) != reference_index
@@ -271,7 +264,7 @@ def iterate_logit_probabilities(
         scores -= scores.max(axis=1, keepdims=True)
         np.exp(scores, out=scores)
         scores /= scores.sum(axis=1, keepdims=True)
-        yield slice(first_row, first_row + block_size), scores.transpose(2, 0, 1)
+        yield row_slice, scores.transpose(2, 0, 1)
 
 
 def compute_posterior_means(
@@ -368,8 +361,6 @@ def sample_prior_predictive(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample coefficients and labels from the prior, once per generator."""
-    from ..posterior_datasets import convert_class_labels, sample_prior_codes
-
     d = matrix.shape[1]
     is_free = np.arange(len(classes)) != reference_index
     sample_coefficients = _sample_laplace_coefficients

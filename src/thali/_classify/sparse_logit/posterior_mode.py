@@ -22,7 +22,7 @@ import numpy as np
 
 from thali._compile.jit import compiled
 from thali._inference.maximisation import Step, Target, maximise_newton
-from thali._inference.numerics.weight_shares import compute_shares
+from thali._inference.numerics.weight_shares import softmax
 from thali._model.base import Job
 from thali.errors import DataError
 
@@ -97,6 +97,20 @@ def maximise_posterior(
     )
 
 
+def compute_class_probabilities(
+    linear: np.ndarray, is_class: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return log probabilities of the observed classes and probabilities of all but the reference.
+
+    Axis 1 of `linear`, the linear predictors, is that of the classes other than the reference.
+    """
+    maximum = np.maximum(linear.max(axis=1), 0.0)
+    probabilities = np.exp(linear - maximum[:, None])
+    sums = probabilities.sum(axis=1) + np.exp(-maximum)
+    probabilities /= sums[:, None]
+    return (linear * is_class).sum(axis=1) - maximum - np.log(sums), probabilities
+
+
 class _PenalisedLikelihood(Target[CoefficientPoint]):
     """Penalised log-likelihood F of the coefficients, to maximise."""
 
@@ -119,13 +133,8 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
     def _evaluate_predictors(self, coef: np.ndarray, predictors: np.ndarray) -> CoefficientPoint:
         """Return F and its derivatives, given known linear predictors."""
         columns, is_class, counts, n_penalised = self._observed
-        maximum = np.maximum(predictors.max(axis=1), 0.0)
-        probabilities = np.exp(predictors - maximum[:, None])
-        exp_sums = probabilities.sum(axis=1) + np.exp(-maximum)
-        probabilities /= exp_sums[:, None]
-        log_likelihood = float(
-            counts @ ((predictors * is_class).sum(axis=1) - maximum - np.log(exp_sums))
-        )
+        log_p, probabilities = compute_class_probabilities(predictors, is_class)
+        log_likelihood = float(counts @ log_p)
         intercepts = coef[:, n_penalised:]
         minus_log_prior = float(
             (np.abs(coef) @ self._penalty).sum() + 0.5 * (intercepts**2).sum() / INTERCEPT_VARIANCE
@@ -285,13 +294,16 @@ def build_observed_rows(
         columns: Any = build_sparse_columns(data.matrix, standardization, prior.intercept)
     else:
         columns = DenseColumns(standardization.varying(data.matrix), prior.intercept)
+    return observe_classes(model, columns, data.codes, data.counts)
+
+
+def observe_classes(
+    model: "SparseMultinomialLogit", columns: Any, codes: np.ndarray, counts: np.ndarray
+) -> "ObservedRows":
+    """Return rows with the given columns and class codes, for a fit at the mode."""
     free_classes = np.flatnonzero(np.arange(len(model.classes_)) != model._reference_index())
-    return ObservedRows(
-        columns,
-        (data.codes[:, None] == free_classes).astype(float),
-        data.counts,
-        int(standardization.varies.sum()),
-    )
+    is_class = (codes[:, None] == free_classes).astype(float)
+    return ObservedRows(columns, is_class, counts, int(model._standard_.varies.sum()))
 
 
 def build_maximum_job(
@@ -341,9 +353,7 @@ def predict_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarr
             model._standard_.varying(matrix) @ model.scaled_coef_.T + model.scaled_intercept_
         )
     predictors = np.insert(predictors, model._reference_index(), 0.0, axis=1)
-    predictors -= predictors.max(axis=1, keepdims=True)
-    scores = np.exp(predictors)
-    return compute_shares(scores)
+    return softmax(predictors)
 
 
 def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame":

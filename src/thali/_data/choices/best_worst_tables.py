@@ -178,15 +178,16 @@ def are_rank_rows(rows: Iterable[Sequence[str]]) -> bool:
     return all(sorted(map(str, range(1, len(row) + 1))) == sorted(row) for row in filled_rows)
 
 
-def _are_numbers(rows: list[list[str]]) -> bool:
+def _are_numbers(option_rows: list[list[str]]) -> bool:
     """Return whether all non-empty cells are numbers."""
-    return all(_NUMBER.fullmatch(cell) for row in rows for cell in row if cell)
+    return all(_NUMBER.fullmatch(cell) for row in option_rows for cell in row if cell)
 
 
-def _may_be_worst(cells: list[str], rows: list[list[str]], best_labels: list[str]) -> bool:
+def _may_be_worst(cells: list[str], option_rows: list[list[str]], best_labels: list[str]) -> bool:
     """Return whether every cell of a column names an offered option other than the best."""
     return all(
-        cell in row and cell != top for cell, row, top in zip(cells, rows, best_labels, strict=True)
+        cell in row and cell != top
+        for cell, row, top in zip(cells, option_rows, best_labels, strict=True)
     )
 
 
@@ -211,14 +212,16 @@ def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
     return all_series
 
 
-def _is_best_offered(frame: "pd.DataFrame", options: tuple[str, ...], best: str) -> bool:
+def _is_best_offered(
+    frame: "pd.DataFrame", option_columns: tuple[str, ...], best_column: str
+) -> bool:
     """Return whether the best option of every row is in one of these columns."""
     try:
-        frame = select_answered_rows(frame, [best], options, is_reported=False)
+        frame = select_answered_rows(frame, [best_column], option_columns, is_reported=False)
         for best_text, option_row in zip(
-            list_texts(frame, best), _list_rows(frame, options), strict=True
+            list_texts(frame, best_column), _list_rows(frame, option_columns), strict=True
         ):
-            _find_chosen_index(best_text, option_row, options, "")
+            _find_chosen_index(best_text, option_row, option_columns, "")
     except DataError:
         return False
     return True
@@ -229,7 +232,9 @@ def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str
     return list(map(list, zip(*(list_texts(frame, name) for name in columns), strict=True)))
 
 
-def _find_named_column(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
+def _find_named_column(
+    text: str, offered_labels: list[str], columns: tuple[str, ...]
+) -> int | None:
     """Return the index of the column that a cell names, such as "option2" or "B"; else None."""
     # A cell may contain the name of the column, its letter or its number. Return None for other
     # cells.
@@ -239,7 +244,7 @@ def _find_named_column(text: str, offered: list[str], columns: tuple[str, ...]) 
             option_number = int(final_digits[0])
         position_marks = (_SERIES_MARKS[0][k], str(option_number))
         plain_text = simplify_name(text)
-        if offered[k] and (
+        if offered_labels[k] and (
             plain_text == simplify_name(column)
             or any(
                 plain_text.endswith(mark) and plain_text.removesuffix(mark) in STEMS
@@ -251,36 +256,42 @@ def _find_named_column(text: str, offered: list[str], columns: tuple[str, ...]) 
 
 
 def _are_column_names(
-    answer_columns: Iterable[list[str]], rows: list[list[str]], names: tuple[str, ...]
+    answer_columns: Iterable[list[str]],
+    option_rows: list[list[str]],
+    option_columns: tuple[str, ...],
 ) -> bool:
     """Return whether all answers name columns rather than labels of options."""
     text_row_pairs = [
-        (text, row) for cells in answer_columns for text, row in zip(cells, rows, strict=True)
+        (text, row)
+        for cells in answer_columns
+        for text, row in zip(cells, option_rows, strict=True)
     ]
     if all(text in row for text, row in text_row_pairs):
         return False
-    return all(_find_named_column(text, row, names) is not None for text, row in text_row_pairs)
+    return all(
+        _find_named_column(text, row, option_columns) is not None for text, row in text_row_pairs
+    )
 
 
 def _find_chosen_index(
     text: str,
-    offered: list[str],
+    offered_labels: list[str],
     columns: tuple[str, ...],
-    cell_position: str,
+    cell_place: str,
     is_by_position: bool = False,
 ) -> int:
     """Return the index of the option that an answer names by label or column; else raise."""
-    if text in offered and not is_by_position:
-        return offered.index(text)
-    column_index = _find_named_column(text, offered, columns)
+    if text in offered_labels and not is_by_position:
+        return offered_labels.index(text)
+    column_index = _find_named_column(text, offered_labels, columns)
     if column_index is not None:
         return column_index
     cell_text = "an empty cell"
     if text:
         cell_text = repr(text)
     raise DataError(
-        f"Found {cell_text} {cell_position}; expected one of"
-        f" {shorten(list(filter(None, offered)))}."
+        f"Found {cell_text} {cell_place}; expected one of"
+        f" {shorten(list(filter(None, offered_labels)))}."
     )
 
 

@@ -283,7 +283,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
 
 
 def _merge_occasions(
-    datasets: "Sequence[Choices]", labels: tuple[str, ...], respondent: np.ndarray
+    datasets: "Sequence[Choices]", labels: tuple[str, ...], respondent_index: np.ndarray
 ) -> tuple[Any, ...]:
     """Concatenate the sets and choices of several `Choices`, recoded to `labels`."""
     option_indices = index_labels(labels)
@@ -307,5 +307,5 @@ def _merge_occasions(
     ]
     counts = np.concatenate(counts_by_dataset)
     return count_choices(
-        occasion[sort_order], alternative[sort_order], sorted_marks, respondent, counts
+        occasion[sort_order], alternative[sort_order], sorted_marks, respondent_index, counts
     )

@@ -231,13 +231,13 @@ def _check_offers(alternatives: Any, available: Any) -> None:
 
 
 def _list_wide_labels(
-    frame: "pd.DataFrame", chosen: str, all_texts: Iterable[str]
+    frame: "pd.DataFrame", chosen_column: str, all_texts: Iterable[str]
 ) -> tuple[str, ...]:
     """Return all option labels of a wide table: chosen ones first, then others."""
     import pandas as pd
 
     all_texts = list(filter(None, all_texts))
-    dtype = get_column(frame, chosen).dtype
+    dtype = get_column(frame, chosen_column).dtype
     if not isinstance(dtype, pd.CategoricalDtype):
         return sort_texts(list(dict.fromkeys(all_texts)))
     return tuple(dict.fromkeys([*(format_label(value) for value in dtype.categories), *all_texts]))
@@ -321,15 +321,18 @@ def read_occasion_counts(
 
 
 def _read_chosen(
-    frame: "pd.DataFrame", name: str, alternative: np.ndarray, option_labels: tuple[str, ...]
+    frame: "pd.DataFrame",
+    chosen_column: str,
+    option_index: np.ndarray,
+    option_labels: tuple[str, ...],
 ) -> np.ndarray:
     """Return whether each row's option was chosen, shape (rows,), from marks or labels."""
     # It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
-    answer_column = get_column(frame, name)
+    answer_column = get_column(frame, chosen_column)
     is_yes, is_wrong = classify_yes_no(answer_column)
     if not is_wrong.any():
         return is_yes
     answer_texts = np.array(list(map(format_label, answer_column)))
     if set(answer_texts) <= set(option_labels):
-        return answer_texts == np.array(option_labels)[alternative]
-    return read_flags(frame, name)
+        return answer_texts == np.array(option_labels)[option_index]
+    return read_flags(frame, chosen_column)

@@ -148,7 +148,7 @@ def find_ranking_columns(
         )
     if columns := _match_rank_columns(frame, other_columns):
         return RankingColumns(RANKS, tuple(columns), respondent_column, None, count_column)
-    if columns := _match_option_columns(frame, other_columns, with_empty=unranked == WORSE):
+    if columns := _match_option_columns(frame, other_columns, accepts_empty=unranked == WORSE):
         return RankingColumns(OPTIONS, tuple(columns), respondent_column, None, count_column)
     text_columns = [
         name for name in other_columns if _find_text_separator(name, get_column(frame, name))
@@ -158,7 +158,7 @@ def find_ranking_columns(
     return None
 
 
-def _find_text_separator(name: str, column: Any) -> str:
+def _find_text_separator(column_name: str, column: Any) -> str:
     """Return the separator in texts such as "a > b = c" or "a, b, c"; else ""."""
 
     if has_numbers(column):
@@ -166,7 +166,7 @@ def _find_text_separator(name: str, column: Any) -> str:
     cell_texts = [text for text in map(format_label, column.unique()) if text]
     if cell_texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in cell_texts):
         return BEFORE
-    is_named_ranking = simplify_name(name) in _NAMES_OF_LISTS
+    is_named_ranking = simplify_name(column_name) in _NAMES_OF_LISTS
     if len(cell_texts) < 2:
         return ""
     for separator in _LISTED:
@@ -285,26 +285,28 @@ def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
     )
 
 
-def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> list[str]:
+def _match_option_columns(
+    frame: "pd.DataFrame", columns: list[str], accepts_empty: bool
+) -> list[str]:
     """Return the longest run of columns whose rows contain the ranks 1, 2, ..."""
 
-    empty_columns = {name for name in names if frame[name].isna().to_numpy().all()}
-    numeric_columns = {name for name in names if has_numbers(frame[name])}
+    empty_columns = {name for name in columns if frame[name].isna().to_numpy().all()}
+    numeric_columns = {name for name in columns if has_numbers(frame[name])}
     rank_columns = numeric_columns - empty_columns
-    if with_empty:
+    if accepts_empty:
         rank_columns |= empty_columns
-    rank_columns |= {name for name in names if _contains_ordinals(frame[name])}
-    names = [name for name in names if name in rank_columns][:_MAX_COLUMNS]
-    if len(names) < 3 or not len(frame):
+    rank_columns |= {name for name in columns if _contains_ordinals(frame[name])}
+    columns = [name for name in columns if name in rank_columns][:_MAX_COLUMNS]
+    if len(columns) < 3 or not len(frame):
         return []
-    ranks = np.nan_to_num(_parse_ranks(frame[names]).to_numpy(float))
-    for width in range(len(names), 2, -1):
-        for start in range(len(names) - width + 1):
+    ranks = np.nan_to_num(_parse_ranks(frame[columns]).to_numpy(float))
+    for width in range(len(columns), 2, -1):
+        for start in range(len(columns) - width + 1):
             rank_block = ranks[:, start : start + width]
             if rank_block.max() > width or rank_block.min() < 0:
                 continue
             if is_ranking(rank_block).mean() > 0.5 or is_ranking(rank_block, True).all():
-                return names[start : start + width]
+                return columns[start : start + width]
     return []
 
 

@@ -98,18 +98,22 @@ def add_no_choice(
     ), alternative_column
 
 
-def _choose_suffix(labels: set[str]) -> str:
+def _choose_suffix(task_labels: set[str]) -> str:
     """Return a suffix that no task name ends with, for repeated tasks."""
     ending = f" ({FORCED})"
-    while any(label.endswith(ending) for label in labels):
+    while any(label.endswith(ending) for label in task_labels):
         ending += "'"
     return ending
 
 
 def _check_bought_answers(
-    answers: np.ndarray, task: np.ndarray, frame: "pd.DataFrame", task_column: str, bought: str
+    answers: np.ndarray,
+    task: np.ndarray,
+    frame: "pd.DataFrame",
+    task_column: str,
+    bought_column: str,
 ) -> None:
-    """Raise DataError if a `bought` answer is not yes or no, or differs within a task."""
+    """Raise DataError if a `bought_column` answer is not yes or no, or differs within a task."""
     is_known = np.isin([text.casefold() for text in answers], [*YES, *NO])
     first_rows = np.unique(task, return_index=True)[1]
     is_different = answers != answers[first_rows][np.unique(task, return_inverse=True)[1]]
@@ -119,7 +123,7 @@ def _check_bought_answers(
     if not is_known[wrong_row]:
         problem = describe_content(answers[wrong_row])
     raise DataError(
-        f"Column {bought!r} {problem} in task"
+        f"Column {bought_column!r} {problem} in task"
         f" {format_label(frame[task_column].iloc[wrong_row])!r}; it must be 1 (or"
         " yes) in all rows of a task whose product would be bought, and 0 in all other tasks."
     )

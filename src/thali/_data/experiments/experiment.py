@@ -129,18 +129,18 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
 
 
 def _write_cells(
-    attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
+    attribute: Attribute, level_codes: np.ndarray, is_none: np.ndarray, none_label: str | None
 ) -> "pd.Categorical | np.ndarray":
     """Return an attribute's column of labels for the long table."""
     # Rows of the no-choice option contain its label, or are empty without a label.
     import pandas as pd
 
     missing_words = [word for word in attribute.missing[:1] if word]
-    extra_levels = dict.fromkeys(filter(None, [*missing_words, label]))
-    cell_texts = np.array([*attribute.levels, None], object)[codes]
+    extra_levels = dict.fromkeys(filter(None, [*missing_words, none_label]))
+    cell_texts = np.array([*attribute.levels, None], object)[level_codes]
     if missing_words:
-        cell_texts[(codes < 0) & ~is_none] = missing_words[0]
-    cell_texts[is_none] = label
+        cell_texts[(level_codes < 0) & ~is_none] = missing_words[0]
+    cell_texts[is_none] = none_label
     if attribute.order == MEASURED:
         return cell_texts
     return pd.Categorical(

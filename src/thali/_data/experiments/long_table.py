@@ -204,15 +204,15 @@ class BareRows(NamedTuple):
 
 
 def _find_bare_rows(
-    frame: "pd.DataFrame", names: list[str], row_labels: RowLabels, text: str
+    frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels, bare_text: str
 ) -> BareRows | None:
-    """Find rows, at most one per task, whose attributes all contain `text`; else None."""
+    """Find rows, at most one per task, whose attributes all contain `bare_text`; else None."""
     # No other row may contain the text in these attributes.
     matches_by_column = []
-    for attribute_name in names:
+    for attribute_name in attribute_names:
         codes, cell_texts = encode_texts(get_column(frame, attribute_name))
         matches_by_column.append(
-            np.isin(codes, [k for k, cell in enumerate(cell_texts) if cell == text])
+            np.isin(codes, [k for k, cell in enumerate(cell_texts) if cell == bare_text])
         )
     has_text = np.array(matches_by_column)
     is_lacking: np.ndarray = np.any(has_text, axis=1)
@@ -220,7 +220,7 @@ def _find_bare_rows(
     if (
         not is_bare.any()
         or (has_text[is_lacking].any(axis=0) & ~is_bare).any()
-        or 1 == is_lacking.sum() < len(names)
+        or 1 == is_lacking.sum() < len(attribute_names)
     ):
         return None
     if (
@@ -467,7 +467,7 @@ def _read_task_table(
     frame: "pd.DataFrame",
     columns: tuple[str, str, str | None, str],
     settings: AttributeSettings,
-    bought: str | None,
+    bought_column: str | None,
 ) -> TaskTable:
     """Find the columns; keep the rows of offered alternatives in answered tasks."""
     respondent_column, task_column, alternative_column, chosen_column = columns
@@ -480,18 +480,18 @@ def _read_task_table(
     table = TaskTable(frame, *columns)
     if alternative_column is None and settings.names is None:
         table = table._replace(alternative=_find_position_column(table))
-    kept_columns = table.roles.union(settings.declared, settings.names or (), [bought])
+    kept_columns = table.roles.union(settings.declared, settings.names or (), [bought_column])
     table = _select_offered_rows(
         table, [name for name in frame.columns if name not in kept_columns]
     )
-    if bought is None and (is_single := _find_single_rows(table.read_labels())).any():
+    if bought_column is None and (is_single := _find_single_rows(table.read_labels())).any():
         add_note(f"{format_plural(int(is_single.sum()), 'task')} of a single alternative dropped")
         table = table._replace(frame=table.frame.loc[~is_single])
     return table
 
 
-def _add_no_choice(table: TaskTable, bought: str) -> TaskTable:
-    """Add a no-choice row to each task, using the answers in the column `bought`."""
+def _add_no_choice(table: TaskTable, bought_column: str) -> TaskTable:
+    """Add a no-choice row to each task, using the answers in the column `bought_column`."""
     frame, task_column, row_labels = table.frame, table.task, table.read_labels()
     task_index = number_tasks(row_labels.person, row_labels.task)
     is_chosen = table.read_chosen()
@@ -501,7 +501,7 @@ def _add_no_choice(table: TaskTable, bought: str) -> TaskTable:
         )
         frame = frame.assign(**{task_column: "1"})
     frame, alternative_column = add_no_choice(
-        frame, task_index, is_chosen, (task_column, table.alternative, table.chosen), bought
+        frame, task_index, is_chosen, (task_column, table.alternative, table.chosen), bought_column
     )
     return table._replace(frame=frame, task=task_column, alternative=alternative_column)
 
@@ -531,10 +531,10 @@ def _warn_about_holdouts() -> None:
     )
 
 
-def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTable:
+def _select_offered_rows(table: TaskTable, candidate_columns: Iterable[str]) -> TaskTable:
     """Keep the rows of offered alternatives; drop columns of offers and row numbers."""
     frame = table.frame
-    name_by_simplified = map_plain_names(candidates)
+    name_by_simplified = map_plain_names(candidate_columns)
     row_number_columns = [
         name for name in name_by_simplified.values() if is_row_number(get_column(frame, name))
     ]
@@ -641,23 +641,25 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
     return respondent_column, task_column, alternative_column, chosen_column
 
 
-def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
+def _read_labels(frame: "pd.DataFrame", column: str) -> np.ndarray:
     """Read a column of labels as texts; raise DataError if a cell is empty."""
-    label_texts = read_row_texts(get_column(frame, name))
+    label_texts = read_row_texts(get_column(frame, column))
     if (empty_row := find_first(label_texts == "")) is not None:
         raise DataError(
-            f"A label is missing in row {frame.index[empty_row]}, column {name!r}; fill it in or"
+            f"A label is missing in row {frame.index[empty_row]}, column {column!r}; fill it in or"
             " remove the row."
         )
     return label_texts
 
 
-def _refuse_idle_respondents(column: "pd.Series", person: np.ndarray, name: str) -> None:
+def _refuse_idle_respondents(
+    column: "pd.Series", respondent_labels: np.ndarray, column_name: str
+) -> None:
     """Raise DataError if a categorical column lists a respondent without rows."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
-        active_respondents = set(person)
+        active_respondents = set(respondent_labels)
         idle_respondents = [
             label
             for label in map(format_label, column.dtype.categories)
@@ -666,7 +668,8 @@ def _refuse_idle_respondents(column: "pd.Series", person: np.ndarray, name: str)
         if idle_respondents:
             raise DataError(
                 f"Respondent {idle_respondents[0]!r} has no task, although it is a category of"
-                f" column {name!r}; drop unused categories with .cat.remove_unused_categories()."
+                f" column {column_name!r}; drop unused categories with"
+                " .cat.remove_unused_categories()."
             )
 
 
@@ -685,14 +688,14 @@ def _list_named_attributes(attributes: Iterable[Any] | None) -> list[str] | None
 def _list_attribute_names(
     frame: Any,
     named_attributes: list[str] | None,
-    reserved: set[Any],
+    reserved_columns: set[Any],
     none_condition: Any,
     none: Any,
 ) -> list[str]:
     """Return the columns that are attributes, given or not used otherwise."""
     attribute_names = named_attributes
     if attribute_names is None:
-        used_columns = set(reserved)
+        used_columns = set(reserved_columns)
         if not isinstance(none, Mapping):
             used_columns |= {name for name, _ in none_condition}
         attribute_names = [name for name in frame.columns if name not in used_columns]
@@ -700,7 +703,7 @@ def _list_attribute_names(
         raise DataError("There are no attributes: no column is left to describe the products.")
     for name in attribute_names:
         get_column(frame, name)
-        if name in reserved:
+        if name in reserved_columns:
             raise ArgumentError(
                 f"Column {name!r} cannot be an attribute, because it contains respondents, tasks,"
                 " alternatives or choices."
@@ -750,21 +753,21 @@ def _read_attributes(
     ]
 
 
-def _list_missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
+def _list_missing_words(missing: Any, attribute_names: list[str]) -> dict[str, tuple[str, ...]]:
     """Return, for each attribute, the cells that mean a product lacks it."""
     if missing is None:
         return {}
     if not isinstance(missing, Mapping):
-        return {attribute_name: _convert_labels(missing) for attribute_name in names}
+        return {attribute_name: _convert_labels(missing) for attribute_name in attribute_names}
     words_by_attribute = {
         str(attribute_name): _convert_labels(value) for attribute_name, value in missing.items()
     }
     for attribute_name in words_by_attribute:
-        if attribute_name not in names:
+        if attribute_name not in attribute_names:
             raise ArgumentError(
                 Argument("missing"),
                 f" contains {attribute_name!r}, which is not an"
-                f" attribute.{suggest(attribute_name, names)}",
+                f" attribute.{suggest(attribute_name, attribute_names)}",
             )
     return words_by_attribute
 
@@ -778,35 +781,48 @@ def _convert_labels(value: Any) -> tuple[str, ...]:
 
 def _read_attribute(
     frame: Any,
-    name: str,
+    attribute_name: str,
     is_none: np.ndarray,
     settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> Attribute:
     """Read the ordered levels of one attribute from its column."""
     _, levels, bins, missing_words = settings
-    column = get_column(frame, name)
+    column = get_column(frame, attribute_name)
     codes, cell_texts = encode_texts(column)
     is_absent = is_none | np.isin(
         codes, [k for k, text in enumerate(cell_texts) if text in missing_words]
     )
     present_rows = np.flatnonzero(~is_absent)
     if not len(present_rows):
-        raise DataError(f"Attribute {name!r} is missing in every product; remove this attribute.")
-    if name in bins:
-        if name in levels:
-            raise ArgumentError(f"Attribute {name!r} has both levels and bins; remove one of them.")
-        row_values = read_numbers(
-            name, cell_texts, codes[present_rows], lambda k: describe_row(int(present_rows[k]))
+        raise DataError(
+            f"Attribute {attribute_name!r} is missing in every product; remove this attribute."
         )
-        cuts = compute_cut_points(name, bins[name], row_values)
-        return Attribute(name, name_bins(cuts), BINS, cuts, missing_words)
-    if name in levels:
-        return Attribute(name, check_level_order(name, levels[name]), GIVEN, (), missing_words)
+    if attribute_name in bins:
+        if attribute_name in levels:
+            raise ArgumentError(
+                f"Attribute {attribute_name!r} has both levels and bins; remove one of them."
+            )
+        row_values = read_numbers(
+            attribute_name,
+            cell_texts,
+            codes[present_rows],
+            lambda k: describe_row(int(present_rows[k])),
+        )
+        cuts = compute_cut_points(attribute_name, bins[attribute_name], row_values)
+        return Attribute(attribute_name, name_bins(cuts), BINS, cuts, missing_words)
+    if attribute_name in levels:
+        return Attribute(
+            attribute_name,
+            check_level_order(attribute_name, levels[attribute_name]),
+            GIVEN,
+            (),
+            missing_words,
+        )
     used_labels = [cell_texts[k] for k in np.unique(codes[present_rows]) if cell_texts[k]]
     hidden_labels = [*missing_words, *(cell_texts[k] for k in np.unique(codes[is_absent]))]
     sorted_levels, order_rule = order_levels(column, used_labels, hidden_labels)
-    return Attribute(name, sorted_levels, order_rule, (), missing_words)
+    return Attribute(attribute_name, sorted_levels, order_rule, (), missing_words)
 
 
 def _drop_constant_attributes(
@@ -914,7 +930,7 @@ def _sort_rows(
 
 def _check_tasks(
     row_labels: RowLabels,
-    order: Any,
+    sort_order: Any,
     first_rows: Any,
     is_chosen: Any,
     is_none: Any,
@@ -927,7 +943,7 @@ def _check_tasks(
 
     def describe_first_task(task: int) -> str:
         """Describe a task, for an error message."""
-        return row_labels.describe_task(order[first_rows[task]])
+        return row_labels.describe_task(sort_order[first_rows[task]])
 
     if (k := find_first(n_chosen != 1)) is not None:
         n_marked = int(n_chosen[k])

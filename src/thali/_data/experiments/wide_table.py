@@ -139,35 +139,36 @@ def find_wide_tasks(
 
 
 def _list_groupings(
-    names: list[str], listed_names: tuple[str, ...], chosen_texts: set[str]
+    columns: list[str], listed_names: tuple[str, ...], chosen_texts: set[str]
 ) -> Iterator[tuple[ColumnGroups, bool]]:
     """Yield (columns by attribute and alternative, whether a separator joins the two)."""
     for separator in _SEPARATORS:
         for is_suffix in (True, False):  # the alternative ends a name, or begins it
-            yield _group_columns(names, separator, is_suffix), True
-    column_groups = _group_endings(names, listed_names)
+            yield _group_columns(columns, separator, is_suffix), True
+    column_groups = _group_endings(columns, listed_names)
     if not column_groups:
-        number_matches = filter(None, map(_NUMBERED.fullmatch, names))
+        number_matches = filter(None, map(_NUMBERED.fullmatch, columns))
         numbered_groups = _group_splits((match[1], match[2], match[0]) for match in number_matches)
         column_groups = _select_numbered(numbered_groups, listed_names, chosen_texts)
     yield column_groups, False
 
 
 def _fit_choices(
-    groups: ColumnGroups,
-    labels: tuple[str, ...],
+    column_groups: ColumnGroups,
+    alternative_labels: tuple[str, ...],
     listed_names: tuple[str, ...],
     chosen_texts: set[str],
 ) -> bool:
     """Return whether a column grouping has the alternatives that were listed or chosen."""
     if listed_names:
-        return set(listed_names) <= set(labels)
+        return set(listed_names) <= set(alternative_labels)
     choices = _drop_none_words(chosen_texts)
-    if chosen_labels := choices - find_no_answers(chosen_texts, labels):
-        if chosen_labels <= set(labels) or set(labels) == set(_NUMBERS[: len(labels)]):
+    labels = set(alternative_labels)
+    if chosen_labels := choices - find_no_answers(chosen_texts, alternative_labels):
+        if chosen_labels <= labels or labels == set(_NUMBERS[: len(alternative_labels)]):
             return True
-    return bool(match_codes(choices, labels)) or any(
-        simplify_name(name) in AVAILABLE.sure for name in groups
+    return bool(match_codes(choices, alternative_labels)) or any(
+        simplify_name(name) in AVAILABLE.sure for name in column_groups
     )
 
 
@@ -217,11 +218,11 @@ def _group_columns(columns: list[str], separator: str, is_suffix: bool) -> Colum
     return _group_splits(name_splits)
 
 
-def _group_endings(names: list[str], alternatives: Sequence[str]) -> ColumnGroups:
+def _group_endings(columns: list[str], alternatives: Sequence[str]) -> ColumnGroups:
     """Group columns such as pbeach and pboat by attribute, given the alternatives."""
     return _group_splits(
         (name.removesuffix(label), label, name)
-        for name in names
+        for name in columns
         for label in alternatives
         if name.endswith(label) and not label.isdigit()
     )

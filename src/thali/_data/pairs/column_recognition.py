@@ -174,11 +174,11 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
     ]
 
 
-def _list_count_columns(pair: SideColumns) -> list[tuple[str, str]]:
+def _list_count_columns(side_columns: SideColumns) -> list[tuple[str, str]]:
     """Return the names that columns with wins of either side of a pair of columns may have."""
     return [
         (name.format(*marks), name.format(*marks[::-1]))
-        for marks in _list_marks(pair)
+        for marks in _list_marks(side_columns)
         for name in COUNT_NAMES
     ]
 
@@ -190,10 +190,10 @@ def _list_count_names(side_columns: list) -> set[str]:
     return count_names | {name for names_of_pair in WINS_LOSSES for name in names_of_pair}
 
 
-def _list_marks(pair: SideColumns) -> tuple[tuple[str, str], ...]:
+def _list_marks(side_columns: SideColumns) -> tuple[tuple[str, str], ...]:
     """Return pairs of marks, such as ("left", "right"), in names of count columns."""
-    first_name, second_name = map(simplify_name, pair.columns)
-    return tuple(dict.fromkeys((pair.side, (first_name, second_name))))
+    first_name, second_name = map(simplify_name, side_columns.columns)
+    return tuple(dict.fromkeys((side_columns.side, (first_name, second_name))))
 
 
 def find_respondent_column(names: list[str], used_columns: Collection[str | None]) -> str | None:
@@ -268,9 +268,9 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
     return None
 
 
-def _find_missing_count(names: list[str], name_by_simplified: dict[str, str]) -> str | None:
+def _find_missing_count(columns: list[str], name_by_simplified: dict[str, str]) -> str | None:
     """Describe the missing second count column; None if none is missing."""
-    side_columns = find_side_columns(names)
+    side_columns = find_side_columns(columns)
     options_and_marks = [
         (pair.columns, pair.side)
         for pair in side_columns
@@ -287,7 +287,7 @@ def _find_missing_count(names: list[str], name_by_simplified: dict[str, str]) ->
     for (first_option, second_option), side_marks in options_and_marks:
         share_columns = [
             name
-            for name in names
+            for name in columns
             if any(word in simplify_name(name) for word in SHARES)
             and name not in (first_option, second_option)
         ]

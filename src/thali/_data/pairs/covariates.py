@@ -271,16 +271,21 @@ class PairCovariates(Frozen):
 
 
 def _sum_cells(
-    pair: np.ndarray, values: np.ndarray, options: np.ndarray, counts: Sequence[np.ndarray]
+    pair_index: np.ndarray,
+    covariate_values: np.ndarray,
+    option_values: np.ndarray,
+    counts: Sequence[np.ndarray],
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """Sum counts of rows with equal pair and covariates; also return each row's cell."""
-    cell_keys, cell_index = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
+    cell_keys, cell_index = np.unique(
+        np.column_stack([pair_index, covariate_values]), axis=0, return_inverse=True
+    )
     cell_index = cell_index.ravel()
     cell_sums = [np.bincount(cell_index, row_counts, len(cell_keys)) for row_counts in counts]
     return (
         cell_keys[:, 0].astype(np.int64),
         cell_keys[:, 1:].copy(),
-        options,
+        option_values,
         *cell_sums,
     ), cell_index
 
@@ -439,10 +444,10 @@ def _compute_differences(
     return _read_number_covariate(differences.rename(f"{first_column} - {second_column}"), frame)
 
 
-def _is_numeric(values: "pd.Series") -> bool:
+def _is_numeric(column: "pd.Series") -> bool:
     """Return whether the column has a numeric type."""
 
-    return has_numbers(values)
+    return has_numbers(column)
 
 
 def _read_number_covariate(column: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
@@ -461,32 +466,32 @@ def _read_number_covariate(column: "pd.Series", frame: "pd.DataFrame") -> dict[s
     return {str(column.name): numbers}
 
 
-def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
+def _build_indicators(frame: "pd.DataFrame", column: str) -> dict[str, np.ndarray]:
     """Return a 0/1 column for each category but the first, by name."""
     # Categories are in their order, or sorted by name.
     import pandas as pd
 
-    codes, categories = encode_column(frame, name)
-    if not isinstance(frame[name].dtype, pd.CategoricalDtype):
+    codes, categories = encode_column(frame, column)
+    if not isinstance(frame[column].dtype, pd.CategoricalDtype):
         category_ranks = np.argsort(np.argsort(categories))
         codes = category_ranks[codes]
         categories = sorted(categories)
     present_codes = np.unique(codes)
     if len(present_codes) == 1:
-        raise _build_constant_error(name, repr(categories[present_codes[0]]))
+        raise _build_constant_error(column, repr(categories[present_codes[0]]))
     if len(present_codes) == len(frame) and len(present_codes) > 2:
         raise DataError(
-            f"The covariate {name!r} has a different category in each of its {len(frame):,} rows:"
+            f"The covariate {column!r} has a different category in each of its {len(frame):,} rows:"
             f" {shorten(categories, 3)}; give numbers, or categories that repeat."
         )
     return {
-        f"{name}={categories[code]}": (codes == code).astype(float) for code in present_codes[1:]
+        f"{column}={categories[code]}": (codes == code).astype(float) for code in present_codes[1:]
     }
 
 
-def _build_constant_error(name: str, value: str) -> DataError:
+def _build_constant_error(covariate: str, value_text: str) -> DataError:
     """Build the error for a covariate that is equal in all rows."""
     return DataError(
-        f"The covariate {name!r} is {value} in every row, so it has no effect to estimate; remove"
-        f" the covariate, or use {ORDER!r} for the effect of being first."
+        f"The covariate {covariate!r} is {value_text} in every row, so it has no effect to"
+        f" estimate; remove the covariate, or use {ORDER!r} for the effect of being first."
     )

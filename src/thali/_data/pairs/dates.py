@@ -331,19 +331,19 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
     return RowDates(name, DAY, _parse_texts(name, date_texts, frame))
 
 
-def _convert_days(series: "pd.Series") -> np.ndarray:
+def _convert_days(date_column: "pd.Series") -> np.ndarray:
     """Convert pandas dates to days since 1970; time zones are converted to UTC."""
     import pandas as pd
 
     return (
-        pd.to_datetime(series, utc=True)
+        pd.to_datetime(date_column, utc=True)
         .dt.tz_localize(None)
         .to_numpy("datetime64[D]")
         .astype(np.int64)
     )
 
 
-def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> RowDates:
+def _parse_numbers(column: str, numbers: np.ndarray, frame: "pd.DataFrame") -> RowDates:
     """Convert numbers to dates: Unix times, days such as 20240531, or integer periods."""
     # Numbers are seconds, milli-, micro- or nanoseconds since 1970, days such as 20240531, or
     # integer periods.
@@ -356,11 +356,11 @@ def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> Row
             unit for least_magnitude, unit in _SECONDS if largest_magnitude >= least_magnitude
         )
         return RowDates(
-            name, DAY, np.floor(numbers / ticks_per_second[unit] / 86_400.0).astype(np.int64)
+            column, DAY, np.floor(numbers / ticks_per_second[unit] / 86_400.0).astype(np.int64)
         )
     if (row := find_first(numbers != np.floor(numbers))) is not None:
         raise DataError(
-            f"Column {name!r} contains {numbers[row]:g} in row {frame.index[row]},"
+            f"Column {column!r} contains {numbers[row]:g} in row {frame.index[row]},"
             f" which is not a date such as {_EXAMPLE}, a number of seconds since 1970, or an"
             " integer period."
         )
@@ -369,11 +369,11 @@ def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> Row
             pd.Series(numbers.astype(np.int64).astype(str)), format="%Y%m%d", errors="coerce"
         )
         if days.notna().all():
-            return RowDates(name, DAY, _convert_days(days))
-    return RowDates(name, STEP, numbers.astype(np.int64))
+            return RowDates(column, DAY, _convert_days(days))
+    return RowDates(column, STEP, numbers.astype(np.int64))
 
 
-def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarray:
+def _parse_texts(column: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarray:
     """Parse dates in one common format as days since 1970; raise if ambiguous."""
     import pandas as pd
 
@@ -399,14 +399,14 @@ def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.nda
         if good_row is not None:
             contrast_text = f", but {texts.iloc[good_row]!r} in row {frame.index[good_row]}"
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[bad_row]!r} in row"
+            f"Column {column!r} contains {texts.iloc[bad_row]!r} in row"
             f" {frame.index[bad_row]}{contrast_text};"
             f" write all dates in one format, preferably as {_EXAMPLE}."
         )
     if any(not np.array_equal(possible_days[0], days) for days in possible_days[1:]):
         k = (possible_days[0] != possible_days[1])[text_index].argmax()
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and"
+            f"Column {column!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and"
             f" month are ambiguous; write dates as {_EXAMPLE}."
         )
     return possible_days[0][text_index]

@@ -362,7 +362,7 @@ def from_trials(
     return data
 
 
-def _check_people_columns(data: "PairedComparisons", names: Sequence[str]) -> None:
+def _check_people_columns(data: "PairedComparisons", people_columns: Sequence[str]) -> None:
     """Raise DataError if a named column is not constant within respondents."""
     if data.answers is None:
         raise DataError(
@@ -370,7 +370,9 @@ def _check_people_columns(data: "PairedComparisons", names: Sequence[str]) -> No
             " `respondent`."
         )
     people = data.answers.people
-    if varying_columns := [name for name in names if people is None or name not in people.columns]:
+    if varying_columns := [
+        name for name in people_columns if people is None or name not in people.columns
+    ]:
         raise DataError(
             "Columns that describe respondents must be constant within each respondent; remove"
             f" {shorten(varying_columns)}."

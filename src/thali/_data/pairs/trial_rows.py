@@ -147,19 +147,19 @@ def decode_column(
 def _recognise_outcomes(
     frame: "pd.DataFrame",
     option_columns: tuple[str, str],
-    chosen: str,
+    chosen_column: str,
     codes: np.ndarray,
     texts: list[str],
     option_cells: list[Any],
     option_labels: set[str],
-    game: bool,
-    count: str | None,
+    is_game: bool,
+    count_column: str | None,
     coding: Any,
 ) -> TrialVerdicts:
     """Recognise how a column codes outcomes: by labels, sides, numbers or words."""
     # With a code for a side, other numbers and single letters are not sides.
     tie_words = TIE_WORDS
-    if game:
+    if is_game:
         tie_words = (*TIE_WORDS, *_TIED_GAME)
     tie_texts = {
         text for text in texts if simplify_name(text) in tie_words and text not in option_labels
@@ -169,7 +169,7 @@ def _recognise_outcomes(
     )
     sides_by_text = None
     if not has_unclear_texts:
-        sides_by_text = _map_sides(texts, tie_texts, option_columns, game)
+        sides_by_text = _map_sides(texts, tie_texts, option_columns, is_game)
     label_outcomes = _decode_labels(codes, texts, tie_texts, option_cells)
     is_answered = np.array([*(bool(text) for text in texts), False])[codes]
     is_unread = is_answered & np.isnan(label_outcomes)
@@ -178,7 +178,8 @@ def _recognise_outcomes(
             side_outcomes = decode_texts(codes, texts, sides_by_text)
             if not np.array_equal(side_outcomes, label_outcomes, equal_nan=True):
                 raise DataError(
-                    f"Column {chosen!r} could contain labels of options or sides (1, 2, left,"
+                    f"Column {chosen_column!r} could contain labels of options or sides (1, 2,"
+                    " left,"
                     " right), and the two readings differ; rename the options, or define the"
                     " values with ",
                     Argument("coding"),
@@ -190,13 +191,16 @@ def _recognise_outcomes(
     if coding is not None:
         wrong_row = is_unread.argmax()
         raise DataError(
-            f"Column {chosen!r} contains {format_label(frame[chosen].iloc[wrong_row])!r} in row"
+            f"Column {chosen_column!r} contains"
+            f" {format_label(frame[chosen_column].iloc[wrong_row])!r} in row"
             f" {frame.index[wrong_row]}, which is neither an option of that row, nor a word for a"
             " side or a tie, nor defined by ",
             Argument("coding"),
             "; correct it, or define it.",
         )
-    raise _build_unreadable_error(frame, option_columns, chosen, is_unread, set(texts), game, count)
+    raise _build_unreadable_error(
+        frame, option_columns, chosen_column, is_unread, set(texts), is_game, count_column
+    )
 
 
 def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
@@ -251,15 +255,15 @@ def _decode_labels(
 
 
 def _map_sides(
-    texts: list[str], tie_texts: set[str], option_columns: tuple[str, str], game: bool
+    texts: list[str], tie_texts: set[str], option_columns: tuple[str, str], is_game: bool
 ) -> dict[str, float] | None:
     """Return the outcome of each text if all are sides, numbers or ties; else None."""
     answer_texts = [text for text in texts if text and text not in tie_texts]
     if not answer_texts:
         return None
-    if outcome_by_number := _map_numbers(set(answer_texts), game, bool(tie_texts)):
+    if outcome_by_number := _map_numbers(set(answer_texts), is_game, bool(tie_texts)):
         return outcome_by_number | dict.fromkeys(tie_texts, TIE)
-    outcome_by_word = _map_side_words(option_columns, game)
+    outcome_by_word = _map_side_words(option_columns, is_game)
     if not all(simplify_name(text) in outcome_by_word for text in answer_texts):
         return None
     return {text: outcome_by_word[simplify_name(text)] for text in answer_texts} | dict.fromkeys(
@@ -267,7 +271,7 @@ def _map_sides(
     )
 
 
-def _map_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, float]:
+def _map_side_words(option_columns: tuple[str, str], is_game: bool) -> dict[str, float]:
     """Return the outcome (FIRST, SECOND) of words such as "left" or column names."""
     outcome_by_word: dict[str, float] = {}
     for first_mark, second_mark in (*MORE_SIDES, *SIDES):
@@ -276,7 +280,7 @@ def _map_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, fl
                 word_pattern.format(first_mark): FIRST,
                 word_pattern.format(second_mark): SECOND,
             }
-    if game:
+    if is_game:
         outcome_by_word |= _GAME
     outcome_by_word |= {
         simplify_name(option_columns[0]): FIRST,
@@ -285,13 +289,13 @@ def _map_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, fl
     return outcome_by_word
 
 
-def _map_numbers(texts: set[str], game: bool, has_ties: bool) -> dict[str, float] | None:
+def _map_numbers(texts: set[str], is_game: bool, has_ties: bool) -> dict[str, float] | None:
     """Return the outcome of the numbers 1/2, 1/0/-1 or 1/0; None for other texts."""
     if texts <= {"1", "2"}:
         return {"1": FIRST, "2": SECOND}
     if texts <= {"1", "0", "-1"} and "-1" in texts:
         return {"1": FIRST, "0": TIE, "-1": SECOND}
-    if texts <= {"1", "0"} and (game or has_ties):
+    if texts <= {"1", "0"} and (is_game or has_ties):
         return {"1": FIRST, "0": SECOND}
     return None
 
@@ -302,41 +306,41 @@ def decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, floa
 
 
 def _build_verdicts(
-    codes: np.ndarray, texts: list[str], outcome_by_text: dict[str, float], how: str
+    codes: np.ndarray, texts: list[str], outcome_by_text: dict[str, float], code_description: str
 ) -> TrialVerdicts:
     """Build the outcomes of all rows from the outcome of each text."""
     tie_texts = tuple(
         sorted(text for text, value in outcome_by_text.items() if value == TIE and text in texts)
     )
-    return TrialVerdicts(decode_texts(codes, texts, outcome_by_text), how, tie_texts)
+    return TrialVerdicts(decode_texts(codes, texts, outcome_by_text), code_description, tie_texts)
 
 
 def _build_unreadable_error(
     frame: "pd.DataFrame",
     option_columns: tuple[str, str],
-    chosen: str,
+    chosen_column: str,
     is_unread: np.ndarray,
     texts: set[str],
-    game: bool,
-    count: str | None,
+    is_game: bool,
+    count_column: str | None,
 ) -> DataError:
     """Build the error for outcome cells that cannot be decoded."""
     if not is_unread.any():
         return DataError(
-            f"Column {chosen!r} contains no answers; name another column with ",
+            f"Column {chosen_column!r} contains no answers; name another column with ",
             Argument("chosen"),
             ".",
         )
     if (answer_texts := texts - {""}) <= {"0", "1"} or answer_texts <= {"0", "1", "2"}:
         answer_list = list_names(sorted(answer_texts))
         return DataError(
-            f"Column {chosen!r} contains {answer_list}, which do not show which side was chosen;"
-            " define them with ",
+            f"Column {chosen_column!r} contains {answer_list}, which do not show which side was"
+            " chosen; define them with ",
             Argument("coding"),
             f", or write {option_columns[0]!r} and {option_columns[1]!r}.",
         )
-    outcome_by_word = _map_side_words(option_columns, game)
-    cell_texts = list_texts(frame, chosen)
+    outcome_by_word = _map_side_words(option_columns, is_game)
+    cell_texts = list_texts(frame, chosen_column)
     is_fault = is_unread & np.array(
         [simplify_name(text) not in outcome_by_word for text in cell_texts]
     )
@@ -345,18 +349,18 @@ def _build_unreadable_error(
     wrong_row = is_fault.argmax()
     faulty_text = cell_texts[wrong_row]
     equal_rows = frame.loc[
-        is_fault & (frame[chosen].astype(str).str.strip() == faulty_text).to_numpy()
+        is_fault & (frame[chosen_column].astype(str).str.strip() == faulty_text).to_numpy()
     ]
     repetitions_text = ""
     side_examples = "a side (left, right, first, second, 1, 2)"
-    if (n_repetitions := count_comparisons(equal_rows, count)) > 1:
+    if (n_repetitions := count_comparisons(equal_rows, count_column)) > 1:
         repetitions_text = f" (and {n_repetitions - 1:,.0f} more times)"
-    if game:
+    if is_game:
         side_examples = "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
     row_options = [format_label(frame[name].iloc[wrong_row]) for name in option_columns]
     known_words = [*row_options, *option_columns, *filter(str.isalpha, TIE_WORDS)]
     return DataError(
-        f"Column {chosen!r} contains {faulty_text!r} in row"
+        f"Column {chosen_column!r} contains {faulty_text!r} in row"
         f" {frame.index[wrong_row]}{repetitions_text}, which is neither"
         f" an option of that row ({shorten(row_options)}), {side_examples} nor a word for a tie;"
         " correct it,"
@@ -451,7 +455,10 @@ def find_trial_columns(
 
 
 def _find_options(
-    frame: "pd.DataFrame", names: list[str], named_columns: Mapping[str, str | None], game: bool
+    frame: "pd.DataFrame",
+    columns: list[str],
+    named_columns: Mapping[str, str | None],
+    is_game: bool,
 ) -> tuple[str, str, bool]:
     """Find the two columns of options, and whether the first plays at home."""
     first_column = named_columns.get("first")
@@ -461,10 +468,10 @@ def _find_options(
     used_columns = set(named_columns.values())
     possible_sides = [
         pair
-        for pair in find_side_columns(names)
+        for pair in find_side_columns(columns)
         if not used_columns & set(pair.columns)
         and (pair.stem in STEMS or _have_shared_texts(frame, pair))
-        and (pair.side[0] in GAMES or not game)
+        and (pair.side[0] in GAMES or not is_game)
     ]
     for role, given_column in (("first", first_column), ("second", second_column)):
         if not possible_sides or first_column is not None or second_column is not None:
@@ -521,7 +528,7 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
 
 
 def _describe_missing_option(
-    frame: "pd.DataFrame", name_by_simplified: dict[str, str], verdict_column: str, game: bool
+    frame: "pd.DataFrame", name_by_simplified: dict[str, str], verdict_column: str, is_game: bool
 ) -> MissingColumn | None:
     """Describe the missing column of options; None if nothing suggests one."""
     for first_mark, second_mark in (*SIDES, *MORE_SIDES):
@@ -529,7 +536,7 @@ def _describe_missing_option(
             ("second", first_mark, second_mark),
             ("first", second_mark, first_mark),
         ):
-            if game and min(len(present_mark), len(missing_mark)) < 2:
+            if is_game and min(len(present_mark), len(missing_mark)) < 2:
                 continue
             for stem in ("", *sorted(STEMS)):
                 for name_pattern in ("{0}{1}", "{1}{0}"):
@@ -541,7 +548,7 @@ def _describe_missing_option(
                         and name_by_simplified[present_name] != verdict_column
                         and (stem or len(present_mark) > 1)
                     )
-                    if is_alone and (first_mark in GAMES) == game:
+                    if is_alone and (first_mark in GAMES) == is_game:
                         present_column = name_by_simplified[present_name]
                         # write it like its partner
                         if present_column.casefold().endswith(present_mark):
@@ -555,7 +562,7 @@ def _describe_missing_option(
         for name in name_by_simplified.values()
         if name != verdict_column and verdict_texts & _list_texts(frame, name)
     ]
-    if game or len(option_columns) != 2:
+    if is_game or len(option_columns) != 2:
         return None
     return MissingColumn(
         f"a column that is clearly the first option ({option_columns[0]!r} or"
@@ -565,10 +572,10 @@ def _describe_missing_option(
     )
 
 
-def _list_texts(frame: "pd.DataFrame", name: str) -> set[str]:
+def _list_texts(frame: "pd.DataFrame", column_name: str) -> set[str]:
     """Return the distinct cells of a text column; none for numbers."""
 
-    column = frame[name]
+    column = frame[column_name]
     if has_numbers(column):
         return set()
     return set(map(str, column.dropna().unique()))
@@ -590,10 +597,10 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     )
 
 
-def _have_shared_texts(frame: "pd.DataFrame", pair: SideColumns) -> bool:
+def _have_shared_texts(frame: "pd.DataFrame", side_columns: SideColumns) -> bool:
     """Return whether two text columns have some values in common."""
 
-    first_cells, second_cells = (frame[name] for name in pair.columns)
+    first_cells, second_cells = (frame[name] for name in side_columns.columns)
     if any(has_numbers(values) for values in (first_cells, second_cells)):
         return False
     return bool(set(first_cells.dropna().unique()) & set(second_cells.dropna().unique()))
@@ -604,24 +611,24 @@ def _find_verdict_columns(
     first_column: str,
     second_column: str,
     named_columns: Mapping[str, str | None],
-    game: bool,
+    is_game: bool,
     used_columns: set[str],
-    names: list[str],
+    all_columns: list[str],
 ) -> tuple[str, ...]:
     """Find the outcome column, or the two columns of goals."""
     if (named_column := named_columns.get("chosen")) is not None:
         return (named_column,)
     roles = (CHOSEN_OF_TWO, RESULT)
-    if game:
+    if is_game:
         roles = (RESULT, CHOSEN_OF_TWO)
     for role in roles:
         if (column := role.find_column(name_by_simplified, used_columns)) is not None:
             return (column,)
-    for pair in find_side_columns(names):
+    for pair in find_side_columns(all_columns):
         if pair.stem in GOALS.synonyms and not used_columns & set(pair.columns):
             return pair.columns
     for columns in find_column_pairs(name_by_simplified, SHORT_GOALS):
-        if game and not used_columns & set(columns):
+        if is_game and not used_columns & set(columns):
             return columns
     raise DataError(
         f"No column shows which of {first_column!r} and {second_column!r} was chosen; name it"
@@ -631,10 +638,10 @@ def _find_verdict_columns(
     )
 
 
-def _may_be_respondent(frame: "pd.DataFrame", name: str) -> bool:
+def _may_be_respondent(frame: "pd.DataFrame", column: str) -> bool:
     """Return whether a column's cells can be names of respondents."""
     # A column named "id" that is different in every row numbers the rows.
-    return simplify_name(name) != "id" or not frame[name].is_unique
+    return simplify_name(column) != "id" or not frame[column].is_unique
 
 
 def read_trial_outcomes(

@@ -207,9 +207,9 @@ def _group_numbered(columns: list[str]) -> dict[str, list[str]]:
     return columns_by_stem
 
 
-def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
+def _match_running_numbers(columns: list[str]) -> dict[str, Pair]:
     """Return the pair of columns V1, V2, ... in prefmod's order, if complete."""
-    for numbered_columns in _group_numbered(names).values():
+    for numbered_columns in _group_numbered(columns).values():
         if n_options := compute_n_options(len(numbered_columns)):
             return dict(
                 zip(
@@ -244,10 +244,10 @@ def _match_answers(columns: list[str], texts_by_column: dict[str, set[str]]) -> 
     return labels_by_column
 
 
-def _is_complete(pairs: Mapping[str, Pair]) -> bool:
+def _is_complete(pair_by_column: Mapping[str, Pair]) -> bool:
     """Return whether the columns compare every pair of three or more options once."""
-    option_labels = sorted({label for pair in pairs.values() for label in pair})
-    present_pairs = sorted(tuple(sorted(pair)) for pair in pairs.values())
+    option_labels = sorted({label for pair in pair_by_column.values() for label in pair})
+    present_pairs = sorted(tuple(sorted(pair)) for pair in pair_by_column.values())
     return len(option_labels) > 2 and present_pairs == sorted(combinations(option_labels, 2))
 
 
@@ -364,17 +364,20 @@ def _match_given_labels(column_labels: list[str], labels: Any) -> tuple[str, ...
 
 
 def _decode_outcomes(
-    frame: "pd.DataFrame", pairs: dict[str, Pair], coding: Mapping[Any, str] | None
+    frame: "pd.DataFrame", pair_by_column: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[np.ndarray, str]:
     """Decode each cell as FIRST, SECOND, TIE or NaN; also describe the code."""
     import pandas as pd
 
-    factorized_columns = [pd.factorize(frame[column]) for column in pairs]
+    factorized_columns = [pd.factorize(frame[column]) for column in pair_by_column]
     texts_by_column = [
         [format_label(value) for value in values] for _, values in factorized_columns
     ]
     coding, missing_texts = split_missing(coding)
-    known_words = {*map_coding(coding or {}), *(label for pair in pairs.values() for label in pair)}
+    known_words = {
+        *map_coding(coding or {}),
+        *(label for pair in pair_by_column.values() for label in pair),
+    }
     no_answer_texts = (
         find_no_answers(
             (text for cell_texts in texts_by_column for text in cell_texts), known_words
@@ -384,11 +387,11 @@ def _decode_outcomes(
     all_texts = {
         text for cell_texts in texts_by_column for text in cell_texts if text
     } - no_answer_texts
-    shared_code, description = _recognise_code(all_texts, pairs, coding)
-    outcomes = np.full((len(frame), len(pairs)), np.nan)
+    shared_code, description = _recognise_code(all_texts, pair_by_column, coding)
+    outcomes = np.full((len(frame), len(pair_by_column)), np.nan)
     n_dropped = 0
     for k, ((column, pair), (codes, _), column_texts) in enumerate(
-        zip(pairs.items(), factorized_columns, texts_by_column, strict=True)
+        zip(pair_by_column.items(), factorized_columns, texts_by_column, strict=True)
     ):
         outcome_by_label = {pair[0]: FIRST, pair[1]: SECOND}
         outcome_by_text = dict.fromkeys(filter(_is_tie_word, column_texts), TIE)
@@ -422,7 +425,7 @@ def _is_tie_word(text: str) -> bool:
 
 
 def _recognise_code(
-    texts_found: set[str], pairs: dict[str, Pair], coding: Mapping[Any, str] | None
+    texts_found: set[str], pair_by_column: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[dict[str, float] | None, str]:
     """Return the outcome of each text in all columns, and a description of the code."""
     # Return None for the code if cells contain labels.
@@ -430,9 +433,9 @@ def _recognise_code(
         given_code = map_coding(coding)
         if {FIRST, SECOND} & {*given_code.values()}:
             return given_code, "coded values"
-        code, description = _recognise_code(texts_found - {*given_code}, pairs, None)
+        code, description = _recognise_code(texts_found - {*given_code}, pair_by_column, None)
         return given_code | (code or {}), f"{description}, or coded values"
-    labels = {label for pair in pairs.values() for label in pair}
+    labels = {label for pair in pair_by_column.values() for label in pair}
     answer_texts = {
         text for text in texts_found if simplify_name(text) not in _NO_LABELS or text in labels
     }

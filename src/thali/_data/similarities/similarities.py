@@ -655,12 +655,13 @@ class Similarities(JudgedByPeople):
         return pd.DataFrame(table)
 
 
-def _warn_cleared_zeros(measured: MeasuredPairs) -> None:
+def _warn_cleared_zeros(measured_pairs: MeasuredPairs) -> None:
     """Warn that zeros in one triangle of a table were treated as missing."""
-    if measured.zeros_not_read:
+    if measured_pairs.zeros_not_read:
         warn(
             DataWarning(
-                f"Only the {measured.layout} was read, because the other triangle contains only"
+                f"Only the {measured_pairs.layout} was read, because the other triangle contains"
+                " only"
                 " zeros. If the zeros were measured, enter the similarities on both sides of the"
                 " diagonal."
             )

@@ -228,14 +228,14 @@ def _find_layout(table: np.ndarray) -> tuple[str, bool]:
     return "square table", False
 
 
-def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
+def _check_symmetry(object_labels: tuple[str, ...], table: np.ndarray) -> None:
     """Raise DataError unless cells (i, j) and (j, i) agree."""
     largest_difference, i, j = _find_largest_difference(table)
     if largest_difference > _compute_tolerance(table):
         raise DataError(
             f"Similarities must be symmetric; the largest difference is {largest_difference:.6g},"
-            f" between {table[i, j]:g} {describe_cell(names, i, j)} and {table[j, i]:g}"
-            f" {describe_cell(names, j, i)}. To average the two halves, set ",
+            f" between {table[i, j]:g} {describe_cell(object_labels, i, j)} and {table[j, i]:g}"
+            f" {describe_cell(object_labels, j, i)}. To average the two halves, set ",
             Setting("symmetrize", "mean"),
             ".",
         )
@@ -258,12 +258,12 @@ def _compute_tolerance(table: np.ndarray) -> float:
     return ROUNDING * float(np.ptp(measured_values))
 
 
-def _convert_leniently(value: Any) -> float:
+def _convert_leniently(cell: Any) -> float:
     """Convert a cell to a float, NaN if it is not a number."""
-    if isinstance(value, np.complexfloating):
+    if isinstance(cell, np.complexfloating):
         return np.nan
     try:
-        return float(value)
+        return float(cell)
     except (TypeError, ValueError):
         return np.nan
 
@@ -283,14 +283,14 @@ def _is_diagonal_lowest(
     )
 
 
-def _check_returned(similarity: Any, n_pairs: int) -> np.ndarray:
+def _check_returned(returned_values: Any, n_pairs: int) -> np.ndarray:
     """Return a user conversion's result as array; raise unless finite, one per pair."""
     try:
-        similarity_values = np.array(similarity, np.float64)
+        similarity_values = np.array(returned_values, np.float64)
         description = f"an array of shape {similarity_values.shape}"
     except (TypeError, ValueError):
         similarity_values = np.empty(0)
-        description = type(similarity).__name__
+        description = type(returned_values).__name__
     if similarity_values.shape == (n_pairs,):
         description = "some values that are not finite"
     if similarity_values.shape != (n_pairs,) or not np.isfinite(similarity_values).all():
@@ -426,16 +426,16 @@ def average_respondents(
 
 
 def _sort_objects(
-    measured_pairs: MeasuredPairs, names: tuple[str, ...], respondent_number: int
+    measured_pairs: MeasuredPairs, object_labels: tuple[str, ...], respondent_number: int
 ) -> np.ndarray:
-    """Return a respondent's similarities as a square table in the order of `names`."""
-    if set(measured_pairs.labels) != set(names):
+    """Return a respondent's similarities as a square table in the order of `object_labels`."""
+    if set(measured_pairs.labels) != set(object_labels):
         raise DataError(
             f"All tables must have the same labels; respondent {respondent_number} has"
-            f" {shorten(measured_pairs.labels)}, but respondent 1 has {shorten(names)}."
+            f" {shorten(measured_pairs.labels)}, but respondent 1 has {shorten(object_labels)}."
         )
-    table = np.full((len(names), len(names)), np.nan)
-    new_indices = find_label_indices(measured_pairs.labels, names)
+    table = np.full((len(object_labels), len(object_labels)), np.nan)
+    new_indices = find_label_indices(measured_pairs.labels, object_labels)
     first_indices = new_indices[measured_pairs.first]
     second_indices = new_indices[measured_pairs.second]
     table[first_indices, second_indices] = table[second_indices, first_indices] = (
@@ -463,30 +463,32 @@ def _list_matrices(matrices: Any) -> list[Any]:
 
 
 def _estimate_sigma(
-    pair_values: np.ndarray, mean: np.ndarray, n_judges: np.ndarray, sigma_kind: Any
+    pair_values: np.ndarray, mean_values: np.ndarray, n_judges: np.ndarray, sigma_kind: Any
 ) -> float | None:
     """Estimate the standard deviation of a mean or of one judgement; None if unknown."""
-    square_sums = np.nansum((pair_values - mean) ** 2, axis=0)
+    square_sums = np.nansum((pair_values - mean_values) ** 2, axis=0)
     has_several = n_judges > 1
     if not has_several.any():
         return None
     if sigma_kind == "deviation":
         sigma = float(np.sqrt(square_sums[has_several] / (n_judges[has_several] - 1)).mean())
-        return _drop_rounding_sigma(sigma, mean)
-    return _estimate_judgement_sigma(square_sums, mean, n_judges)
+        return _drop_rounding_sigma(sigma, mean_values)
+    return _estimate_judgement_sigma(square_sums, mean_values, n_judges)
 
 
 def _estimate_judgement_sigma(
-    square_sums: np.ndarray, mean: np.ndarray, n_judges: np.ndarray
+    square_sums: np.ndarray, mean_values: np.ndarray, n_judges: np.ndarray
 ) -> float | None:
     """Estimate the standard deviation of one judgement; None if all agree."""
     # `squares` are the sums of squares within pairs.
-    return _drop_rounding_sigma(float(np.sqrt(square_sums.sum() / (n_judges - 1).sum())), mean)
+    return _drop_rounding_sigma(
+        float(np.sqrt(square_sums.sum() / (n_judges - 1).sum())), mean_values
+    )
 
 
-def _drop_rounding_sigma(sigma: float, mean: np.ndarray) -> float | None:
+def _drop_rounding_sigma(sigma: float, mean_values: np.ndarray) -> float | None:
     """Return sigma; None if rounding errors explain it."""
-    if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())):
+    if sigma > ROUNDING * max(float(np.ptp(mean_values)), float(np.abs(mean_values).max())):
         return sigma
     return None
 
@@ -636,7 +638,7 @@ def read_pair_list(
 
 
 def _average_judged_rows(
-    names: tuple[str, ...],
+    object_labels: tuple[str, ...],
     i: np.ndarray,
     j: np.ndarray,
     values: np.ndarray,
@@ -645,7 +647,7 @@ def _average_judged_rows(
 ) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
     """Average the rows of each pair; return means, sigma, respondents' values."""
     # Respondents who wrote every pair in both orders judged it once.
-    n = len(names)
+    n = len(object_labels)
     pair_keys = number_pairs(n, i, j)
     _, first_rows, key_index = np.unique(
         row_respondents.number * n * n + pair_keys, return_index=True, return_inverse=True
@@ -658,8 +660,8 @@ def _average_judged_rows(
         respondent_index = row_respondents.number
     else:
         k = int((np.bincount(key_index) > 1).argmax())
-        first_object = names[i[first_rows[k]]]
-        second_object = names[j[first_rows[k]]]
+        first_object = object_labels[i[first_rows[k]]]
+        second_object = object_labels[j[first_rows[k]]]
         warn(
             DataWarning(
                 "The column of respondents was ignored because"
@@ -668,8 +670,8 @@ def _average_judged_rows(
                 " mean per respondent and pair."
             )
         )
-        return _average_pairs(names, i, j, values, counts)[0], None, None
-    measured, sigma = _average_pairs(names, i, j, values, counts)
+        return _average_pairs(object_labels, i, j, values, counts)[0], None, None
+    measured, sigma = _average_pairs(object_labels, i, j, values, counts)
     if (counts != 1.0).any():  # a row is the mean of several judgements
         return measured, sigma, None
     pair_index = np.searchsorted(measured.first * n + measured.second, pair_keys)
@@ -688,12 +690,16 @@ def _average_judged_rows(
 
 
 def _average_pairs(
-    names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray
+    object_labels: tuple[str, ...],
+    i: np.ndarray,
+    j: np.ndarray,
+    values: np.ndarray,
+    counts: np.ndarray,
 ) -> tuple[MeasuredPairs, float | None]:
     """Average the rows of each pair; also estimate sigma of one judgement."""
     # Sigma is None unless most pairs have two judgements, in one row each.
     # with fewer repeated pairs, the features that fit the other pairs are more informative on sigma
-    n = len(names)
+    n = len(object_labels)
     pair_keys, first_rows, pair_index = np.unique(
         number_pairs(n, i, j), return_index=True, return_inverse=True
     )
@@ -707,7 +713,7 @@ def _average_pairs(
         i < j, pair_index, values == first_values[pair_index], counts
     )
     measured = MeasuredPairs(
-        names, pair_keys // n, pair_keys % n, mean_values, n_judgements, "table of pairs"
+        object_labels, pair_keys // n, pair_keys % n, mean_values, n_judgements, "table of pairs"
     )
     if is_written_twice:
         return measured._replace(judgements=n_judgements / 2.0), None
@@ -775,7 +781,7 @@ def _check_only_one(candidates: list[str], role: str) -> None:
 
 
 def _explain_missing_columns(
-    names: list[str], name_by_simplified: dict[str, str]
+    columns: list[str], name_by_simplified: dict[str, str]
 ) -> tuple[Any, ...]:
     """Return the error parts that the columns are not similarities, with a fix."""
     if (dissimilarity_column := DISSIMILARITY.find_column(name_by_simplified)) is not None:
@@ -793,4 +799,4 @@ def _explain_missing_columns(
             ),
             ".",
         )
-    return (f"The columns {shorten(names, 12)} are not recognised as similarities; {EXPECTED}.",)
+    return (f"The columns {shorten(columns, 12)} are not recognised as similarities; {EXPECTED}.",)

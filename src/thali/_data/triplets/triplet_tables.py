@@ -154,9 +154,11 @@ def check_question_names(
             )
 
 
-def _describe_objects(pairs: Iterable[int], labels: Sequence[str]) -> str:
+def _describe_objects(pair_keys: Iterable[int], labels: Sequence[str]) -> str:
     """Return the labels of the objects in these pairs, for an error message."""
-    objects = sorted({object_index for key in pairs for object_index in divmod(key, len(labels))})
+    objects = sorted(
+        {object_index for key in pair_keys for object_index in divmod(key, len(labels))}
+    )
     return f"({shorten([labels[i] for i in objects])})"
 
 
@@ -221,15 +223,15 @@ def _encode_array(
     )
 
 
-def _check_object_numbers(indices: np.ndarray, n_labels: int | None) -> None:
+def _check_object_numbers(object_numbers: np.ndarray, n_labels: int | None) -> None:
     """Raise DataError unless indices are valid for the labels, or small without labels."""
     n_allowed = n_labels
     if n_allowed is None:
-        n_allowed = min(MAX_OBJECTS, 10 * indices.size + 1000)
-    is_wrong = (indices < 0) | (indices >= n_allowed)
+        n_allowed = min(MAX_OBJECTS, 10 * object_numbers.size + 1000)
+    is_wrong = (object_numbers < 0) | (object_numbers >= n_allowed)
     if not is_wrong.any():
         return
-    invalid_number = int(indices[is_wrong][0])
+    invalid_number = int(object_numbers[is_wrong][0])
     allowed_text = ">= 0"
     if n_labels is not None:
         allowed_text = f"positions in `labels`, from 0 to {n_allowed - 1}"
@@ -396,18 +398,18 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
 
 
 def _compute_pair_key(
-    label_indices: dict[str, int], n: int, pair: tuple[str, ...], row: int
+    label_indices: dict[str, int], n_objects: int, pair: tuple[str, ...], row_index: int
 ) -> int:
     """Return the number of a row's chosen pair; raise DataError if invalid."""
     if len(pair) != 2:
-        raise DataError(f"The chosen pair {describe_row(row)} is {pair}; give two objects.")
+        raise DataError(f"The chosen pair {describe_row(row_index)} is {pair}; give two objects.")
     for name in pair:
         if name not in label_indices:
             raise DataError(
-                f"{name!r} {describe_row(row)} is not an object in the"
+                f"{name!r} {describe_row(row_index)} is not an object in the"
                 f" sets.{suggest(name, list(label_indices))}"
             )
-    return int(number_pairs(n, *(np.array(label_indices[name]) for name in pair)))
+    return int(number_pairs(n_objects, *(np.array(label_indices[name]) for name in pair)))
 
 
 # Tables of triplets: the columns of objects and of answers

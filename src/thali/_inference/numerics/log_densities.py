@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+LOG_2PI = math.log(2.0 * math.pi)
+
 
 def log_binomial_coefficient(wins: Any, losses: Any) -> Any:
     """Return ln C(wins + losses, wins), elementwise.
@@ -18,7 +20,7 @@ def log_binomial_coefficient(wins: Any, losses: Any) -> Any:
 
 def log_normal_density(values: Any, mean: Any, sd: Any) -> Any:
     """Return ln of the Normal(mean, sd²) density at `values`, elementwise."""
-    return -0.5 * ((values - mean) / sd) ** 2 - np.log(sd) - 0.5 * math.log(2.0 * math.pi)
+    return -0.5 * ((values - mean) / sd) ** 2 - np.log(sd) - 0.5 * LOG_2PI
 
 
 def log_binomial(wins: Any, losses: Any, p: Any) -> Any:

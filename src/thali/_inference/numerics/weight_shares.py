@@ -1,5 +1,7 @@
 """Weights as shares of their sum, and probabilities of two outcomes."""
 
+from typing import Any
+
 import numpy as np
 
 
@@ -25,6 +27,19 @@ def scale_to_maximum(logs: np.ndarray) -> np.ndarray:
     return np.exp(logs - logs.max(axis=-1, keepdims=True))
 
 
+def softmax(logs: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Return exp(logs), divided by its sum along an axis.
+
+    Examples
+    --------
+    >>> softmax(np.array([1000.0, 1000.0])).tolist()
+    [0.5, 0.5]
+    """
+    odds = np.exp(logs - logs.max(axis=axis, keepdims=True))
+    odds /= odds.sum(axis=axis, keepdims=True)
+    return odds
+
+
 def stack_outcomes(p: np.ndarray) -> np.ndarray:
     """Return the probabilities p and 1 - p of two outcomes along a new last axis.
 
@@ -45,6 +60,18 @@ def mix_with_guess(p: np.ndarray, lapse: float) -> np.ndarray:
     0.625
     """
     return (1.0 - lapse) * p + lapse / 2.0
+
+
+def divide_positive(numerator: Any, denominator: Any, otherwise: Any = 0.0) -> Any:
+    """Return numerator / denominator, or `otherwise` where the denominator is not above 0.
+
+    Examples
+    --------
+    >>> divide_positive(np.array([1.0, 3.0]), np.array([4.0, 0.0])).tolist()
+    [0.25, 0.0]
+    """
+    shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
+    return np.divide(numerator, denominator, out=np.full(shape, otherwise), where=denominator > 0.0)
 
 
 def replace_zeros(divisors: np.ndarray) -> np.ndarray:

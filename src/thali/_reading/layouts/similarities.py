@@ -228,23 +228,25 @@ def match_list(
 
 def _build_list_reading(
     table: RawTable,
-    respondent: str | None,
+    respondent_column: str | None,
     measure_column: str | None = None,
     conversion: str | None = None,
 ) -> Reading:
     """Build the `Reading` of a list of similarities; convert nothing yet."""
     columns = find_pair_columns(
-        table.names, similarity=measure_column, respondent_column=respondent
+        table.names, similarity=measure_column, respondent_column=respondent_column
     )
     count_columns = keep_given(columns.count)
     roles = ColumnsRead(
         (columns.first, columns.second), (columns.similarity,), count_columns, columns.who
     )
-    convert = partial(_read_list, table, respondent, measure_column, conversion)
+    convert = partial(_read_list, table, respondent_column, measure_column, conversion)
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
 
 
-def _find_measure(table: RawTable, respondent: str | None, is_dissimilarity: bool) -> str | None:
+def _find_measure(
+    table: RawTable, respondent_column: str | None, is_dissimilarity: bool
+) -> str | None:
     """Return the column of similarities (or dissimilarities) in a list; else None."""
     plain_names = map_plain_names(table.names)
     named_column = DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(plain_names)
@@ -253,7 +255,9 @@ def _find_measure(table: RawTable, respondent: str | None, is_dissimilarity: boo
     if named_column:
         return None
     try:
-        key_columns = {*find_pair_columns(table.names, similarity="", respondent_column=respondent)}
+        key_columns = {
+            *find_pair_columns(table.names, similarity="", respondent_column=respondent_column)
+        }
     except DataError:
         return None
     other_columns = [name for name in table.names if name not in key_columns]
@@ -267,13 +271,13 @@ def _find_measure(table: RawTable, respondent: str | None, is_dissimilarity: boo
 
 def _read_list(
     table: RawTable,
-    respondent: str | None,
+    respondent_column: str | None,
     measure_column: str | None = None,
     conversion: str | None = None,
 ) -> tuple[Similarities, str]:
     """Read a list of similarities; also return a sentence on it."""
     columns = find_pair_columns(
-        table.names, similarity=measure_column, respondent_column=respondent
+        table.names, similarity=measure_column, respondent_column=respondent_column
     )
     frame = table.frame
     conversion_note = ""

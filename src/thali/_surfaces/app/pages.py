@@ -213,7 +213,7 @@ class Pages:
         read_request = study.read(READ)
         data_kind = reading["kind"]
         named_arguments = reading["named"]
-        typed_options = read_request.get("typed", {})
+        typed_options = study.typed
         offered_columns = _list_offered_columns(reading)
 
         def build(options: Any) -> list[Field]:
@@ -263,12 +263,11 @@ class Pages:
         """Return the template variables of the screen on which a model is chosen."""
         # After a refused fit, it contains the reason.
         reading = find_reading(study)
-        read_request = study.read(READ)
         fit_request = study.read(FIT) or study.read("draft")
         refusal = _Refusal(read_end(study, FIT), fit_request)
         offered_columns = _list_offered_columns(reading)
         model_contexts = []
-        has_people = bool(offered_columns[GROUP]) or GROUP in read_request.get("typed", {})
+        has_people = bool(offered_columns[GROUP]) or GROUP in study.typed
         for offer in list_offers(reading["kind"]):
             name = offer.name
             spec = offer.spec
@@ -299,7 +298,7 @@ class Pages:
         question_fields = refusal.attach(
             build_fields(
                 question_options,
-                read_request.get("typed", {}),
+                study.typed,
                 reading["columns"],
                 offered=offered_columns,
             )

@@ -298,8 +298,7 @@ def add_answer_curvature(table: Any, answer: Any, curvature: Any) -> None:
 @part
 def sample_free_spread(rng: np.random.Generator, table: Any, state: Any) -> None:
     """Sample the prior sd of classes' log worths, which has a log-normal prior."""
-    off = np.empty(state.u.size)
-    combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
+    off = combine_with_means(table, state, state.mean, -1.0, 1.0, state.u)
     power = LOG_SPREAD_MEAN / LOG_SPREAD_SD**2 - count_deviations(table)
     line = ScaleLine(power, 0.5 * sum_squares(off), 0.0, LOG_SPREAD_SD**-2.0)
     state.log_sds[SIGMA] = draw_on_line(rng, line, state.log_sds[SIGMA], 0.5)

@@ -106,9 +106,8 @@ def run_sweeps(
     half = tune // 2
     interval = max(1, (half - half // 2) // N_CURVATURES)
     if sweep == 0:
-        combine_with_means(
-            table, state, state.mean, 1.0, math.exp(state.log_sds[SIGMA]), state.u, state.u
-        )
+        sigma = math.exp(state.log_sds[SIGMA])
+        state.u[:] = combine_with_means(table, state, state.mean, 1.0, sigma, state.u)
         evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
         learn_curvature(table, state, 1.0)
     while sweep < until:
@@ -162,8 +161,7 @@ def learn_curvature(table: Any, state: Any, weight: Any) -> None:
             curvature[i] += weight * (bend - curvature[i])
             pull[i] += weight * ((1.0 - table.lapse) * slope[i] + dot(bend, u) - pull[i])
         decompose_curvature(table, state, p)
-    off = np.empty(state.u.size)
-    combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
+    off = combine_with_means(table, state, state.mean, -1.0, 1.0, state.u)
     state.metric[:] = 0.0
     for p in range(table.x.shape[0]):
         add_person_metric(table, state, p, off)

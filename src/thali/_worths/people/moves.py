@@ -45,9 +45,10 @@ def mean_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
 
 @part
 def combine_with_means(
-    table: Any, state: Any, mean: Any, mean_factor: Any, x_factor: Any, x: Any, combination: Any
-) -> None:
-    """Write mean_factor M'z + x_factor x for each person's options, centred."""
+    table: Any, state: Any, mean: Any, mean_factor: Any, x_factor: Any, x: Any
+) -> Any:
+    """Return mean_factor M'z + x_factor x for each person's options, centred."""
+    combination = np.empty(x.size)
     for p in range(state.z.shape[0]):
         first, stop = part_ends(table.first_option, p)
         level = 0.0
@@ -58,6 +59,7 @@ def combine_with_means(
             level += combination[i] / (stop - first)
         for i in range(first, stop):
             combination[i] -= level
+    return combination
 
 
 @part
@@ -274,8 +276,8 @@ def sample_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known
 
     Their priors are half-normal(1), log-normal and half-normal(1).
     """
-    log_sds, off, loadings = state.log_sds, np.empty(state.u.size), state.mean[table.x.shape[1] :]
-    combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
+    log_sds, loadings = state.log_sds, state.mean[table.x.shape[1] :]
+    off = combine_with_means(table, state, state.mean, -1.0, 1.0, state.u)
     line = ScaleLine(1.0 - count_deviations(table), 0.5 * sum_squares(off), 0.5, 0.0)
     log_sds[SIGMA] = draw_on_line(rng, line, log_sds[SIGMA], 0.5)
     if not is_spread_known:
@@ -355,7 +357,7 @@ def _evaluate_common(target: Any, point: Any, slope: Any) -> Any:
     )
     log_sigma = min(point[size], MAX_LOG_SIGMA)
     sigma = math.exp(log_sigma)
-    combine_with_means(table, state, mean, 1.0, sigma, target.standardised, target.u)
+    target.u[:] = combine_with_means(table, state, mean, 1.0, sigma, target.standardised)
     evaluate_people(table, state, target.u, target.log_likelihood, u_slope)
     slope[size] = 1.0 - sigma**2 + sigma * dot(u_slope, target.standardised)
     for r in range(mean.shape[0]):
@@ -370,8 +372,8 @@ def _evaluate_common(target: Any, point: Any, slope: Any) -> Any:
 @part
 def move_common(rng: np.random.Generator, table: Any, state: Any, gain: Any) -> None:
     """Update M, W, log sigma and all log worths jointly by a trajectory."""
-    N, size, off = table.x.shape[0], state.mean.size, np.empty(state.u.size)
-    combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
+    N, size = table.x.shape[0], state.mean.size
+    off = combine_with_means(table, state, state.mean, -1.0, 1.0, state.u)
     off *= math.exp(-state.log_sds[SIGMA])
     point, root = np.append(state.mean, state.log_sds[SIGMA]), state.metric.copy()
     for i in range(size):
@@ -408,10 +410,10 @@ def transport_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) 
     :math:`A = H + C / \sigma^2` and the mean :math:`A^{-1} (b + M'z / \sigma^2)`, and
     :math:`u' = \bar u' + A'^{-1/2} A^{1/2} (u - \bar u)`, axis by axis of H.
     """
-    log_jacobian, centre, new_centre = 0.0, np.empty(u.size), np.empty(u.size)
+    log_jacobian = 0.0
     old, new = math.exp(-2.0 * state.log_sds[SIGMA]), math.exp(-2.0 * log_sigma)
-    combine_with_means(table, state, state.mean, 1.0, 0.0, state.u, centre)
-    combine_with_means(table, state, mean, 1.0, 0.0, state.u, new_centre)
+    centre = combine_with_means(table, state, state.mean, 1.0, 0.0, state.u)
+    new_centre = combine_with_means(table, state, mean, 1.0, 0.0, state.u)
     u[:] = 0.0
     for p in range(table.x.shape[0]):
         person_slice = slice(table.first_option[p], table.first_option[p + 1])
@@ -439,8 +441,7 @@ def joint_log_density(
 
     It is given f, s, lambda and nu, up to a constant.
     """
-    off = np.empty(u.size)
-    combine_with_means(table, state, mean, -1.0, 1.0, u, off)
+    off = combine_with_means(table, state, mean, -1.0, 1.0, u)
     people_term = log_likelihood.sum() - 0.5 * sum_squares(off) * math.exp(-2.0 * log_sigma)
     return (
         people_term - count_deviations(table) * log_sigma + log_prior(table, state, mean, log_sigma)

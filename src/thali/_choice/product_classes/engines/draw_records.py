@@ -60,6 +60,7 @@ class EngineResult:
 DRAW_FIELDS = ("group", "a", "sigma", "alpha", "log_likelihood")
 CLASS_FIELDS = ("active", "member", "polarity", "n_owners", "n_negative")
 OWNED_FIELDS = ("owned_class", "owned_sign", "owned_log_theta")
+_ROW_FIELDS = (*DRAW_FIELDS, *CLASS_FIELDS, *OWNED_FIELDS)
 
 
 class DrawRecorder:
@@ -208,14 +209,14 @@ def build_draw_rows(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.nda
 
     Rows of two calls can be concatenated.
     """
-    rows = {name: getattr(draws, name) for name in (*DRAW_FIELDS, *CLASS_FIELDS, *OWNED_FIELDS)}
+    rows = {name: getattr(draws, name) for name in _ROW_FIELDS}
     ends = {"first_class": np.diff(draws.first_class), "first_owned": np.diff(draws.first_owned)}
     return {"sweep": np.array(sweeps, np.int64), **rows, **ends}
 
 
 def split_draw_rows(rows: Mapping[str, np.ndarray], like: Particles) -> list[tuple[int, Particles]]:
     """Return (sweep, draw) of each stored row; other fields come from `like`."""
-    fields = {name: rows[name] for name in (*DRAW_FIELDS, *CLASS_FIELDS, *OWNED_FIELDS)}
+    fields = {name: rows[name] for name in _ROW_FIELDS}
     ends = {name: part_bounds(rows[name]) for name in ("first_class", "first_owned")}
     draws = like._replace(**fields, **ends)
     return [(sweep, slice_draws(draws, d, d + 1)) for d, sweep in enumerate(rows["sweep"].tolist())]

@@ -6,6 +6,7 @@ The lapse 1 / (1 + u) falls from 1 to the lapse of the model. At u = 0 every tas
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,15 +28,13 @@ def lapse_odds(lapse: float) -> float:
     return 1.0 / lapse - 1.0
 
 
+@dataclass
 class LapsePath:
     """Likelihoods of particles at every lapse rate, from likelihoods without lapses."""
 
     lapse: float
     sizes: np.ndarray  # alternatives of each task
     hits: np.ndarray
-
-    def __init__(self, lapse: float, sizes: np.ndarray, hits: np.ndarray) -> None:
-        self.lapse, self.sizes, self.hits = lapse, sizes, hits
 
     def log_likelihood(self, u: float) -> np.ndarray:
         """Return each particle's log-likelihood at odds u against lapses, (particles,)."""

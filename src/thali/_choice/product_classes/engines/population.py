@@ -1,6 +1,7 @@
 """Groups of particles for sequential Monte Carlo, moved in threads and resampled."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,33 +9,23 @@ import numpy as np
 from thali._inference.threads_and_processes import NoProgress, SlicedWork, run_in_threads
 
 from ..likelihood import write_hits
-from ..state import (
-    ClassProblem,
-    ClassState,
-    ClassWorkspace,
-    PosteriorTarget,
-    build_workspace,
-    copy_state,
-)
+from ..state import ClassProblem, ClassWorkspace, PosteriorTarget, build_workspace, copy_state
 from ..sweep import draw_state, sweep_state
 
 CHUNK = 8  # particles that a thread takes at a time
 
 
+@dataclass
 class ParticlePopulation:
     """All particles in groups, each with its own state and random stream."""
 
-    cores: int | None
-    groups: int
     problem: ClassProblem
-    states: list[ClassState]
+    groups: int
     rngs: list[np.random.Generator]
+    cores: int | None
 
-    def __init__(
-        self, problem: ClassProblem, groups: int, rngs: list[np.random.Generator], cores: int | None
-    ) -> None:
-        self.problem, self.groups, self.rngs, self.cores = problem, groups, rngs, cores
-        self.states = [draw_state(rng, problem, shapes_from_prior=True) for rng in rngs]
+    def __post_init__(self) -> None:
+        self.states = [draw_state(rng, self.problem, shapes_from_prior=True) for rng in self.rngs]
 
     @property
     def size(self) -> int:
@@ -93,17 +84,17 @@ def draw_systematic_indices(weights: np.ndarray, uniform: float) -> np.ndarray:
     return np.minimum(np.searchsorted(ends, points, side="right"), np.flatnonzero(weights)[-1])
 
 
+@dataclass
 class _Chunk(SlicedWork):
     """Particles that one thread handles one after the other."""
 
-    def __init__(
-        self,
-        population: ParticlePopulation,
-        action: Callable[[int, ClassWorkspace], None],
-        chunk: range,
-    ) -> None:
-        self.population, self.action, self.chunk = population, action, chunk
-        self.sweeps, self.total = 0, len(chunk)
+    population: ParticlePopulation
+    action: Callable[[int, ClassWorkspace], None]
+    chunk: range
+    sweeps: int = 0
+
+    def __post_init__(self) -> None:
+        self.total = len(self.chunk)
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]

@@ -7,6 +7,7 @@ the particles at the end are the draws.
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -276,11 +277,12 @@ def run_smc(
     return particles.build_result(is_interrupted)
 
 
+@dataclass
 class _ProgressWatch:
     """Progress display of a sequential Monte Carlo run."""
 
-    def __init__(self, ascent: TemperedParticles, progress: Any) -> None:
-        self.ascent, self.progress = ascent, progress
+    ascent: TemperedParticles
+    progress: Any
 
     def update(self, done: int) -> None:
         """Show progress and status after `done` particles of a step."""

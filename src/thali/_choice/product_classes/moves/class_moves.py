@@ -80,7 +80,7 @@ def step_level_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity
 @scalar
 def find_attribute(problem: Any, bits: Any, row: Any, active: Any, rank: Any) -> Any:
     """Return the active (or inactive) attribute of this rank in a class."""
-    for i in range(problem.n_levels.shape[0]):
+    for i in range(problem.n_levels.size):
         if is_active(problem, bits, row, i) == active:
             if rank == 0:
                 return i
@@ -96,7 +96,7 @@ def exchange_attributes(
     # The ratio is 1. The same number of attributes is active; the new set and, if no other ordered
     # attribute is active, the new polarity are drawn from their prior, and so would the reverse
     # move draw the old ones.
-    inactive = problem.n_levels.shape[0] - active
+    inactive = problem.n_levels.size - active
     if inactive == 0:
         return math.nan, polarity, active, ordered
     old = find_attribute(problem, bits, row, True, draw_index(rng, active))
@@ -127,7 +127,7 @@ def propose_class(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exch
     polarity, active, ordered = row[k, POLARITY], row[k, ACTIVE], row[k, ORDERED]
     if is_exchange:
         return exchange_attributes(rng, problem, work.bits, 0, polarity, active, ordered)
-    i = draw_index(rng, problem.n_levels.shape[0])
+    i = draw_index(rng, problem.n_levels.size)
     was_active = is_active(problem, work.bits, 0, i)
     is_ordered = problem.direction[i] != 0
     if was_active and rng.random() < 0.5:

@@ -32,7 +32,7 @@ _SCALE_RATIO = 4.0  # ratio of the largest to the smallest; steps of logit σ ar
 def transport_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> None:
     """Propose new (a, sigma), moving all values to equal prior quantiles."""
     a, sigma = state.real[A], state.real[SIGMA]
-    scale = min(_MAX_SCALE, _REACH / math.sqrt(target.delta.shape[0])) * math.exp(
+    scale = min(_MAX_SCALE, _REACH / math.sqrt(target.delta.size)) * math.exp(
         -math.log(_SCALE_RATIO) * rng.random()
     )
     new_a, new_sigma, parameter_choice = a, sigma, draw_index(rng, 3)

@@ -146,7 +146,7 @@ def add_winner_weights(
 @scalar
 def count_respondents(draws: Any) -> Any:
     """Return the number of respondents in each draw."""
-    return (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
+    return (draws.first_owned.shape[0] - 1) // draws.a.size
 
 
 @scalar
@@ -205,7 +205,7 @@ def count_occasions(
     n_separating = collect_separating_classes(inside, n, inside.shape[1], chosen)
     for _ in range(occasions):
         draw_occasion_values(rng, log_theta, shape, chosen, n_separating, log_value)
-        for t in range(first_row.shape[0] - 1):
+        for t in range(first_row.size - 1):
             ends = part_ends(first_row, t)
             add_winner_weights(
                 inside, sign, chosen, n_separating, log_value, value, *ends, weight, total
@@ -243,7 +243,7 @@ def draw_class_members(
     rng: Any, offset: Any, monotone: Any, order: Any, active: Any, member: Any, c: Any
 ) -> Any:
     """Draw class c from the prior as level sets; return its polarity."""
-    attributes = monotone.shape[0]
+    attributes = monotone.size
     for i in range(attributes):
         order[i] = i
         active[c, i] = False

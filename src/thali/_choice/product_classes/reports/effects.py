@@ -9,6 +9,7 @@ import numpy as np
 from thali._compile.jit import allocating, scalar
 from thali._inference.index_arithmetic import part_indices
 from thali._inference.numerics.array_parts import part_ends, part_range, part_size
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._inference.random_seeds import spawn_generators
 from thali._inference.threads_and_processes import call_in_threads
 from thali._people.respondent_segments import Preferences, select_segment_draws
@@ -238,7 +239,7 @@ def count_choices_without_attributes(
         begin, n, sign, log_theta = read_owned_classes(draws, d, person)
         shape = transient_shape(draws, d)
         fill_membership(draws, d, begin, n, common, width, inside)
-        for t in range(first_row.shape[0] - 1):
+        for t in range(first_row.size - 1):
             start, stop = part_ends(first_row, t)
             for _ in range(repeats):
                 draw_occasion_values(rng, log_theta, shape, all_classes, n, log_value)
@@ -309,7 +310,7 @@ def estimate_attribute_importance(
 
     call_in_threads(simulate_person, n_people, cores)
     felt = 1.0 - draws.lapse
-    errors = standard_error(np.tensordot(tasks / tasks.sum(), by_group, axes=1))
+    errors = standard_error(np.tensordot(compute_shares(tasks), by_group, axes=1))
     return felt * pooled, felt * errors
 
 

@@ -1,6 +1,7 @@
 """`Chooser` of product classes, by which market reports simulate choices."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _MAX_SAMPLE_PRODUCTS = 8
 
 
+@dataclass
 class ClassChooser(Chooser):
     """Respondents and the product classes that they own, in every draw."""
 
@@ -36,14 +38,9 @@ class ClassChooser(Chooser):
     draws: Particles
     data: "ExperimentDesign"
     people: "pandas.DataFrame | None"
-    chain: np.ndarray
-    directions: np.ndarray
 
-    def __init__(
-        self, draws: "Particles", design: "ExperimentDesign", people: "pandas.DataFrame | None"
-    ) -> None:
-        self.draws, self.data, self.people = draws, design, people
-        self.chain, self.directions = draws.group, draws.monotone
+    def __post_init__(self) -> None:
+        self.chain, self.directions = self.draws.group, self.draws.monotone
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
         """Return level codes of products, NaN if missing, shape (products, attributes)."""

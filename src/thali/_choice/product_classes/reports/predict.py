@@ -101,7 +101,7 @@ def count_respondent_choices(
     log_value, value = np.empty(room), np.empty(room)
     work = (inside, chosen, log_value, value)
     for d in range(first_draw, last_draw):
-        for n in range(first_task.shape[0] - 1):
+        for n in range(first_task.size - 1):
             tasks = part_ends(first_task, n)
             count_person_choices(
                 rng, draws, d, first_person + n, codes, first_row, *tasks, repeats, *work, total
@@ -133,10 +133,10 @@ def count_newcomer_choices(
     owners, negative = np.empty(max_classes, np.int64), np.empty(max_classes, np.int64)
     polarity, contains = np.empty(max_classes, np.int64), np.empty((max_classes, rows), np.bool_)
     inside = np.empty((max_classes, rows), np.bool_)
-    chosen, order = np.empty(max_classes, np.int64), np.empty(draws.monotone.shape[0], np.int64)
+    chosen, order = np.empty(max_classes, np.int64), np.empty(draws.monotone.size, np.int64)
     sign, log_theta = np.empty(max_classes, np.int8), np.empty(max_classes)
     log_value, value = np.empty(max_classes), np.empty(max_classes)
-    active = np.empty((1, draws.monotone.shape[0]), np.bool_)
+    active = np.empty((1, draws.monotone.size), np.bool_)
     member = np.empty((1, draws.member.shape[1]), np.bool_)
     for d in range(first_draw, last_draw):
         lasting, passing = draws.sigma[d] * draws.a[d], transient_shape(draws, d)
