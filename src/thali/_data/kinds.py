@@ -20,22 +20,22 @@ OWN = "your own data"  # of a likelihood of the user
 ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
 
 # of experiments: the attribute that distinguishes products from the no-choice option, and levels
-INSIDE, INSIDE_LEVELS = "inside", ("none", "inside")
+INSIDE = "inside"
+INSIDE_LEVELS = ("none", "inside")
 
-_SHAPES, _COMPARISON = "thali._reading.layouts", "thali._comparison"
-_CHOICE_SCORER = f"{_COMPARISON}.choice_holdouts:ChoiceScorer"
+_CHOICE_SCORER = "thali._comparison.choice_holdouts:ChoiceScorer"
 
 # In the order in which a table is tried; where no reading is sure, the first one counts.
 SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         CHOICES,
         "thali._data.choices:Choices",
-        f"{_SHAPES}.choices:SHAPES",
+        "thali._reading.layouts.choices:SHAPES",
         (
-            (f"{_COMPARISON}.choice_holdouts:ChoiceSplitter", _CHOICE_SCORER),
+            ("thali._comparison.choice_holdouts:ChoiceSplitter", _CHOICE_SCORER),
             (
-                f"{_COMPARISON}.choice_holdouts:ChooserSplitter",
-                f"{_COMPARISON}.choice_holdouts:PeopleScorer",
+                "thali._comparison.choice_holdouts:ChooserSplitter",
+                "thali._comparison.choice_holdouts:PeopleScorer",
             ),
         ),
         example="EliminationByAspects()",
@@ -47,10 +47,10 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         EXPERIMENTS,
         "thali._data.experiments.experiment:ChoiceExperiment",
-        f"{_SHAPES}.experiments:SHAPES",
+        "thali._reading.layouts.experiments:SHAPES",
         (
-            (f"{_COMPARISON}.choice_holdouts:TaskSplitter", _CHOICE_SCORER),
-            (f"{_COMPARISON}.choice_holdouts:RespondentSplitter", _CHOICE_SCORER),
+            ("thali._comparison.choice_holdouts:TaskSplitter", _CHOICE_SCORER),
+            ("thali._comparison.choice_holdouts:RespondentSplitter", _CHOICE_SCORER),
         ),
         example="HierarchicalLogit()",
         compared="multinomial-logit,hierarchical-logit,product-classes",
@@ -59,11 +59,11 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         PAIRS,
         "thali._data.pairs:PairedComparisons",
-        f"{_SHAPES}.pairs:SHAPES",
+        "thali._reading.layouts.pairs:SHAPES",
         (
             (
-                f"{_COMPARISON}.pair_holdouts:PairSplitter",
-                f"{_COMPARISON}.pair_holdouts:BinomialScorer",
+                "thali._comparison.pair_holdouts:PairSplitter",
+                "thali._comparison.pair_holdouts:BinomialScorer",
             ),
         ),
         matrix="which counts how often the row was chosen over the column",
@@ -77,11 +77,11 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         SIMILARITIES,
         "thali._data.similarities:Similarities",
-        f"{_SHAPES}.similarities:SHAPES",
+        "thali._reading.layouts.similarities:SHAPES",
         (
             (
-                f"{_COMPARISON}.pair_holdouts:ObjectPairSplitter",
-                f"{_COMPARISON}.pair_holdouts:GaussianScorer",
+                "thali._comparison.pair_holdouts:ObjectPairSplitter",
+                "thali._comparison.pair_holdouts:GaussianScorer",
             ),
         ),
         matrix="which contains the similarity of the row and column objects",
@@ -94,11 +94,11 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         TRIPLETS,
         "thali._data.triplets:Triplets",
-        f"{_SHAPES}.triplets:SHAPES",
+        "thali._reading.layouts.triplets:SHAPES",
         (
             (
-                f"{_COMPARISON}.choice_holdouts:QuestionSplitter",
-                f"{_COMPARISON}.choice_holdouts:AnswerScorer",
+                "thali._comparison.choice_holdouts:QuestionSplitter",
+                "thali._comparison.choice_holdouts:AnswerScorer",
             ),
         ),
         example="AdditiveClustering()",
@@ -110,11 +110,11 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         CLASSES,
         "thali._data.classification_data:Observations",
-        f"{_SHAPES}.classification:SHAPES",
+        "thali._reading.layouts.classification:SHAPES",
         (
             (
-                f"{_COMPARISON}.classifier_holdouts:RowSplitter",
-                f"{_COMPARISON}.classifier_holdouts:ClassScorer",
+                "thali._comparison.classifier_holdouts:RowSplitter",
+                "thali._comparison.classifier_holdouts:ClassScorer",
             ),
         ),
         example="PlackettLuceRegression()",
