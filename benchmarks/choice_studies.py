@@ -27,8 +27,8 @@ from arviz_stats.base.array import array_stats
 from bayesm_peer import fit_bayesm, has_bayesm
 
 import thali as th
-from thali._choice.coding import build_coding
 from thali._choice.logit_likelihood import choice_probabilities
+from thali._choice.product_coding import build_coding
 
 SWEEPS = 20_000
 BETTER = ("pixels", "zoom", "video", "swivel", "wifi")

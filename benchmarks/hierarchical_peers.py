@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._choice.coding import build_coding
 from thali._choice.logit_likelihood import choice_probabilities
+from thali._choice.product_coding import build_coding
 
 from hierarchical_scale import simulated  # isort: skip
 

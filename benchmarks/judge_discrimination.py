@@ -20,9 +20,9 @@ from scipy.special import expit
 from scipy.stats import spearmanr
 
 from thali._data.pairs import PairedComparisons
-from thali._paired.leaderboard_worths import WorthsRequest, build_worth_problem
-from thali._worths.chains import run_chains
-from thali._worths.laplace import Marginal
+from thali._paired.leaderboard_posterior import WorthsRequest, build_worth_problem
+from thali._worths.hamiltonian_chains import run_chains
+from thali._worths.laplace_approximation import Marginal
 
 
 def simulated(

@@ -60,7 +60,7 @@ def simulated(people: int) -> th.ChoiceExperiment:
 
 def by_flexmix(data: th.ChoiceExperiment, classes: int, rscript: str) -> list[list[float]]:
     """Number of classes, log-likelihood and CPU seconds so far, as flexmix prints them."""
-    from thali._choice.coding import build_coding
+    from thali._choice.product_coding import build_coding
 
     matrix = build_coding(data, "price").encode_codes(data.products)[data.row_product]
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))

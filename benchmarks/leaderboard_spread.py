@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 import thali as th
-from thali._paired.leaderboard_worths import WorthsRequest
-from thali._paired.rating_scale import WorthScale
+from thali._paired.elo_scale import WorthScale
+from thali._paired.leaderboard_posterior import WorthsRequest
 from thali._paired.worth_estimates import WorthEstimates, estimate_worths
 
 # Options, comparisons of each, standard deviation of log worths.

@@ -14,9 +14,9 @@ from itertools import combinations
 import numpy as np
 
 import thali as th
+from thali._paired.elo_scale import WorthScale
+from thali._paired.leaderboard_posterior import WorthsRequest
 from thali._paired.leaderboard_table import CERTAIN
-from thali._paired.leaderboard_worths import WorthsRequest
-from thali._paired.rating_scale import WorthScale
 from thali._paired.worth_estimates import estimate_worths
 
 WORTHS, NU, VOTES = np.array([0.5, 0.35, 0.1, -0.1, -0.3, -0.5]), 0.3, 600

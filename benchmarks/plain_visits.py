@@ -33,8 +33,8 @@ from plain_choices import (
     sum_utilities,
 )
 
+from thali._choice.product_classes.moves.feature_values import WALK
 from thali._choice.product_classes.moves.ownership import select_candidate_classes
-from thali._choice.product_classes.moves.values import WALK
 from thali._choice.product_classes.prior import draw_class_bits, draw_sign
 from thali._choice.product_classes.state import (
     CLASS,

@@ -20,10 +20,10 @@ import pandas as pd
 from arviz_stats.base.array import array_stats
 
 import thali as th
-from thali._choice.product_classes.arguments import THIN
-from thali._choice.product_classes.engines.mcmc import build_chains
-from thali._choice.product_classes.particles import concatenate_draws
-from thali._choice.product_classes.reports.predict import predict_tasks
+from thali._choice.product_classes.fit_preparation import THIN
+from thali._choice.product_classes.ragged_draws import concatenate_draws
+from thali._choice.product_classes.reports.choice_probabilities import predict_tasks
+from thali._choice.product_classes.samplers.mcmc import build_chains
 from thali._choice.product_classes.state import build_class_problem
 from thali._data.experiments.fitted_design import build_design
 from thali._inference.markov_chains import Run

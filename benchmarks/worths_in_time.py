@@ -23,8 +23,8 @@ import pandas as pd
 from scipy.special import expit
 
 from thali._data.pairs import PairedComparisons
-from thali._paired.leaderboard_worths import WorthsRequest, build_worth_problem
-from thali._worths.laplace import Marginal
+from thali._paired.leaderboard_posterior import WorthsRequest, build_worth_problem
+from thali._worths.laplace_approximation import Marginal
 
 # periods that are seen before the first prediction; points of a unit of Glicko-2
 FIRST, SCALE = 5, 173.7178

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._choice.product_classes.arguments import THIN
+from thali._choice.product_classes.fit_preparation import THIN
 from thali._comparison.compare import compare
 from thali.datasets import product_choices
 from thali.errors import ConvergenceWarning, InterruptedWarning

@@ -11,9 +11,9 @@ import xarray as xr
 from scipy.special import expit
 
 from thali._inference.random_seeds import spawn_generators
-from thali._paired.leaderboard_worths import WorthsRequest, build_worth_problem
-from thali._worths.chains import Sampler, tune_step
-from thali._worths.laplace import Marginal
+from thali._paired.leaderboard_posterior import WorthsRequest, build_worth_problem
+from thali._worths.hamiltonian_chains import HamiltonianSampler, tune_step
+from thali._worths.laplace_approximation import Marginal
 
 
 class Board(NamedTuple):
@@ -31,7 +31,7 @@ def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar
     """The draws of paired comparisons; `asked`: judges=True, or period="..."."""
     pose = build_worth_problem(data, WorthsRequest(**asked), lapse)
     density = pose.density
-    sampler = Sampler(Marginal(density, None, None, None))
+    sampler = HamiltonianSampler(Marginal(density, None, None, None))
     (rng,) = spawn_generators(random_seed, 1)
     state = tune_step(sampler, rng, sampler.draw_start(rng, chains), tune)
     found, log_likelihood = [], []

@@ -14,8 +14,8 @@ from ._aspects.models.additive_clustering import AdditiveClustering as AdditiveC
 from ._aspects.models.elimination import EliminationByAspects as EliminationByAspects
 from ._aspects.models.latent_feature_model import LatentFeatureModel as LatentFeatureModel
 from ._choice.latent_class.model import LatentClassLogit as LatentClassLogit
-from ._choice.logits.hierarchical import HierarchicalLogit as HierarchicalLogit
-from ._choice.logits.multinomial import MultinomialLogit as MultinomialLogit
+from ._choice.logits.hierarchical_logit import HierarchicalLogit as HierarchicalLogit
+from ._choice.logits.multinomial_logit import MultinomialLogit as MultinomialLogit
 from ._choice.product_classes.model import ProductClasses as ProductClasses
 from ._classify.plackett_luce.model import PlackettLuceRegression as PlackettLuceRegression
 from ._classify.sparse_logit.model import SparseMultinomialLogit as SparseMultinomialLogit

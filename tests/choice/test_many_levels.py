@@ -10,9 +10,9 @@ from helpers.sentences import refused
 from scipy.special import expit
 
 import thali as th
-from thali._choice.answers.logit_chooser import iterate_level_differences, merge_neighbours
-from thali._choice.coding import build_coding
 from thali._choice.logits.hierarchical_draws import compute_monitored_effects
+from thali._choice.product_coding import build_coding
+from thali._choice.reports.logit_choice_draws import iterate_level_differences, merge_neighbours
 from thali.errors import DataError
 
 MODELS = {

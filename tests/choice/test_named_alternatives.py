@@ -8,7 +8,7 @@ from helpers.sentences import said
 from scipy.optimize import minimize
 
 import thali as th
-from thali._choice.coding import describe_constants
+from thali._choice.product_coding import describe_constants
 from thali._data.experiments.product_encoding import explain_no_constants
 
 MODES = ("train", "bus", "car")
@@ -135,7 +135,7 @@ def test_every_logit_has_them(model):
     data = data_of(trips(people=12))
     _, scheme = model._check_fit(data), model.get_params()
     assert scheme["constants"] is None
-    from thali._choice.coding import require_experiment
+    from thali._choice.product_coding import require_experiment
 
     assert require_experiment(data, model.constants).attributes == ("cost", "time", "mode")
     assert require_experiment(data_of(trips((1, 2, 3), people=12)), model.constants).attributes == (

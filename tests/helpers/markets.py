@@ -1,6 +1,6 @@
 """The market of a model of choice experiments, as the simulator of a report has it."""
 
-from thali._choice.answers.simulator import read_opening_market
+from thali._choice.reports.market_simulator import read_opening_market
 
 
 def market_of(model):

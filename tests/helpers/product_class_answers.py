@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from helpers.product_class_cases import TP1, TP2, TP3, Experiment
-from thali._choice.product_classes.engines.draw_records import slice_draws
-from thali._choice.product_classes.engines.mcmc import build_chains, build_engine_result
-from thali._choice.product_classes.engines.smc import run_smc
-from thali._choice.product_classes.particles import Particles
-from thali._choice.product_classes.reports.predict import estimate_row_probabilities
+from thali._choice.product_classes.ragged_draws import Particles
+from thali._choice.product_classes.reports.choice_probabilities import estimate_row_probabilities
+from thali._choice.product_classes.samplers.mcmc import build_chains, build_engine_result
+from thali._choice.product_classes.samplers.smc import run_smc
+from thali._choice.product_classes.samplers.stored_draws import slice_draws
 from thali._choice.product_classes.state import build_class_problem
 from thali._inference.markov_chains import Run
 from thali._inference.threads_and_processes import run_in_threads

@@ -137,7 +137,7 @@ def worst_to_best(problem, products):
 def possible_state(rng, problem, target, people):
     """A state under which every choice is possible, found by sweeps with a lapse that rises and
     falls."""
-    state = draw_state(rng, problem, people=people, shapes_from_prior=True)
+    state = draw_state(rng, problem, n_people=people, shapes_from_prior=True)
     for lapse in [0.3, 0.05, 0.01] * 1000:
         if math.isfinite(log_likelihood(problem, target, state, build_workspace(problem, state))):
             return state

@@ -8,8 +8,8 @@ import pandas as pd
 
 import thali
 from helpers.naive.product_classes import random_particles
-from thali._choice.product_classes.particles import Particles
-from thali._choice.product_classes.posterior import build_classes_datatree
+from thali._choice.product_classes.posterior_datatree import build_classes_datatree
+from thali._choice.product_classes.ragged_draws import Particles
 from thali._data.experiments.fitted_design import build_design
 
 ATTRIBUTES = {

@@ -17,7 +17,7 @@ from thali._choice.product_classes.likelihood import (
     log_likelihood_with_lapse,
     sum_features,
 )
-from thali._choice.product_classes.simulate import simulate_choices
+from thali._choice.product_classes.simulation import simulate_choices
 from thali._choice.product_classes.state import (
     ACTIVE,
     CLASS,

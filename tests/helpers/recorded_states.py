@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._choice.product_classes.particles import Particles
+from thali._choice.product_classes.ragged_draws import Particles
 from thali._choice.product_classes.state import (
     BETA,
     CLASS,

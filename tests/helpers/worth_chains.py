@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-import thali._worths.chains as chains
+import thali._worths.hamiltonian_chains as chains
 from helpers.limits import lower_in
 
 

@@ -8,7 +8,7 @@ import pytest
 from helpers.places import PROJECT
 
 import thali as th
-import thali._choice.latent_class.fit as fit
+import thali._choice.latent_class.maximum_likelihood as fit
 
 # Microseconds of a sweep that `benchmarks/run_time_forecast.py` measured, of the four sizes of each problem.
 MEASURED = {
@@ -84,7 +84,7 @@ def cut_starts(monkeypatch, budget, least=fit.MIN_STARTS_IN_BUDGET):
 @pytest.mark.unit
 def test_starts_keep_within_the_budget(monkeypatch):
     tasks = fit.EncodedTasks(np.zeros((4_000, 10)), np.arange(0, 4_001, 4), np.arange(0, 4_000, 4))
-    panel = fit.Panel(tasks, np.arange(101), np.ones((100, 1)))
+    panel = fit.ChoicePanel(tasks, np.arange(101), np.ones((100, 1)))
     free = fit.limit_starts(panel, (2, 3), fit.BIC, None)
     assert (
         free.n_starts,

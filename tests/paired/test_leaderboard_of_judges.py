@@ -11,8 +11,8 @@ from helpers.sentences import refused, said
 from scipy.special import expit
 
 import thali as th
-import thali._worths.laplace as laplace
-from thali._worths.laplace import find_mode
+import thali._worths.laplace_approximation as laplace
+from thali._worths.laplace_approximation import find_mode
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.usefixtures("few_draws")]

@@ -7,9 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thali._choice.answers.logit_chooser import AttributeCoding, RespondentClasses, round_tastes
-from thali._choice.answers.simulator import MarketDraws, assign_respondents, hash_exponentials
-from thali._choice.product_classes.reports.market import ClassChoiceRule
+from thali._choice.product_classes.reports.simulator_draws import ClassChoiceRule
+from thali._choice.reports.logit_choice_draws import (
+    AttributeCoding,
+    RespondentClasses,
+    round_tastes,
+)
+from thali._choice.reports.market_simulator import (
+    MarketDraws,
+    assign_respondents,
+    hash_exponentials,
+)
 from thali._people.respondent_columns import MISSING, describe_respondents
 
 

@@ -14,11 +14,11 @@ from worth_problems import (
 )
 
 import thali as th
-import thali._worths.chains as chains
-import thali._worths.scale_moves as scales
+import thali._worths.hamiltonian_chains as chains
+import thali._worths.prior_sd_moves as scales
 from thali._posterior.summary_table import compute_mean_mcse
-from thali._worths.density import DistinctComparisons, GroupDensity, Spreads
-from thali._worths.laplace import Marginal
+from thali._worths.laplace_approximation import Marginal
+from thali._worths.posterior_density import DistinctComparisons, GroupDensity, Spreads
 from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = pytest.mark.fit
@@ -200,7 +200,7 @@ def test_sweeps_of_parts_pass_the_joint_distribution_test():
     """Chains that begin with the prior and get new comparisons before every sweep stay at the
     prior, each by itself."""
     density, rng = random_parts(2, 0.02, n=3, parts=2, rows=12), np.random.default_rng(9)
-    sampler = chains.Sampler(Marginal(density))
+    sampler = chains.HamiltonianSampler(Marginal(density))
     points, spreads = sample_prior_points(density, rng, 500)
     state = scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
     sampler.step = 0.6
@@ -229,7 +229,7 @@ def test_intervals_of_parts_are_calibrated(method):
         if method == "laplace":
             points, spreads = sample_posterior(marginal, rng, 1000)
         else:
-            sampler = chains.Sampler(marginal)
+            sampler = chains.HamiltonianSampler(marginal)
             state, states = chains.tune_step(sampler, rng, sampler.draw_start(rng, 8), 150), []
             for _ in range(400):
                 state, _ = sampler.sweep(rng, state)

@@ -10,10 +10,10 @@ from scipy.stats import kstest
 from worth_problems import build_spreads, sample_prior_points
 
 import thali as th
-from thali._worths.laplace import Marginal
+from thali._worths.laplace_approximation import Marginal
 from thali._worths.posterior_sample import sample_posterior
-from thali._worths.respondent_variance import compute_answer_scores
-from thali._worths.set_density import (
+from thali._worths.respondent_sandwich import compute_answer_scores
+from thali._worths.set_choice_density import (
     MAX_TIED_WITH_LAPSES,
     ROUGH_DROP,
     ChoiceSetDensity,

@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import kstest
 from worth_problems import random_density, sample_prior_points, simulated
 
-import thali._worths.chains as chains
-from thali._worths.laplace import Marginal
+import thali._worths.hamiltonian_chains as chains
+from thali._worths.laplace_approximation import Marginal
 from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = [pytest.mark.long, pytest.mark.fit]
@@ -47,7 +47,7 @@ def test_intervals_of_worths_are_calibrated(n_judges, n_periods, method, bias):
         if method == "laplace":
             points, drawn = sample_posterior(marginal, rng, 1000)
         else:
-            sampler = chains.Sampler(marginal)
+            sampler = chains.HamiltonianSampler(marginal)
             state, states = chains.tune_step(sampler, rng, sampler.draw_start(rng, 8), 150), []
             for _ in range(400):
                 state, _ = sampler.sweep(rng, state)

@@ -9,7 +9,7 @@ from scipy.stats import halfnorm, norm
 from worth_problems import build_spreads, naive, random_density
 
 from thali._paired.vote_forecast import VoteOutcome
-from thali._worths.density import add_bordered, compute_derivatives, split_probabilities
+from thali._worths.posterior_density import add_bordered, compute_derivatives, split_probabilities
 
 SETTINGS = list(
     itertools.product(

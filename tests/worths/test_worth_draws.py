@@ -16,11 +16,11 @@ from worth_problems import (
     simulated,
 )
 
-import thali._worths.chains as chains
-import thali._worths.scale_moves as scales
+import thali._worths.hamiltonian_chains as chains
+import thali._worths.prior_sd_moves as scales
 from thali._posterior.summary_table import compute_ess_and_r_hat, compute_tail_ess
-from thali._worths.density import Density, DistinctComparisons, LikelihoodExpansion
-from thali._worths.laplace import Marginal, find_mode
+from thali._worths.laplace_approximation import Marginal, find_mode
+from thali._worths.posterior_density import Density, DistinctComparisons, LikelihoodExpansion
 
 pytestmark = pytest.mark.fit
 
@@ -216,7 +216,7 @@ def test_sweeps_pass_the_joint_distribution_test(tau, s, bias):
     prior, each by itself."""
     density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, max_count=2, bias=bias)
     count, rng, known = 300, np.random.default_rng(9), (None, tau, s, None)
-    sampler = chains.Sampler(Marginal(density, *known[:3]))
+    sampler = chains.HamiltonianSampler(Marginal(density, *known[:3]))
     points, spreads = sample_prior_points(density, rng, count, known)
     state = state_of(density, points, spreads)
     sampler.step = 0.6
@@ -250,7 +250,7 @@ def test_each_move_alone_keeps_the_posterior(move):
     density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, max_count=2)
     count, rng = 1500, np.random.default_rng(19)
     points, spreads = sample_prior_points(density, rng, count)
-    sampler = chains.Sampler(Marginal(density))
+    sampler = chains.HamiltonianSampler(Marginal(density))
     sampler.step, sampler.density = 0.9, simulated(density, rng, points)
     state = state_of(sampler.density, points, spreads)
     for _ in range(4 if move == "trajectory" else 30):
@@ -275,7 +275,7 @@ def test_each_move_alone_keeps_the_posterior(move):
 @pytest.mark.long
 def test_the_same_seed_gives_the_same_draws():
     one, other = (
-        chains.run_chains(Marginal(judges(0.0), None, 0.5), 3, chains=4) for _ in range(2)
+        chains.run_chains(Marginal(judges(0.0), None, 0.5), 3, n_chains=4) for _ in range(2)
     )
     np.testing.assert_array_equal(one.points, other.points)
 

@@ -8,8 +8,8 @@ from scipy.special import expit
 from worth_problems import judges, periods, run_short_chains
 
 from thali._posterior.summary_table import compute_mean_mcse
-from thali._worths.density import Density, DistinctComparisons
-from thali._worths.laplace import Marginal
+from thali._worths.laplace_approximation import Marginal
+from thali._worths.posterior_density import Density, DistinctComparisons
 from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = pytest.mark.exact

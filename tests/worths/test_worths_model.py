@@ -10,8 +10,8 @@ from scipy.special import expit, gammaln, logit
 from scipy.stats import norm
 
 import thali as th
-from thali._worths.density import Density, DistinctComparisons
-from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
+from thali._worths.posterior_density import Density, DistinctComparisons
+from thali._worths.set_choice_density import ChoiceSetDensity, count_distinct_answers
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

@@ -13,13 +13,13 @@ from scipy.special import expit
 from scipy.stats import kstest
 from worth_problems import build_spreads, run_short_chains, sample_prior_points
 
-import thali._worths.chains as chains
-import thali._worths.scale_moves as scales
+import thali._worths.hamiltonian_chains as chains
+import thali._worths.prior_sd_moves as scales
 from thali._posterior.summary_table import compute_mean_mcse
-from thali._worths.density import add_bordered
-from thali._worths.laplace import Marginal, find_mode
+from thali._worths.laplace_approximation import Marginal, find_mode
+from thali._worths.posterior_density import add_bordered
 from thali._worths.posterior_sample import sample_posterior
-from thali._worths.set_density import ChoiceSetDensity, SetAnswersBySize
+from thali._worths.set_choice_density import ChoiceSetDensity, SetAnswersBySize
 
 pytestmark = pytest.mark.fit
 CHOICE, RANKING = "choice", "ranking"
@@ -183,7 +183,7 @@ def design(rule, n=4, n_judges=2, times=2.0):
 def test_sweeps_pass_the_joint_distribution_test(rule):
     """Chains that begin with the prior and get new answers before every sweep stay at the prior."""
     density, count, rng = design(rule), 200, np.random.default_rng(9)
-    sampler = chains.Sampler(Marginal(density))
+    sampler = chains.HamiltonianSampler(Marginal(density))
     points, spreads = sample_prior_points(density, rng, count)
     state = scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
     sampler.step, accepted = 0.6, []
@@ -217,7 +217,7 @@ def test_intervals_of_worths_of_sets_are_calibrated(rule, method):
             points, drawn = sample_posterior(marginal, rng, 1000)
             tau = drawn.judges
         else:
-            sampler = chains.Sampler(marginal)
+            sampler = chains.HamiltonianSampler(marginal)
             state, states = chains.tune_step(sampler, rng, sampler.draw_start(rng, 8), 100), []
             for _ in range(240):
                 state, _ = sampler.sweep(rng, state)

@@ -3,8 +3,8 @@
 import numpy as np
 from helpers.naive.worths import Comparison, log_joint
 
-from thali._worths.chains import Sampler, tune_step
-from thali._worths.density import (
+from thali._worths.hamiltonian_chains import HamiltonianSampler, tune_step
+from thali._worths.posterior_density import (
     HALF_NORMAL_SCALE,
     LOG_SPREAD_MEAN,
     Density,
@@ -109,7 +109,7 @@ def naive(density, point, spread, tau, drift, bias_sd=None):
 
 def run_short_chains(marginal, seed, chains=12, tune=100, sweeps=300):
     """Run tuned chains, and return their states after each sweep."""
-    sampler, rng = Sampler(marginal), np.random.default_rng(seed)
+    sampler, rng = HamiltonianSampler(marginal), np.random.default_rng(seed)
     state, states = tune_step(sampler, rng, sampler.draw_start(rng, chains), tune), []
     for _ in range(sweeps):
         state, _ = sampler.sweep(rng, state)

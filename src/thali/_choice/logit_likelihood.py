@@ -12,7 +12,7 @@ from thali._inference.maximisation import Concave, maximise_newton
 from thali._labels import list_names, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, one_of
 
-from .coding import Coding, CodingRequest, build_coding_from_numbers
+from .product_coding import Coding, CodingRequest, build_coding_from_numbers
 
 if TYPE_CHECKING:
     import pandas
@@ -58,14 +58,14 @@ def choice_probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.n
 
     .. math:: p_j = e^{u_j} \Big/ \sum_{j' \in X} e^{u_{j'}}
     """
-    order = np.argsort(task_of_row, kind="stable")
-    sorted_tasks = task_of_row[order]
-    starts = np.flatnonzero(np.diff(sorted_tasks, prepend=-1))
-    task_index = part_indices(np.append(starts, len(order)))
-    u = utilities[order]
-    e = np.exp(u - np.maximum.reduceat(u, starts)[task_index])
+    row_order = np.argsort(task_of_row, kind="stable")
+    sorted_tasks = task_of_row[row_order]
+    task_starts = np.flatnonzero(np.diff(sorted_tasks, prepend=-1))
+    task_index = part_indices(np.append(task_starts, len(row_order)))
+    u = utilities[row_order]
+    e = np.exp(u - np.maximum.reduceat(u, task_starts)[task_index])
     p = np.empty_like(e)
-    p[order] = e / np.add.reduceat(e, starts)[task_index]
+    p[row_order] = e / np.add.reduceat(e, task_starts)[task_index]
     return p
 
 
@@ -83,15 +83,18 @@ def compute_local_likelihood(tasks: EncodedTasks, beta: np.ndarray) -> LocalLike
 
     .. math:: \bar x_t = \sum_j p_{tj} x_{tj}, \qquad \nabla \ln p_t(x^*_t) = x^*_t - \bar x_t
     """
-    x, starts, task_index = tasks.matrix, tasks.first_row[:-1], tasks.task_of_row
+    x, task_starts, task_index = tasks.matrix, tasks.first_row[:-1], tasks.task_of_row
     u = x @ beta
-    u -= np.maximum.reduceat(u, starts)[task_index]
+    u -= np.maximum.reduceat(u, task_starts)[task_index]
     e = np.exp(u)
-    total = np.add.reduceat(e, starts)
-    p = e / total[task_index]
-    means = np.add.reduceat(x * p[:, None], starts)
+    task_sums = np.add.reduceat(e, task_starts)
+    p = e / task_sums[task_index]
+    mean_columns = np.add.reduceat(x * p[:, None], task_starts)
     return LocalLikelihood(
-        u[tasks.chosen_row] - np.log(total), x[tasks.chosen_row] - means, p, x - means[task_index]
+        u[tasks.chosen_row] - np.log(task_sums),
+        x[tasks.chosen_row] - mean_columns,
+        p,
+        x - mean_columns[task_index],
     )
 
 
@@ -130,7 +133,7 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
     Uses Newton's method with halved steps.
     """
     p = tasks.matrix.shape[1]
-    ridges = ridge * np.eye(p)
+    ridge_matrix = ridge * np.eye(p)
 
     def evaluate_objective(beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return penalised log-likelihood, gradient and information at beta."""
@@ -138,22 +141,22 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
         return (
             float(log_likelihood - 0.5 * ridge * beta @ beta),
             gradient - ridge * beta,
-            hessian + ridges,
+            hessian + ridge_matrix,
         )
 
     objective = Concave(evaluate_objective, _compute_newton_step, rounding=0.0)
-    top, _, converged = maximise_newton(
+    maximum, _, has_converged = maximise_newton(
         objective,
         objective.evaluate(np.zeros(p)),
         _TOLERANCE * len(tasks.chosen_row),
         take_last=True,
         max_steps=_MAX_STEPS,
     )
-    return NewtonResult(top.where, top.value, top.information, converged)
+    return NewtonResult(maximum.where, maximum.value, maximum.information, has_converged)
 
 
 def _compute_newton_step(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Return information^-1 gradient, the shortest solution if it is singular."""
+    """Return the Newton step information^-1 gradient, the shortest if singular."""
     return np.linalg.lstsq(information, gradient, rcond=None)[0]
 
 
@@ -162,19 +165,19 @@ def find_independent_columns(tasks: EncodedTasks) -> np.ndarray:
 
     Independence is linear and within tasks. Raises DataError if no column varies within tasks.
     """
-    x, starts = tasks.matrix, tasks.first_row[:-1]
-    means = np.add.reduceat(x, starts) / np.diff(tasks.first_row)[:, None]
-    within = x - means[tasks.task_of_row]
+    x, task_starts = tasks.matrix, tasks.first_row[:-1]
+    task_means = np.add.reduceat(x, task_starts) / np.diff(tasks.first_row)[:, None]
+    centred_columns = x - task_means[tasks.task_of_row]
     is_independent = np.zeros(x.shape[1], dtype=bool)
     basis = np.empty((len(x), 0))
     for j in range(x.shape[1]):
-        residual = within[:, j]
-        size = np.linalg.norm(x[:, j])
+        column_residual = centred_columns[:, j]
+        column_norm = np.linalg.norm(x[:, j])
         for _ in range(2):  # twice, because rounding leaves a remainder
-            residual = residual - basis @ (basis.T @ residual)
-        if np.linalg.norm(residual) > 1e-9 * max(size, 1e-300):
+            column_residual = column_residual - basis @ (basis.T @ column_residual)
+        if np.linalg.norm(column_residual) > 1e-9 * max(column_norm, 1e-300):
             is_independent[j] = True
-            basis = np.column_stack([basis, residual / np.linalg.norm(residual)])
+            basis = np.column_stack([basis, column_residual / np.linalg.norm(column_residual)])
     if not is_independent.any():
         raise DataError(
             "No attribute varies within a task, so the choices contain no information on tastes;"
@@ -187,16 +190,16 @@ def draw_logit_choices(
     beta: np.ndarray, tasks: EncodedTasks, first_task: np.ndarray, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Draw choices given tastes (chain, draw, respondent, coefficient), by name."""
-    chosen = np.empty((*beta.shape[:2], len(tasks.chosen_row)), np.int64)
-    for person, (start, end) in enumerate(pairwise(first_task)):
-        for task in range(start, end):
+    chosen_positions = np.empty((*beta.shape[:2], len(tasks.chosen_row)), np.int64)
+    for person, (person_first_task, next_first_task) in enumerate(pairwise(first_task)):
+        for task in range(person_first_task, next_first_task):
             utility = (
                 beta[:, :, person]
                 @ tasks.matrix[tasks.first_row[task] : tasks.first_row[task + 1]].T
             )
             # with Gumbel errors the maximum is a logit choice
-            chosen[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)
-    return {"chosen": chosen}
+            chosen_positions[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)
+    return {"chosen": chosen_positions}
 
 
 # Estimates: their covariance, table, and warnings -------------------------------------------------
@@ -232,18 +235,24 @@ def tabulate_coefficients(
 
     with np.errstate(invalid="ignore", divide="ignore"):
         z = estimates / errors
-    columns = {"coef": estimates, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))}
-    return Table(columns, names).rename_axis("coefficient")
+    coefficient_columns = {
+        "coef": estimates,
+        "std_error": errors,
+        "z": z,
+        "p_value": 2.0 * ndtr(-np.abs(z)),
+    }
+    return Table(coefficient_columns, names).rename_axis("coefficient")
 
 
 def list_unidentified_warnings(names: Iterable[Any]) -> list[DataWarning]:
     """Return a list with a warning on coefficients that data do not identify."""
-    labels = list(map(str, names))
-    if not labels:
+    coefficient_names = list(map(str, names))
+    if not coefficient_names:
         return []
     return [
         DataWarning(
-            f"The data do not identify the effect of {shorten(labels)}, which predictions set to 0;"
+            f"The data do not identify the effect of {shorten(coefficient_names)}, which"
+            " predictions set to 0;"
             " remove an attribute that the other attributes determine."
         )
     ]
@@ -264,8 +273,10 @@ def find_separating_columns(tasks: EncodedTasks, beta: np.ndarray) -> np.ndarray
         z_i = x^*_t - x_{tj}
     """
     u = tasks.matrix @ beta
-    starts = tasks.first_row[:-1]
-    if (np.maximum.reduceat(u, starts) - np.minimum.reduceat(u, starts)).max() < _SEPARATION_GAP:
+    task_starts = tasks.first_row[:-1]
+    if (
+        np.maximum.reduceat(u, task_starts) - np.minimum.reduceat(u, task_starts)
+    ).max() < _SEPARATION_GAP:
         return np.empty(0, dtype=np.int64)
     from scipy.optimize import linprog
 
@@ -293,37 +304,38 @@ def parse_directions(argument: str, mapping: Any, data: "ChoiceExperiment") -> d
     from thali._data.experiments.attribute_levels import ALPHABET
 
     directions: dict[str, str] = {}
-    for name, direction in _parse_pairs(argument, mapping):
+    for attribute, direction in _parse_pairs(argument, mapping):
         if not isinstance(direction, str) or direction not in DIRECTIONS:
             raise ArgumentError(
                 Argument(argument),
-                f": the direction of {name!r} must be ",
+                f": the direction of {attribute!r} must be ",
                 one_of(argument, (*DIRECTIONS,), " or "),
                 f"; got {direction!r}.",
             )
-        if name not in data.attributes:
+        if attribute not in data.attributes:
             attributes = data.attributes
             raise ArgumentError(
                 Argument(argument),
-                f": the data have no attribute {name!r}; their attributes are"
-                f" {shorten(attributes, 20)}.{suggest(name, attributes)}",
+                f": the data have no attribute {attribute!r}; their attributes are"
+                f" {shorten(attributes, 20)}.{suggest(attribute, attributes)}",
             )
-        if directions.get(name, direction) != direction:
+        if directions.get(attribute, direction) != direction:
             raise ArgumentError(
                 Argument(argument),
-                f": {name!r} is given as both increasing and decreasing; choose one.",
+                f": {attribute!r} is given as both increasing and decreasing; choose one.",
             )
-        levels = data.levels[name]
-        if data.orders[name] == ALPHABET:
+        levels = data.levels[attribute]
+        if data.orders[attribute] == ALPHABET:
             raise ArgumentError(
                 Argument(argument),
-                f": the levels of {name!r} ({shorten(levels)}) were sorted alphabetically; list"
+                f": the levels of {attribute!r} ({shorten(levels)}) were sorted alphabetically;"
+                " list"
                 " them from worst to best with ",
                 Argument("levels"),
                 InPython(" when creating the data"),
                 ".",
             )
-        directions[name] = direction
+        directions[attribute] = direction
     return directions
 
 
@@ -362,16 +374,18 @@ def compute_direction_scores(
     The other attributes have a coefficient for every level. The standard error is the larger of
     that of the likelihood and the sandwich estimate clustered by person.
     """
-    ranks = {name: np.linspace(0.0, 1.0, len(data.levels[name])) for name in attributes}
-    coding = build_coding_from_numbers(data, ranks, CodingRequest(dict.fromkeys(ranks, ()), ()))
+    level_ranks = {name: np.linspace(0.0, 1.0, len(data.levels[name])) for name in attributes}
+    coding = build_coding_from_numbers(
+        data, level_ranks, CodingRequest(dict.fromkeys(level_ranks, ()), ())
+    )
     tasks = encode_choices(data, coding)
     estimate = maximise_log_likelihood(tasks, _RIDGE)
-    inverse = np.linalg.inv(estimate.hessian)
-    variance = np.maximum(
-        np.diag(inverse),
-        np.diag(clustered_covariance(tasks, estimate.beta, inverse, data.first_task)),
+    inverse_information = np.linalg.inv(estimate.hessian)
+    slope_variance = np.maximum(
+        np.diag(inverse_information),
+        np.diag(clustered_covariance(tasks, estimate.beta, inverse_information, data.first_task)),
     )
-    z = estimate.beta / np.sqrt(variance)
+    z = estimate.beta / np.sqrt(slope_variance)
     return {name: float(z[coding.names.index(name)]) for name in attributes}
 
 
@@ -398,14 +412,17 @@ def describe_contradicted_directions(data: "ChoiceExperiment", monotone: Mapping
     if not monotone:
         return ""
     z = compute_direction_scores(data, tuple(monotone))
-    contradicted = [
+    contradicted_attributes = [
         name for name, direction in monotone.items() if z[name] * DIRECTIONS[direction] < -3.0
     ]
-    if not contradicted:
+    if not contradicted_attributes:
         return ""
-    names = list_names(f"{name!r} ({monotone[name]}; z = {z[name]:.1f})" for name in contradicted)
+    attribute_texts = list_names(
+        f"{name!r} ({monotone[name]}; z = {z[name]:.1f})" for name in contradicted_attributes
+    )
     return (
-        f"A multinomial logit of these data contradicts the direction declared for {names}; a"
+        "A multinomial logit of these data contradicts the direction declared for"
+        f" {attribute_texts}; a"
         " model with such a restriction will find no effect. Check the order of the levels, or"
         " declare the other direction or none."
     )

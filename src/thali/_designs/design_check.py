@@ -31,7 +31,7 @@ from .product_coding import (
 if TYPE_CHECKING:
     import pandas
 
-    from thali._choice.coding import Coding
+    from thali._choice.product_coding import Coding
     from thali._data.experiments import ChoiceExperiment
 
 _TARGET_ERROR = 0.1  # standard error of a utility for which respondents are counted
@@ -153,7 +153,7 @@ def check(
     >>> round(checked.d_efficiency, 3)
     1.0
     """
-    from thali._choice.coding import build_coding
+    from thali._choice.product_coding import build_coding
 
     n_respondents = check_integer("respondents", respondents, 1)
     target_error = check_positive("standard_error", standard_error, "the target for each utility")
@@ -272,7 +272,7 @@ def code_interactions(
     data: "ChoiceExperiment", interactions: Any, attribute_names: Any
 ) -> "tuple[list[tuple[str, str]], Coding]":
     """Return interactions by attribute names, and the design matrix coding with them."""
-    from thali._choice.coding import build_coding
+    from thali._choice.product_coding import build_coding
 
     interaction_pairs = [
         (attribute_names[i], attribute_names[j])

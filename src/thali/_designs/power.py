@@ -23,7 +23,7 @@ from .set_designs import read_sets
 if TYPE_CHECKING:
     import pandas
 
-    from thali._choice.coding import Coding
+    from thali._choice.product_coding import Coding
     from thali._data.experiments import ChoiceExperiment
 
 _Z = 1.959963984540054  # two-sided, 5 %
@@ -261,7 +261,7 @@ def simulate_studies(
     """
     from thali._choice.logit_likelihood import clustered_covariance
     from thali._choice.logit_likelihood import encode_choices as code_tasks
-    from thali._choice.logits.multinomial import MultinomialLogit
+    from thali._choice.logits.multinomial_logit import MultinomialLogit
 
     answered_tasks = _assign_versions(tasks, np.arange(n_respondents) % tasks.n_respondents)
     design_matrix = coding.encode_codes(answered_tasks.products)[answered_tasks.row_product]

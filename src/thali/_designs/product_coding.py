@@ -229,7 +229,7 @@ def draw_utilities(
     A fitted pilot supplies its own draws; `prior_sd` gives normal draws; otherwise there is one
     draw, the expected utilities.
     """
-    from thali._choice.answers.logit_chooser import LogitReports
+    from thali._choice.reports.logit_choice_draws import LogitReports
 
     if isinstance(prior, LogitReports):
         if prior_sd is not None:
@@ -326,9 +326,9 @@ def _draw_pilot_utilities(
     draws: int,
 ) -> list[list[np.ndarray]]:
     """Return mean level utilities in draws of a fitted pilot model."""
-    from thali._choice.answers.utilities import NO_CHOICE_LEVEL, utility_draws
+    from thali._choice.reports.level_utilities import NO_CHOICE_LEVEL, compute_utility_draws
 
-    utility_keys, mean_utilities = utility_draws(model._get_fitted_chooser().thin(draws))
+    utility_keys, mean_utilities = compute_utility_draws(model._get_fitted_chooser().thin(draws))
     # shift the thinned draws to the mean of all draws
     mean_utilities = mean_utilities + (
         model.utilities()["utility"].to_numpy() - mean_utilities.mean(axis=0)

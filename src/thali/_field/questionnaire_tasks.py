@@ -17,7 +17,7 @@ from thali._data.column_roles import NO_CHOICE, column_names, simplify_name
 from thali._data.experiments.product_encoding import HELD_OUT
 from thali._designs.set_designs import sets
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
-from thali._paired.design import PairDesign
+from thali._paired.pair_design import PairDesign
 from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
 
 from .answer_collection import TASK, TRIAL

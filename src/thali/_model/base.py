@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._choice.answers.simulator import MarketDraws
+    from thali._choice.reports.market_simulator import MarketDraws
     from thali._posterior.convergence_check import Advice, ConvergenceCheck
 
     from .finding import Findings

@@ -1,10 +1,10 @@
+from .bootstrap import bootstrap as bootstrap
+from .bootstrap import parametric_bootstrap as parametric_bootstrap
 from .circular_triads import circular_triads as circular_triads
-from .design import pair_design as pair_design
-from .group_tests import group_test as group_test
+from .group_difference_tests import group_test as group_test
 from .kendall_agreement import agreement as agreement
 from .order_effects import order_effect as order_effect
-from .resampling import bootstrap as bootstrap
-from .resampling import parametric_bootstrap as parametric_bootstrap
+from .pair_design import pair_design as pair_design
 from .simulation import simulate as simulate
 from .stochastic_transitivity import transitivity as transitivity
 from .thurstonian import thurstone as thurstone

@@ -46,10 +46,10 @@ class CircularTriads(PrintedResult):
 
     def _get_column(self, name: str) -> "float | pandas.Series":
         """Return a result column, or its number if there is one judge."""
-        column = self.table[name]
-        if len(column) == 1:
-            return float(column.iloc[0])
-        return column  # type: ignore[return-value]
+        result_column = self.table[name]
+        if len(result_column) == 1:
+            return float(result_column.iloc[0])
+        return result_column  # type: ignore[return-value]
 
     @property
     def circular(self) -> "float | pandas.Series":
@@ -118,59 +118,60 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     n = judges[0].n_options
     if n < 3:
         raise DataError(f"Circular triads require at least three options; got {n}.")
-    exact = test == "exact" or (test is None and n <= _EXACT)
-    if exact and n > _MAX_EXACT:
+    is_exact = test == "exact" or (test is None and n <= _EXACT)
+    if is_exact and n > _MAX_EXACT:
         raise ArgumentError(
             f"The exact test is limited to {_MAX_EXACT} options; got {n}. Use test='asymptotic'."
         )
-    if not exact and n < 5:
+    if not is_exact and n < 5:
         raise ArgumentError(
             f"The asymptotic test requires at least 5 options; got {n}. Use test='exact'."
         )
-    rows = [_analyse_judge(judge, exact) for judge in judges]
-    majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
-    columns = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
+    judge_rows = [_analyse_judge(judge, is_exact) for judge in judges]
+    uses_majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
+    column_names = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
     if len(judges) > 1:
-        names = list_group_names(data, len(judges), "judge")
-    elif majority:
-        names = ["majority"]
+        judge_names = list_group_names(data, len(judges), "judge")
+    elif uses_majority:
+        judge_names = ["majority"]
     else:
-        names = ["judge"]
-    table = pd.DataFrame(rows, index=pd.Index(names, name=None), columns=columns)
+        judge_names = ["judge"]
+    table = pd.DataFrame(judge_rows, index=pd.Index(judge_names, name=None), columns=column_names)
     note = (
         f"{format_plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by"
         " chance"
     )
-    if exact:
+    if is_exact:
         note += " (exact)."
     else:
         note += " (chi-square)."
-    if majority:
+    if uses_majority:
         note += " Each pair judged more than once counts once, by majority choice."
-    return CircularTriads(title="Circular triads", table=table, note=note, majority=majority)
+    return CircularTriads(title="Circular triads", table=table, note=note, majority=uses_majority)
 
 
 def _describe_judges(table: "pandas.DataFrame") -> str:
     """Return sentences on the circular triads of many judges."""
-    circular, consistency, p_value = (
+    n_circular, consistency, p_value = (
         table[name].to_numpy(float) for name in ("circular", "consistency", "p_value")
     )
     max_triads = float(table["maximum"].to_numpy(float).max())
-    n_certain = int((p_value < _LEVEL).sum())
-    n_flawless = int((circular == 0).sum())
+    n_consistent = int((p_value < _LEVEL).sum())
+    n_flawless = int((n_circular == 0).sum())
     least_consistent = [str(name) for name in table.index[consistency == consistency.min()]]
     sentences = [
-        f"{len(table):,} judges have {format_number(circular.mean())} circular triads on average"
+        f"{len(table):,} judges have {format_number(n_circular.mean())} circular triads on average"
         " (range"
-        f" {circular.min():g} to {circular.max():g}, maximum possible {max_triads:g});"
+        f" {n_circular.min():g} to {n_circular.max():g}, maximum possible {max_triads:g});"
         f" {n_flawless:,} have none.",
         f"Mean coefficient of consistency: {consistency.mean():.3f} (median"
         f" {np.median(consistency):.3f}, lowest {consistency.min():.3f} for"
         f" {shorten(least_consistent)}).",
-        f"{n_certain:,} judges ({format_percent(n_certain / len(table))}) are more consistent than"
+        f"{n_consistent:,} judges ({format_percent(n_consistent / len(table))}) are more"
+        " consistent than"
         f" chance (p < {_LEVEL:g}).",
     ]
-    if not n_certain:
+    if not n_consistent:
         condition = ""
         if n_flawless:
             condition = ", for a judge without circular triads"
@@ -186,26 +187,27 @@ def _analyse_judge(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
     check_complete(judge)
     n = judge.n_options
     dominance = np.zeros((n, n))
-    lead = np.sign(judge.wins - judge.losses)
-    dominance[judge.first, judge.second] = (1 + lead) / 2
-    dominance[judge.second, judge.first] = (1 - lead) / 2
+    sign_of_lead = np.sign(judge.wins - judge.losses)
+    dominance[judge.first, judge.second] = (1 + sign_of_lead) / 2
+    dominance[judge.second, judge.first] = (1 - sign_of_lead) / 2
     # with ties the mean, pair by pair independent
-    circular = float(np.trace(dominance @ dominance @ dominance)) / 3
+    n_circular = float(np.trace(dominance @ dominance @ dominance)) / 3
     max_triads = n * (n**2 - 4) / 24
     if n % 2:
         max_triads = n * (n**2 - 1) / 24
     statistic = np.nan
     df = np.nan
     if exact:
-        counts = count_tournaments(n)
+        n_tournaments = count_tournaments(n)
         p_value = float(
-            sum(count for t, count in counts.items() if t <= circular + 1e-9) / 2 ** comb(n, 2)
+            sum(count for t, count in n_tournaments.items() if t <= n_circular + 1e-9)
+            / 2 ** comb(n, 2)
         )
     else:
         df = n * (n - 1) * (n - 2) / (n - 4) ** 2
-        statistic = 8 / (n - 4) * (comb(n, 3) / 4 - circular + 0.5) + df
+        statistic = 8 / (n - 4) * (comb(n, 3) / 4 - n_circular + 0.5) + df
         p_value = chi_square_tail(statistic, df)
-    return circular, max_triads, 1 - circular / max_triads, statistic, df, p_value
+    return n_circular, max_triads, 1 - n_circular / max_triads, statistic, df, p_value
 
 
 @lru_cache
@@ -216,18 +218,18 @@ def count_tournaments(n: int) -> dict[int, int]:
     of the options with equal scores.
     """
     tournaments: Counter[tuple[int, ...]] = Counter({(0,): 1})
-    for size in range(1, n):
-        larger: Counter[tuple[int, ...]] = Counter()
+    for n_options in range(1, n):
+        larger_tournaments: Counter[tuple[int, ...]] = Counter()
         for scores, n_ways in tournaments.items():
             score_counts = sorted(Counter(scores).items())
-            for wins in product(*(range(count + 1) for _, count in score_counts)):
-                n_extended = n_ways
-                new_scores = [size - sum(wins)]
-                for (score, count), n_won in zip(score_counts, wins, strict=True):
-                    n_extended *= comb(count, n_won)
-                    new_scores += [score + 1] * n_won + [score] * (count - n_won)
-                larger[tuple(sorted(new_scores))] += n_extended
-        tournaments = larger
+            for wins in product(*(range(n_equal + 1) for _, n_equal in score_counts)):
+                n_new_ways = n_ways
+                new_scores = [n_options - sum(wins)]
+                for (score, n_equal), n_won in zip(score_counts, wins, strict=True):
+                    n_new_ways *= comb(n_equal, n_won)
+                    new_scores += [score + 1] * n_won + [score] * (n_equal - n_won)
+                larger_tournaments[tuple(sorted(new_scores))] += n_new_ways
+        tournaments = larger_tournaments
     n_by_triads: Counter[int] = Counter()
     for scores, n_ways in tournaments.items():
         n_by_triads[comb(n, 3) - sum(comb(score, 2) for score in scores)] += n_ways

@@ -28,7 +28,7 @@ class AgreementTest(PrintedResult):
 
 
 def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> AgreementTest:
-    r"""Test whether judges agree by Kendall's u.
+    r"""Test whether judges agree more than by chance (Kendall's u).
 
     .. math:: u = \frac{2 \Sigma}{\sum_{i<j} \binom{n_{ij}}2} - 1, \qquad
         \Sigma = \sum_{i<j} \binom{x_{ij}}2 + \binom{x_{ji}}2
@@ -73,32 +73,34 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     data = prepare_pairs(data)
     check_integer_counts(data)
     _check_judges(data)
-    judges = data.wins + data.losses
-    agreeing = float(np.sum(count_pairs(data.wins) + count_pairs(data.losses)))
-    possible = float(count_pairs(judges).sum())
-    if possible == 0.0:
+    judge_counts = data.wins + data.losses
+    n_agreeing = float(np.sum(count_pairs(data.wins) + count_pairs(data.losses)))
+    n_possible = float(count_pairs(judge_counts).sum())
+    if n_possible == 0.0:
         raise DataError(
             "No pair was judged by at least two judges, so agreement is undefined; add judges."
         )
-    min_agreeing = float(
-        (count_pairs(np.floor(judges / 2)) + count_pairs(np.ceil(judges / 2))).sum()
+    min_n_agreeing = float(
+        (count_pairs(np.floor(judge_counts / 2)) + count_pairs(np.ceil(judge_counts / 2))).sum()
     )
-    u = 2 * agreeing / possible - 1
-    u_min = 2 * min_agreeing / possible - 1
+    u = 2 * n_agreeing / n_possible - 1
+    u_min = 2 * min_n_agreeing / n_possible - 1
     statistic = np.nan
     df = np.nan
     if test == "exact":
-        p_value = _exact_p_value(judges, agreeing, possible)
+        p_value = _compute_exact_p_value(judge_counts, n_agreeing, n_possible)
     else:
         # cumulants of Sigma by chance; chi-square with the same mean, variance and skewness
-        mean = possible / 2
-        variance = possible / 4
-        third_cumulant = float((count_pairs(judges) * np.maximum(judges - 2, 0)).sum()) / 4
+        chance_mean = n_possible / 2
+        chance_variance = n_possible / 4
+        third_cumulant = (
+            float((count_pairs(judge_counts) * np.maximum(judge_counts - 2, 0)).sum()) / 4
+        )
         if third_cumulant == 0.0:
             raise DataError("The asymptotic test requires at least three judges; use test='exact'.")
-        scale = third_cumulant / (4 * variance)
-        df = 8 * variance**3 / third_cumulant**2
-        statistic = (agreeing - correct - mean) / scale + df
+        chi_square_scale = third_cumulant / (4 * chance_variance)
+        df = 8 * chance_variance**3 / third_cumulant**2
+        statistic = (n_agreeing - correct - chance_mean) / chi_square_scale + df
         p_value = chi_square_tail(statistic, df)
     table = pd.DataFrame(
         {"u": [u], "u_min": u_min, "statistic": statistic, "df": df, "p_value": p_value},
@@ -114,33 +116,34 @@ def _check_judges(data: PairedComparisons) -> None:
     answers = data.answers
     if answers is None:
         return
-    times = answers.wins + answers.losses
-    pair_index = int(times.argmax())
-    if times[pair_index] > 1:
-        judge = answers.respondents[answers.respondent[pair_index]]
-        pair = answers.pair[pair_index]
-        first_label = data.labels[data.first[pair]]
-        second_label = data.labels[data.second[pair]]
+    times_judged = answers.wins + answers.losses
+    answer_index = int(times_judged.argmax())
+    if times_judged[answer_index] > 1:
+        judge = answers.respondents[answers.respondent[answer_index]]
+        pair_index = answers.pair[answer_index]
+        first_label = data.labels[data.first[pair_index]]
+        second_label = data.labels[data.second[pair_index]]
         raise DataError(
             f"Kendall's u requires one judgement of each pair from every judge, but {judge!r}"
-            f" compared {first_label!r} and {second_label!r} {times[pair_index]:,.0f} times; keep"
+            f" compared {first_label!r} and {second_label!r} {times_judged[answer_index]:,.0f}"
+            " times; keep"
             " one of these judgements, or omit the column of respondents to treat each judgement as"
             " made by a different judge."
         )
 
 
-def _exact_p_value(judges: np.ndarray, agreeing: float, possible: float) -> float:
-    """Return P(at least `agreeing` agreements) if all choices are fair coins."""
+def _compute_exact_p_value(judge_counts: np.ndarray, n_agreeing: float, n_possible: float) -> float:
+    """Return P(at least `n_agreeing` agreements) if all choices are fair coins."""
     from scipy.signal import fftconvolve
     from scipy.stats import binom
 
-    if possible > _MAX_EXACT:
+    if n_possible > _MAX_EXACT:
         raise DataError(
             f"The exact test is limited to {_MAX_EXACT:,} pairs of judges in total, but these data"
-            f" have {possible:,.0f}; use test='asymptotic'."
+            f" have {n_possible:,.0f}; use test='asymptotic'."
         )
     distribution = np.ones(1)
-    for m in judges.astype(int):
+    for m in judge_counts.astype(int):
         x = np.arange(m + 1)
         pair_distribution = np.zeros(count_pairs(m) + 1)
         np.add.at(
@@ -152,4 +155,4 @@ def _exact_p_value(judges: np.ndarray, agreeing: float, possible: float) -> floa
             distribution = fftconvolve(distribution, pair_distribution)
         else:
             distribution = np.convolve(distribution, pair_distribution)
-    return float(np.clip(distribution[int(agreeing) :].sum(), 0.0, 1.0))
+    return float(np.clip(distribution[int(n_agreeing) :].sum(), 0.0, 1.0))

@@ -22,13 +22,13 @@ from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.respondent_dependence import POWER
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
-from .leaderboard_check import check_votes
+from .elo_scale import WorthScale
+from .leaderboard_posterior import WorthsRequest, build_prior_error
+from .leaderboard_predictive_check import check_votes
+from .leaderboard_reliability import measure_reliability
 from .leaderboard_result import Leaderboard
 from .leaderboard_table import build_board
-from .leaderboard_worths import WorthsRequest, prior_required_error
 from .pooled_worths import PooledWorths, check_pool, pool_worths
-from .rating_scale import WorthScale
-from .reliability import measure_reliability
 from .vote_counts import (
     DAVIDSON,
     CountedComparisons,
@@ -46,7 +46,7 @@ from .worth_estimates import WorthEstimates, estimate_worths, fit_individuals
 if TYPE_CHECKING:
     import pandas
 
-    from thali._worths.laplace import Marginal
+    from thali._worths.laplace_approximation import Marginal
 
 _MIN_DECIDED = 8  # from here on only the outcome itself predicts every choice
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
@@ -225,11 +225,11 @@ def leaderboard(
     request = WorthsRequest(
         *run_settings, judges, judge_sd, period, drift, since, until, judge_bias, ci
     )
-    settings = check_settings(request, by, ties, anchor_model, pool)
+    board_settings = check_settings(request, by, ties, anchor_model, pool)
     columns = request.add_date_column(columns, isinstance(source, Judgements))
     column_arguments = columns | {"covariates": covariates, "by": by, "id": id}
     return LeaderboardRecipe(
-        count_votes(source, progressbar, column_arguments), settings, column_arguments
+        count_votes(source, progressbar, column_arguments), board_settings, column_arguments
     ).build_board(progressbar)
 
 
@@ -243,7 +243,7 @@ def check_settings(
     if request.spread is not None:
         check_positive("spread", request.spread, "a standard deviation")
         if not request.has_prior:
-            raise prior_required_error("spread")
+            raise build_prior_error("spread")
     request.check()
     WorthScale.from_argument(anchor_model)
     check_pool(pool, by, request)
@@ -259,9 +259,9 @@ class LeaderboardRecipe(NamedTuple):
 
     def build_board(self, progressbar: bool) -> Leaderboard:
         """Estimate worths from the counted votes and return the `Leaderboard`."""
-        parts = {name: part for name, (_, part) in name_parts(self.counted.parts).items()}
+        part_data = {name: part for name, (_, part) in name_parts(self.counted.parts).items()}
         board = build_leaderboard(
-            self.counted.data, **self.settings, progressbar=progressbar, parts=parts
+            self.counted.data, **self.settings, progressbar=progressbar, parts=part_data
         )
         if self.counted.repeated:
             verb = choose_number(self.counted.repeated, "was", "were")
@@ -277,23 +277,31 @@ class LeaderboardRecipe(NamedTuple):
     ) -> "LeaderboardRecipe":
         """Return a copy of the recipe that also counts the votes `more`."""
         self._check_columns(columns)
-        new = count_votes(more, progressbar, self.columns | columns, self.counted.ids)
-        ties = self.settings["ties"]
-        parts = {column: dict(part_votes) for column, part_votes in self.counted.parts.items()}
+        new_votes = count_votes(more, progressbar, self.columns | columns, self.counted.ids)
+        tie_rule = self.settings["ties"]
+        parts_by_column = {
+            column: dict(part_votes) for column, part_votes in self.counted.parts.items()
+        }
         data = merge_judgements(
-            convert_to_judgements(self.counted.data), convert_to_judgements(new.data), ties
+            convert_to_judgements(self.counted.data),
+            convert_to_judgements(new_votes.data),
+            tie_rule,
         )
         with silence_warnings():  # all comparisons together have warned already
             # columns may have other names
-            for part_votes, new_parts in zip(parts.values(), new.parts.values(), strict=True):
-                for part_value, part in new_parts.items():
+            for part_votes, new_parts in zip(
+                parts_by_column.values(), new_votes.parts.values(), strict=True
+            ):
+                for part_value, part_data in new_parts.items():
                     if part_value in part_votes:
-                        part = merge_judgements(part_votes[part_value], part, ties)
-                    part_votes[part_value] = part
-        repeated = self.counted.repeated + new.repeated
-        files = (*self.counted.files, *new.files)
+                        part_data = merge_judgements(part_votes[part_value], part_data, tie_rule)
+                    part_votes[part_value] = part_data
+        n_repeated = self.counted.repeated + new_votes.repeated
+        files = (*self.counted.files, *new_votes.files)
         return self._replace(
-            counted=CountedComparisons(data, parts, new.ids, repeated, new.read_as, files)
+            counted=CountedComparisons(
+                data, parts_by_column, new_votes.ids, n_repeated, new_votes.read_as, files
+            )
         )
 
     def _check_columns(self, columns: dict[str, Any]) -> None:
@@ -326,13 +334,13 @@ def build_leaderboard(
     parts: Mapping[str, Judgements] | None = None,
     anchor_model: Any = None,
     pool: bool = False,
-    **asked: Any,
+    **request_fields: Any,
 ) -> Leaderboard:
     """Build the leaderboard of all data and of each part.
 
-    `asked` has the fields of `WorthsRequest`.
+    `request_fields` has the fields of `WorthsRequest`.
     """
-    request = WorthsRequest(**asked)
+    request = WorthsRequest(**request_fields)
     scale = WorthScale.from_argument(anchor_model)
     parts = parts or {}
 
@@ -346,8 +354,8 @@ def build_leaderboard(
     data = prepare_data(all_data)
     scale.anchor_index(data.labels)
     if request.has_prior and not is_quiet():
-        if message := describe_disconnected(data.components(), data.never_judged):
-            warn(DataWarning(message))
+        if disconnected_message := describe_disconnected(data.components(), data.never_judged):
+            warn(DataWarning(disconnected_message))
 
     estimates = _estimate_with_and_without(data, request, scale, progressbar)
     board = build_board(data, estimates, scale, request.ci)
@@ -360,9 +368,9 @@ def build_leaderboard(
             of_reliability=measure_reliability(estimates),
         )
     data_by_part: dict[str, Judgements] = {}
-    for name, part in parts.items():
-        with _prefix_errors(name):
-            data_by_part[name] = prepare_data(part)
+    for part_name, part_data in parts.items():
+        with _prefix_errors(part_name):
+            data_by_part[part_name] = prepare_data(part_data)
     estimates_by_part: dict[str, WorthEstimates] = {}
     if pool and len(data_by_part) > 1:
         estimates_by_part, sentence = _pool_parts(
@@ -370,13 +378,13 @@ def build_leaderboard(
         )
         board = replace(board, note=f"{board.note} {sentence}")
     part_progressbar = progressbar and request.method == "mcmc"  # other methods are fast
-    for name, part in data_by_part.items():
-        part_scale = scale.adapt_to_part(part.labels, board.table)
-        with _prefix_errors(name):
-            boards[name] = build_board(
-                part,
-                estimates_by_part.get(name)
-                or _estimate_with_and_without(part, request, part_scale, part_progressbar),
+    for part_name, part_data in data_by_part.items():
+        part_scale = scale.adapt_to_part(part_data.labels, board.table)
+        with _prefix_errors(part_name):
+            boards[part_name] = build_board(
+                part_data,
+                estimates_by_part.get(part_name)
+                or _estimate_with_and_without(part_data, request, part_scale, part_progressbar),
                 part_scale,
                 request.ci,
             )
@@ -403,19 +411,24 @@ def _forecast_votes(
     """Return a table: probability that the leaders separate after more votes."""
     assert estimates.marginal is not None
     leaders = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
-    draws = estimates.with_variance
-    if draws is None:
-        draws = estimates.log_worths
+    worth_draws = estimates.with_variance
+    if worth_draws is None:
+        worth_draws = estimates.log_worths
     current_information = None
     if request.period is None:
-        effect = estimates.design_effect
+        design_effect = estimates.design_effect
         if estimates.people is not None and estimates.people.by == POWER:
-            effect = 1.0  # the likelihood of the current votes is raised to its inverse already
+            # the likelihood of the current votes is raised to its inverse already
+            design_effect = 1.0
         current_information = forecast_information(
-            estimates.marginal, leaders, board.data.n_answers, effect
+            estimates.marginal, leaders, board.data.n_answers, design_effect
         )
     return forecast_separation(
-        draws[:, leaders], current_information, board.tie, request.lapse, estimates.design_effect
+        worth_draws[:, leaders],
+        current_information,
+        board.tie,
+        request.lapse,
+        estimates.design_effect,
     )
 
 
@@ -423,40 +436,42 @@ def _run_check(estimates: WorthEstimates, request: WorthsRequest) -> dict[str, A
     """Return the fields of a leaderboard that the posterior predictive check fills."""
     try:
         if estimates.individuals is None:
-            table = check_votes(estimates)
+            check_table = check_votes(estimates)
         else:
-            table = estimates.individuals.check(request.random_seed, request.ci)
+            check_table = estimates.individuals.check(request.random_seed, request.ci)
     except DataError as error:
         return {"check_facts": {"missing": str(error)}}
-    return {"of_check": table, "check_facts": dict(table.attrs)}
+    return {"of_check": check_table, "check_facts": dict(check_table.attrs)}
 
 
 def forecast_information(
-    marginal: "Marginal", options: list[int], votes: float, effect: float
+    marginal: "Marginal", options: list[int], n_votes: float, design_effect: float
 ) -> Callable[[float], np.ndarray]:
     """Return a function from n votes to the information they add.
 
     The information is about differences of neighbouring options.
     """
     contrasts = np.zeros((marginal.density.size, len(options) - 1))
-    for k, (above, below) in enumerate(itertools.pairwise(options)):
-        contrasts[[above, below], k] = 1.0, -1.0
+    for k, (better, worse) in enumerate(itertools.pairwise(options)):
+        contrasts[[better, worse], k] = 1.0, -1.0
     precision = marginal.contrast_precision(contrasts)
-    current_precision = precision(1.0 / effect)
+    current_precision = precision(1.0 / design_effect)
 
     @cache
     def information_per_vote(
-        power: int,
+        exponent: int,
     ) -> np.ndarray:  # factorising the matrix of all options is slow
         """Return the information per vote at 10**power votes."""
-        return (precision((1.0 + 10.0**power / votes) / effect) - current_precision) / 10.0**power
+        return (
+            precision((1.0 + 10.0**exponent / n_votes) / design_effect) - current_precision
+        ) / 10.0**exponent
 
     def interpolate_information(n: float) -> np.ndarray:
         """Return the information of n votes, interpolated between powers of ten."""
-        part, power = math.modf(math.log10(max(n, 1.0)))
+        fraction, exponent = math.modf(math.log10(max(n, 1.0)))
         return n * (
-            (1.0 - part) * information_per_vote(int(power))
-            + part * information_per_vote(int(power) + 1)
+            (1.0 - fraction) * information_per_vote(int(exponent))
+            + fraction * information_per_vote(int(exponent) + 1)
         )
 
     return interpolate_information
@@ -496,36 +511,39 @@ def _prefix_errors(part: str) -> Iterator[None]:
 def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> None:
     """Raise DataError for covariates that predict choices perfectly; warn if nearly."""
     covariates.refuse_options("a leaderboard")
-    wins = covariates.wins > 0.0
-    losses = covariates.losses > 0.0
+    is_win = covariates.wins > 0.0
+    is_loss = covariates.losses > 0.0
     # chosen minus rejected option
-    differences = np.concatenate([covariates.values[wins], -covariates.values[losses]])
-    times = np.concatenate([covariates.wins[wins], covariates.losses[losses]])
-    side_index = np.concatenate([covariates.pair[wins], covariates.pair[losses] + data.n_pairs])
-    decided = times.sum()
-    if decided < _MIN_DECIDED:
+    covariate_differences = np.concatenate([covariates.values[is_win], -covariates.values[is_loss]])
+    answer_counts = np.concatenate([covariates.wins[is_win], covariates.losses[is_loss]])
+    side_index = np.concatenate([covariates.pair[is_win], covariates.pair[is_loss] + data.n_pairs])
+    n_decided = answer_counts.sum()
+    if n_decided < _MIN_DECIDED:
         return
     lower_bounds = _list_constant_outcomes(data)
     if perfect_predictors := [
-        name
-        for name, difference in zip(covariates.names, differences.T, strict=True)
-        if _is_perfect_predictor(difference, times, side_index, lower_bounds)
+        covariate_name
+        for covariate_name, difference in zip(
+            covariates.names, covariate_differences.T, strict=True
+        )
+        if _is_perfect_predictor(difference, answer_counts, side_index, lower_bounds)
     ]:
         raise DataError(
             f"{'Each of ' * (len(perfect_predictors) > 1)}{shorten(perfect_predictors)} alone"
             " predicts the choice in"
-            f" all {decided:,.0f} comparisons without ties, as if it were the outcome; remove"
+            f" all {n_decided:,.0f} comparisons without ties, as if it were the outcome; remove"
             f" {shorten(perfect_predictors)} from ",
             Argument("covariates"),
             ".",
         )
-    for name, difference in zip(covariates.names, differences.T, strict=True):
-        n_above = times @ (difference > 0.0)
-        n_below = times @ (difference < 0.0)
+    for covariate_name, difference in zip(covariates.names, covariate_differences.T, strict=True):
+        n_above = answer_counts @ (difference > 0.0)
+        n_below = answer_counts @ (difference < 0.0)
         if min(n_above, n_below) == 0.0 and n_above + n_below >= _MIN_DECIDED:
             warn(
                 DataWarning(
-                    f"Whenever {name!r} is not 0 ({n_above + n_below:,.0f} of {decided:,.0f}"
+                    f"Whenever {covariate_name!r} is not 0 ({n_above + n_below:,.0f} of"
+                    f" {n_decided:,.0f}"
                     " comparisons without ties), it predicts the choice perfectly, so its effect"
                     " is bounded only by the prior."
                 )
@@ -536,19 +554,19 @@ def _list_constant_outcomes(data: PairedComparisons) -> list[np.ndarray]:
     """Return choice counts by pair side that a perfect predictor may leave unexplained."""
     # The cases are none, all while the option was first, and all while it was second.
     # Only the first case applies if a position was rarely chosen, or the order is unknown.
-    counts = np.concatenate([data.wins, data.losses])
+    choice_counts = np.concatenate([data.wins, data.losses])
     if data.forward is None:
-        return [0.0 * counts]
+        return [0.0 * choice_counts]
     first_counts = np.concatenate([data.forward[0], data.losses - data.forward[1]])
-    second_counts = counts - first_counts
+    second_counts = choice_counts - first_counts
     if min(first_counts.sum(), second_counts.sum()) < _MIN_DECIDED / 2:
-        return [0.0 * counts]
-    return [0.0 * counts, first_counts, second_counts]
+        return [0.0 * choice_counts]
+    return [0.0 * choice_counts, first_counts, second_counts]
 
 
 def _is_perfect_predictor(
     differences: np.ndarray,
-    times: np.ndarray,
+    answer_counts: np.ndarray,
     side_index: np.ndarray,
     lower_bounds: list[np.ndarray],
 ) -> bool:
@@ -558,10 +576,17 @@ def _is_perfect_predictor(
     # `_list_constant_outcomes`.
     for signed_differences in (differences, -differences):
         # the smallest possible t
-        is_low = signed_differences <= max(0.0, -signed_differences.min())
+        is_below_threshold = signed_differences <= max(0.0, -signed_differences.min())
         if any(
-            (np.bincount(side_index[is_low], times[is_low], len(bound)) <= bound + 1e-9).all()
-            for bound in lower_bounds
+            (
+                np.bincount(
+                    side_index[is_below_threshold],
+                    answer_counts[is_below_threshold],
+                    len(lower_bound),
+                )
+                <= lower_bound + 1e-9
+            ).all()
+            for lower_bound in lower_bounds
         ):
             return True
     return False

@@ -31,8 +31,8 @@ from thali._object_descriptions import Facts
 from thali._posterior.posterior_interval import INTERVAL, describe_interval
 from thali._posterior.respondent_dependence import SCORES
 
+from .leaderboard_posterior import WorthsRequest
 from .leaderboard_result import Leaderboard
-from .leaderboard_worths import WorthsRequest
 from .vote_counts import Judgements, convert_to_judgements
 
 _NAMED = 12  # maximum of covariates, or columns, in a sentence
@@ -78,20 +78,20 @@ def data(board: Leaderboard, settings: None) -> Finding:
     """Report the counts of the data and the files they come from."""
     import pandas as pd
 
-    facts = list(board.data._facts())
+    data_facts = list(board.data._facts())
     notes = ()
     if board.made is not None:
-        counted = board.made.counted
-        if counted.files:
-            facts.insert(0, ("Files", list_names(counted.files, _NAMED)))
-        if counted.read_as:
-            notes = (f"The table was read as {counted.read_as}.",)
+        counted_votes = board.made.counted
+        if counted_votes.files:
+            data_facts.insert(0, ("Files", list_names(counted_votes.files, _NAMED)))
+        if counted_votes.read_as:
+            notes = (f"The table was read as {counted_votes.read_as}.",)
     if board.boards:
-        facts.append(("Parts", list_names(board.boards, _NAMED)))
+        data_facts.append(("Parts", list_names(board.boards, _NAMED)))
     return Finding(
         phrase(_SENTENCES, "data", data=board.data),
         title=COMMON["facts"],
-        table=pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact"),
+        table=pd.DataFrame(data_facts, columns=["fact", "value"]).set_index("fact"),
         notes=notes,
     )
 
@@ -103,15 +103,15 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
         return None
     settings_used = board.made.settings
     is_estimate = settings_used["method"] == "maximum-likelihood"
-    criteria = ()
+    information_criteria = ()
     if board.of_chains is not None:
-        criteria = describe_convergence_criteria(board.of_chains.facts)
+        information_criteria = describe_convergence_criteria(board.of_chains.facts)
     return Finding(
         notes=(
             *_describe_rule(board, settings_used, is_estimate),
             *_describe_variation(settings_used),
             *_describe_estimation(board, settings_used["method"]),
-            *criteria,
+            *information_criteria,
             phrase(COMMON, "computed", program=describe_program()),
             phrase(_SENTENCES, "intervals", interval=describe_interval(settings_used["ci"])),
         )
@@ -134,10 +134,10 @@ def _describe_rule(
     if not is_estimate:
         covariates_key = "methods.covariates"
         ties_prior = _SENTENCES["ties prior"]
-        spread = _SENTENCES["spread"]
+        spread_sentence = _SENTENCES["spread"]
         if settings_used.get("spread") is not None:
-            spread = _describe_spread("u", settings_used["spread"])
-        sentences.append(phrase(_SENTENCES, "prior", spread=spread))
+            spread_sentence = _describe_spread("u", settings_used["spread"])
+        sentences.append(phrase(_SENTENCES, "prior", spread=spread_sentence))
     original_data: Judgements = convert_to_judgements(board.made.counted.data)
     if isinstance(board.data, Choices):
         sentences.append(phrase(_SENTENCES, "rankings", source=Cite("plackett1975")))
@@ -149,8 +149,10 @@ def _describe_rule(
         sentences.append(describe_ties(ties_prior))
     elif not isinstance(original_data, Choices) and original_data.n_ties:
         sentences.append(_TIES[settings_used["ties"]])
-    if names := board.data.covariate_names:
-        sentences.append(phrase(SENTENCES, covariates_key, names=list_names(names, _NAMED)))
+    if covariate_names := board.data.covariate_names:
+        sentences.append(
+            phrase(SENTENCES, covariates_key, names=list_names(covariate_names, _NAMED))
+        )
     if lapse := settings_used.get("lapse"):  # the command line has no such option
         sentences.append(phrase(SENTENCES, "ml.methods.lapse", lapse=f"{lapse:g}"))
     return tuple(sentences)
@@ -160,40 +162,42 @@ def _describe_variation(settings_used: dict[str, Any]) -> tuple[Text, ...]:
     """Return methods sentences about variation of judges, periods and parts."""
     sentences: list[Text] = []
     if settings_used["judges"]:
-        spread = _describe_spread("tau", settings_used["judge_sd"])
-        sentences.append(phrase(_SENTENCES, "judges", spread=spread))
+        judge_spread = _describe_spread("tau", settings_used["judge_sd"])
+        sentences.append(phrase(_SENTENCES, "judges", spread=judge_spread))
     if settings_used["judge_bias"]:
         sentences.append(_SENTENCES["bias"])
     if settings_used["period"] is not None:
-        drift = _describe_spread("s", settings_used["drift"])
-        sentences.append(phrase(_SENTENCES, "period", period=settings_used["period"], spread=drift))
-    dates = [f"{key} {settings_used[key]}" for key in ("since", "until") if settings_used[key]]
-    if dates:
-        sentences.append(phrase(_SENTENCES, "dates", dates=list_names(dates)))
+        drift_spread = _describe_spread("s", settings_used["drift"])
+        sentences.append(
+            phrase(_SENTENCES, "period", period=settings_used["period"], spread=drift_spread)
+        )
+    date_texts = [f"{key} {settings_used[key]}" for key in ("since", "until") if settings_used[key]]
+    if date_texts:
+        sentences.append(phrase(_SENTENCES, "dates", dates=list_names(date_texts)))
     if settings_used["pool"]:
         sentences.append(phrase(_SENTENCES, "pool", spread=_describe_spread("s", None)))
     return tuple(sentences)
 
 
-def _describe_spread(name: str, fixed: float | None) -> Text:
+def _describe_spread(name: str, fixed_sd: float | None) -> Text:
     """Return a sentence about a prior standard deviation, learned or fixed."""
-    if fixed is None:
+    if fixed_sd is None:
         return phrase(_SENTENCES, "learned", name=name)
-    return phrase(_SENTENCES, "known", name=name, value=fixed)
+    return phrase(_SENTENCES, "known", name=name, value=fixed_sd)
 
 
 def _describe_estimation(board: Leaderboard, method: str) -> tuple[Text, ...]:
     """Return methods sentences about estimation and respondents."""
     from thali._model.choice_findings import SENTENCES, describe_dependence
 
-    errors: Text = SENTENCES["ml.methods.observed"]
+    error_sentence: Text = SENTENCES["ml.methods.observed"]
     if method == "maximum-likelihood" and board.people is not None and board.people.by == SCORES:
         return (
             phrase(
                 _SENTENCES, method, errors=phrase(_SENTENCES, "people", source=Cite("bell2002"))
             ),
         )
-    return phrase(_SENTENCES, method, errors=errors), *describe_dependence(board.people)
+    return phrase(_SENTENCES, method, errors=error_sentence), *describe_dependence(board.people)
 
 
 @finding(
@@ -211,8 +215,8 @@ def independence(board: Leaderboard, settings: None) -> Finding | None:
 @finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
 def convergence(board: Leaderboard, settings: None) -> Finding | None:
     """Report whether the chains agree; None without chains."""
-    check = board.of_chains
-    if check is None:
+    chain_check = board.of_chains
+    if chain_check is None:
         return None
     parts_without_agreement = [
         name
@@ -224,13 +228,17 @@ def convergence(board: Leaderboard, settings: None) -> Finding | None:
         notes = (
             phrase(_SENTENCES, "parts differ", parts=shorten(parts_without_agreement, _NAMED)),
         )
-    agrees = check.agrees and not parts_without_agreement
-    if check.agrees and parts_without_agreement:
+    has_agreement = chain_check.agrees and not parts_without_agreement
+    if chain_check.agrees and parts_without_agreement:
         brief = Brief("Chains", " ".join(map(str, notes)))
     else:
-        brief = build_chain_brief(check)
+        brief = build_chain_brief(chain_check)
     return Finding(
-        check.message, notes=notes, good=agrees, headline=describe_agreement(agrees), brief=brief
+        chain_check.message,
+        notes=notes,
+        good=has_agreement,
+        headline=describe_agreement(has_agreement),
+        brief=brief,
     )
 
 
@@ -252,16 +260,18 @@ def format_python(board: Leaderboard) -> str:
 
     if board.made is None:
         return ""
-    defaults = {
+    default_arguments = {
         name: parameter.default
         for name, parameter in inspect.signature(leaderboard).parameters.items()
     }
     arguments = _list_arguments(board)
-    defaults["method"] = WorthsRequest(people=arguments.get("people")).choose_method().method
+    default_arguments["method"] = (
+        WorthsRequest(people=arguments.get("people")).choose_method().method
+    )
     argument_texts = [
         f"{name}={argument!r}"
         for name, argument in arguments.items()
-        if argument != defaults.get(name)
+        if argument != default_arguments.get(name)
     ]
     return f"import thali as th\n\nboard = th.leaderboard({', '.join(['data', *argument_texts])})"
 

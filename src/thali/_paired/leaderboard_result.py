@@ -197,12 +197,12 @@ class Leaderboard(PrintedResult):
         >>> th.leaderboard(battles, judges=True, progressbar=False).judges().index.tolist()
         ['Ann', 'Bo']
         """
-        table = _copy_result(
+        judge_table = _copy_result(
             self.of_judges,
             "This leaderboard has no judge effects; set leaderboard(judges=True).",
         )
-        table.attrs["answers"] = self.data.word_for_answers
-        return table
+        judge_table.attrs["answers"] = self.data.word_for_answers
+        return judge_table
 
     def worths_in_time(self) -> "pandas.DataFrame":
         r"""Return the ratings of options in each period with comparisons.
@@ -243,9 +243,10 @@ class Leaderboard(PrintedResult):
             self.in_time,
             "This leaderboard has no periods; set leaderboard(period='week', date=...).",
         )
-        last = table[table["period"] == table["period"].iloc[-1]].set_index("option")
+        last_period = table[table["period"] == table["period"].iloc[-1]].set_index("option")
         table.attrs["better"], table.attrs["worse"] = (
-            last.index[each].tolist() for each in select_certain_signs(last["p_better"])
+            last_period.index[option_indices].tolist()
+            for option_indices in select_certain_signs(last_period["p_better"])
         )
         return table
 
@@ -417,20 +418,20 @@ class Leaderboard(PrintedResult):
 
         data = self.data
         n = self.data.n_options
-        counts = np.zeros((n, n))
+        vote_counts = np.zeros((n, n))
         if isinstance(data, Choices):
-            row, member_index = list_row_members(data)
-            offered = np.zeros((len(data.times), n))
-            offered[row, data.members[member_index]] = 1.0
-            counts = (offered.T * data.times) @ offered * (1.0 - np.eye(n))
+            set_indices, member_index = list_row_members(data)
+            is_offered = np.zeros((len(data.times), n))
+            is_offered[set_indices, data.members[member_index]] = 1.0
+            vote_counts = (is_offered.T * data.times) @ is_offered * (1.0 - np.eye(n))
         else:
-            counts[data.first, data.second] = counts[data.second, data.first] = (
+            vote_counts[data.first, data.second] = vote_counts[data.second, data.first] = (
                 data.wins + data.losses + data.tied
             )
         labels = self.table.index
         row_order = [data.labels.index(label) for label in labels]
         return pd.DataFrame(
-            convert_whole_counts(counts)[np.ix_(row_order, row_order)], labels, labels
+            convert_whole_counts(vote_counts)[np.ix_(row_order, row_order)], labels, labels
         )
 
     def by_part(self) -> "pandas.DataFrame":
@@ -474,18 +475,18 @@ class Leaderboard(PrintedResult):
         """
         path = Path(path)
         encoders = {".nc": encode_netcdf, ".csv": encode_csv, ".json": encode_json}
-        encode = encoders.get(path.suffix.lower())
-        if encode is None:
+        encode_board = encoders.get(path.suffix.lower())
+        if encode_board is None:
             raise DataError(
                 f"'{path}' must end in .nc, .csv or .json, which selects the file format."
             )
-        atomic_write(path, encode(self))
+        atomic_write(path, encode_board(self))
 
 
-def _copy_result(table: "pandas.DataFrame | None", absence: str) -> "pandas.DataFrame":
-    """Return a copy of a table; raise DataError with the reason if there is none."""
+def _copy_result(table: "pandas.DataFrame | None", absence_reason: str) -> "pandas.DataFrame":
+    """Return a copy of a table; raise DataError with `absence_reason` if None."""
     if table is None:
-        raise DataError(absence)
+        raise DataError(absence_reason)
     return table.copy()
 
 

@@ -18,8 +18,8 @@ from thali._posterior.posterior_interval import (
     describe_interval,
 )
 
+from .elo_scale import SCALE, WorthScale
 from .leaderboard_result import Leaderboard
-from .rating_scale import SCALE, WorthScale
 from .vote_counts import Judgements
 from .worth_estimates import WorthEstimates
 
@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 # Tiers of options that are not separated ----------------------------------------------------------
 
 
-def order_probabilities(rank: np.ndarray) -> np.ndarray:
+def order_probabilities(rank_draws: np.ndarray) -> np.ndarray:
     """Return the probability that row ranks above column, from ranks (draws, options)."""
-    draws, n = rank.shape
-    rank = np.ascontiguousarray(rank.T, dtype=np.int32)
+    n_draws, n = rank_draws.shape
+    rank_draws = np.ascontiguousarray(rank_draws.T, dtype=np.int32)
     p_above = np.zeros((n, n))
     for i in range(n - 1):
-        p_above[i, i + 1 :] = np.count_nonzero(rank[i + 1 :] > rank[i], axis=1) / draws
+        p_above[i, i + 1 :] = (
+            np.count_nonzero(rank_draws[i + 1 :] > rank_draws[i], axis=1) / n_draws
+        )
     return p_above + np.tril(1.0 - p_above.T, -1)
 
 
@@ -50,18 +52,18 @@ def find_tiers(order: np.ndarray) -> list[list[int]]:
     n = len(order)
     is_alike = np.maximum(order, order.T) < CERTAIN
     np.fill_diagonal(is_alike, True)
-    covered = [0] * n  # per option a bit for each option with which it shares a tier
-    bits = [
+    covered_bits = [0] * n  # per option a bit for each option with which it shares a tier
+    alike_bits = [
         int.from_bytes(row.tobytes(), "little")
         for row in np.packbits(is_alike, axis=1, bitorder="little")
     ]
     tiers = []
     for i in range(n):
         for j in (np.flatnonzero(is_alike[i, i:]) + i).tolist():
-            if covered[i] >> j & 1:
+            if covered_bits[i] >> j & 1:
                 continue
             members = sorted({i, j})
-            common_bits = bits[i] & bits[j]
+            common_bits = alike_bits[i] & alike_bits[j]
             candidates = np.flatnonzero(is_alike[i] & is_alike[j])
             for candidate in candidates[
                 np.abs(2 * candidates - i - j).argsort(kind="stable")
@@ -69,10 +71,10 @@ def find_tiers(order: np.ndarray) -> list[list[int]]:
                 # the nearest option to the two that is alike to all members
                 if common_bits >> candidate & 1 and candidate not in (i, j):
                     members.append(candidate)
-                    common_bits &= bits[candidate]
+                    common_bits &= alike_bits[candidate]
             tier_bits = sum(1 << member for member in members)
             for member in members:
-                covered[member] |= tier_bits
+                covered_bits[member] |= tier_bits
             tiers.append(sorted(members))
     return sorted(tiers)
 
@@ -96,12 +98,12 @@ def number_tiers(tiers: list[list[int]], n: int) -> list[str]:
 
 def _format_runs(numbers: np.ndarray) -> list[str]:
     """Return numbers as text, with runs of consecutive ones as ranges."""
-    starts = np.flatnonzero(np.diff(numbers, prepend=-1) > 1)
-    ends = numbers[np.append(starts[1:], len(numbers)) - 1].tolist()
-    runs = [f"{a}-{b}" for a, b in zip(numbers[starts].tolist(), ends, strict=True)]
-    for run_index in np.flatnonzero(numbers[starts] == ends):
-        runs[run_index] = str(ends[run_index])
-    return runs
+    run_starts = np.flatnonzero(np.diff(numbers, prepend=-1) > 1)
+    run_ends = numbers[np.append(run_starts[1:], len(numbers)) - 1].tolist()
+    run_texts = [f"{a}-{b}" for a, b in zip(numbers[run_starts].tolist(), run_ends, strict=True)]
+    for run_index in np.flatnonzero(numbers[run_starts] == run_ends):
+        run_texts[run_index] = str(run_ends[run_index])
+    return run_texts
 
 
 # The table ----------------------------------------------------------------------------------------
@@ -114,57 +116,57 @@ def build_board(
     import pandas as pd
 
     log_worths, mean_log_worths = (
-        scale.subtract_anchor(count_columns, data.labels)
-        for count_columns in (estimates.log_worths, estimates.monotone_means)
+        scale.subtract_anchor(worth_rows, data.labels)
+        for worth_rows in (estimates.log_worths, estimates.monotone_means)
     )
     order_indices = sort_descending(estimates.modes)
     log_worths = log_worths[:, order_indices]
     mean_log_worths = mean_log_worths[order_indices]
-    rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
-    order = order_probabilities(rank)
-    tiers = find_tiers(order)
+    rank_draws = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
+    p_above = order_probabilities(rank_draws)
+    tiers = find_tiers(p_above)
     worths = softmax(log_worths)
-    outcomes = _count_outcomes(data)
+    outcome_counts = _count_outcomes(data)
     option_names = np.array(data.labels, dtype=object)[order_indices]
     labels = pd.Index(option_names, name="option")
-    rank_low, rank_high = compute_discrete_interval(rank, ci).astype(int)
+    rank_low, rank_high = compute_discrete_interval(rank_draws, ci).astype(int)
     rating_low, rating_high = scale.compute_ratings(compute_interval(log_worths, ci))
-    columns: dict[str, Any] = {
-        "rank": np.arange(1, len(order) + 1),
+    board_columns: dict[str, Any] = {
+        "rank": np.arange(1, len(p_above) + 1),
         "rank_low": rank_low,
         "rank_high": rank_high,
-        "p_1": (rank == 1).mean(axis=0),
-        "tier": number_tiers(tiers, len(order)),
+        "p_1": (rank_draws == 1).mean(axis=0),
+        "tier": number_tiers(tiers, len(p_above)),
         "rating": scale.compute_ratings(mean_log_worths),
         "rating_low": rating_low,
         "rating_high": rating_high,
     }
     if estimates.without is not None:
-        columns |= _rate_without_covariates(estimates.without, scale, data, order_indices)
+        board_columns |= _rate_without_covariates(estimates.without, scale, data, order_indices)
     if estimates.estimate is None:
-        columns["worth"] = worths.mean(axis=0)
+        board_columns["worth"] = worths.mean(axis=0)
     else:
-        columns["worth"] = softmax(mean_log_worths)
-    columns["worth_low"], columns["worth_high"] = compute_interval(worths, ci)
-    for name, counts in outcomes.items():
-        columns[name] = convert_whole_counts(counts[order_indices])
-    judged = estimates.judged
+        board_columns["worth"] = softmax(mean_log_worths)
+    board_columns["worth_low"], board_columns["worth_high"] = compute_interval(worths, ci)
+    for name, counts in outcome_counts.items():
+        board_columns[name] = convert_whole_counts(counts[order_indices])
+    judged_worths = estimates.judged
     anchor_text = "."
-    if judged.in_time is None:
+    if judged_worths.in_time is None:
         anchor_text = f"; {scale.sentence}."
-    note = _describe_table(data, outcomes, estimates.mean_nu, anchor_text, ci)
+    note = _describe_table(data, outcome_counts, estimates.mean_nu, anchor_text, ci)
     return Leaderboard(
         title=f"Leaderboard: {data}",
-        table=pd.DataFrame(columns, index=labels),
-        note=f"{note} {judged.note}".rstrip(),
-        order=pd.DataFrame(order, labels, labels),
+        table=pd.DataFrame(board_columns, index=labels),
+        note=f"{note} {judged_worths.note}".rstrip(),
+        order=pd.DataFrame(p_above, labels, labels),
         groups=tuple(tuple(option_names[members].tolist()) for members in tiers),
         tie=estimates.mean_nu,
         data=data,
         effects=_tabulate_effects(data, estimates, ci),
         people=estimates.people,
-        of_judges=judged.judges,
-        in_time=judged.in_time,
+        of_judges=judged_worths.judges,
+        in_time=judged_worths.in_time,
         of_chains=estimates.of_chains,
         ci=ci,
     )
@@ -174,10 +176,10 @@ def _rate_without_covariates(
     estimates: WorthEstimates, scale: WorthScale, data: Judgements, order_indices: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return ranks and ratings without control for covariates, by column."""
-    rank = np.argsort(sort_descending(estimates.modes)) + 1
+    ranks = np.argsort(sort_descending(estimates.modes)) + 1
     log_worths = scale.subtract_anchor(estimates.monotone_means, data.labels)
     return {
-        "rank_without": rank[order_indices],
+        "rank_without": ranks[order_indices],
         "rating_without": scale.compute_ratings(log_worths[order_indices]),
     }
 
@@ -191,8 +193,10 @@ def _tabulate_effects(
     if data.covariates is None:
         return None
     low, high = compute_interval(estimates.beta, ci)
-    names = pd.Index(data.covariates.names, name="covariate")
-    return pd.DataFrame({"effect": estimates.effects, "low": low, "high": high}, index=names)
+    covariate_index = pd.Index(data.covariates.names, name="covariate")
+    return pd.DataFrame(
+        {"effect": estimates.effects, "low": low, "high": high}, index=covariate_index
+    )
 
 
 def _count_outcomes(data: Judgements) -> dict[str, np.ndarray]:
@@ -200,19 +204,23 @@ def _count_outcomes(data: Judgements) -> dict[str, np.ndarray]:
     # For best and worst: best, worst, and neither.
     n = data.n_options
     if isinstance(data, Choices):
-        row, member_index = list_row_members(data)
+        set_indices, member_index = list_row_members(data)
         n_chosen = np.bincount(
-            data.members[member_index], data.times[row] * data.are_chosen(row, member_index), n
+            data.members[member_index],
+            data.times[set_indices] * data.are_chosen(set_indices, member_index),
+            n,
         )
-        n_other = np.bincount(data.members[member_index], data.times[row], n) - n_chosen
-        n_worst = n_other
+        n_not_chosen = (
+            np.bincount(data.members[member_index], data.times[set_indices], n) - n_chosen
+        )
+        n_worst = n_not_chosen
         if data.worst is not None:
             n_worst = np.bincount(data.members[data.worst], data.times, n)
-        n_ties = n_other - n_worst
+        n_ties = n_not_chosen - n_worst
     else:
         n_chosen, n_worst, n_ties = (
-            np.bincount(data.first, first, n) + np.bincount(data.second, second, n)
-            for first, second in (
+            np.bincount(data.first, chosen_counts, n) + np.bincount(data.second, rejected_counts, n)
+            for chosen_counts, rejected_counts in (
                 (data.wins, data.losses),
                 (data.losses, data.wins),
                 (data.tied, data.tied),
@@ -228,7 +236,7 @@ def _count_outcomes(data: Judgements) -> dict[str, np.ndarray]:
 
 def _describe_table(
     data: Judgements,
-    outcomes: dict[str, np.ndarray],
+    outcome_counts: dict[str, np.ndarray],
     nu: float,
     anchor_text: str,
     ci: float,
@@ -244,17 +252,18 @@ def _describe_table(
         sentences.append(
             f"Two equal options tie with probability {format_probability(nu / (2 + nu))}."
         )
-    names = np.array(data.labels, dtype=object)
-    is_never_beaten = outcomes["losses"] + outcomes["ties"] == 0
-    is_never_chosen = outcomes["wins"] + outcomes["ties"] == 0
-    for verb, is_extreme in (
+    option_names = np.array(data.labels, dtype=object)
+    is_never_beaten = outcome_counts["losses"] + outcome_counts["ties"] == 0
+    is_never_chosen = outcome_counts["wins"] + outcome_counts["ties"] == 0
+    for participle, is_extreme in (
         ("beaten", is_never_beaten & ~is_never_chosen),
         ("chosen", is_never_chosen & ~is_never_beaten),
     ):
         if is_extreme.any():
             auxiliary = choose_number(is_extreme.sum(), "was", "were")
             sentences.append(
-                f"{list_names(names[is_extreme].tolist())} {auxiliary} never {verb}, so the size of"
+                f"{list_names(option_names[is_extreme].tolist())} {auxiliary} never {participle},"
+                " so the size of"
                 " the gap depends on the prior."
             )
     if len(data.components()) > 1:

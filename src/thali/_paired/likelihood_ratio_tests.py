@@ -35,23 +35,41 @@ def tabulate_tests(
     import pandas as pd
 
     table_rows = []
-    for name, (n_small, n_large, low, high) in rows.items():
-        deviance = max(2.0 * (high - low), 0.0)
-        df = n_large - n_small
+    for name, (
+        n_small_parameters,
+        n_large_parameters,
+        small_log_likelihood,
+        large_log_likelihood,
+    ) in rows.items():
+        deviance = max(2.0 * (large_log_likelihood - small_log_likelihood), 0.0)
+        df = n_large_parameters - n_small_parameters
         if name in tests:
-            test = tests[name](deviance)
+            fit_test = tests[name](deviance)
         else:
-            test = FitTest(deviance, df, chi_square_tail(deviance, df))
-        table_rows.append((n_small, n_large, low, high, deviance, df, test.p_value, test.kind))
+            fit_test = FitTest(deviance, df, chi_square_tail(deviance, df))
+        table_rows.append(
+            (
+                n_small_parameters,
+                n_large_parameters,
+                small_log_likelihood,
+                large_log_likelihood,
+                deviance,
+                df,
+                fit_test.p_value,
+                fit_test.kind,
+            )
+        )
     return pd.DataFrame(table_rows, index=list(rows), columns=COLUMNS)
 
 
-def describe_caveats(model: FitTest, comparisons: float, parameters: int, nested: str) -> str:
+def describe_caveats(
+    model: FitTest, n_comparisons: float, n_parameters: int, nested_tests: str
+) -> str:
     """Return caveats of a test of fit and of tests between nested models."""
     sentences = []
     if model.kind == "none":
         sentences.append(f"The test of the model is not available, because {model.why}.")
-    sentences += describe_roughness(f"The tests of {nested} are", comparisons, parameters)
+    sentences += describe_roughness(f"The tests of {nested_tests} are", n_comparisons, n_parameters)
     return " ".join(sentences)
 
 

@@ -113,54 +113,59 @@ def order_effect(
 
     if backward is not None:
         data = [data, backward]
-    both = _merge_without_ties(*split_by_order(data))
-    aspects_by_option = check_aspects(both, aspects, unique, 0.0)
-    check_identified(aspects_by_option, both)
-    cells = both.cells
+    merged_data = _merge_without_ties(*split_by_order(data))
+    aspects_by_option = check_aspects(merged_data, aspects, unique, 0.0)
+    check_identified(aspects_by_option, merged_data)
+    cells = merged_data.cells
     wins = cells.wins
     losses = cells.losses
-    shown_first = cells.x[:, 0] > 0.0
+    is_shown_first = cells.x[:, 0] > 0.0
     n_for_first, n_for_second = _count_by_position(cells)
-    fit = fit_checked_aspects(both, aspects_by_option, 0.0)
+    fit = fit_checked_aspects(merged_data, aspects_by_option, 0.0)
     for warning in warn_unbounded(fit):
         warn(warning)
-    fit_without_order = estimate(both.with_covariates(()), aspects, unique)
+    fit_without_order = estimate(merged_data.with_covariates(()), aspects, unique)
     log_advantage, log_error = estimate_advantage(fit)
-    order = float(np.exp(-log_advantage))
-    advantage = float(np.exp(log_advantage))
-    error = order * log_error
-    null = n_for_second / n_for_first
-    p_first_equal = np.where(shown_first, 1 / (1 + null), null / (1 + null))
+    second_factor = float(np.exp(-log_advantage))
+    first_factor = float(np.exp(log_advantage))
+    factor_error = second_factor * log_error
+    odds_if_equal = n_for_second / n_for_first
+    p_first_equal = np.where(
+        is_shown_first, 1 / (1 + odds_if_equal), odds_if_equal / (1 + odds_if_equal)
+    )
     n = wins + losses
-    weights = len(aspects_by_option.names) - 1
-    value_without_order = fit_without_order.maximum.value + fit.coefficient
-    value_if_equal = float(log_binomial(wins, losses, p_first_equal).sum())
-    rows = {
-        "model": (weights + 1, len(n), fit.log_likelihood, fit.saturated_value),
-        "order": (weights, weights + 1, value_without_order, fit.log_likelihood),
-        "effect": (1, weights + 1, value_if_equal, fit.log_likelihood),
+    n_weights = len(aspects_by_option.names) - 1
+    log_likelihood_without_order = fit_without_order.maximum.value + fit.coefficient
+    log_likelihood_if_equal = float(log_binomial(wins, losses, p_first_equal).sum())
+    test_rows = {
+        "model": (n_weights + 1, len(n), fit.log_likelihood, fit.saturated_value),
+        "order": (n_weights, n_weights + 1, log_likelihood_without_order, fit.log_likelihood),
+        "effect": (1, n_weights + 1, log_likelihood_if_equal, fit.log_likelihood),
         "imbalance": equal_means_row(n),
     }
-    test = fit.default_test
+    fit_test = fit.default_test
     tests = {
-        "model": lambda _: test,
+        "model": lambda _: fit_test,
         "imbalance": lambda statistic: run_equal_means_test(n, statistic),
     }
-    table = tabulate_tests(rows, tests)
+    table = tabulate_tests(test_rows, tests)
     p_value = float(table.loc["order", "p_value"])  # type: ignore[arg-type]
     return OrderEffect(
         title="Order effect within pairs",
         table=table,
-        note=f"Order effect {order:.6g} (standard error {error:.4g}, {format_p_value(p_value)}):"
-        f" {_describe_favoured(order, p_value)}. If all options were equal, the estimate would be"
-        f" {null:.6g}. Being first, or at home, multiplies the odds by {advantage:.6g} (standard"
-        f" error {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds"
+        note=f"Order effect {second_factor:.6g} (standard error {factor_error:.4g},"
+        f" {format_p_value(p_value)}):"
+        f" {_describe_favoured(second_factor, p_value)}. If all options were equal, the estimate"
+        " would be"
+        f" {odds_if_equal:.6g}. Being first, or at home, multiplies the odds by {first_factor:.6g}"
+        " (standard"
+        f" error {first_factor * log_error:.4g}) and adds {log_advantage:.4g} to the log odds"
         f" (standard error {log_error:.4g}). "
-        + describe_caveats(test, float(n.sum()), weights + 1, "order and effect"),
-        order=order,
-        std_error=error,
-        advantage=advantage,
-        advantage_std_error=advantage * log_error,
+        + describe_caveats(fit_test, float(n.sum()), n_weights + 1, "order and effect"),
+        order=second_factor,
+        std_error=factor_error,
+        advantage=first_factor,
+        advantage_std_error=first_factor * log_error,
         p_value=p_value,
         log_likelihood=fit.log_likelihood,
         weights=pd.DataFrame(fit.table()),
@@ -171,9 +176,9 @@ def _merge_without_ties(
     forward: PairedComparisons, backward: PairedComparisons
 ) -> PairedComparisons:
     """Merge comparisons of both orders, with the covariate "order"."""
-    if ties := forward.n_ties + backward.n_ties:
+    if n_ties := forward.n_ties + backward.n_ties:
         raise DataError(
-            build_ties_error(ties, forward.n_comparisons + backward.n_comparisons),
+            build_ties_error(n_ties, forward.n_comparisons + backward.n_comparisons),
             " To estimate the order effect with ties as a third outcome, use ",
             InPython("paired.davidson(data, order=True)", "thali test davidson --order"),
             ".",
@@ -183,8 +188,8 @@ def _merge_without_ties(
 
 def _count_by_position(cells: CovariateCells) -> tuple[float, float]:
     """Return how often the first and second shown option was chosen; raise if never."""
-    shown_first = cells.x[:, 0] > 0.0
-    n_for_second = float(cells.losses[shown_first].sum() + cells.wins[~shown_first].sum())
+    is_shown_first = cells.x[:, 0] > 0.0
+    n_for_second = float(cells.losses[is_shown_first].sum() + cells.wins[~is_shown_first].sum())
     n_for_first = float(cells.wins.sum() + cells.losses.sum()) - n_for_second
     for position, n_chosen in (("first", n_for_first), ("second", n_for_second)):
         if n_chosen == 0.0:
@@ -195,11 +200,11 @@ def _count_by_position(cells: CovariateCells) -> tuple[float, float]:
     return n_for_first, n_for_second
 
 
-def _describe_favoured(order: float, p_value: float) -> str:
+def _describe_favoured(second_factor: float, p_value: float) -> str:
     """Return which position is favoured, if the effect is significant."""
     if p_value >= _LEVEL:
         return f"not significant at the {_LEVEL:g} level"
-    if order < 1:
+    if second_factor < 1:
         return "the option shown first is favoured"
     return "the option shown second is favoured"
 

@@ -11,35 +11,35 @@ from thali._labels import shorten
 from thali._posterior.posterior_interval import compute_interval
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .leaderboard_worths import WorthsRequest, check_worth_chains
+from .leaderboard_posterior import WorthsRequest, check_worth_chains
 from .vote_counts import list_names_argument
 from .worth_estimates import DRAWS, WorthEstimates
 
 if TYPE_CHECKING:
-    from thali._worths.density import GroupDensity
+    from thali._worths.posterior_density import GroupDensity
 
 
 def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
     """Raise ArgumentError for settings that cannot be combined with pooling."""
     if not pool:
         return
-    columns = list_names_argument(by)
-    if len(columns) != 1:
-        columns_text = shorten(columns) or "none"
+    part_columns = list_names_argument(by)
+    if len(part_columns) != 1:
+        columns_text = shorten(part_columns) or "none"
         raise ArgumentError(
             Argument("pool"),
             " requires subsets defined by a single column of ",
             Argument("by"),
             f"; got {columns_text}.",
         )
-    for conflict, is_given in (
+    for conflicting_argument, is_set in (
         (Argument("judges"), request.judges),
         (Argument("period"), request.period is not None),
         (Setting("people", request.people), request.has_individuals),
     ):
-        if is_given:
+        if is_set:
             raise ArgumentError(
-                Argument("pool"), " cannot be combined with ", conflict, "; remove one."
+                Argument("pool"), " cannot be combined with ", conflicting_argument, "; remove one."
             )
     if not request.has_prior:
         raise ArgumentError(
@@ -70,43 +70,45 @@ def pool_worths(
 
     `all_data` has the comparisons of all parts; the likelihood is raised to `power`.
     """
-    from thali._worths.chains import run_chains
-    from thali._worths.laplace import Marginal
+    from thali._worths.hamiltonian_chains import run_chains
+    from thali._worths.laplace_approximation import Marginal
     from thali._worths.posterior_sample import sample_posterior
 
     density = _build_group_density(parts, all_data, power, request.lapse)
     marginal = Marginal(density, request.spread)
-    chains = None
+    chain_check = None
     if request.method == "mcmc":
         chain_draws = run_chains(marginal, request.random_seed, progressbar)
         points = chain_draws.points
         spreads = chain_draws.spreads
-        names = all_data.labels, list(parts), (), all_data.covariate_names
-        common = [f"common_log_worth[{label}]" for label in all_data.labels]
-        chains = check_worth_chains(
+        quantity_options = all_data.labels, list(parts), (), all_data.covariate_names
+        common_quantities = [f"common_log_worth[{label}]" for label in all_data.labels]
+        chain_check = check_worth_chains(
             chain_draws.reported,
             marginal,
-            *names,
-            other_names=common,
+            *quantity_options,
+            other_names=common_quantities,
             spreads=("spread", "", "part_sd", ""),
         )
     else:
         points, spreads = sample_posterior(marginal, build_generator(request.random_seed), DRAWS)
     worths = density.worths_by_period(points)
-    modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
+    mode_worths = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
     nu = np.exp(points[density.nu]).ravel()
     beta = points[density.beta].T
     option_index = {label: k for k, label in enumerate(all_data.labels)}
     estimates_by_part = {}
-    for part_worths, highest, (name, part) in zip(worths, modes, parts.items(), strict=True):
-        options = [option_index[label] for label in part.labels]
-        log_worths = part_worths[options].T
+    for part_worths, part_modes, (part_name, part_data) in zip(
+        worths, mode_worths, parts.items(), strict=True
+    ):
+        option_indices = [option_index[label] for label in part_data.labels]
+        log_worths = part_worths[option_indices].T
         log_worths -= log_worths.mean(axis=1, keepdims=True)
         part_nu = np.zeros(0)
-        if part.n_ties:
+        if part_data.n_ties:
             part_nu = nu
-        estimates_by_part[name] = WorthEstimates(
-            log_worths, highest[options], part_nu, beta, of_chains=chains
+        estimates_by_part[part_name] = WorthEstimates(
+            log_worths, part_modes[option_indices], part_nu, beta, of_chains=chain_check
         )
     low, high = compute_interval(spreads.drift, request.ci, axis=None)
     sentence = (
@@ -120,44 +122,45 @@ def _build_group_density(
     parts: Mapping[str, PairedComparisons], all_data: PairedComparisons, power: float, lapse: float
 ) -> "GroupDensity":
     """Build the joint density of all parts' comparisons."""
-    from thali._worths.density import DistinctComparisons, GroupDensity
+    from thali._worths.posterior_density import DistinctComparisons, GroupDensity
 
     option_index = {label: k for k, label in enumerate(all_data.labels)}
-    names = all_data.covariate_names
-    rows: list[tuple[np.ndarray, ...]] = []
-    for number, (value, part) in enumerate(parts.items()):
-        if part.covariate_names != names:
+    covariate_names = all_data.covariate_names
+    row_blocks: list[tuple[np.ndarray, ...]] = []
+    for part_number, (part_name, part_data) in enumerate(parts.items()):
+        if part_data.covariate_names != covariate_names:
             raise DataError(
-                f"The covariates of {value!r} are {shorten(part.covariate_names)}, but all subsets"
-                f" together have {shorten(names)}; ",
+                f"The covariates of {part_name!r} are {shorten(part_data.covariate_names)}, but all"
+                " subsets"
+                f" together have {shorten(covariate_names)}; ",
                 Argument("pool"),
                 " requires the same covariates, so use numbers, or categories that occur in every"
                 " subset.",
             )
-        cells = part.cells
-        option_indices = np.array([option_index[label] for label in part.labels])
-        counts = (power * column for column in (cells.wins, cells.losses, cells.tied))
-        rows.append(
+        cells = part_data.cells
+        option_indices = np.array([option_index[label] for label in part_data.labels])
+        weighted_counts = (power * column for column in (cells.wins, cells.losses, cells.tied))
+        row_blocks.append(
             (
                 option_indices[cells.first],
                 option_indices[cells.second],
-                np.full(len(cells.x), number),
+                np.full(len(cells.x), part_number),
                 cells.x,
-                *counts,
+                *weighted_counts,
             )
         )
-    first, second, part_indices, x, wins, losses, tied = (
-        np.concatenate(column) for column in zip(*rows, strict=True)
+    first_options, second_options, part_indices, x, wins, losses, ties = (
+        np.concatenate(column) for column in zip(*row_blocks, strict=True)
     )
     comparisons = DistinctComparisons(
-        first,
-        second,
+        first_options,
+        second_options,
         part_indices,
         0 * part_indices,
         x,
         wins,
         losses,
-        tied,
+        ties,
         lapse,
         bool(all_data.n_ties),
     )

@@ -55,37 +55,39 @@ def simulate(
         fit = require_choice_estimates(source, "simulate")
         data = fit.data
         p = fit.fitted()[::2]
-        labels, first, second = data.labels, data.first, data.second
-        totals = data.wins + data.losses
+        labels, first_options, second_options = data.labels, data.first, data.second
+        n_by_pair = data.wins + data.losses
         if comparisons is not None:
-            totals = np.full(len(p), comparisons)
-        if not are_integers(totals):
+            n_by_pair = np.full(len(p), comparisons)
+        if not are_integers(n_by_pair):
             raise DataError(
                 "The model was fitted to fractional counts; give the number of comparisons per pair"
                 " with simulate(model, comparisons=...)."
             )
     else:
-        labels, first, second, p = _read_probabilities(source)
+        labels, first_options, second_options, p = _read_square_probabilities(source)
         if comparisons is None:
             raise ArgumentError(
                 "The number of comparisons per pair is missing; pass `comparisons` to"
                 " simulate(probabilities)."
             )
-        totals = np.full(len(p), comparisons)
-    wins = build_generator(random_seed).binomial(totals.astype(np.int64), p)
-    names = np.array(labels, dtype=object)
+        n_by_pair = np.full(len(p), comparisons)
+    wins = build_generator(random_seed).binomial(n_by_pair.astype(np.int64), p)
+    option_names = np.array(labels, dtype=object)
     frame = pd.DataFrame(
         {
-            "chosen": np.concatenate([names[first], names[second]]),
-            "rejected": np.concatenate([names[second], names[first]]),
-            "count": np.concatenate([wins, totals.astype(np.int64) - wins]),
+            "chosen": np.concatenate([option_names[first_options], option_names[second_options]]),
+            "rejected": np.concatenate([option_names[second_options], option_names[first_options]]),
+            "count": np.concatenate([wins, n_by_pair.astype(np.int64) - wins]),
         }
     )
     return PairedComparisons.from_frame(frame, count="count", labels=labels)
 
 
-def _read_probabilities(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
-    """Return labels, both options and probabilities of pairs in a table."""
+def _read_square_probabilities(
+    source: Any,
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+    """Return labels, both options and win probability of each pair of a square table."""
     labels = None
     if hasattr(source, "index") and hasattr(source, "columns"):
         labels = tuple(map(str, source.index))
@@ -103,18 +105,18 @@ def _read_probabilities(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.nd
             "simulate requires EliminationByAspects fitted by maximum likelihood, or a square"
             f" table of probabilities; got {type(source).__name__}."
         )
-    first, second = np.triu_indices(len(table), 1)
-    is_finite = np.isfinite(table[first, second])
-    first = first[is_finite]
-    second = second[is_finite]
-    p = table[first, second]
-    reverse = table[second, first]
+    first_options, second_options = np.triu_indices(len(table), 1)
+    is_finite = np.isfinite(table[first_options, second_options])
+    first_options = first_options[is_finite]
+    second_options = second_options[is_finite]
+    p = table[first_options, second_options]
+    reverse_p = table[second_options, first_options]
     if (
         not len(p)
         or ((p < 0) | (p > 1)).any()
-        or not np.allclose(p + reverse, 1.0, rtol=0.0, atol=1e-9)
+        or not np.allclose(p + reverse_p, 1.0, rtol=0.0, atol=1e-9)
     ):
         raise ArgumentError(
             "Probabilities must be in [0, 1], and the two probabilities of a pair must sum to 1."
         )
-    return labels or tuple(map(str, range(len(table)))), first, second, p
+    return labels or tuple(map(str, range(len(table)))), first_options, second_options, p

@@ -81,41 +81,44 @@ def transitivity(data: Any) -> Transitivity:
     p = choice_proportions(data)
     n = data.n_options
     violations_by_kind: list[list[tuple[Any, ...]]] = [[], [], []]
-    tests = 0
+    n_tests = 0
     for i in range(n - 2):  # one option at a time keeps the arrays small
         j, k = np.triu_indices(n - i - 1, 1)
         triples = np.column_stack([np.full(len(j), i), j + i + 1, k + i + 1])
         a, b, c = triples.T
         triples = triples[np.isfinite(p[a, b] + p[b, c] + p[a, c])]
-        tests += len(triples)
-        for k_kind, rows in enumerate(_find_violations(p, triples)):
-            violations_by_kind[k_kind] += rows
-    if not tests:
+        n_tests += len(triples)
+        for kind, violating_rows in enumerate(_find_violations(p, triples)):
+            violations_by_kind[kind] += violating_rows
+    if not n_tests:
         raise DataError(
             "There is no triple of options with all three pairs compared, so there is nothing to"
             " test; compare more pairs."
         )
-    n_violations = np.array([len(rows) for rows in violations_by_kind])
-    deviations = [np.array([row[3] for row in rows] or [0.0]) for rows in violations_by_kind]
+    n_violations = np.array([len(violating_rows) for violating_rows in violations_by_kind])
+    deviations = [
+        np.array([row[3] for row in violating_rows] or [0.0])
+        for violating_rows in violations_by_kind
+    ]
     table = pd.DataFrame(
         {
             "violations": n_violations,
-            "tests": tests,
-            "error_ratio": n_violations / tests,
+            "tests": n_tests,
+            "error_ratio": n_violations / n_tests,
             "mean_deviation": [kind_deviations.mean() for kind_deviations in deviations],
             "max_deviation": [kind_deviations.max() for kind_deviations in deviations],
         },
         index=list(KINDS),
     )
     violation_rows = [
-        (k_kind, *(data.labels[option] for option in row[:3]), row[3])
-        for k_kind, rows in zip(KINDS, violations_by_kind, strict=True)
-        for row in rows
+        (kind, *(data.labels[option] for option in row[:3]), row[3])
+        for kind, violating_rows in zip(KINDS, violations_by_kind, strict=True)
+        for row in violating_rows
     ]
     violations = pd.DataFrame(violation_rows, columns=["kind", "a", "b", "c", "deviation"])
     weak, moderate, strong = n_violations.tolist()
     return Transitivity(
-        "Stochastic transitivity", table, "", weak, moderate, strong, tests, violations
+        "Stochastic transitivity", table, "", weak, moderate, strong, n_tests, violations
     )
 
 
@@ -123,22 +126,22 @@ def _find_violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple[Any,
     """Return violating triples with deviations, for each kind of transitivity."""
     # Triples are in the order with the smallest violation.
     orders = triples[:, _ORDERS]  # (triples, 6, 3)
-    ij, jk, ik = (p[orders[..., a], orders[..., b]] for a, b in ((0, 1), (1, 2), (0, 2)))
-    required_values = [np.full(ij.shape, 0.5), np.minimum(ij, jk), np.maximum(ij, jk)]
-    n_satisfied = sum((ik >= required).astype(float) for required in required_values)
+    p_ij, p_jk, all_p_ik = (p[orders[..., a], orders[..., b]] for a, b in ((0, 1), (1, 2), (0, 2)))
+    required_by_kind = [np.full(p_ij.shape, 0.5), np.minimum(p_ij, p_jk), np.maximum(p_ij, p_jk)]
+    n_satisfied = sum((all_p_ik >= required_p).astype(float) for required_p in required_by_kind)
     # among equally good orders, the one with the largest p_ik
-    merit = np.where((ij >= 0.5) & (jk >= 0.5), n_satisfied + ik / 2, -1.0)
-    best = merit.argmax(axis=1)
-    rows = np.arange(len(triples))
-    chosen = orders[rows, best]
-    p_ik = ik[rows, best]
+    order_merit = np.where((p_ij >= 0.5) & (p_jk >= 0.5), n_satisfied + all_p_ik / 2, -1.0)
+    best_order = order_merit.argmax(axis=1)
+    triple_indices = np.arange(len(triples))
+    best_triples = orders[triple_indices, best_order]
+    p_ik = all_p_ik[triple_indices, best_order]
     violations = []
-    for required in required_values:
-        deviation = required[rows, best] - p_ik
+    for required_p in required_by_kind:
+        deviations = required_p[triple_indices, best_order] - p_ik
         violations.append(
             [
-                (*chosen[row].tolist(), float(deviation[row]))
-                for row in np.flatnonzero(deviation > 0.0)
+                (*best_triples[triple_index].tolist(), float(deviations[triple_index]))
+                for triple_index in np.flatnonzero(deviations > 0.0)
             ]
         )
     return violations

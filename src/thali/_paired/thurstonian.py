@@ -71,60 +71,64 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     import pandas as pd
     from scipy.special import ndtr
 
-    from thali._worths.data_density import list_wins
+    from thali._worths.density_from_data import list_wins
 
     data = prepare_pairs(data)
     check_finite(data.labels, *list_wins(data))
     n = data.n_options
     design = np.zeros((data.n_pairs, n))
-    rows = np.arange(data.n_pairs)
-    design[rows, data.first], design[rows, data.second] = 1.0, -1.0
+    pair_indices = np.arange(data.n_pairs)
+    design[pair_indices, data.first], design[pair_indices, data.second] = 1.0, -1.0
     design = design[:, 1:]
-    scale, log_likelihood, _, information = maximise_concave(
+    scale_estimates, log_likelihood, _, information = maximise_concave(
         _build_log_likelihood(design, data.wins, data.losses), np.zeros(n - 1)
     )
     covariance = np.zeros((n, n))
     covariance[1:, 1:] = np.linalg.inv(information)
-    total = data.wins + data.losses
+    n_by_pair = data.wins + data.losses
     deviance = max(_compute_deviance(data.wins, data.losses, log_likelihood), 0.0)
     df = data.n_pairs - n + 1
-    p = ndtr(design @ scale)
-    probabilities = np.column_stack([p, ndtr(-design @ scale)])
+    p = ndtr(design @ scale_estimates)
+    probabilities = np.column_stack([p, ndtr(-design @ scale_estimates)])
 
     def simulate_deviance(rng: np.random.Generator) -> float:
         """Return the deviance of choices simulated from the fit."""
-        wins = rng.binomial(total.astype(np.int64), p).astype(float)
-        losses = total - wins
-        refit = maximise_concave(_build_log_likelihood(design, wins, losses), scale, _ROUGH)
+        wins = rng.binomial(n_by_pair.astype(np.int64), p).astype(float)
+        losses = n_by_pair - wins
+        refit = maximise_concave(
+            _build_log_likelihood(design, wins, losses), scale_estimates, _ROUGH
+        )
         return _compute_deviance(wins, losses, refit.value)
 
     is_whole = are_integers(data.wins) and are_integers(data.losses)
-    test = run_fit_test(
+    fit_test = run_fit_test(
         deviance,
         df,
-        total,
+        n_by_pair,
         (1.0 / probabilities).sum(axis=1),
         is_whole,
         simulate_deviance,
-        len(total) * n**2,
+        len(n_by_pair) * n**2,
         samples,
         random_seed,
     )
-    pearson = float(np.sum((data.wins - total * p) ** 2 / (total * p * probabilities[:, 1])))
+    pearson = float(
+        np.sum((data.wins - n_by_pair * p) ** 2 / (n_by_pair * p * probabilities[:, 1]))
+    )
     labels = pd.Index(data.labels, name="option")
-    scale_values = pd.Series(np.r_[0.0, scale], labels, name="scale")
+    scale_values = pd.Series(np.r_[0.0, scale_estimates], labels, name="scale")
     table = pd.DataFrame({"scale": scale_values, "std_error": np.sqrt(np.diag(covariance))})
     return Thurstone(
         title="Thurstone's Case V",
         table=table,
-        note=str(test),
+        note=str(fit_test),
         scale=scale_values,
         covariance=pd.DataFrame(covariance, labels, labels),
         log_likelihood=log_likelihood
         + float(log_binomial_coefficient(data.wins, data.losses).sum()),
         deviance=deviance,
         df=df,
-        p_value=test.p_value,
+        p_value=fit_test.p_value,
         pearson=pearson,
     )
 
@@ -136,17 +140,17 @@ def _build_log_likelihood(design: np.ndarray, wins: np.ndarray, losses: np.ndarr
     def evaluate_scale(scale: np.ndarray) -> Any:
         """Return log-likelihood, gradient and information at scale values."""
         eta = design @ scale
-        low = log_ndtr(-eta)
-        high = log_ndtr(eta)
-        density = -0.5 * eta**2 - 0.5 * LOG_2PI
-        hazard_high = np.exp(density - high)
-        hazard_low = np.exp(density - low)
+        log_p_loss = log_ndtr(-eta)
+        log_p_win = log_ndtr(eta)
+        log_density = -0.5 * eta**2 - 0.5 * LOG_2PI
+        hazard_high = np.exp(log_density - log_p_win)
+        hazard_low = np.exp(log_density - log_p_loss)
         gradient = wins * hazard_high - losses * hazard_low
         curvature = wins * hazard_high * (eta + hazard_high) + losses * hazard_low * (
             hazard_low - eta
         )
         return (
-            float(wins @ high + losses @ low),
+            float(wins @ log_p_win + losses @ log_p_loss),
             design.T @ gradient,
             design.T @ (curvature[:, None] * design),
         )
@@ -156,5 +160,5 @@ def _build_log_likelihood(design: np.ndarray, wins: np.ndarray, losses: np.ndarr
 
 def _compute_deviance(wins: np.ndarray, losses: np.ndarray, log_likelihood: float) -> float:
     """Return twice the log-likelihood ratio of the saturated model to the fit."""
-    counts = np.column_stack([wins, losses]).ravel()
-    return 2 * (saturated_log_likelihood(counts, np.full(len(wins), 2)) - log_likelihood)
+    choice_counts = np.column_stack([wins, losses]).ravel()
+    return 2 * (saturated_log_likelihood(choice_counts, np.full(len(wins), 2)) - log_likelihood)

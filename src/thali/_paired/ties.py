@@ -131,7 +131,7 @@ def davidson(
     """
     import pandas as pd
 
-    from thali._worths.data_density import list_wins
+    from thali._worths.density_from_data import list_wins
 
     if order:
         if ties is not None:
@@ -141,10 +141,10 @@ def davidson(
         data = _set_ties(data, ties)
     if not data.tied.any():
         if order:
-            instead = InPython("use order_effect", "use the order test")
+            alternative = InPython("use order_effect", "use the order test")
         else:
-            instead = InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
-        raise DataError("There are no ties; ", instead, " instead.")
+            alternative = InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
+        raise DataError("There are no ties; ", alternative, " instead.")
     labels = data.labels
     check_finite(labels, *list_wins(data))
     if not (data.wins.any() or data.losses.any()):
@@ -152,42 +152,46 @@ def davidson(
     fit = fit_checked_aspects(
         data, build_known_aspects("unique", True, labels), 0.0, True, n_starts=1
     )
-    test = fit.fit_test(samples, random_seed)
+    fit_test = fit.fit_test(samples, random_seed)
     weights = pd.Series(fit.weights, pd.Index(labels, name="option"), name="weight")
     note = f"Tie parameter {fit.tie:.6g} (standard error {fit.tie_std_error:.4g})."
-    advantage = {}
+    advantage_results = {}
     if order:
-        advantage = _report_advantage(fit)
+        advantage_results = _report_advantage(fit)
         note += (
-            f" Advantage of the first option {advantage['order']:.6g} (standard error "
-            f"{advantage['order_std_error']:.4g}, "
-            f"{format_p_value(advantage['order_p_value'])})."
+            f" Advantage of the first option {advantage_results['order']:.6g} (standard error "
+            f"{advantage_results['order_std_error']:.4g}, "
+            f"{format_p_value(advantage_results['order_p_value'])})."
         )
     assert fit.tie is not None and fit.tie_std_error is not None
     return Davidson(
         title="Bradley-Terry-Luce model with ties (Davidson)",
         table=pd.DataFrame({"weight": weights, "std_error": fit.standard_errors}),
-        note=f"{note} {test}",
+        note=f"{note} {fit_test}",
         weights=weights,
         tie=fit.tie,
         tie_std_error=fit.tie_std_error,
         log_likelihood=fit.log_likelihood,
         deviance=max(fit.deviance, 0.0),
         df=fit.df,
-        p_value=test.p_value,
-        **advantage,
+        p_value=fit_test.p_value,
+        **advantage_results,
     )
 
 
 def _report_advantage(fit: Estimates) -> dict[str, float]:
     """Return gamma, its standard error and p-value, by result name."""
     log_advantage, log_error = estimate_advantage(fit)
-    without = fit_checked_aspects(fit.data.with_covariates(()), fit.known, 0.0, True, n_starts=1)
+    fit_without_order = fit_checked_aspects(
+        fit.data.with_covariates(()), fit.known, 0.0, True, n_starts=1
+    )
     gamma = float(np.exp(log_advantage))
     return {
         "order": gamma,
         "order_std_error": gamma * log_error,
-        "order_p_value": chi_square_tail(2.0 * (fit.maximum.value - without.maximum.value), 1),
+        "order_p_value": chi_square_tail(
+            2.0 * (fit.maximum.value - fit_without_order.maximum.value), 1
+        ),
     }
 
 

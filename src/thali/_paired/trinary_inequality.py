@@ -61,29 +61,31 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     import pandas as pd
 
     data = prepare_pairs(data)
-    owners = build_known_aspects(aspects, True, data.labels).shared
+    owned_aspects = build_known_aspects(aspects, True, data.labels).shared
     p = choice_proportions(data)
-    rows = []
+    triple_rows = []
     with np.errstate(divide="ignore", invalid="ignore"):
         odds = p / p.T
     for z in range(data.n_options):
-        owned_without_z = owners[:, ~owners[z]].astype(int)
+        owned_without_z = owned_aspects[:, ~owned_aspects[z]].astype(int)
         is_shared = (owned_without_z @ owned_without_z.T > 0) & (p > 0.5)
         is_shared[z] = is_shared[:, z] = False
         for x, y in np.argwhere(is_shared):
             with np.errstate(invalid="ignore"):
-                ratio = odds[x, y] * odds[y, z] * odds[z, x]
-            if not np.isnan(ratio):
-                rows.append((data.labels[x], data.labels[y], data.labels[z], float(ratio)))
-    if not rows:
+                triple_ratio = odds[x, y] * odds[y, z] * odds[z, x]
+            if not np.isnan(triple_ratio):
+                triple_rows.append(
+                    (data.labels[x], data.labels[y], data.labels[z], float(triple_ratio))
+                )
+    if not triple_rows:
         raise DataError(
             "There is nothing to test. The test requires two options that share an aspect which a"
             " third option lacks, and one of which was chosen in more than half of their"
             " comparisons."
         )
-    triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
-    ratios = np.array([row[3] for row in rows])
-    confirmed = float(np.mean(ratios > 1))
+    triples = pd.DataFrame(triple_rows, columns=["x", "y", "z", "ratio"])
+    ratios = np.array([row[3] for row in triple_rows])
+    share_confirmed = float(np.mean(ratios > 1))
     quantiles = np.quantile(ratios, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
     table = pd.DataFrame(
         [quantiles],
@@ -91,7 +93,9 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
         columns=["least", "quarter", "median", "three quarters", "most"],
     )
     note = (
-        f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in"
-        f" {format_percent(confirmed, 1)} of the tests."
+        f"{len(triple_rows)} tests; R(x, y, z) > 1, as in a preference tree, in"
+        f" {format_percent(share_confirmed, 1)} of the tests."
     )
-    return TrinaryInequality("Trinary inequality", table, note, len(rows), confirmed, triples)
+    return TrinaryInequality(
+        "Trinary inequality", table, note, len(triple_rows), share_confirmed, triples
+    )

@@ -51,29 +51,32 @@ def treat_ties(data: Judgements, ties: str) -> Judgements:
     return data.without_ties(ties)
 
 
-def merge_judgements(old: Judgements, new: Judgements, ties: str) -> Judgements:
+def merge_judgements(old_data: Judgements, new_data: Judgements, ties: str) -> Judgements:
     """Merge two data sets; pairs become sets if the other has larger sets."""
-    if bool(old.respondents) != bool(new.respondents):
-        subject = "earlier"
-        if old.respondents:
-            subject = "new"
+    if bool(old_data.respondents) != bool(new_data.respondents):
+        subject_words = "earlier"
+        if old_data.respondents:
+            subject_words = "new"
         warn(
             DataWarning(
-                f"The {subject} answers do not identify users, so users are ignored in all votes;"
+                f"The {subject_words} answers do not identify users, so users are ignored in all"
+                " votes;"
                 " name the column of users with ",
                 Argument("respondent"),
                 ".",
             )
         )
-    if isinstance(old, PairedComparisons) and isinstance(new, PairedComparisons):
-        merged = old.with_more(new)
+    if isinstance(old_data, PairedComparisons) and isinstance(new_data, PairedComparisons):
+        merged_data = old_data.with_more(new_data)
     else:
-        merged = _convert_to_choices(old, ties).with_more(_convert_to_choices(new, ties))
-    if (similar_labels := find_similar_labels(merged.labels)) and not any(
-        find_similar_labels(data.labels) for data in (old, new)
+        merged_data = _convert_to_choices(old_data, ties).with_more(
+            _convert_to_choices(new_data, ties)
+        )
+    if (similar_labels := find_similar_labels(merged_data.labels)) and not any(
+        find_similar_labels(data.labels) for data in (old_data, new_data)
     ):
         warn(DataWarning(similar_labels))  # labels within one data set were checked by its reader
-    return merged
+    return merged_data
 
 
 def _convert_to_choices(data: Judgements, ties: str) -> Choices:
@@ -81,15 +84,18 @@ def _convert_to_choices(data: Judgements, ties: str) -> Choices:
     if isinstance(data, Choices):
         return data
     if data.covariates is not None or data.dates is not None:
-        text = "dates"
-        absent = "dates"
+        unusable_words = "dates"
+        absent_words = "dates"
         if data.covariates is not None:
-            names = data.covariate_names
-            text = f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
-            absent = "covariates"
+            covariate_names = data.covariate_names
+            unusable_words = (
+                f"the covariate{'s' * (len(covariate_names) > 1)} {shorten(covariate_names)}"
+            )
+            absent_words = "covariates"
         raise DataError(
-            f"Paired comparisons with {text} cannot be combined with choices from larger sets,"
-            f" which have no {absent}; make separate leaderboards."
+            f"Paired comparisons with {unusable_words} cannot be combined with choices from larger"
+            " sets,"
+            f" which have no {absent_words}; make separate leaderboards."
         )
     if data.n_ties and ties == DAVIDSON:
         raise DataError(
@@ -100,25 +106,25 @@ def _convert_to_choices(data: Judgements, ties: str) -> Choices:
             Setting("ties", "drop"),
             ".",
         )
-    counted: Any = treat_ties(data, ties)
-    return Choices.from_comparisons(counted)
+    counted_pairs: Any = treat_ties(data, ties)
+    return Choices.from_comparisons(counted_pairs)
 
 
 def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> PairedComparisons:
     """Return paired comparisons; raise for ties or covariates not allowed."""
-    pairs = convert_to_comparisons(data)
+    comparisons = convert_to_comparisons(data)
     if not ties:
-        pairs.refuse_ties()
-    return drop_covariate(pairs, used_covariate)
+        comparisons.refuse_ties()
+    return drop_covariate(comparisons, used_covariate)
 
 
 def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedComparisons:
     """Return comparisons without `used_covariate`; raise DataError if they have another."""
     data.refuse_dates()
-    if names := [name for name in data.covariate_names if name != used_covariate]:
+    if other_covariates := [name for name in data.covariate_names if name != used_covariate]:
         raise DataError(
             "This analysis requires comparisons without covariates, but these have"
-            f" {shorten(names)}; fit a model instead, or remove the covariates with"
+            f" {shorten(other_covariates)}; fit a model instead, or remove the covariates with"
             " data.with_covariates([])."
         )
     return data.with_covariates(())
@@ -161,15 +167,15 @@ def split_by_order(data: Any) -> list[PairedComparisons]:
 
 def merge_orders(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:
     """Merge comparisons of both orders, with the covariate "order"."""
-    rows = []
+    outcome_blocks = []
     for data, is_forward in ((forward, True), (backward, False)):
         was_first = np.full(data.n_pairs, is_forward)
-        rows.append((data.first, data.second, data.wins, data.tied, was_first))
-        rows.append((data.second, data.first, data.losses, 0.0 * data.tied, ~was_first))
-    winner, loser, counts, tied, in_order = (
-        np.concatenate(column) for column in zip(*rows, strict=True)
+        outcome_blocks.append((data.first, data.second, data.wins, data.tied, was_first))
+        outcome_blocks.append((data.second, data.first, data.losses, 0.0 * data.tied, ~was_first))
+    winners, losers, outcome_counts, ties, is_in_order = (
+        np.concatenate(blocks) for blocks in zip(*outcome_blocks, strict=True)
     )
-    fields = build_fields(forward.labels, winner, loser, counts, tied, None, in_order)
+    fields = build_fields(forward.labels, winners, losers, outcome_counts, ties, None, is_in_order)
     return PairedComparisons._from_fields(*fields).with_order()
 
 
@@ -185,21 +191,21 @@ def prepare_groups(groups: Any, noun: str, ties: bool = False) -> list[PairedCom
     data_sets = [prepare_pairs(data_set, ties) for data_set in groups]
     if not data_sets:
         raise DataError(f"There are no {noun}; give at least one data set.")
-    for number, data_set in enumerate(data_sets):
+    for group_index, data_set in enumerate(data_sets):
         if data_set.labels != data_sets[0].labels:
             raise DataError(
                 f"The {noun} must have the same options in the same order. The first has"
-                f" {shorten(data_sets[0].labels)}, but number {number + 1} has"
+                f" {shorten(data_sets[0].labels)}, but number {group_index + 1} has"
                 f" {shorten(data_set.labels)}; align the options with subset(labels)."
             )
     return data_sets
 
 
-def list_group_names(groups: Any, count: int, noun: str) -> list[str]:
+def list_group_names(groups: Any, n_groups: int, noun: str) -> list[str]:
     """Return the keys of a mapping of groups, else "judge 1", "judge 2", ..."""
     if hasattr(groups, "keys") and not hasattr(groups, "columns"):
         return [str(key) for key in groups.keys()]
-    return [f"{noun} {number + 1}" for number in range(count)]
+    return [f"{noun} {group_index + 1}" for group_index in range(n_groups)]
 
 
 def pool_groups(groups: list[PairedComparisons]) -> PairedComparisons:
@@ -210,7 +216,7 @@ def pool_groups(groups: list[PairedComparisons]) -> PairedComparisons:
 
 
 def find_pair_indices(data: PairedComparisons, pooled_data: PairedComparisons) -> np.ndarray:
-    """Return where each pair of `data` is among the pairs of `pooled_data`."""
+    """Return the index of each pair of `data` among the pairs of `pooled_data`."""
     index_of_pair = {pair: k for k, pair in enumerate(_iterate_pairs(pooled_data))}
     return np.array([index_of_pair[pair] for pair in _iterate_pairs(data)])
 
@@ -223,12 +229,12 @@ def _iterate_pairs(data: PairedComparisons) -> Iterable[tuple[int, int]]:
 def check_complete(data: PairedComparisons) -> None:
     """Raise DataError if some pair was never compared."""
     if data.n_pairs < count_pairs(data.n_options):
-        compared = set(_iterate_pairs(data))
+        compared_pairs = set(_iterate_pairs(data))
         i, j = next(
             (i, j)
             for i in range(data.n_options)
             for j in range(i + 1, data.n_options)
-            if (i, j) not in compared
+            if (i, j) not in compared_pairs
         )
         raise DataError(
             f"Counting circular triads requires every pair compared, but {data.labels[i]!r} was"
@@ -249,11 +255,11 @@ def check_integer_counts(data: PairedComparisons) -> None:
 
 def choice_proportions(data: PairedComparisons) -> np.ndarray:
     """Return proportions of row over column, NaN if never compared, (n, n)."""
-    table = np.full((data.n_options, data.n_options), np.nan)
-    total = data.wins + data.losses
-    table[data.first, data.second] = data.wins / total
-    table[data.second, data.first] = data.losses / total
-    return table
+    proportions = np.full((data.n_options, data.n_options), np.nan)
+    n_by_pair = data.wins + data.losses
+    proportions[data.first, data.second] = data.wins / n_by_pair
+    proportions[data.second, data.first] = data.losses / n_by_pair
+    return proportions
 
 
 # Counts of a file, a data frame or data, with parts -----------------------------------------------
@@ -287,76 +293,102 @@ def count_votes(
     """Count the votes of any source, skipping rows counted before."""
     from thali._reading.layout_recognition import check_names
 
-    columns = {
+    given_columns = {
         name: value
         for name, value in column_arguments.items()
         if name not in ("covariates", "by", "id")
     }
     covariates = column_arguments["covariates"]
-    by = list_names_argument(column_arguments["by"])
-    identifier = list_names_argument(column_arguments["id"])
-    check_names(columns, PAIRS, CHOICES)
+    part_columns = list_names_argument(column_arguments["by"])
+    id_columns = list_names_argument(column_arguments["id"])
+    check_names(given_columns, PAIRS, CHOICES)
     if isinstance(source, Judgements | np.ndarray | list | tuple):
         if covariates is not None and isinstance(source, Judgements):
-            names = list_names_argument(covariates)
-            source = convert_to_judgements(source).with_covariates(names)
-        if columns or identifier:
+            covariate_names = list_names_argument(covariates)
+            source = convert_to_judgements(source).with_covariates(covariate_names)
+        if given_columns or id_columns:
             raise ArgumentError(
-                f"leaderboard has no argument {next(iter(columns), 'id')!r} for"
+                f"leaderboard has no argument {next(iter(given_columns), 'id')!r} for"
                 f" {type(source).__name__}; column names apply to files and data frames only."
             )
         return CountedComparisons(
             source,
-            {column: dict(convert_to_judgements(source).by_group(column)) for column in by},
+            {
+                column: dict(convert_to_judgements(source).by_group(column))
+                for column in part_columns
+            },
         )
-    if names := list_names_argument(covariates):
-        columns["covariates"] = names
+    if covariate_names := list_names_argument(covariates):
+        given_columns["covariates"] = covariate_names
     if isinstance(source, str | Path):
         from thali._reading.large_tables import read_rows
 
-        extra_columns = [*by, *identifier, *filter(None, [columns.get("respondent")])]
+        extra_columns = [
+            *part_columns,
+            *id_columns,
+            *filter(None, [given_columns.get("respondent")]),
+        ]
         rows = read_rows(
-            source, extra_columns, progressbar, columns.pop("where", None), columns, (CHOICES,)
+            source,
+            extra_columns,
+            progressbar,
+            given_columns.pop("where", None),
+            given_columns,
+            (CHOICES,),
         )
-        return count_rows(rows, by, identifier, known_ids)
-    if by or identifier:
+        return count_rows(rows, part_columns, id_columns, known_ids)
+    if part_columns or id_columns:
         return count_rows(
-            read_rows_of_frame(source, columns, (CHOICES,)), by, identifier, known_ids
+            read_rows_of_frame(source, given_columns, (CHOICES,)),
+            part_columns,
+            id_columns,
+            known_ids,
         )
-    return CountedComparisons(read_comparisons(source, CHOICES, **columns), {})
+    return CountedComparisons(read_comparisons(source, CHOICES, **given_columns), {})
 
 
 def count_rows(
-    rows: "ComparisonTable", by: Sequence[str], identifier: Any, known_ids: np.ndarray | None
+    comparison_table: "ComparisonTable",
+    part_columns: Sequence[str],
+    id_columns: Any,
+    known_ids: np.ndarray | None,
 ) -> CountedComparisons:
     """Count the comparisons in the rows of a table, in all and by part."""
-    ids, repeated = None, 0
-    if identifier:
-        if not len(rows.table.frame):
-            raise DataError(f"{rows.table.file}: the table has no rows; give at least one vote.")
+    answer_ids, n_repeated = None, 0
+    if id_columns:
+        if not len(comparison_table.table.frame):
+            raise DataError(
+                f"{comparison_table.table.file}: the table has no rows; give at least one vote."
+            )
         if known_ids is None:
             known_ids = np.zeros(0, np.uint64)
-        rows, ids, repeated = rows.drop_known_answers(identifier[0], known_ids)
-        if not len(rows.table.frame):
-            subject = "The vote was"
-            if repeated != 1:
-                subject = f"All {repeated:,} votes were"
+        comparison_table, answer_ids, n_repeated = comparison_table.drop_known_answers(
+            id_columns[0], known_ids
+        )
+        if not len(comparison_table.table.frame):
+            subject_words = "The vote was"
+            if n_repeated != 1:
+                subject_words = f"All {n_repeated:,} votes were"
             raise DataError(
-                f"{rows.table.file}: {subject} already counted, according to column"
-                f" {identifier[0]!r}."
+                f"{comparison_table.table.file}: {subject_words} already counted, according to"
+                " column"
+                f" {id_columns[0]!r}."
             )
-        if identifier[0] not in by:
-            rows = rows.drop_column(identifier[0])
+        if id_columns[0] not in part_columns:
+            comparison_table = comparison_table.drop_column(id_columns[0])
     # so that the sentence does not call the columns of parts unused
-    table = replace(rows.table, filter_columns=(*rows.table.filter_columns, *by))
-    data, read_as = rows._replace(table=table).build()
+    table = replace(
+        comparison_table.table,
+        filter_columns=(*comparison_table.table.filter_columns, *part_columns),
+    )
+    data, layout = comparison_table._replace(table=table).build()
     return CountedComparisons(
         data,
-        {column: rows.split_by(column) for column in by},
-        ids,
-        repeated,
-        read_as,
-        (rows.table.file,),
+        {column: comparison_table.split_by(column) for column in part_columns},
+        answer_ids,
+        n_repeated,
+        layout,
+        (comparison_table.table.file,),
     )
 
 
@@ -364,9 +396,9 @@ def name_parts(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, A
     """Return {name of a part: (column, its data)}."""
     parts_by_name = {}
     for column, parts_of_column in parts.items():
-        for value, part in parts_of_column.items():
-            name = str(value)
+        for part_value, part_data in parts_of_column.items():
+            part_name = str(part_value)
             if len(parts) > 1:
-                name = f"{column} {value}"
-            parts_by_name[name] = column, part
+                part_name = f"{column} {part_value}"
+            parts_by_name[part_name] = column, part_data
     return parts_by_name

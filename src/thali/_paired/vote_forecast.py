@@ -41,18 +41,20 @@ def vote_information(difference: np.ndarray, nu: float, lapse: float) -> np.ndar
         split_probabilities,
     )
 
-    q, rest = split_probabilities(difference)
+    q, q_rest = split_probabilities(difference)
     has_ties = not np.isnan(nu)
     log_nu = np.log(nu)
-    no_vote = VoteOutcome(np.zeros_like(q), np.zeros_like(q), np.zeros_like(q), lapse, has_ties)
-    ratio = np.zeros_like(q)
+    empty_vote = VoteOutcome(np.zeros_like(q), np.zeros_like(q), np.zeros_like(q), lapse, has_ties)
+    tie_ratio = np.zeros_like(q)
     if has_ties:
-        ratio = compute_tie_ratio(no_vote, q, rest, log_nu)
+        tie_ratio = compute_tie_ratio(empty_vote, q, q_rest, log_nu)
     p = mix_with_guess(q, lapse)
-    expected = no_vote._replace(
-        wins=p / (1.0 + ratio), losses=(1.0 - p) / (1.0 + ratio), tied=ratio / (1.0 + ratio)
+    expected_vote = empty_vote._replace(
+        wins=p / (1.0 + tie_ratio),
+        losses=(1.0 - p) / (1.0 + tie_ratio),
+        tied=tie_ratio / (1.0 + tie_ratio),
     )
-    return -compute_derivatives(expected, q, rest, log_nu).bend
+    return -compute_derivatives(expected_vote, q, q_rest, log_nu).bend
 
 
 def forecast_separation(
@@ -97,44 +99,65 @@ def forecast_separation(
     import pandas as pd
     from scipy.special import ndtri
 
-    differences = -np.diff(log_worths, axis=1)
-    size = differences.shape[1]
-    mean = differences.mean(axis=0)
-    root = _cholesky_factor(np.atleast_2d(np.cov(differences, rowvar=False))[::-1, ::-1])[
+    worth_differences = -np.diff(log_worths, axis=1)
+    n_differences = worth_differences.shape[1]
+    mean_differences = worth_differences.mean(axis=0)
+    root = _cholesky_factor(np.atleast_2d(np.cov(worth_differences, rowvar=False))[::-1, ::-1])[
         ::-1, ::-1
     ]
-    pairs = np.array(
-        [[float(i <= k < j) for k in range(size)] for i, j in combinations(range(size + 1), 2)]
+    pair_contrasts = np.array(
+        [
+            [float(i <= k < j) for k in range(n_differences)]
+            for i, j in combinations(range(n_differences + 1), 2)
+        ]
     )
-    pair_information = vote_information(pairs @ mean, nu, lapse).clip(0.0) / (effect * len(pairs))
-    mean_information = (pairs.T * pair_information) @ pairs
+    pair_information = vote_information(pair_contrasts @ mean_differences, nu, lapse).clip(0.0) / (
+        effect * len(pair_contrasts)
+    )
+    mean_information = (pair_contrasts.T * pair_information) @ pair_contrasts
     gain_functions: dict[str, Callable[[float], np.ndarray]] = {
         "among_these": lambda n: n * mean_information
     }
     if as_so_far is not None:
         gain_functions = {"as_so_far": as_so_far} | gain_functions
-    truth = _solve_triangular(root, differences - mean)
-    noise = np.roll(truth, len(truth) // 2, axis=0)
-    margin = float(ndtri(CERTAIN))  # standard deviations of a difference whose sign is just certain
+    true_deviations = _solve_triangular(root, worth_differences - mean_differences)
+    other_deviations = np.roll(true_deviations, len(true_deviations) // 2, axis=0)
+    min_sds = float(
+        ndtri(CERTAIN)
+    )  # standard deviations of a difference whose sign is just certain
 
-    def share_separated(gained: np.ndarray) -> float:
+    def share_separated(gained_information: np.ndarray) -> float:
         """Return the share of draws in which all options separate."""
-        information_root = _cholesky_factor(root.T @ gained @ root)
-        spread = np.linalg.inv(
-            np.eye(size) + information_root @ information_root.T
+        information_root = _cholesky_factor(root.T @ gained_information @ root)
+        posterior_covariance = np.linalg.inv(
+            np.eye(n_differences) + information_root @ information_root.T
         )  # of eigenvalues from 0 to 1
         posterior_means = (
-            mean + (truth @ information_root + noise) @ information_root.T @ spread @ root.T
+            mean_differences
+            + (true_deviations @ information_root + other_deviations)
+            @ information_root.T
+            @ posterior_covariance
+            @ root.T
         )
-        sd = np.sqrt(np.einsum("pi,ij,pj->p", pairs @ root, spread, pairs @ root))
+        posterior_sds = np.sqrt(
+            np.einsum(
+                "pi,ij,pj->p", pair_contrasts @ root, posterior_covariance, pair_contrasts @ root
+            )
+        )
         return float(
-            (np.abs(posterior_means @ pairs.T) > np.maximum(margin * sd, _EQUAL)).all(axis=1).mean()
+            (
+                np.abs(posterior_means @ pair_contrasts.T)
+                > np.maximum(min_sds * posterior_sds, _EQUAL)
+            )
+            .all(axis=1)
+            .mean()
         )
 
     shares_by_votes = {}
     for n in (0.0, *(step * 10.0**power for power in range(1, 10) for step in _STEPS), _MAX_VOTES):
         shares_by_votes[int(n)] = {
-            name: share_separated(gain(n)) for name, gain in gain_functions.items()
+            column_name: share_separated(compute_gain(n))
+            for column_name, compute_gain in gain_functions.items()
         }
         if min(shares_by_votes[int(n)].values()) >= CHANCES[-1]:
             break
@@ -146,30 +169,30 @@ def _cholesky_factor(matrix: np.ndarray) -> np.ndarray:
     root = np.zeros_like(matrix)
     min_variance = _SINGULAR * matrix.diagonal().max()
     for k in range(len(matrix)):
-        column = matrix[k:, k] - root[k:, :k] @ root[k, :k]
-        if column[0] > min_variance:
-            root[k:, k] = column / np.sqrt(column[0])
+        remaining_column = matrix[k:, k] - root[k:, :k] @ root[k, :k]
+        if remaining_column[0] > min_variance:
+            root[k:, k] = remaining_column / np.sqrt(remaining_column[0])
     return root
 
 
-def _solve_triangular(root: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return x with x @ root.T = rows, 0 in directions without variance."""
-    solution = np.zeros_like(rows)
+def _solve_triangular(root: np.ndarray, right_sides: np.ndarray) -> np.ndarray:
+    """Return x with x @ root.T = right_sides, 0 in directions without variance."""
+    solution = np.zeros_like(right_sides)
     for k in range(len(root))[::-1]:
         if root[k, k] > 0.0:
-            solution[:, k] = (rows[:, k] - solution @ root[k]) / root[k, k]
+            solution[:, k] = (right_sides[:, k] - solution @ root[k]) / root[k, k]
     return solution
 
 
 def find_votes_needed(
-    chances: Sequence[float], numbers: Sequence[int], target: float
+    chances: Sequence[float], vote_numbers: Sequence[int], target_probability: float
 ) -> int | None:
-    """Return the fewest votes whose probability reaches `target`, or None."""
+    """Return the fewest votes whose probability reaches `target_probability`, or None."""
     return next(
         (
-            number
-            for number, probability in zip(numbers, chances, strict=True)
-            if probability >= target
+            n_votes
+            for n_votes, probability in zip(vote_numbers, chances, strict=True)
+            if probability >= target_probability
         ),
         None,
     )

@@ -77,44 +77,54 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     check_allowed("scale", scale, ("utility", "weights"))
     fit = require_estimates(model, "wald_test")
     if scale == "utility":
-        names = fit.known.labels
-        c = _build_contrasts(contrasts, list(names), "options")
+        quantity_labels = fit.known.labels
+        c = _build_contrasts(contrasts, list(quantity_labels), "options")
         estimates_used = fit.raw_utility
         covariance = fit.raw_utility_covariance()
         weight_contrasts = c @ fit.known.owners
         title = "Wald test on the utility scale"
     else:
-        names = fit.known.names
-        c = _build_contrasts(contrasts, list(names), "aspects")
+        quantity_labels = fit.known.names
+        c = _build_contrasts(contrasts, list(quantity_labels), "aspects")
         estimates_used = fit.weights
         covariance = fit.covariance
         weight_contrasts = c
         title = "Wald test on the weights"
     is_used = (c != 0).any(axis=0)
-    if missing := [
-        name
-        for name, is_undefined in zip(names, is_used & np.isnan(np.diag(covariance)), strict=True)
+    if undefined_labels := [
+        label
+        for label, is_undefined in zip(
+            quantity_labels, is_used & np.isnan(np.diag(covariance)), strict=True
+        )
         if is_undefined
     ]:
         raise ArgumentError(
-            f"{shorten(missing)} has no standard error, because its weight is zero or not"
+            f"{shorten(undefined_labels)} has no standard error, because its weight is zero or not"
             " identified; leave it out of the contrasts."
         )
     c = c[:, is_used]
     estimates_used = estimates_used[is_used]
     covariance = covariance[np.ix_(is_used, is_used)]
-    estimate = c @ estimates_used
-    spread = c @ covariance @ c.T
+    contrast_estimates = c @ estimates_used
+    contrast_covariance = c @ covariance @ c.T
     df = int(np.linalg.matrix_rank(c))
     if (
-        np.linalg.matrix_rank(spread, tol=1e-12 * max(np.trace(spread), 1e-300), hermitian=True)
+        np.linalg.matrix_rank(
+            contrast_covariance,
+            tol=1e-12 * max(np.trace(contrast_covariance), 1e-300),
+            hermitian=True,
+        )
         < df
     ):
         raise ArgumentError(
             "A contrast has no standard error, because all of its weights are zero; remove this"
             " contrast."
         )
-    statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
+    statistic = float(
+        contrast_estimates
+        @ np.linalg.pinv(contrast_covariance, rcond=1e-12, hermitian=True)
+        @ contrast_estimates
+    )
     df_by_contrast = None
     p_value = chi_square_tail(statistic, df)
     if fit.is_over_people:
@@ -122,10 +132,15 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
         p_value = f_test_p_value(
             statistic, df, fit.degrees(compute_orthonormal_basis(weight_contrasts.T).T)
         )
-    error = np.sqrt(np.diag(spread))
-    z = estimate / error
+    std_errors = np.sqrt(np.diag(contrast_covariance))
+    z = contrast_estimates / std_errors
     table = pd.DataFrame(
-        {"estimate": estimate, "std_error": error, "z": z, "p_value": fit.tail(z, df_by_contrast)}
+        {
+            "estimate": contrast_estimates,
+            "std_error": std_errors,
+            "z": z,
+            "p_value": fit.tail(z, df_by_contrast),
+        }
     )
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
     note = f"W = {statistic:.6g} on {df} df, {format_p_value(p_value)}"
@@ -145,35 +160,36 @@ def f_test_p_value(statistic: float, df: int, error_df: float) -> float:
     return float(fdtrc(df, denominator_df, max(statistic, 0.0) * denominator_df / (df * error_df)))
 
 
-def _build_contrasts(contrasts: Any, names: list[str], noun: str) -> np.ndarray:
+def _build_contrasts(contrasts: Any, labels: list[str], noun: str) -> np.ndarray:
     """Return the contrast matrix, one row per contrast, from the user's argument."""
     if isinstance(contrasts, dict):
         contrasts = [contrasts]
     if hasattr(contrasts, "to_dict") and hasattr(contrasts, "columns"):
         contrasts = contrasts.to_dict("records")
     if isinstance(contrasts, list | tuple) and contrasts and isinstance(contrasts[0], dict):
-        matrix = np.zeros((len(contrasts), len(names)))
-        for row, contrast in zip(matrix, contrasts, strict=True):
-            for name, coefficient in contrast.items():
-                if str(name) not in names:
-                    suggestion = suggest(str(name), names) or f" They are {shorten(names)}."
+        matrix = np.zeros((len(contrasts), len(labels)))
+        for matrix_row, contrast in zip(matrix, contrasts, strict=True):
+            for label, coefficient in contrast.items():
+                if str(label) not in labels:
+                    suggestion = suggest(str(label), labels) or f" They are {shorten(labels)}."
                     raise ArgumentError(
-                        f"A contrast contains {name!r}, which is not among the {noun}.{suggestion}"
+                        f"A contrast contains {label!r}, which is not among the {noun}.{suggestion}"
                     )
-                row[names.index(str(name))] = coefficient
+                matrix_row[labels.index(str(label))] = coefficient
     else:
         matrix = np.atleast_2d(np.asarray(contrasts, float))
-    if matrix.ndim != 2 or matrix.shape[1] != len(names):
+    if matrix.ndim != 2 or matrix.shape[1] != len(labels):
         raise ArgumentError(
-            f"Contrasts must have one column for each of the {len(names)} {noun}; got shape"
+            f"Contrasts must have one column for each of the {len(labels)} {noun}; got shape"
             f" {matrix.shape}."
         )
     if not np.isfinite(matrix).all() or not (matrix != 0).any(axis=1).all():
         raise ArgumentError("Every contrast must be finite and have a nonzero entry.")
-    for number, row in enumerate(matrix):
-        if abs(row.sum()) > 1e-9 * np.abs(row).sum():
+    for contrast_index, matrix_row in enumerate(matrix):
+        if abs(matrix_row.sum()) > 1e-9 * np.abs(matrix_row).sum():
             raise ArgumentError(
-                f"Contrast {number + 1} sums to {row.sum():g}, but must sum to 0, because weights"
+                f"Contrast {contrast_index + 1} sums to {matrix_row.sum():g}, but must sum to 0,"
+                " because weights"
                 " are known only up to a common factor. Compare options with each other, with 1"
                 " for one and -1 for the other."
             )

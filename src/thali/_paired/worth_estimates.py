@@ -13,7 +13,8 @@ from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.effects_with_certain_sign import CERTAIN
 from thali._posterior.respondent_dependence import Dependence
 
-from .leaderboard_worths import (
+from .elo_scale import WorthScale
+from .leaderboard_posterior import (
     BoardProblem,
     JudgedWorths,
     WorthsRequest,
@@ -22,13 +23,12 @@ from .leaderboard_worths import (
     check_worth_chains,
     tabulate_judged_worths,
 )
-from .rating_scale import WorthScale
 from .vote_counts import Judgements
 
 if TYPE_CHECKING:
-    from thali._worths.density import Spreads
-    from thali._worths.laplace import Marginal
-    from thali._worths.respondent_variance import RespondentAdjustment
+    from thali._worths.laplace_approximation import Marginal
+    from thali._worths.posterior_density import Spreads
+    from thali._worths.respondent_sandwich import RespondentAdjustment
 
 # numbers of draws of Laplace's approximation; maximum of numbers in memory
 DRAWS, MIN_DRAWS, MAX_NUMBERS = 4000, 500, 25_000_000
@@ -62,10 +62,10 @@ class WorthEstimates(NamedTuple):
     def monotone_means(self) -> np.ndarray:
         """Mean log worths, made monotone in rank for the table."""
         if self.estimate is None:
-            means = self.log_worths.mean(axis=0)
+            mean_log_worths = self.log_worths.mean(axis=0)
         else:
-            means = self.estimate[0]
-        return fit_descending_means(sort_descending(self.modes), means)
+            mean_log_worths = self.estimate[0]
+        return fit_descending_means(sort_descending(self.modes), mean_log_worths)
 
     @property
     def effects(self) -> np.ndarray:
@@ -93,28 +93,28 @@ def estimate_worths(
     data: Judgements, request: WorthsRequest, scale: WorthScale, progressbar: bool
 ) -> WorthEstimates:
     """Estimate a leaderboard's worths by the requested method."""
-    from thali._worths.data_density import check_estimable, convert_for_likelihood
-    from thali._worths.laplace import Marginal
-    from thali._worths.respondent_variance import RespondentAdjustment, build_adjustment
+    from thali._worths.density_from_data import check_estimable, convert_for_likelihood
+    from thali._worths.laplace_approximation import Marginal
+    from thali._worths.respondent_sandwich import RespondentAdjustment, build_adjustment
 
     data = convert_for_likelihood(data)
-    by_chains = request.method == "mcmc"
+    uses_chains = request.method == "mcmc"
     default_people = ADJUSTED
-    if by_chains:
+    if uses_chains:
         default_people = INDEPENDENT
     problem = build_worth_problem(data, request)
     if not request.has_prior:
         check_estimable(data, problem.density)
     check_anchor(problem, scale)
-    with Progress(progressbar and not by_chains, "drawing", 1, "draws") as progress:
+    with Progress(progressbar and not uses_chains, "drawing", 1, "draws") as progress:
         progress.note("estimating worths")
         marginal = Marginal(problem.density, request.spread, request.judge_sd, request.drift)
-        respondents = RespondentAdjustment()
+        adjustment = RespondentAdjustment()
         if request.is_plain:
-            respondents = build_adjustment(data, marginal, request.people, default_people)
-        if not by_chains:
-            return _estimate_by_laplace(problem, scale, marginal, respondents)
-    return _estimate_by_chains(problem, scale, marginal, respondents.power_dependence, progressbar)
+            adjustment = build_adjustment(data, marginal, request.people, default_people)
+        if not uses_chains:
+            return _estimate_by_laplace(problem, scale, marginal, adjustment)
+    return _estimate_by_chains(problem, scale, marginal, adjustment.power_dependence, progressbar)
 
 
 def fit_individuals(data: Judgements, request: WorthsRequest, progressbar: bool) -> WorthEstimates:
@@ -138,13 +138,13 @@ def _estimate_by_laplace(
     problem: BoardProblem,
     scale: WorthScale,
     marginal: "Marginal",
-    respondents: "RespondentAdjustment",
+    adjustment: "RespondentAdjustment",
 ) -> WorthEstimates:
     """Estimate worths by Laplace approximation, or by maximum likelihood."""
     from scipy.special import ndtri, stdtrit
 
     from thali._worths.posterior_sample import sample_posterior
-    from thali._worths.respondent_variance import widen_points
+    from thali._worths.respondent_sandwich import widen_points
 
     density = problem.density
     spreads = None
@@ -158,22 +158,25 @@ def _estimate_by_laplace(
         points = mode.point[:, None] + marginal.draw_deviations(mode, rng, n_draws)
         mean_point = mode.point
     mean_log_worths = density.centre_by_period(mean_point[:, None])[-1, :, 0]
-    variance = respondents.adjusted_variance
-    if problem.request.has_prior and variance is None:
-        estimate = None
+    score_variance = adjustment.adjusted_variance
+    if problem.request.has_prior and score_variance is None:
+        point_estimate = None
     else:
-        estimate = (mean_log_worths, mean_point[density.beta])
-    narrow, with_variance = points, None
-    if variance is not None:
-        narrow, points = widen_points(rng, marginal, variance, points, mean_point)
-        reach = stdtrit(variance.df, CERTAIN) / ndtri(CERTAIN)
-        with_variance = mean_log_worths + reach * (
-            density.centre_by_period(narrow)[-1].T - mean_log_worths
+        point_estimate = (mean_log_worths, mean_point[density.beta])
+    narrow_points, with_variance = points, None
+    if score_variance is not None:
+        narrow_points, points = widen_points(rng, marginal, score_variance, points, mean_point)
+        factor_of_df = stdtrit(score_variance.df, CERTAIN) / ndtri(CERTAIN)
+        with_variance = mean_log_worths + factor_of_df * (
+            density.centre_by_period(narrow_points)[-1].T - mean_log_worths
         )
     estimates = _build_estimates(problem, scale, marginal, points, spreads)
-    nu = np.exp(narrow[density.nu]).ravel()
+    nu = np.exp(narrow_points[density.nu]).ravel()
     return estimates._replace(
-        nu=nu, estimate=estimate, people=respondents.score_dependence, with_variance=with_variance
+        nu=nu,
+        estimate=point_estimate,
+        people=adjustment.score_dependence,
+        with_variance=with_variance,
     )
 
 
@@ -185,17 +188,22 @@ def _estimate_by_chains(
     progressbar: bool,
 ) -> WorthEstimates:
     """Estimate worths by Markov chains, tempered if respondents repeat answers."""
-    from thali._worths.chains import run_chains
-    from thali._worths.laplace import Marginal
+    from thali._worths.hamiltonian_chains import run_chains
+    from thali._worths.laplace_approximation import Marginal
 
     if people is not None and people.power < 1.0:
         marginal = Marginal(problem.density.raise_to_power(people.power), problem.request.spread)
     chain_draws = run_chains(marginal, problem.request.random_seed, progressbar)
-    names = problem.data.labels, problem.periods, problem.judges, problem.data.covariate_names
-    check = check_worth_chains(chain_draws.reported, marginal, *names)
+    quantity_options = (
+        problem.data.labels,
+        problem.periods,
+        problem.judges,
+        problem.data.covariate_names,
+    )
+    chain_check = check_worth_chains(chain_draws.reported, marginal, *quantity_options)
     return _build_estimates(
         problem, scale, marginal, chain_draws.points, chain_draws.spreads
-    )._replace(people=people, of_chains=check)
+    )._replace(people=people, of_chains=chain_check)
 
 
 def _build_estimates(
@@ -207,12 +215,12 @@ def _build_estimates(
 ) -> WorthEstimates:
     """Return estimates from draws of parameters, with tables of judges and periods."""
     density = problem.density
-    modes = density.centre_by_period(marginal.mean_mode[:, None])[-1, :, 0]
+    mode_worths = density.centre_by_period(marginal.mean_mode[:, None])[-1, :, 0]
     nu = np.exp(points[density.nu]).ravel()
     beta = points[density.beta].T
     estimates = WorthEstimates(
         density.centre_by_period(points)[-1].T,
-        modes,
+        mode_worths,
         nu,
         beta,
         marginal=marginal,

@@ -13,8 +13,8 @@ from thali._model import printed_table_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
 from thali._model.finding_settings import DEFAULT_SETTINGS, AnswerSettings
-from thali._paired import findings as of_leaderboard
 from thali._paired import leaderboard_report
+from thali._paired.leaderboard_findings import build_board_findings
 from thali._paired.leaderboard_result import Leaderboard
 from thali._printed_result import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
@@ -66,7 +66,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
             f" {shorten([*settings])}."
         )
     if isinstance(answer, Leaderboard):
-        return of_leaderboard.build_board_findings(answer)
+        return build_board_findings(answer)
     if isinstance(answer, PrintedResult):
         return printed_table_findings.build_printed_findings(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):

@@ -41,7 +41,7 @@ from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
 
-from .data_density import split_by_respondent
+from .density_from_data import split_by_respondent
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
 
 if TYPE_CHECKING:
@@ -89,13 +89,13 @@ def report_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding
 
 
 def has_score_finding(model: "BradleyTerryLuce", settings: AnswerSettings) -> bool:
-    """Return whether scores are reported: best-worst data, or an option for none."""
+    """Return whether scores are reported: for best-worst data, or with a none option."""
     return model._get_fit_data().worst is not None or settings.none is not None
 
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def report_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """Report MaxDiff scores of the options; None for other data than best-worst."""
+    """Report MaxDiff scores of the options; None for data other than best-worst."""
     if not has_score_finding(model, settings):
         return None
     table = model.scores(None, settings.none, settings.random_seed, settings.ci)
@@ -106,15 +106,18 @@ def report_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
 def report_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the log worth of each option."""
     table = model.worths(settings.ci)
-    shares: Any = table["share"]
-    largest = list_names(
-        [f"{option} ({format_number(share)})" for option, share in shares.nlargest(_NAMED).items()]
+    option_shares: Any = table["share"]
+    largest_shares = list_names(
+        [
+            f"{option} ({format_number(share)})"
+            for option, share in option_shares.nlargest(_NAMED).items()
+        ]
     )
     brief = None
     if not has_score_finding(model, settings):
         brief = Brief("Worths", table=table)
     return Finding(
-        phrase(ENGLISH, "worths", named=largest),
+        phrase(ENGLISH, "worths", named=largest_shares),
         title=ENGLISH["worths.title"],
         table=table,
         brief=brief,
@@ -145,8 +148,10 @@ def report_covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
     """Report effects of covariates."""
     if not model._covariates:
         return None
-    table = model.covariate_effects(settings.ci)
-    return build_covariate_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
+    effects_table = model.covariate_effects(settings.ci)
+    return build_covariate_finding(
+        effects_table, effects_table["mean"], (ENGLISH["covariates.zero"],)
+    )
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
@@ -158,15 +163,17 @@ def report_choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSetti
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report spread, lapse, ties and other parameters of no single option."""
-    rows = model.summary(settings.ci)
+    summary_rows = model.summary(settings.ci)
     if model.spread is None:
-        notes: list[Text] = [phrase(ENGLISH, "spread", value=format_row(rows, "spread"))]
+        notes: list[Text] = [phrase(ENGLISH, "spread", value=format_row(summary_rows, "spread"))]
     else:
         notes = [phrase(ENGLISH, "spread.fixed", value=model.spread)]
     notes += [
-        phrase(COMMON, f"parameters.{name}", value=format_row(rows, name))
-        for name in ("tie", "log_likelihood")
-        if name in rows.index
+        phrase(
+            COMMON, f"parameters.{parameter_name}", value=format_row(summary_rows, parameter_name)
+        )
+        for parameter_name in ("tie", "log_likelihood")
+        if parameter_name in summary_rows.index
     ]
     return Finding(notes=(*notes, phrase(COMMON, "parameters.lapse", lapse=f"{model.lapse:g}")))
 
@@ -175,9 +182,9 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report estimates with standard errors, and the likelihood."""
     table = model.summary(settings.ci)
-    figures = {name: f"{table.attrs[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
+    fit_statistics = {name: f"{table.attrs[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
     notes = (
-        phrase(ENGLISH, "likelihood", **figures),
+        phrase(ENGLISH, "likelihood", **fit_statistics),
         phrase(COMMON, "parameters.lapse", lapse=f"{model.lapse:g}"),
     )
     return Finding(title=ENGLISH["estimates"], table=table, notes=notes)

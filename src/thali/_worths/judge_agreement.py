@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .laplace import Marginal, find_mode
+from .laplace_approximation import Marginal, find_mode
 
 # limits of judges, and of judges times rows, for separate fits without each judge
 _MAX_REFITTED_JUDGES, _MAX_REFITTED_ROWS = 50, 500_000
@@ -25,20 +25,30 @@ def measure_agreement(marginal: Marginal) -> JudgeAgreement:
     Newton step from the mode of all answers, which is close if each judge has a small share of
     them.
     """
-    density, judge, (spreads, mode) = marginal.density, marginal.density.rows.judge, marginal.best
+    density, judge_of_row, (spreads, mode) = (
+        marginal.density,
+        marginal.density.rows.judge,
+        marginal.best,
+    )
     if (
         density.n_judges <= _MAX_REFITTED_JUDGES
-        and density.n_judges * len(judge) <= _MAX_REFITTED_ROWS
+        and density.n_judges * len(judge_of_row) <= _MAX_REFITTED_ROWS
     ):
-        parts = [density.raise_to_power(judge != j) for j in range(density.n_judges)]
-        points = np.column_stack([find_mode(part, spreads, mode.point).point for part in parts])
+        densities_without_judge = [
+            density.raise_to_power(judge_of_row != j) for j in range(density.n_judges)
+        ]
+        points_without_judge = np.column_stack(
+            [find_mode(part, spreads, mode.point).point for part in densities_without_judge]
+        )
     else:
-        points = mode.point[:, None] - mode.factor.solve(density.judge_scores(mode.point))
-    predictions = density.predict_judges(points)
-    n_answers = np.bincount(judge, predictions.total, density.n_judges)
+        points_without_judge = mode.point[:, None] - mode.factor.solve(
+            density.judge_scores(mode.point)
+        )
+    predictions = density.predict_judges(points_without_judge)
+    n_answers = np.bincount(judge_of_row, predictions.total, density.n_judges)
 
     def average_by_judge(values: np.ndarray) -> np.ndarray:
         """Average one value per row over each judge's answers, shape (n_judges,)."""
-        return np.bincount(judge, values, density.n_judges) / np.maximum(n_answers, 1e-300)
+        return np.bincount(judge_of_row, values, density.n_judges) / np.maximum(n_answers, 1e-300)
 
     return JudgeAgreement(*map(average_by_judge, predictions[:3]))

@@ -49,9 +49,9 @@ from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.posterior_tree import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .data_density import keep_single_choices
-from .engines import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
-from .posterior import WorthProblem
+from .density_from_data import keep_single_choices
+from .estimation_methods import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
+from .population_posterior import WorthProblem
 from .worth_draws import WorthDraws, tabulate_worths
 
 if TYPE_CHECKING:
@@ -61,19 +61,19 @@ if TYPE_CHECKING:
     from thali._model.finding_settings import AnswerSettings
     from thali._posterior.convergence_check import Advice
 
-    from .classes.respondents import WorthClasses
-    from .engines import EstimatedWorths
-    from .people.respondents import WorthRespondents
+    from .estimation_methods import EstimatedWorths
+    from .latent_classes.respondent_results import WorthClasses
+    from .people.respondent_results import WorthRespondents
 
 
-def distinguished_respondents(model: Any, name: str) -> None:
+def require_distinguished_respondents(model: Any, name: str) -> None:
     """Raise ArgumentError unless respondents have own worths or latent classes."""
     model._require_fitted()
     if not isinstance(model.people, Individuals | LatentClasses):
         raise respondents_required_error(name, "worths")
 
 
-def several_groups(model: Any, name: str) -> None:
+def require_several_groups(model: Any, name: str) -> None:
     """Raise ArgumentError unless the fit has several groups."""
     if len(model._groups) < 2:
         raise ArgumentError(
@@ -84,15 +84,15 @@ def several_groups(model: Any, name: str) -> None:
 def find_population_engine(people: Any) -> Any:
     """Return the method for individuals, classes or groups; None if all are equal."""
     if isinstance(people, Individuals):
-        from .people.engine import INDIVIDUALS
+        from .people.estimation_method import INDIVIDUALS
 
         return INDIVIDUALS
     if isinstance(people, LatentClasses):
-        from .classes.engine import CLASSES
+        from .latent_classes.estimation_method import CLASSES
 
         return CLASSES
     if isinstance(people, Groups) and people.weights != COMMON:
-        from .groups.engine import GROUPS
+        from .groups.estimation_method import GROUPS
 
         return GROUPS
     return None
@@ -328,7 +328,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        run = {
+        run_arguments = {
             "draws": draws,
             "tune": tune,
             "chains": chains,
@@ -339,7 +339,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
             "job": job,
             "max_time": max_time,
         }
-        return self._run_job(self._engine.job(self, data, run))
+        return self._run_job(self._engine.job(self, data, run_arguments))
 
     @mark_as_setup
     def prepare(
@@ -396,8 +396,10 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
 
         check_unchanged(self)
         data = self._convert_data(merge_new_data(self._state_.source, new_data))
-        was = self._state_
-        return self._update_fit(data, draws or was.draws, was.run.tune, cores, progressbar)
+        fit_state = self._state_
+        return self._update_fit(
+            data, draws or fit_state.draws, fit_state.run.tune, cores, progressbar
+        )
 
     def _convert_data(self, data: Any) -> Any:
         """Return checked data with ties converted or kept by `ties`, and selected covariates."""
@@ -420,28 +422,28 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
                 "BradleyTerryLuce requires PairedComparisons or Choices; got"
                 f" {type(data).__name__}."
             )
-        conversions = "davidson", *CONVERSIONS
-        check_allowed("ties", self.ties, (None, *conversions))
+        tie_conversions = "davidson", *CONVERSIONS
+        check_allowed("ties", self.ties, (None, *tie_conversions))
         if isinstance(data, Choices) and data.n_ties and data.is_paired:
             data = data.to_comparisons()
         if data.kind == PAIRS:
-            data = treat_ties(data, self.ties, conversions)
+            data = treat_ties(data, self.ties, tie_conversions)
         return select_covariates(data, self.covariates)
 
     def _build_problem(self, data: Any, **settings: Any) -> WorthProblem:
         """Return data and settings of a fit as a `WorthProblem`."""
         check_allowed("best_worst", self.best_worst, (None, *RULES))
-        pooled = data
+        pooled_data = data
         if isinstance(data, GroupedData):
-            pooled = data.pooled()
-        rule = self.best_worst or choose_default_rule(pooled)
+            pooled_data = data.pooled()
+        rule = self.best_worst or choose_default_rule(pooled_data)
         lapse = check_share("lapse", self.lapse, "the probability of a random choice")
         spread = self.spread
         if spread is not None:
             spread = check_positive("spread", spread, "a standard deviation")
-        ties = data.kind == PAIRS and (has_ties(pooled) or self.ties == "davidson")
-        build = self._engine.problem_class
-        return build(data, lapse, ties, rule, spread, self.people, **settings)
+        with_ties = data.kind == PAIRS and (has_ties(pooled_data) or self.ties == "davidson")
+        problem_class = self._engine.problem_class
+        return problem_class(data, lapse, with_ties, rule, spread, self.people, **settings)
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """Return report settings; raise for an option `none` or segments not fitted."""
@@ -449,9 +451,9 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
             anchor_index(settings.none, data.labels)
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
-                needed = Setting("people", Individuals())
+                required_setting = Setting("people", Individuals())
                 raise ArgumentError(
-                    Argument("segments"), " requires individual worths; set ", needed, "."
+                    Argument("segments"), " requires individual worths; set ", required_setting, "."
                 )
             list_segment_numbers(settings.segments, len(data.respondents), "segments")
         return settings
@@ -471,11 +473,11 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
     def _build_part_model(self, data: Any, draws: WorthDraws, part_name: str) -> Self:
         """Build the model of some respondents from their data and draws."""
         problem = WorthProblem(data, draws.lapse, draws.nu is not None, draws.rule)
-        spread = self._view.draws["spread"].values.ravel()
-        tree = problem.build_tree_from_draws(draws, spread, dict(self._view.attributes))
-        part = self._copy_with_posterior(tree, part_name)
-        part.people, part.method, part._part_data = None, "mcmc", data
-        return part
+        spread_draws = self._view.draws["spread"].values.ravel()
+        tree = problem.build_tree_from_draws(draws, spread_draws, dict(self._view.attributes))
+        part_model = self._copy_with_posterior(tree, part_name)
+        part_model.people, part_model.method, part_model._part_data = None, "mcmc", data
+        return part_model
 
     def _get_fit_data(self) -> Any:
         """Return the data of the fit, or those of the selected group or class."""
@@ -626,10 +628,12 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         scale.
         """
         self._require_fitted()
-        return self._engine.build_scores_table(self, self._score_scale(none), by, random_seed, ci)
+        return self._engine.build_scores_table(
+            self, self._build_score_scale(none), by, random_seed, ci
+        )
 
     @property
-    @requires(distinguished_respondents)
+    @requires(require_distinguished_respondents)
     def respondents(self) -> "WorthRespondents | WorthClasses":
         """Results about the respondents of a fit with `people`.
 
@@ -650,14 +654,14 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         """
         return self._engine.build_results(self)
 
-    def _score_scale(self, none: str | None = None) -> ScoreScale:
-        """Return the scale of MaxDiff scores; `none` is the option at 0."""
-        data, size, anchor = self._get_fit_data(), 2.0, None
+    def _build_score_scale(self, none: str | None = None) -> ScoreScale:
+        """Return reference-set size and anchor of MaxDiff scores; `none` is the anchor option."""
+        data, mean_set_size, anchor_option = self._get_fit_data(), 2.0, None
         if isinstance(data, Choices):
-            size = float(data.sizes.mean())
+            mean_set_size = float(data.sizes.mean())
         if none is not None:
-            anchor = anchor_index(none, data.labels)
-        return ScoreScale(size, anchor)
+            anchor_option = anchor_index(none, data.labels)
+        return ScoreScale(mean_set_size, anchor_option)
 
     @property
     def _covariates(self) -> tuple[str, ...]:
@@ -728,10 +732,10 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         """
         if return_se:
             self._require_posterior()
-        means = self._prediction_draws
+        draws = self._prediction_draws
         if respondent is not None:
-            means = self._engine.draw_new_respondents(self, respondent)
-        return means.predict_sets(sets, return_se, covariates)
+            draws = self._engine.draw_new_respondents(self, respondent)
+        return draws.predict_sets(sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Return posterior mean probabilities of win, tie and loss for pairs.
@@ -758,7 +762,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         """
         return self._prediction_draws.tabulate_outcomes(pairs, covariates)
 
-    @requires(several_groups)
+    @requires(require_several_groups)
     def group_differences(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return differences of log worths between groups, with `people=Groups(...)`.
 
@@ -782,13 +786,13 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
             If the model was not fitted to two groups or more with separate worths, or `ci` is not
             between 0 and 1.
         """
-        from .groups.engine import tabulate_differences
+        from .groups.estimation_method import tabulate_differences
 
         return tabulate_differences(self, ci)
 
-    def _predict_left_out(self, part: "HeldOutPair") -> np.ndarray:
+    def _predict_left_out(self, held_out_pair: "HeldOutPair") -> np.ndarray:
         """Predict outcomes of a held-out pair, shape (chains, draws, rows, 3 or 2)."""
-        return self._prediction_draws.predict_held_out(part)
+        return self._prediction_draws.predict_held_out(held_out_pair)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
         r"""Return log probabilities of all choices of each new respondent, jointly.
@@ -994,15 +998,15 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
 
     def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         """Estimate the log evidence of the model for converted data."""
-        from .evidence import estimate_log_evidence
+        from .log_evidence import estimate_log_evidence
 
         if isinstance(self.people, Individuals | LatentClasses | Groups):
-            adjusted = Setting("people", "independent")
+            supported_setting = Setting("people", "independent")
             raise ArgumentError(
                 "The evidence is not known with ",
                 Setting("people", self.people),
                 "; set ",
-                adjusted,
+                supported_setting,
                 ".",
             )
 

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .chains import Sampler, adapt_step
-from .density import WORTHS, Spreads
-from .laplace import Marginal
-from .scale_moves import ScaleState, move_spreads
+from .hamiltonian_chains import HamiltonianSampler, adapt_step
+from .laplace_approximation import Marginal
+from .posterior_density import WORTHS, Spreads
+from .prior_sd_moves import ScaleState, move_spreads
 
 # up to this asymmetry, mirrored draws have rank probabilities to within 0.01
 MAX_ASYMMETRY = 0.5
@@ -38,8 +38,8 @@ def sample_posterior(marginal: Marginal, rng: np.random.Generator, n_draws: int)
     elif density.n_terms <= _MAX_SWEEP_ROWS and marginal.measure_asymmetry(rng) > MAX_ASYMMETRY:
         state = _sample_by_sweeps(marginal, rng)
     else:
-        points, logs = marginal.draw_points(rng, n_draws)
-        return PosteriorSample(points, Spreads(*np.exp(logs)))
+        points, log_sds = marginal.draw_points(rng, n_draws)
+        return PosteriorSample(points, Spreads(*np.exp(log_sds)))
     return PosteriorSample(state.points, state.spreads)
 
 
@@ -50,22 +50,28 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
     # and H the curvature there (Cotter, Roberts, Stuart & White 2013, MCMC methods for functions).
     density = marginal.density
     roots, modes = marginal.covariance_roots()
-    precisions = np.linalg.inv(roots)
+    root_inverses = np.linalg.inv(roots)
     state = ScaleState.from_points(density, *marginal.draw_points(rng, n_draws))
     n_steps = _N_STEPS
     if not marginal.learned:  # moves of spreads would help tails
         n_steps *= 2
     for _ in range(n_steps):
-        nearest = marginal.nearest_points(state.logs)
-        mode, root, whitening = modes[nearest].T, roots[nearest], precisions[nearest]
-        h = state.points - mode
-        xi = np.einsum("dij,jd->id", root, rng.standard_normal(h.shape))
+        nearest_points = marginal.nearest_points(state.logs)
+        nearest_modes, nearest_roots, nearest_inverses = (
+            modes[nearest_points].T,
+            roots[nearest_points],
+            root_inverses[nearest_points],
+        )
+        h = state.points - nearest_modes
+        xi = np.einsum("dij,jd->id", nearest_roots, rng.standard_normal(h.shape))
         h_new = np.sqrt(1.0 - _STEP_LENGTH**2) * h + _STEP_LENGTH * xi * density.is_free[:, None]
-        proposal = ScaleState.from_points(density, mode + h_new, state.logs)
+        proposal = ScaleState.from_points(density, nearest_modes + h_new, state.logs)
         log_ratio = proposal.likelihood + density.log_priors(proposal.points, state.spreads)
         log_ratio -= state.likelihood + density.log_priors(state.points, state.spreads)
         for sign, deviation in ((0.5, h_new), (-0.5, h)):
-            log_ratio += sign * (np.einsum("dij,jd->id", whitening, deviation) ** 2).sum(axis=0)
+            log_ratio += sign * (np.einsum("dij,jd->id", nearest_inverses, deviation) ** 2).sum(
+                axis=0
+            )
         state = state.accept_where(-rng.standard_exponential(n_draws) < log_ratio, proposal)
         state = move_spreads(rng, density, state, marginal.learned)
     return state
@@ -74,11 +80,11 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
 def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleState:
     """Run Hamiltonian chains from Laplace draws; return the second half."""
     # The number of sweeps doubles while the spread drifts.
-    density, sampler = marginal.density, Sampler(marginal)
-    chains = _N_CHAINS
+    density, sampler = marginal.density, HamiltonianSampler(marginal)
+    n_chains = _N_CHAINS
     if density.n_options > _MANY_OPTIONS:
-        chains = _N_CHAINS_OF_MANY
-    state, states = ScaleState.from_points(density, *marginal.draw_points(rng, chains)), []
+        n_chains = _N_CHAINS_OF_MANY
+    state, states = ScaleState.from_points(density, *marginal.draw_points(rng, n_chains)), []
     n_sweeps = _FIRST_SWEEPS
     while True:
         for _ in range(n_sweeps - len(states)):
@@ -86,14 +92,14 @@ def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleStat
             if len(states) < _FIRST_SWEEPS // 2:
                 sampler.step = adapt_step(sampler.step, acceptance)
             states.append(state)
-        log_spreads = np.array([past.logs[WORTHS] for past in states[n_sweeps // 2 :]])
-        early, late = log_spreads[: n_sweeps // 4], log_spreads[n_sweeps // 4 :]
-        drift = abs(np.median(late) - np.median(early))
+        log_spreads = np.array([past_state.logs[WORTHS] for past_state in states[n_sweeps // 2 :]])
+        early_spreads, late_spreads = log_spreads[: n_sweeps // 4], log_spreads[n_sweeps // 4 :]
+        drift = abs(np.median(late_spreads) - np.median(early_spreads))
         is_still = WORTHS not in marginal.learned or drift <= _MAX_DRIFT * log_spreads.std()
         if (
             is_still
             or 2 * n_sweeps > _MAX_SWEEPS
-            or 2 * n_sweeps * chains * density.n_terms > _MAX_SWEEP_TERMS
+            or 2 * n_sweeps * n_chains * density.n_terms > _MAX_SWEEP_TERMS
         ):
             second_half = states[n_sweeps // 2 :]
             return ScaleState(

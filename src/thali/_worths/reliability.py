@@ -9,8 +9,8 @@ from thali._model.finding import Finding
 from thali._number_format import format_probability
 from thali._posterior.posterior_interval import compute_interval, describe_interval
 
-from .density import Density, Spreads
-from .laplace import find_mode
+from .laplace_approximation import find_mode
+from .posterior_density import Density, Spreads
 
 if TYPE_CHECKING:
     import pandas
@@ -29,10 +29,10 @@ def compute_squared_correlations(log_worths: np.ndarray) -> np.ndarray:
 
     `log_worths` is (draws, options).
     """
-    centred = log_worths - log_worths.mean(axis=1, keepdims=True)
-    means = centred.mean(axis=0)
-    scale = (centred**2).sum(axis=1) * (means @ means)
-    return (centred @ means) ** 2 / np.maximum(scale, 1e-300)
+    centred_worths = log_worths - log_worths.mean(axis=1, keepdims=True)
+    mean_worths = centred_worths.mean(axis=0)
+    squared_scales = (centred_worths**2).sum(axis=1) * (mean_worths @ mean_worths)
+    return (centred_worths @ mean_worths) ** 2 / np.maximum(squared_scales, 1e-300)
 
 
 def separation_reliability(log_worths: np.ndarray) -> float:
@@ -42,9 +42,12 @@ def separation_reliability(log_worths: np.ndarray) -> float:
 
     .. math:: \operatorname{Var}(m) / (\operatorname{Var}(m) + \bar v)
     """
-    centred = log_worths - log_worths.mean(axis=1, keepdims=True)
-    between, within = centred.mean(axis=0).var(), centred.var(axis=0).mean()
-    return float(between / max(between + within, 1e-300))
+    centred_worths = log_worths - log_worths.mean(axis=1, keepdims=True)
+    variance_of_means, mean_variance = (
+        centred_worths.mean(axis=0).var(),
+        centred_worths.var(axis=0).mean(),
+    )
+    return float(variance_of_means / max(variance_of_means + mean_variance, 1e-300))
 
 
 def estimate_split_half(
@@ -52,36 +55,41 @@ def estimate_split_half(
     spreads: Spreads,
     start: np.ndarray,
     rng: np.random.Generator,
-    judge: np.ndarray | None = None,
+    judge_of_row: np.ndarray | None = None,
 ) -> float:
     """Return split-half reliability: correlation of two random halves, Spearman-Brown.
 
     It is the median of 20 splits, at fixed standard deviations; a correlation below 0 is reported
-    unchanged. `judge`: the judge of each row, to split by; None: each answer falls in
+    unchanged. `judge_of_row`: the judge of each row, to split by; None: each answer falls in
     either half. `start`: first point of searches for modes.
     """
     reliabilities = []
     for _ in range(_N_SPLITS):
-        if judge is None:
+        if judge_of_row is None:
             halves = density.split_answers(rng)
         else:
-            n_judges = int(judge.max()) + 1
-            is_first = (rng.permutation(n_judges) < n_judges // 2)[judge]
+            n_judges = int(judge_of_row.max()) + 1
+            is_first = (rng.permutation(n_judges) < n_judges // 2)[judge_of_row]
             halves = density.raise_to_power(is_first), density.raise_to_power(~is_first)
-        x, y = (
+        first_worths, second_worths = (
             density.centre_worths(find_mode(half, spreads, start).point[density.worths])
             for half in halves
         )
-        x, y = x[-density.n_options :], y[-density.n_options :]
-        r = float(x @ y) / max(float(np.sqrt((x @ x) * (y @ y))), 1e-300)
-        if r > 0.0:
-            r = 2.0 * r / (1.0 + r)
-        reliabilities.append(r)
+        first_worths, second_worths = (
+            first_worths[-density.n_options :],
+            second_worths[-density.n_options :],
+        )
+        correlation = float(first_worths @ second_worths) / max(
+            float(np.sqrt((first_worths @ first_worths) * (second_worths @ second_worths))), 1e-300
+        )
+        if correlation > 0.0:
+            correlation = 2.0 * correlation / (1.0 + correlation)
+        reliabilities.append(correlation)
     return float(np.median(reliabilities))
 
 
 def estimate_split_halves(
-    source: Any, density: Density, judge: np.ndarray | None, random_seed: Any
+    source: Any, density: Density, judge_of_row: np.ndarray | None, random_seed: Any
 ) -> dict[str, float]:
     """Return split-half reliabilities by name; {} if there are too many rows.
 
@@ -91,36 +99,48 @@ def estimate_split_halves(
         return {}
     (rng,) = spawn_generators(random_seed, 1)
     spreads, mode = source.marginal.best
-    unit = "judges"
-    if judge is None:
-        unit = "comparisons"
-    return {f"split_half_{unit}": estimate_split_half(density, spreads, mode.point, rng, judge)}
+    split_unit = "judges"
+    if judge_of_row is None:
+        split_unit = "comparisons"
+    return {
+        f"split_half_{split_unit}": estimate_split_half(
+            density, spreads, mode.point, rng, judge_of_row
+        )
+    }
 
 
 def tabulate_reliability(
-    log_worths: np.ndarray, halves: dict[str, float], ci: float
+    log_worths: np.ndarray, split_half_reliabilities: dict[str, float], ci: float
 ) -> "pandas.DataFrame":
     """Return a table of reliability measures with intervals, one row each.
 
-    `log_worths` is (draws, options); `halves` come from `estimate_split_halves`.
+    `log_worths` is (draws, options); `split_half_reliabilities` come from `estimate_split_halves`.
     """
     import pandas as pd
 
-    squared = compute_squared_correlations(log_worths)
-    rows = {"r_squared": (squared.mean(), *compute_interval(squared, ci))}
-    for name, estimate in ({"separation": separation_reliability(log_worths)} | halves).items():
-        rows[name] = estimate, np.nan, np.nan
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=["reliability", "low", "high"])
+    squared_correlations = compute_squared_correlations(log_worths)
+    measure_rows = {
+        "r_squared": (squared_correlations.mean(), *compute_interval(squared_correlations, ci))
+    }
+    for measure_name, estimate in (
+        {"separation": separation_reliability(log_worths)} | split_half_reliabilities
+    ).items():
+        measure_rows[measure_name] = estimate, np.nan, np.nan
+    table = pd.DataFrame.from_dict(
+        measure_rows, orient="index", columns=["reliability", "low", "high"]
+    )
     table.attrs["interval"] = ci
     return table.rename_axis("measure")
 
 
-def describe_reliability(table: "pandas.DataFrame", estimates: str) -> Finding:
-    """Return the finding about a reliability table; `estimates` is their noun."""
+def describe_reliability(table: "pandas.DataFrame", estimates_noun: str) -> Finding:
+    """Return the finding about a reliability table; `estimates_noun` is their noun."""
     r_squared, low, high = map(format_probability, table.loc["r_squared"].tolist())
-    sentence = f"Reliability, the squared correlation of {estimates} with true worths: {r_squared} "
+    sentence = (
+        f"Reliability, the squared correlation of {estimates_noun} with true worths: {r_squared} "
+    )
     sentence += f"({describe_interval(table.attrs['interval'])} {low} to {high})."
-    comparisons = [
+    other_measures = [
         f"{name} {table.loc[key, 'reliability']:.2f}"
         for key, name in _MEASURES.items()
         if key in table.index
@@ -129,5 +149,5 @@ def describe_reliability(table: "pandas.DataFrame", estimates: str) -> Finding:
         sentence,
         title="Reliability",
         table=table,
-        notes=(f"For comparison: {', '.join(comparisons)}.",),
+        notes=(f"For comparison: {', '.join(other_measures)}.",),
     )

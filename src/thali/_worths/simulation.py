@@ -15,15 +15,15 @@ from thali._model.simulated_data import (
 )
 from thali._posterior.posterior_tree import Posterior
 
-from .density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
+from .posterior_density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from .worth_draws import WorthDraws
 
 if TYPE_CHECKING:
-    from .posterior import WorthProblem
+    from .population_posterior import WorthProblem
 
 
 def _build_observed_variables(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
-    """Return counts of choices, or of wins and ties, as variables of `observed_data`, by name."""
+    """Return counts of choices, or of wins and ties, as variables by name."""
     if isinstance(data, Choices):
         return {"chosen": data.questions().counts}
     if not problem.has_ties:
@@ -39,14 +39,14 @@ def _simulate_data(
     p = draw.question_probabilities(problem.single_data, problem.has_ties)(
         slice(0, len(questions.sizes))
     )[0]
-    counts = questions.simulate_counts(p, rng)
-    return problem.single_data.with_answers(counts), float(
-        questions.with_counts(counts).log_likelihoods(p).sum()
+    answer_counts = questions.simulate_counts(p, rng)
+    return problem.single_data.with_answers(answer_counts), float(
+        questions.with_counts(answer_counts).log_likelihoods(p).sum()
     )
 
 
 def sample_log_spread(rng: np.random.Generator, spread: float | None) -> float:
-    """Return the log of a fixed prior sd of worths, or sample it from its prior."""
+    """Return the log prior sd of worths, fixed or sampled from its prior."""
     if spread is not None:
         return math.log(spread)
     return LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
@@ -57,47 +57,54 @@ def sample_worths_prior(
 ) -> PriorSample:
     """Sample worths from the prior and data given them, once per generator."""
     density, spread = problem.density, problem.spread
-    points, logs = np.zeros((len(rngs), density.size)), np.full((len(rngs), 4), np.nan)
+    points, log_sds = np.zeros((len(rngs), density.size)), np.full((len(rngs), 4), np.nan)
     for k, rng in enumerate(rngs):
-        logs[k, 0] = sample_log_spread(rng, spread)
-        normal = rng.standard_normal(density.size)
-        normal[density.worths] *= math.exp(logs[k, 0])
-        normal[density.nu] *= TIE_SD
-        points[k] = normal
-    posterior = Posterior(problem.build_tree(points[None], logs[None], {}))
+        log_sds[k, 0] = sample_log_spread(rng, spread)
+        parameter_vector = rng.standard_normal(density.size)
+        parameter_vector[density.worths] *= math.exp(log_sds[k, 0])
+        parameter_vector[density.nu] *= TIE_SD
+        points[k] = parameter_vector
+    posterior = Posterior(problem.build_tree(points[None], log_sds[None], {}))
     draws = problem.build_draws(points.T, 1)
     data_sets, log_likelihoods = [], []
     for k, rng in enumerate(rngs):
         data, log_likelihood = _simulate_data(problem, draws.take(slice(k, k + 1)), rng)
         data_sets.append(data)
         log_likelihoods.append(log_likelihood)
-    simulated = observe_each(problem, data_sets)
+    simulated_variables = observe_each(problem, data_sets)
     return build_prior_sample(
-        posterior, log_likelihoods, simulated, [(data,) for data in data_sets]
+        posterior, log_likelihoods, simulated_variables, [(data,) for data in data_sets]
     )
 
 
 def observe_each(problem: "WorthProblem", data: Sequence[Any]) -> dict[str, np.ndarray]:
     """Return several data sets as variables of `observed_data`, stacked."""
-    observed = [_build_observed_variables(problem, data_set) for data_set in data]
-    return {name: np.array([arrays[name] for arrays in observed]) for name in observed[0]}
+    observed_variables = [_build_observed_variables(problem, data_set) for data_set in data]
+    return {
+        name: np.array([arrays[name] for arrays in observed_variables])
+        for name in observed_variables[0]
+    }
 
 
 def build_prior_sample(
     posterior: Posterior,
     log_likelihoods: Any,
-    simulated: dict[str, np.ndarray],
+    simulated_variables: dict[str, np.ndarray],
     data: Sequence[Any],
 ) -> PriorSample:
     """Build a `PriorSample` from prior draws and the data simulated at each."""
     dims, log_likelihood = add_sample_dimensions(log_likelihoods)
-    described = {"description": "of the data simulated at the same draw, natural logarithm"}
-    prior = posterior.draws.assign(log_likelihood=(dims, log_likelihood, described))
-    predictive = build_predictive_dataset(
-        posterior.observed, prior, {name: arrays[None] for name, arrays in simulated.items()}
+    log_likelihood_attributes = {
+        "description": "of the data simulated at the same draw, natural logarithm"
+    }
+    prior = posterior.draws.assign(log_likelihood=(dims, log_likelihood, log_likelihood_attributes))
+    predictive_dataset = build_predictive_dataset(
+        posterior.observed,
+        prior,
+        {name: arrays[None] for name, arrays in simulated_variables.items()},
     )
-    fixed = {"observed_data": posterior.observed, "constant_data": posterior.fixed}
-    return PriorSample(prior, predictive, data, fixed)
+    data_groups = {"observed_data": posterior.observed, "constant_data": posterior.fixed}
+    return PriorSample(prior, predictive_dataset, data, data_groups)
 
 
 def simulate_replicates(

@@ -81,12 +81,14 @@ class WorthDraws(NamedTuple):
         """The number of draws."""
         return len(self.log_worths)
 
-    def take(self, draws: Any) -> "WorthDraws":
-        """Return these draws only, by number."""
-        selected_draws = self._replace(log_worths=self.log_worths[draws], beta=self.beta[draws])
+    def take(self, draw_indices: Any) -> "WorthDraws":
+        """Return the draws with these indices."""
+        selected_draws = self._replace(
+            log_worths=self.log_worths[draw_indices], beta=self.beta[draw_indices]
+        )
         if self.nu is None:
             return selected_draws
-        return selected_draws._replace(nu=self.nu[draws])
+        return selected_draws._replace(nu=self.nu[draw_indices])
 
     @property
     def weights(self) -> np.ndarray:
@@ -116,9 +118,9 @@ class WorthDraws(NamedTuple):
 
     def member_probabilities(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return choice probabilities of all members of all sets, (draws, members)."""
-        sizes, p = np.diff(start), np.empty((self.n_draws, len(members)))
-        for m in np.unique(sizes).tolist():
-            positions = start[:-1][sizes == m, None] + np.arange(m)
+        set_sizes, p = np.diff(start), np.empty((self.n_draws, len(members)))
+        for m in np.unique(set_sizes).tolist():
+            positions = start[:-1][set_sizes == m, None] + np.arange(m)
             weights = scale_to_maximum(self.log_worths[:, members[positions]])
             p[:, positions] = choice_probabilities(weights, self.lapse)
         return p
@@ -162,11 +164,13 @@ class WorthDraws(NamedTuple):
     def build_covariates(self, covariates: Any, n_pairs: int) -> np.ndarray:
         """Return the user's covariates of pairs as an array, 0 for option covariates."""
         x = predictor_matrix(covariates, self.covariates, n_pairs)
-        for name, column in zip(self.covariates, self.option_covariates.T, strict=True):
-            if column.any() and covariates is not None and name in covariates:
+        for covariate_name, option_column in zip(
+            self.covariates, self.option_covariates.T, strict=True
+        ):
+            if option_column.any() and covariates is not None and covariate_name in covariates:
                 raise ArgumentError(
-                    f"The covariate {name!r} describes options, so its values are already known;"
-                    " do not pass it."
+                    f"The covariate {covariate_name!r} describes options, so its values are already"
+                    " known; do not pass it."
                 )
         return x
 
@@ -181,24 +185,25 @@ class WorthDraws(NamedTuple):
                 " ...]."
             )
         if are_pairs:
-            first, second = split_pairs(option_indices)
+            first_options, second_options = split_pairs(option_indices)
             x = self.build_covariates(covariates, len(option_indices))
-            blocks = [
+            probability_blocks = [
                 self._average_draws(
-                    self.pair_probabilities(first[pairs], second[pairs], x[pairs]), return_se
+                    self.pair_probabilities(first_options[pairs], second_options[pairs], x[pairs]),
+                    return_se,
                 )
                 for pairs in iterate_slices(max(len(option_indices), 1), self.n_draws)
             ]
-            averages = np.concatenate(blocks, axis=1)
+            averages = np.concatenate(probability_blocks, axis=1)
         else:
-            sizes = np.array([len(indices) for indices in option_indices])
+            n_answers = np.array([len(indices) for indices in option_indices])
             p = self.set_probabilities(
-                part_bounds(sizes), np.concatenate(option_indices), is_best_worst(sets)
+                part_bounds(n_answers), np.concatenate(option_indices), is_best_worst(sets)
             )
             if is_best_worst(sets):
-                sizes = sizes * (sizes - 1)
-            ends = np.cumsum(sizes)[:-1]
-            averages = [np.split(row, ends) for row in self._average_draws(p, return_se)]
+                n_answers = n_answers * (n_answers - 1)
+            split_points = np.cumsum(n_answers)[:-1]
+            averages = [np.split(row, split_points) for row in self._average_draws(p, return_se)]
         if return_se:
             return tuple(averages)
         return averages[0]
@@ -213,17 +218,17 @@ class WorthDraws(NamedTuple):
 
     def tabulate_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
         """Return a table of mean outcome probabilities: a, b, p_a, p_tie, p_b."""
-        first, second = pair_indices(pairs, self.labels, self.nu is not None)
-        x = self.build_covariates(covariates, len(first))
-        p = self.outcome_probabilities(self.pair_probabilities(first, second, x))
-        return tabulate_outcomes(self.labels, first, second, p.mean(axis=0))
+        first_options, second_options = pair_indices(pairs, self.labels, self.nu is not None)
+        x = self.build_covariates(covariates, len(first_options))
+        p = self.outcome_probabilities(self.pair_probabilities(first_options, second_options, x))
+        return tabulate_outcomes(self.labels, first_options, second_options, p.mean(axis=0))
 
-    def predict_held_out(self, part: "HeldOutPair") -> np.ndarray:
+    def predict_held_out(self, held_out_pair: "HeldOutPair") -> np.ndarray:
         """Return outcome probabilities of held-out comparisons by draw."""
-        n_cells, n_outcomes = part.counts.shape
+        n_cells, n_outcomes = held_out_pair.counts.shape
         p = self.pair_probabilities(
-            *part.find_positions(self.labels),
-            self.build_covariates(part.select_covariates(self.covariates), n_cells),
+            *held_out_pair.find_positions(self.labels),
+            self.build_covariates(held_out_pair.select_covariates(self.covariates), n_cells),
         )
         return self.outcome_probabilities(p, n_outcomes == 3).reshape(
             self.chains, -1, n_cells, n_outcomes
@@ -236,14 +241,19 @@ class WorthDraws(NamedTuple):
         """
         from scipy.special import logsumexp
 
-        answer_indices, counts = count_answers_by_respondent(data)
-        start, members = part_bounds(data.sizes), np.concatenate(set_indices(data, self.labels)[0])
-        logs = np.empty((self.n_draws, counts.shape[1]))
+        answer_indices, answer_counts = count_answers_by_respondent(data)
+        set_starts, members = (
+            part_bounds(data.sizes),
+            np.concatenate(set_indices(data, self.labels)[0]),
+        )
+        log_probabilities = np.empty((self.n_draws, answer_counts.shape[1]))
         for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
-            p = self.take(draws).set_probabilities(start, members, is_best_worst(data))
-            logs[draws] = sum_log_choices(p[:, answer_indices], counts)
-        weighted = logs + np.reshape(log_weights, (-1, 1))
-        return tabulate_by_respondent(data, logsumexp(weighted, axis=0) - np.log(len(logs)))
+            p = self.take(draws).set_probabilities(set_starts, members, is_best_worst(data))
+            log_probabilities[draws] = sum_log_choices(p[:, answer_indices], answer_counts)
+        weighted_log_probabilities = log_probabilities + np.reshape(log_weights, (-1, 1))
+        return tabulate_by_respondent(
+            data, logsumexp(weighted_log_probabilities, axis=0) - np.log(len(log_probabilities))
+        )
 
     # Comparison with observed answers -------------------------------------------------------------
 
@@ -251,9 +261,11 @@ class WorthDraws(NamedTuple):
         """Return a table of observed answers against posterior replicates."""
         questions = data.questions(self.nu is not None)
         check_unweighted(questions)
-        draws = select_draws(self.n_draws, len(questions.counts))
-        respondents = [self.take(draws)._pool_respondents(data, questions, self.nu is not None)]
-        return check_answers(questions, respondents, len(draws), random_seed, ci)
+        draw_indices = select_draws(self.n_draws, len(questions.counts))
+        respondent_groups = [
+            self.take(draw_indices)._pool_respondents(data, questions, self.nu is not None)
+        ]
+        return check_answers(questions, respondent_groups, len(draw_indices), random_seed, ci)
 
     def tabulate_predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
@@ -269,7 +281,7 @@ class WorthDraws(NamedTuple):
         )
 
     def get_quantities(self, pairs: Any) -> Quantities:
-        """Return named quantities for the convergence check, each (chains, draws).
+        """Return draws of named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately. `pairs`: both options of each
         compared pair; None for choices from sets.
@@ -278,18 +290,21 @@ class WorthDraws(NamedTuple):
         quantities = {}
         if self.nu is not None:
             quantities["tie"] = self.nu.reshape(shape)
-        for name, beta_draws in zip(self.covariates, self.beta.T, strict=True):
-            quantities[coefficient_name(name)] = beta_draws.reshape(shape)
+        for quantity_name, beta_draws in zip(self.covariates, self.beta.T, strict=True):
+            quantities[coefficient_name(quantity_name)] = beta_draws.reshape(shape)
         if pairs is not None and len(self.labels) <= MAX_SUMMARY_OPTIONS:
             p = self.pair_probabilities(*pairs)
             for k, (i, j) in enumerate(zip(*pairs, strict=True)):
-                name = f"choice_probability[{self.labels[i]}, {self.labels[j]}]"
-                quantities[name] = p[:, k].reshape(shape)
+                quantity_name = f"choice_probability[{self.labels[i]}, {self.labels[j]}]"
+                quantities[quantity_name] = p[:, k].reshape(shape)
         elif len(self.labels) <= MAX_RANKED_OPTIONS:
-            rank = average_ranks(-self.log_worths)
-            for name, draws in (("log_worth", self.log_worths), ("rank", rank)):
+            rank_draws = average_ranks(-self.log_worths)
+            for quantity_name, option_draws in (
+                ("log_worth", self.log_worths),
+                ("rank", rank_draws),
+            ):
                 for k, label in enumerate(self.labels):
-                    quantities[f"{name}[{label}]"] = draws[:, k].reshape(shape)
+                    quantities[f"{quantity_name}[{label}]"] = option_draws[:, k].reshape(shape)
         return quantities
 
     # Next questions -------------------------------------------------------------------------------
@@ -299,10 +314,12 @@ class WorthDraws(NamedTuple):
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
         pairs = list_pairs(among, self.labels, rng)
-        draws = self.take(space_draws(self.n_draws, 3 * len(pairs)))
-        p = draws.outcome_probabilities(draws.pair_probabilities(*pairs.T))
-        target = build_worth_target(goal, draws.log_worths, rng)
-        return tabulate_pairs(self.labels, pairs, p, target, check_integer("n", n, 1), rng)
+        spaced_draws = self.take(space_draws(self.n_draws, 3 * len(pairs)))
+        p = spaced_draws.outcome_probabilities(spaced_draws.pair_probabilities(*pairs.T))
+        information_target = build_worth_target(goal, spaced_draws.log_worths, rng)
+        return tabulate_pairs(
+            self.labels, pairs, p, information_target, check_integer("n", n, 1), rng
+        )
 
     def next_sets(
         self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any
@@ -313,10 +330,12 @@ class WorthDraws(NamedTuple):
         sets = list_subsets(
             allowed_options(among, self.labels, size := check_integer("size", size, 2)), size, rng
         )
-        draws = self.take(space_draws(self.n_draws, sets.size))
-        p = draws.member_probabilities(np.arange(len(sets) + 1) * size, sets.ravel())
-        target = build_worth_target(goal, draws.log_worths, rng)
-        return tabulate_sets(self.labels, sets, p, target, check_integer("n", n, 1), rng)
+        spaced_draws = self.take(space_draws(self.n_draws, sets.size))
+        p = spaced_draws.member_probabilities(np.arange(len(sets) + 1) * size, sets.ravel())
+        information_target = build_worth_target(goal, spaced_draws.log_worths, rng)
+        return tabulate_sets(
+            self.labels, sets, p, information_target, check_integer("n", n, 1), rng
+        )
 
 
 def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
@@ -328,9 +347,14 @@ def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
 
     low, high = compute_interval(draws.log_worths, ci)
     weights = draws.weights
-    mean = draws.log_worths.mean(axis=0)
-    columns = {"log_worth": mean, "sd": draws.log_worths.std(axis=0), "low": low, "high": high}
+    mean_worths = draws.log_worths.mean(axis=0)
+    columns = {
+        "log_worth": mean_worths,
+        "sd": draws.log_worths.std(axis=0),
+        "low": low,
+        "high": high,
+    }
     columns["share"] = compute_shares(weights).mean(axis=0)
     table = Table(columns, index=pd.Index(draws.labels, name="option"))
     table.attrs["interval"] = ci
-    return table.iloc[argsort_descending(mean)]
+    return table.iloc[argsort_descending(mean_worths)]

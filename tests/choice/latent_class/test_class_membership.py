@@ -12,8 +12,7 @@ from helpers.sentences import refused, said, warned
 from scipy.optimize import minimize
 
 import thali as th
-from thali._choice.coding import build_coding
-from thali._choice.latent_class.fit import (
+from thali._choice.latent_class.maximum_likelihood import (
     apply_step,
     build_panel,
     compute_derivatives,
@@ -21,6 +20,7 @@ from thali._choice.latent_class.fit import (
     expect_and_maximise,
     start_equal_classes,
 )
+from thali._choice.product_coding import build_coding
 from thali._people.respondent_columns import build_covariates
 from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning
 

@@ -11,9 +11,8 @@ from helpers.real_data import needs_data
 from helpers.sentences import refused, warned
 
 import thali as th
-import thali._choice.latent_class.fit as fit
-from thali._choice.coding import build_coding
-from thali._choice.latent_class.fit import (
+import thali._choice.latent_class.maximum_likelihood as fit
+from thali._choice.latent_class.maximum_likelihood import (
     N_DRAWS,
     build_panel,
     climb,
@@ -22,6 +21,7 @@ from thali._choice.latent_class.fit import (
     expect_and_maximise,
     start_equal_classes,
 )
+from thali._choice.product_coding import build_coding
 from thali._people.respondent_segments import compute_adjusted_rand_index
 from thali.errors import ArgumentError, DataError, EstimateWarning
 

@@ -11,7 +11,7 @@ from helpers.experiment_data import of_segments
 from helpers.sentences import refused
 
 import thali as th
-from thali._choice.latent_class.fit import evaluate_parameters, simulate_choices
+from thali._choice.latent_class.maximum_likelihood import evaluate_parameters, simulate_choices
 from thali.errors import ArgumentError, DataError
 
 

@@ -14,13 +14,13 @@ from scipy.special import expit, logit
 
 import thali as th
 from thali._choice.logit_likelihood import EncodedTasks
-from thali._choice.logits.attention import Attention
-from thali._choice.logits.attribute_attendance import (
+from thali._choice.logits.attendance_moves import (
     flip_attention,
     move_attention_odds,
     write_heeded_mask,
     write_odds_slope,
 )
+from thali._choice.logits.attribute_non_attendance import Attention
 from thali._choice.logits.hierarchical_draws import TasteDistribution, TasteScale, draw_new_people
 from thali._choice.logits.hierarchical_sweep import (
     TastePrior,
@@ -49,7 +49,11 @@ def three():
         rng.normal(size=(18, 2)).round(1), first_row, first_row[:-1] + rng.integers(3, size=6)
     )
     problem = build_problem(
-        tasks, np.array([0, 2, 4, 6]), TastePrior(7.0, 0.5, 1.0), owned=OWNED, looking=LOOKING
+        tasks,
+        np.array([0, 2, 4, 6]),
+        TastePrior(7.0, 0.5, 1.0),
+        owned=OWNED,
+        attention_covariates=LOOKING,
     )
     state, space = draw_start(problem, rng), build_workspace(problem)
     state.rate[:], state.effect[:], state.attends[:] = RATE, EFFECT, [[1, 0], [1, 1], [0, 1]]
@@ -149,7 +153,11 @@ def test_odds_given_who_attends_by_quadrature():
     tasks = EncodedTasks(np.zeros((10, 1)), np.arange(6) * 2, np.arange(5) * 2)
     looking = np.column_stack([np.ones(5), column])
     problem = build_problem(
-        tasks, np.arange(6), TastePrior(5.0, 0.6, 1.0), owned=np.ones((1, 1)), looking=looking
+        tasks,
+        np.arange(6),
+        TastePrior(5.0, 0.6, 1.0),
+        owned=np.ones((1, 1)),
+        attention_covariates=looking,
     )
     state, space = draw_start(problem, np.random.default_rng(1)), build_workspace(problem)
     state.attends[:, 0] = attends

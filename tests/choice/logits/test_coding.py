@@ -10,8 +10,8 @@ from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused, warned
 
 import thali as th
-from thali._choice.coding import build_coding
 from thali._choice.logit_likelihood import EncodedTasks, encode_choices, maximise_log_likelihood
+from thali._choice.product_coding import build_coding
 from thali._data.experiments.product_encoding import add_constants
 from thali.errors import ArgumentError, DataError, DataWarning
 

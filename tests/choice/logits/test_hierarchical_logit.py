@@ -17,9 +17,8 @@ from helpers.watched_runs import run_of
 from scipy.stats import invwishart
 
 import thali as th
-from thali._choice.coding import build_coding
 from thali._choice.logit_likelihood import EncodedTasks, choice_probabilities
-from thali._choice.logits.attention import Attention
+from thali._choice.logits.attribute_non_attendance import Attention
 from thali._choice.logits.hierarchical_draws import (
     N_NEW_PEOPLE,
     TasteDistribution,
@@ -31,6 +30,7 @@ from thali._choice.logits.hierarchical_draws import (
     read_taste_names,
 )
 from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, build_problem
+from thali._choice.product_coding import build_coding
 from thali._inference.markov_chains import run_chains
 from thali._inference.random_seeds import spawn_generators
 from thali._people.respondent_columns import RespondentCovariates, build_covariates

@@ -10,11 +10,11 @@ from helpers.experiment_data import simulate_experiment
 from helpers.sentences import warned
 
 import thali as th
-import thali._choice.answers.logit_chooser as market
-import thali._choice.answers.market as asked_of
-from thali._choice.answers.logit_chooser import LogitChooser, round_tastes
-from thali._choice.answers.simulator import hash_exponentials
-from thali._choice.coding import AttributeCoding, build_coding
+import thali._choice.reports.logit_choice_draws as market
+import thali._choice.reports.market_tables as asked_of
+from thali._choice.product_coding import AttributeCoding, build_coding
+from thali._choice.reports.logit_choice_draws import LogitChooser, round_tastes
+from thali._choice.reports.market_simulator import hash_exponentials
 
 MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
 

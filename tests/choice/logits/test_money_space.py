@@ -10,8 +10,8 @@ from helpers.sentences import refused
 from scipy.optimize import minimize
 
 import thali as th
-from thali._choice.coding import build_coding
 from thali._choice.logit_likelihood import encode_choices
+from thali._choice.product_coding import build_coding
 from thali.errors import ArgumentError, DataError, ThaliWarning
 
 MONEY = {"linear": "price", "space": "willingness-to-pay"}

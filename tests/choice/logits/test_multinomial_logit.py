@@ -12,12 +12,12 @@ from helpers.real_data import needs_data
 from helpers.sentences import refused, warned
 
 import thali as th
-from thali._choice.coding import build_coding
 from thali._choice.logit_likelihood import (
     encode_choices,
     log_likelihood_derivatives,
     maximise_log_likelihood,
 )
+from thali._choice.product_coding import build_coding
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, EstimateWarning
 
 

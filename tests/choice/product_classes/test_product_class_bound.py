@@ -9,9 +9,9 @@ from helpers.product_class_fits import MONOTONE, experiment
 from helpers.watched_runs import forecast_of, run_of
 
 import thali
-import thali._choice.product_classes.engines.smc as smc
+import thali._choice.product_classes.samplers.smc as smc
 import thali._model.chain_runs as bound
-from thali._choice.product_classes.particles import MAX_CHAIN_DRAWS, choose_spacing
+from thali._choice.product_classes.ragged_draws import MAX_CHAIN_DRAWS, choose_spacing
 from thali._choice.product_classes.state import build_class_problem
 from thali._inference.markov_chains import Run
 from thali._inference.threads_and_processes import NoProgress

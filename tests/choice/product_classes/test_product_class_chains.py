@@ -6,13 +6,13 @@ import pytest
 from helpers.product_class_answers import Plan, Silent, binary, run_plan
 from helpers.product_class_cases import TP1
 
-from thali._choice.product_classes.engines.mcmc import (
+from thali._choice.product_classes.ragged_draws import MAX_CHAIN_DRAWS, choose_spacing
+from thali._choice.product_classes.samplers.mcmc import (
     build_chains,
     build_engine_result,
     format_lapse_messages,
     list_kept_draws,
 )
-from thali._choice.product_classes.particles import MAX_CHAIN_DRAWS, choose_spacing
 from thali._choice.product_classes.state import build_class_problem
 from thali._inference.threads_and_processes import run_in_threads
 

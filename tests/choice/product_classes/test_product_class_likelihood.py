@@ -10,7 +10,7 @@ from helpers.product_class_cases import random_experiment, unpacked, worst_to_be
 from scipy import integrate, special, stats
 
 from thali._choice.product_classes.likelihood import log_likelihood, sum_features, write_hits
-from thali._choice.product_classes.moves.bounds import (
+from thali._choice.product_classes.moves.choice_bounds import (
     bound_feature,
     compute_shapes,
     draw_eps,

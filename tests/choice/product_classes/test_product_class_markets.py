@@ -11,9 +11,9 @@ from helpers.naive import product_classes as naive
 from helpers.product_class_fits import drawn, experiment
 from helpers.sentences import said
 
-import thali._choice.product_classes.reports.market as market
-from thali._choice.answers.simulator import hash_exponentials
-from thali._choice.product_classes.reports.predict import simulate_share_draws
+import thali._choice.product_classes.reports.simulator_draws as market
+from thali._choice.product_classes.reports.choice_probabilities import simulate_share_draws
+from thali._choice.reports.market_simulator import hash_exponentials
 
 MARKETS = [
     [(0, 1, 0, 2), (3, 0, 1, 1), (2, 2, 1, 0)],

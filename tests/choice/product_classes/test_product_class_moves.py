@@ -9,9 +9,9 @@ from helpers.naive import product_classes as naive
 from helpers.product_class_cases import Experiment, unpacked
 from scipy.special import gammainc
 
-import thali._choice.product_classes.moves.class_moves as class_moves
+import thali._choice.product_classes.moves.class_content_moves as class_moves
 from thali._choice.product_classes.likelihood import compare_chosen, deactivate, set_bit
-from thali._choice.product_classes.moves.class_moves import move_class
+from thali._choice.product_classes.moves.class_content_moves import move_class
 from thali._choice.product_classes.state import (
     FEW_PROPOSALS,
     MANY_PROPOSALS,

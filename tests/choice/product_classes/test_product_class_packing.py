@@ -3,7 +3,7 @@
 import numpy as np
 from helpers.product_class_cases import TP3
 
-from thali._choice.product_classes.engines.draw_records import pack_states, unpack_states
+from thali._choice.product_classes.samplers.stored_draws import pack_states, unpack_states
 from thali._choice.product_classes.state import (
     ClassState,
     build_class_problem,

@@ -11,8 +11,8 @@ from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, sing
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
-from thali._choice.product_classes.particles import concatenate_draws
-from thali._choice.product_classes.reports.predict import (
+from thali._choice.product_classes.ragged_draws import concatenate_draws
+from thali._choice.product_classes.reports.choice_probabilities import (
     predict_tasks,
     simulate_share_draws,
 )

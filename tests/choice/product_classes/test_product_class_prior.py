@@ -11,7 +11,7 @@ from helpers.naive.product_classes import separation_probability
 from helpers.product_class_cases import NONE, Experiment, random_experiment, unpacked, worst_to_best
 from helpers.recorded_states import snapshot, to_particles
 
-from thali._choice.product_classes.particles import concatenate_draws, read_particles
+from thali._choice.product_classes.ragged_draws import concatenate_draws, read_particles
 from thali._choice.product_classes.state import (
     CLASSES,
     CONCENTRATION,

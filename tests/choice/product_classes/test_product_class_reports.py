@@ -17,7 +17,7 @@ from helpers.product_class_fits import (
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
-from thali._choice.product_classes.particles import concatenate_draws
+from thali._choice.product_classes.ragged_draws import concatenate_draws
 from thali._data.experiments.fitted_design import ExperimentDesign, build_design
 from thali._data.experiments.product_encoding import Attribute, Scheme
 from thali.errors import ArgumentError

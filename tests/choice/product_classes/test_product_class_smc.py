@@ -8,8 +8,8 @@ from helpers import limits
 from helpers.product_class_answers import Plan, binary, run_plan
 from helpers.product_class_cases import TP1
 
-import thali._choice.product_classes.engines.smc as smc
-from thali._choice.product_classes.engines.smc import (
+import thali._choice.product_classes.samplers.smc as smc
+from thali._choice.product_classes.samplers.smc import (
     LapsePath,
     find_next_point,
     format_evidence_messages,

@@ -261,7 +261,7 @@ def test_visits_of_one_person_leave_the_others_values_alone():
     problem = build_class_problem(DATA, MIXED, alpha=3.0)
     target = build_target(problem, 0.05)
     rng = np.random.default_rng(39)
-    state = draw_state(rng, problem, people=5)
+    state = draw_state(rng, problem, n_people=5)
     before = [[x.log_theta for x in own] for own in unpacked(problem, state)[1]]
     work = build_workspace(problem, state)
     for _ in range(6):

@@ -142,7 +142,7 @@ def test_dominated_choices_are_named_before_the_run_only_without_lapse():
     )
     for lapse, messages in ((0.0, 1), (0.02, 0)):
         model = thali.ProductClasses({"price": "decreasing"}, lapse=lapse)
-        assert len(model._remarks(data, model._check_fit(data))) == messages
+        assert len(model._list_data_remarks(data, model._check_fit(data))) == messages
 
 
 def _filler():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._choice.product_classes.particles import Particles
+from thali._choice.product_classes.ragged_draws import Particles
 from thali._choice.product_classes.state import ClassProblem
 
 # The probability that a class from the prior separates products, in closed form -------------------

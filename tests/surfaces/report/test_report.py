@@ -22,7 +22,7 @@ from helpers.tiny_models import TINY, fitted
 from PIL import Image
 
 import thali as th
-from thali._choice.answers.simulator import build_opening_market, build_simulator_finding
+from thali._choice.reports.market_simulator import build_opening_market, build_simulator_finding
 from thali._surfaces.html_report import (
     Chapter,
     Document,

@@ -18,9 +18,13 @@ from helpers.sentences import said, says
 from helpers.tiny_models import TINY
 
 import thali as th
-import thali._choice.answers.simulator as simulator
-from thali._choice.answers.logit_chooser import AttributeCoding, RespondentClasses, round_tastes
-from thali._choice.answers.simulator import (
+import thali._choice.reports.market_simulator as simulator
+from thali._choice.reports.logit_choice_draws import (
+    AttributeCoding,
+    RespondentClasses,
+    round_tastes,
+)
+from thali._choice.reports.market_simulator import (
     FIRST_CHOICE,
     MarketAttribute,
     MarketDraws,

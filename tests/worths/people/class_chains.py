@@ -8,7 +8,7 @@ import numpy as np
 from people_problems import Study, build_table
 from scipy.special import expit
 
-from thali._worths.classes.chain import WorthClassChain, list_all_options
+from thali._worths.latent_classes.chain import WorthClassChain, list_all_options
 
 LOG_SIGMA = np.arange(-8.0, 2.5, 0.1)
 LOG_S = np.arange(math.log(1.3) - 4.6, math.log(1.3) + 4.7, 0.1)

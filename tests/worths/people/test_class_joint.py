@@ -17,7 +17,7 @@ from people_problems import (
     simulate_answers,
 )
 
-from thali._worths.classes.chain import WorthClassChain, list_all_options
+from thali._worths.latent_classes.chain import WorthClassChain, list_all_options
 
 pytestmark = pytest.mark.fit
 

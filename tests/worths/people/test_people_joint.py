@@ -14,7 +14,7 @@ from people_problems import (
 )
 
 from thali._worths.people.chain import PeopleChain
-from thali._worths.people.moves import evaluate_people
+from thali._worths.people.sampler_moves import evaluate_people
 
 pytestmark = pytest.mark.fit
 

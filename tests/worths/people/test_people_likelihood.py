@@ -10,7 +10,7 @@ from people_problems import build_study, build_table, find_seen, list_answers, s
 
 import thali as th
 from thali._worths.people.answer_table import tabulate_answers
-from thali._worths.people.moves import evaluate_people
+from thali._worths.people.sampler_moves import evaluate_people
 
 CASES = {
     "pairs": {"rule": "order", "set_size": 2},

@@ -7,7 +7,7 @@ from helpers.naive.worths_of_people import compute_log_joint
 from people_chains import set_state
 from people_problems import build_study, build_table, draw_variables, list_answers, simulate_answers
 
-import thali._worths.people.moves as moves
+import thali._worths.people.sampler_moves as moves
 from thali._worths.people.chain import PeopleChain
 
 CASES = {

@@ -26,9 +26,9 @@ from thali._model.sentence_templates import phrase
 from thali._number_format import format_number, format_percent
 from thali._posterior.posterior_interval import describe_interval
 
-from ..answers.english import ENGLISH
-from ..answers.findings import RESPONDENT_FINDINGS, build_choice_makers, report_check, report_levels
-from .fit import N_FOLDS
+from ..reports.finding_sentences import ENGLISH
+from ..reports.findings import RESPONDENT_FINDINGS, build_choice_makers, report_check, report_levels
+from .maximum_likelihood import N_FOLDS
 
 if TYPE_CHECKING:
     from .model import LatentClassLogit
@@ -37,35 +37,37 @@ if TYPE_CHECKING:
 def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of a fit."""
     # the classes are the segments, if none is empty
-    occupied = set(model.membership_.to_numpy().argmax(axis=1))
-    n_segments, individual = None, ()
+    occupied_classes = set(model.membership_.to_numpy().argmax(axis=1))
+    n_segments, individual_makers = None, ()
     if model._n_classes_ > 1:
-        individual = RESPONDENT_FINDINGS
-        if model._n_classes_ == len(occupied):
+        individual_makers = RESPONDENT_FINDINGS
+        if model._n_classes_ == len(occupied_classes):
             n_segments = model._n_classes_
-    answers, segments = build_choice_makers(settings, n_segments, instead="")
-    return (*_FIRST, *answers, *segments, *_REST, *individual, *_LAST)
+    market_makers, segment_makers = build_choice_makers(settings, n_segments, instead="")
+    return (*_FIRST, *market_makers, *segment_makers, *_REST, *individual_makers, *_LAST)
 
 
 @finding("classes", "Latent classes", ON_SCREEN)
 def report_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """Report sizes and coefficients of the classes."""
-    row = model.choice_.loc[model._n_classes_]
+    choice_row = model.choice_.loc[model._n_classes_]
     notes = [
         phrase(
             ENGLISH,
             "latent.maximum",
             log_likelihood=f"{model.log_likelihood_:.2f}",
             bic=f"{model.bic_:.2f}",
-            found=int(row["times_found"]),
-            starts=int(row["starts"]),
+            found=int(choice_row["times_found"]),
+            starts=int(choice_row["starts"]),
         )
     ]
     sentence: Text = ENGLISH["latent.one"]
     if model._n_classes_ > 1:
-        shares = list_names([format_percent(size) for size in model._sizes_])
-        sentence = phrase(ENGLISH, "latent.several", number=model._n_classes_, shares=shares)
-        notes.append(phrase(ENGLISH, "latent.entropy", entropy=format_number(row["entropy_r2"])))
+        size_texts = list_names([format_percent(size) for size in model._sizes_])
+        sentence = phrase(ENGLISH, "latent.several", number=model._n_classes_, shares=size_texts)
+        notes.append(
+            phrase(ENGLISH, "latent.entropy", entropy=format_number(choice_row["entropy_r2"]))
+        )
     table = model.respondents.classes().rename_axis("coefficient")
     brief = Brief("Classes", table=table, order=0)
     return Finding(
@@ -79,20 +81,22 @@ def report_class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Fi
     if model._membership_coef_ is None or model._n_classes_ < 2:
         return None
     table = model.respondents.effects(settings.ci)
-    certain = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
-    interval = describe_interval(settings.ci)
-    sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
-    if certain:
-        row = min(certain, key=lambda effect: effect["p_value"])
+    certain_rows = [
+        row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0
+    ]
+    interval_words = describe_interval(settings.ci)
+    sentence = phrase(ENGLISH, "latent.odds.none", interval=interval_words)
+    if certain_rows:
+        smallest_p_row = min(certain_rows, key=lambda effect: effect["p_value"])
         sentence = phrase(
             ENGLISH,
             "latent.odds",
-            column=row["column"],
-            label=row["latent_class"],
-            interval=interval,
-            odds=format_number(row["odds"]),
-            low=format_number(row["low"]),
-            high=format_number(row["high"]),
+            column=smallest_p_row["column"],
+            label=smallest_p_row["latent_class"],
+            interval=interval_words,
+            odds=format_number(smallest_p_row["odds"]),
+            low=format_number(smallest_p_row["low"]),
+            high=format_number(smallest_p_row["high"]),
         )
     return Finding(
         sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects")
@@ -102,10 +106,13 @@ def report_class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Fi
 @finding("numbers_of_classes", "Number of classes")
 def report_numbers(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
     """Report information criteria for every tried number of classes."""
-    table = model.choice_
-    shown_table = table.dropna(axis=1, how="all")
+    criteria_table = model.choice_
+    shown_table = criteria_table.dropna(axis=1, how="all")
     return Finding(
-        title=ENGLISH["latent.numbers"], table=table, shown=shown_table, is_printed=len(table) > 1
+        title=ENGLISH["latent.numbers"],
+        table=criteria_table,
+        shown=shown_table,
+        is_printed=len(criteria_table) > 1,
     )
 
 
@@ -122,20 +129,20 @@ def report_tests(model: "LatentClassLogit", settings: AnswerSettings) -> Finding
         settings.bootstrap, random_seed=settings.random_seed, job=settings.job
     )
     sentences, n_finished = [], int(table["replicates"].to_numpy().min())
-    for classes, row in table.to_dict("index").items():
-        outcome = "enough"
+    for n_classes, test_row in table.to_dict("index").items():
+        outcome_key = "enough"
         if n_finished < MIN_REPLICATES:
-            outcome = "few"
-        elif row["p_value"] <= TEST_LEVEL:
-            outcome = "rejected"
+            outcome_key = "few"
+        elif test_row["p_value"] <= TEST_LEVEL:
+            outcome_key = "rejected"
         sentences.append(
             str(
                 phrase(
                     ENGLISH,
-                    f"latent.{outcome}",
-                    fewer=classes,
-                    more=int(row["against"]),
-                    p=format_number(row["p_value"]),
+                    f"latent.{outcome_key}",
+                    fewer=n_classes,
+                    more=int(test_row["against"]),
+                    p=format_number(test_row["p_value"]),
                 )
             )
         )
@@ -167,9 +174,9 @@ def describe_model(model: "LatentClassLogit") -> tuple[Text, ...]:
     """Return methods sentences about the latent-class logit."""
     sentences = [phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))]
     if model._membership_coef_ is not None:
-        columns = list_names(list(model._membership_coef_.columns[1:]))
+        column_names = list_names(list(model._membership_coef_.columns[1:]))
         sentences.append(
-            phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=columns)
+            phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=column_names)
         )
     if len(model.choice_) > 1:
         criterion: Text = "BIC"

@@ -24,10 +24,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..answers.logit_chooser import LogitChooser, LogitReports
-from ..answers.predictive_check import ChoiceModelCheck
-from ..answers.segments import estimate_taste_preferences
-from ..coding import (
+from ..product_coding import (
     Coding,
     build_coding,
     build_measured_facts,
@@ -36,16 +33,20 @@ from ..coding import (
     refuse_many_levels,
     require_experiment,
 )
-from .fit import (
+from ..reports.level_preferences import estimate_taste_preferences
+from ..reports.logit_choice_draws import LogitChooser, LogitReports
+from ..reports.predictive_check import ChoiceModelCheck
+from .class_probabilities import ClassesByColumns, ClassSizes
+from .maximum_likelihood import (
     BIC,
     HELD_OUT,
     N_DRAWS,
     N_FOLDS,
+    ChoicePanel,
     ClassDraws,
     ClassFit,
     ClassParameters,
-    Panel,
-    Starts,
+    StartRange,
     build_fitted_attributes,
     build_panel,
     check_numbers,
@@ -56,7 +57,6 @@ from .fit import (
     limit_starts,
     scale_columns,
 )
-from .membership import ClassesByColumns, ClassSizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from thali._people.respondent_columns import RespondentCovariates
     from thali._people.respondent_segments import Preferences
 
-    from .respondents import ClassRespondents
+    from .respondent_results import ClassRespondents
 
 CRITERIA = (BIC, HELD_OUT)
 
@@ -245,12 +245,12 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         covariates = build_covariates(self.by, data.people, data.n_respondents)
         panel = build_panel(data, coding, covariates.matrix)
         is_kept = find_independent_columns(panel.tasks)
-        panel, scale = scale_columns(panel, is_kept)
+        panel, column_scales = scale_columns(panel, is_kept)
 
         starts_by_budget = limit_starts(panel, class_numbers, choose, starts)
-        total = sum(map(starts_by_budget.min_starts, class_numbers))
+        n_starts = sum(map(starts_by_budget.min_starts, class_numbers))
         if choose == HELD_OUT:
-            total *= 1 + N_FOLDS
+            n_starts *= 1 + N_FOLDS
 
         def fit_classes() -> dict[str, Any]:
             """Fit all numbers of classes; return the fitted attributes by name."""
@@ -261,23 +261,35 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 ", or fewer ",
                 Argument("starts"),
             )
-            with Progress(progressbar, "fitting", total, "starts", warn_of_duration) as progress:
+            with Progress(progressbar, "fitting", n_starts, "starts", warn_of_duration) as progress:
                 progress.update(0)
-                counter = count(1)
+                start_counter = count(1)
                 fits_by_number = fit_numbers(
                     panel,
                     class_numbers,
                     choose,
                     starts_by_budget,
                     seed,
-                    lambda: progress.update(min(next(counter), total)),
+                    lambda: progress.update(min(next(start_counter), n_starts)),
                 )
             n_classes = choose_number(fits_by_number, choose)
-            attributes = build_fitted_attributes(
-                fits_by_number[n_classes], panel, data, coding, is_kept, scale, covariates, seed
+            fitted_attributes = build_fitted_attributes(
+                fits_by_number[n_classes],
+                panel,
+                data,
+                coding,
+                is_kept,
+                column_scales,
+                covariates,
+                seed,
             )
-            choice = tabulate_numbers(fits_by_number)
-            return {"_n_classes_": n_classes, "choice_": choice, "_seed_": seed, **attributes}
+            criteria_table = tabulate_numbers(fits_by_number)
+            return {
+                "_n_classes_": n_classes,
+                "choice_": criteria_table,
+                "_seed_": seed,
+                **fitted_attributes,
+            }
 
         forecast = forecast_fits(panel, class_numbers, choose, starts_by_budget)
         return Job(
@@ -301,31 +313,34 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             )
         else:
             membership_names = self._list_membership_names()
-            tastes = [name for name in self._unbounded_ if name not in membership_names]
-            if tastes:
+            infinite_tastes = [name for name in self._unbounded_ if name not in membership_names]
+            if infinite_tastes:
                 yield EstimateWarning(
-                    f"The estimates of {list_names(map(repr, tastes))} diverge: almost no choice in"
+                    f"The estimates of {list_names(map(repr, infinite_tastes))} diverge: almost no"
+                    " choice in"
                     " the class contradicts an infinite preference. Predictions can be used, but"
                     " these estimates and standard errors cannot; use fewer classes, or ",
                     ModelName("HierarchicalLogit"),
                     ", which has a prior.",
                 )
-            odds = [name for name in self._unbounded_ if name in membership_names]
-            if odds:
+            infinite_odds = [name for name in self._unbounded_ if name in membership_names]
+            if infinite_odds:
                 yield EstimateWarning(
-                    f"The estimates of {list_names(map(repr, odds))} diverge: the respondent"
+                    f"The estimates of {list_names(map(repr, infinite_odds))} diverge: the"
+                    " respondent"
                     " columns predict class membership almost perfectly. Classes and predictions"
                     " can be used, but these estimates and standard errors cannot; use fewer"
                     " classes, or remove a column from ",
                     Argument("by"),
                     ".",
                 )
-        row = self.choice_.loc[self._n_classes_]
-        if row["times_found"] == 1 and row["starts"] > 1:
+        choice_row = self.choice_.loc[self._n_classes_]
+        if choice_row["times_found"] == 1 and choice_row["starts"] > 1:
             yield EstimateWarning(
-                f"Only one of {int(row['starts'])} starts reached the best maximum, so there may"
+                f"Only one of {int(choice_row['starts'])} starts reached the best maximum, so"
+                " there may"
                 " be a better maximum; use more starts, such as ",
-                Setting("starts", 4 * int(row["starts"])),
+                Setting("starts", 4 * int(choice_row["starts"])),
                 ", or fewer classes.",
             )
         if not self._converged_:
@@ -334,25 +349,27 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
     def _has_equal_classes(self) -> bool:
         """Return whether two classes have the same tastes, or one is empty."""
         tastes = self.coef_.to_numpy()
-        pairs = [(k, j) for k in range(len(tastes)) for j in range(k)]
+        class_pairs = [(k, j) for k in range(len(tastes)) for j in range(k)]
         is_equal = any(
             np.allclose(tastes[k], tastes[j], rtol=1e-3, atol=1e-6, equal_nan=True)
-            for k, j in pairs
+            for k, j in class_pairs
         )
         return is_equal or bool((self._sizes_ < 1e-6).any())
 
     def _headline_facts(self) -> Facts:
         """Return (name, value) facts to show with a fit."""
-        row = self.choice_.loc[self._n_classes_]
-        times = (
-            f"reached from {int(row['times_found'])} of"
-            f" {format_plural(int(row['starts']), 'start')}"
+        choice_row = self.choice_.loc[self._n_classes_]
+        times_text = (
+            f"reached from {int(choice_row['times_found'])} of"
+            f" {format_plural(int(choice_row['starts']), 'start')}"
         )
-        sizes = ", ".join(format_percent(size) for size in self._sizes_)
-        log_likelihood = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
-        classes = "classes", f"{self._n_classes_} ({sizes} of respondents)"
+        size_texts = ", ".join(format_percent(size) for size in self._sizes_)
+        log_likelihood = (
+            f"{self.log_likelihood_:,.2f} (all choices; {times_text}), BIC {self.bic_:,.2f}"
+        )
+        classes_fact = "classes", f"{self._n_classes_} ({size_texts} of respondents)"
         return (
-            classes,
+            classes_fact,
             ("log-likelihood", log_likelihood),
             *build_measured_facts(self._coding_, self._scheme_),
         )
@@ -383,11 +400,11 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             Before `fit`.
         """
         self._require_fitted()
-        odds = np.empty(0)
+        log_odds = np.empty(0)
         if self._membership_coef_ is not None:
-            odds = self._membership_coef_.to_numpy()[1:].ravel()
+            log_odds = self._membership_coef_.to_numpy()[1:].ravel()
         return tabulate_summary(
-            self._sizes_, self.coef_, self.covariance_, self._size_errors(), odds
+            self._sizes_, self.coef_, self.covariance_, self._size_errors(), log_odds
         )
 
     def _list_membership_names(self) -> "pd.Index":
@@ -399,13 +416,21 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
     def _size_errors(self) -> np.ndarray:
         """Return standard errors of the class sizes, shape (K,)."""
-        expected, people, units = self._sizes_.to_numpy()[None], np.ones((1, 1)), np.ones(1)
+        class_probabilities, covariate_matrix, covariate_units = (
+            self._sizes_.to_numpy()[None],
+            np.ones((1, 1)),
+            np.ones(1),
+        )
         if self._covariates_ is not None and self._expected_ is not None:
-            expected, people = self._expected_, self._covariates_.matrix
-            units = np.append(units, self._covariates_.sd)
-        units = np.tile(units, self._n_classes_ - 1)
-        covariance = self.covariance_.to_numpy()[: len(units), : len(units)]
-        return compute_size_errors(expected, people, covariance * np.outer(units, units))
+            class_probabilities, covariate_matrix = self._expected_, self._covariates_.matrix
+            covariate_units = np.append(covariate_units, self._covariates_.sd)
+        covariate_units = np.tile(covariate_units, self._n_classes_ - 1)
+        covariance = self.covariance_.to_numpy()[: len(covariate_units), : len(covariate_units)]
+        return compute_size_errors(
+            class_probabilities,
+            covariate_matrix,
+            covariance * np.outer(covariate_units, covariate_units),
+        )
 
     @property
     def respondents(self) -> "ClassRespondents":
@@ -424,7 +449,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         NotFittedError
             Before `fit`.
         """
-        from .respondents import ClassRespondents
+        from .respondent_results import ClassRespondents
 
         self._require_fitted()
         return ClassRespondents(self)
@@ -461,28 +486,30 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         ArgumentError
             If `ci` is not a probability.
         """
-        from ..answers.chooser import append_interval
         from ..logit_likelihood import choice_probabilities
+        from ..reports.choice_draws import append_interval
 
         self._require_fitted()
-        matrix, encoded = encode_new_tasks(
+        matrix, encoded_tasks = encode_new_tasks(
             self._coding_, self._scheme_, new, self._data_.respondents
         )
-        classes = np.vstack([self.membership_.to_numpy(), self._sizes_.to_numpy()])[
-            encoded.respondent_of_row
+        membership_of_row = np.vstack([self.membership_.to_numpy(), self._sizes_.to_numpy()])[
+            encoded_tasks.respondent_of_row
         ]
-        is_new = encoded.respondent_of_row < 0
-        if is_new.any() and (people := self._read_membership_columns(new)) is not None:
-            coding = build_covariates(self.by, self._data_.people, self._data_.n_respondents)
-            covariates = coding.standardise_rows(people.loc[is_new])
+        is_new = encoded_tasks.respondent_of_row < 0
+        if is_new.any() and (membership_columns := self._read_membership_columns(new)) is not None:
+            covariate_coding = build_covariates(
+                self.by, self._data_.people, self._data_.n_respondents
+            )
+            covariates = covariate_coding.standardise_rows(membership_columns.loc[is_new])
             is_complete = ~np.isnan(covariates).any(axis=1)
-            predicted = ClassesByColumns(self._class_log_odds(), covariates[is_complete])
-            classes[np.flatnonzero(is_new)[is_complete]] = predicted.probabilities
+            predicted_classes = ClassesByColumns(self._class_log_odds(), covariates[is_complete])
+            membership_of_row[np.flatnonzero(is_new)[is_complete]] = predicted_classes.probabilities
 
         def compute_probabilities(tastes: np.ndarray) -> np.ndarray:
             """Return choice probabilities of all rows at these tastes."""
-            p = choice_probabilities(matrix @ tastes.T, encoded.task_of_row)
-            return (p * classes).sum(axis=1)
+            p = choice_probabilities(matrix @ tastes.T, encoded_tasks.task_of_row)
+            return (p * membership_of_row).sum(axis=1)
 
         return append_interval(
             compute_probabilities(np.nan_to_num(self.coef_.to_numpy())),
@@ -551,7 +578,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         from thali._inference.resumable_tasks import PartsFolder
         from thali._model.model_files import compute_digest, describe_model
 
-        from .bootstrap import fit_tests, run_tests
+        from .class_number_bootstrap import fit_tests, run_tests
 
         self._require_fitted()
         replicates = check_integer("replicates", replicates, 1)
@@ -559,33 +586,39 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             starts = 2 * (self._n_classes_ + 1)
         n_starts = check_integer("starts", starts, 1)
         panel, parameters = self._build_fitted_panel()
-        stamp = {
+        job_stamp = {
             "kind": "test of classes",
             "models": {"latent-class-logit": describe_model(self)},
             "settings": {"starts": n_starts, "classes": self._n_classes_},
             "data": compute_digest(self._data_),
         }
-        context: Any = nullcontext()
+        folder_context: Any = nullcontext()
         if job is not None:
-            context = PartsFolder(job, stamp, random_seed)
-        with context as folder:
+            folder_context = PartsFolder(job, job_stamp, random_seed)
+        with folder_context as folder:
             if folder is None:
                 seed = build_seed_sequence(random_seed)
             else:
                 seed = folder.seed
-            seeds = seed.spawn(3)
-            tests = fit_tests(panel, parameters, Starts(self.starts), seeds[1:])
-            return run_tests(panel, tests, replicates, n_starts, seeds[0], folder, progressbar)
+            child_seeds = seed.spawn(3)
+            tests = fit_tests(panel, parameters, StartRange(self.starts), child_seeds[1:])
+            return run_tests(
+                panel, tests, replicates, n_starts, child_seeds[0], folder, progressbar
+            )
 
-    def _build_fitted_panel(self) -> tuple["Panel", "ClassParameters"]:
+    def _build_fitted_panel(self) -> tuple["ChoicePanel", "ClassParameters"]:
         """Return the fitted panel in scaled columns, with the fitted parameters."""
-        people, classes = None, ClassSizes(self._sizes_.to_numpy())
+        covariate_matrix, classes = None, ClassSizes(self._sizes_.to_numpy())
         if self._covariates_ is not None:
-            people = self._covariates_.matrix
-            classes = ClassesByColumns(self._class_log_odds(), people)
+            covariate_matrix = self._covariates_.matrix
+            classes = ClassesByColumns(self._class_log_odds(), covariate_matrix)
         is_kept = ~self.coef_.isna().any().to_numpy()
-        panel, scale = scale_columns(build_panel(self._data_, self._coding_, people), is_kept)
-        return panel, evaluate_parameters(panel, classes, self.coef_.to_numpy()[:, is_kept] * scale)
+        panel, column_scales = scale_columns(
+            build_panel(self._data_, self._coding_, covariate_matrix), is_kept
+        )
+        return panel, evaluate_parameters(
+            panel, classes, self.coef_.to_numpy()[:, is_kept] * column_scales
+        )
 
     def _class_log_odds(self) -> np.ndarray:
         """Return log odds of classes by respondents' standardised columns."""
@@ -593,21 +626,23 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return self._membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
 
     def _read_membership_columns(
-        self, new: "pd.DataFrame | ChoiceExperiment"
+        self, new_tasks: "pd.DataFrame | ChoiceExperiment"
     ) -> "pd.DataFrame | None":
         """Return the columns `by` for rows of new tasks; None if absent."""
         if self._covariates_ is None:
             return None
-        names = list(list_column_names(self.by))
-        if isinstance(new, ChoiceExperiment):
-            if new.people is None or not set(names) <= set(map(str, new.people.columns)):
+        column_names = list(list_column_names(self.by))
+        if isinstance(new_tasks, ChoiceExperiment):
+            if new_tasks.people is None or not set(column_names) <= set(
+                map(str, new_tasks.people.columns)
+            ):
                 return None
-            person = np.repeat(new.respondent_of_task, np.diff(new.first_row))
-            return new.people.loc[:, names].iloc[person].reset_index(drop=True)
-        table = new.set_axis([str(name) for name in new.columns], axis=1)
-        if not set(names) <= set(table.columns):
+            person_of_row = np.repeat(new_tasks.respondent_of_task, np.diff(new_tasks.first_row))
+            return new_tasks.people.loc[:, column_names].iloc[person_of_row].reset_index(drop=True)
+        table = new_tasks.set_axis([str(name) for name in new_tasks.columns], axis=1)
+        if not set(column_names) <= set(table.columns):
             return None
-        return table.loc[:, names].reset_index(drop=True)
+        return table.loc[:, column_names].reset_index(drop=True)
 
     def _simulate_choices(
         self, max_draws: int, rng: np.random.Generator
@@ -626,17 +661,17 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
     def _build_chooser(self) -> "LogitChooser":
         """Build the `Chooser` from class tastes and respondents' memberships."""
         self._require_fitted()
-        draws, parameters = self._draws_, len(self.covariance_) - self.coef_.size
+        draws, n_odds = self._draws_, len(self.covariance_) - self.coef_.size
         tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
-        sizes = np.vstack([self._sizes_, draws.sizes])
+        size_draws = np.vstack([self._sizes_, draws.sizes])
         return LogitChooser(
             self._coding_,
             self._data_,
             tastes,
             np.zeros(N_DRAWS + 1, np.int64),
             self.membership_.to_numpy(),
-            lambda draws, rng: (tastes[draws], sizes[draws]),
-            covariance=np.nan_to_num(self.covariance_.to_numpy()[parameters:, parameters:]),
+            lambda draws, rng: (tastes[draws], size_draws[draws]),
+            covariance=np.nan_to_num(self.covariance_.to_numpy()[n_odds:, n_odds:]),
             respondent_classes=np.concatenate([draws.of_people[:1], draws.of_people]),
         )
 
@@ -655,16 +690,21 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
 
 def compute_size_errors(
-    expected: np.ndarray, people: np.ndarray, covariance: np.ndarray
+    class_probabilities: np.ndarray, covariate_matrix: np.ndarray, covariance: np.ndarray
 ) -> np.ndarray:
     r"""Return standard errors of class sizes by the delta method.
 
     .. math:: \partial \pi_{nk} / \partial \gamma_j = \pi_{nk} (1[k = j] - \pi_{nj}) z_n
     """
-    n_classes = expected.shape[1]
+    n_classes = class_probabilities.shape[1]
     # (people, K, K - 1)
-    derivatives = expected[:, :, None] * (np.eye(n_classes) - expected[:, None])[:, :, 1:]
-    slopes = np.einsum("nkj,nq->kjq", derivatives, people).reshape(n_classes, -1) / len(expected)
+    derivatives = (
+        class_probabilities[:, :, None]
+        * (np.eye(n_classes) - class_probabilities[:, None])[:, :, 1:]
+    )
+    slopes = np.einsum("nkj,nq->kjq", derivatives, covariate_matrix).reshape(n_classes, -1) / len(
+        class_probabilities
+    )
     return np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", slopes, covariance, slopes), 0.0))
 
 
@@ -678,15 +718,17 @@ def tabulate_summary(
     """Return a table of sizes, coefficients and log odds with standard errors."""
     from ..logit_likelihood import tabulate_coefficients
 
-    columns = ["size", *coef.columns]
-    names = [f"class {label}: {name}" for label in sizes.index for name in columns]
+    column_names = ["size", *coef.columns]
+    row_names = [f"class {label}: {name}" for label in sizes.index for name in column_names]
     with np.errstate(invalid="ignore"):
         all_errors = np.sqrt(np.diag(covariance.to_numpy()))
     coef_errors = all_errors[-coef.size :].reshape(coef.shape)
     estimates = np.append(np.column_stack([sizes, coef]), odds)
-    errors = np.append(np.column_stack([size_errors, coef_errors]), all_errors[: len(odds)])
-    table = tabulate_coefficients(estimates, errors, [*names, *covariance.index[: len(odds)]])
-    table.loc[table.index[: len(names) : len(columns)], ["z", "p_value"]] = np.nan  # sizes
+    std_errors = np.append(np.column_stack([size_errors, coef_errors]), all_errors[: len(odds)])
+    table = tabulate_coefficients(
+        estimates, std_errors, [*row_names, *covariance.index[: len(odds)]]
+    )
+    table.loc[table.index[: len(row_names) : len(column_names)], ["z", "p_value"]] = np.nan  # sizes
     return table
 
 
@@ -694,7 +736,7 @@ def tabulate_numbers(fits_by_number: "dict[int, ClassFit]") -> "pd.DataFrame":
     """Return a table of information criteria, one row per number of classes."""
     import pandas as pd
 
-    rows = [
+    criteria_rows = [
         {
             "log_likelihood": fit.log_likelihood,
             "parameters": fit.n_parameters,
@@ -708,4 +750,4 @@ def tabulate_numbers(fits_by_number: "dict[int, ClassFit]") -> "pd.DataFrame":
         }
         for fit in fits_by_number.values()
     ]
-    return pd.DataFrame(rows, pd.Index(list(fits_by_number), name="classes"))
+    return pd.DataFrame(criteria_rows, pd.Index(list(fits_by_number), name="classes"))

@@ -33,8 +33,8 @@ from thali._number_format import format_number
 from thali._posterior.posterior_interval import describe_interval
 from thali.errors import Setting
 
-from ..answers.english import ENGLISH
-from ..answers.findings import (
+from ..reports.finding_sentences import ENGLISH
+from ..reports.findings import (
     MARKET_FINDINGS,
     RESPONDENT_FINDINGS,
     SEGMENT_SENTENCE,
@@ -43,14 +43,14 @@ from ..answers.findings import (
     report_check,
     report_levels,
 )
-from .hierarchical import HierarchicalLogit
 from .hierarchical_draws import list_attributes_near_zero, measure_prior_influence
 from .hierarchical_fit import MEAN_SD
+from .hierarchical_logit import HierarchicalLogit
 
 if TYPE_CHECKING:
     import pandas
 
-    from .multinomial import MultinomialLogit
+    from .multinomial_logit import MultinomialLogit
 
 
 def list_makers(
@@ -58,22 +58,22 @@ def list_makers(
 ) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
-        attention: tuple[FindingMaker, ...] = ()
+        attention_makers: tuple[FindingMaker, ...] = ()
         if model._attention is not None:
-            attention = (
+            attention_makers = (
                 report_attention,
                 report_attention_odds,
                 report_patterns,
                 report_individual_attention,
             )
-        answers, segments = build_choice_makers(settings)
+        market_makers, segment_makers = build_choice_makers(settings)
         return (
             make_question_maker(lambda model: ENGLISH["logit.asked.people"]),
-            *answers,
-            *attention,
+            *market_makers,
+            *attention_makers,
             report_population,
             report_individuals,
-            *segments,
+            *segment_makers,
             report_check,
             report_quantities,
             data,
@@ -97,21 +97,33 @@ def list_makers(
 def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """Report the share of the population that attends to each attribute."""
     tables = model.attention(settings.ci)
-    sentences, interval, key = [], describe_interval(settings.ci), "attention.first"
+    sentences, interval_words, sentence_key = [], describe_interval(settings.ci), "attention.first"
     for row in tables.shares.sort_values("attends", kind="stable").reset_index().to_dict("records"):
-        ends = {name: f"{100 * (1.0 - row[column]):.0f}" for name, column in _IGNORED.items()}
+        percent_texts = {
+            name: f"{100 * (1.0 - row[column]):.0f}" for name, column in _IGNORED.items()
+        }
         sentences.append(
-            str(phrase(ENGLISH, key, attribute=row["attribute"], interval=interval, **ends))
+            str(
+                phrase(
+                    ENGLISH,
+                    sentence_key,
+                    attribute=row["attribute"],
+                    interval=interval_words,
+                    **percent_texts,
+                )
+            )
         )
-        key = "attention.part"
+        sentence_key = "attention.part"
     table = tables.shares
     if settings.attention_scale is not None:
-        comparison = model.attention_by_scale(settings.attention_scale, settings.ci)
-        table = table.join(comparison[[f"{name}_other" for name in _SHOWN]])
-        table.attrs.update(comparison.attrs)
+        scale_comparison = model.attention_by_scale(settings.attention_scale, settings.ci)
+        table = table.join(scale_comparison[[f"{name}_other" for name in _SHOWN]])
+        table.attrs.update(scale_comparison.attrs)
     notes = [phrase(ENGLISH, "attention.alike", source=Cite("hess2013"))]
-    if near_zero := list_attributes_near_zero(model._view.draws, model._build_taste_distribution()):
-        notes.append(phrase(ENGLISH, "attention.close", named=list_names(near_zero)))
+    if near_zero_attributes := list_attributes_near_zero(
+        model._view.draws, model._build_taste_distribution()
+    ):
+        notes.append(phrase(ENGLISH, "attention.close", named=list_names(near_zero_attributes)))
     notes.append(_describe_scale_sensitivity(model, table))
     return Finding(
         str(phrase(ENGLISH, "attention", named=list_names(sentences))),
@@ -119,7 +131,7 @@ def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Fi
         table=table,
         shown=table.filter(items=[*_SHOWN, *(f"{name}_other" for name in _SHOWN)]),
         picture=Picture(
-            "attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), tables
+            "attention", str(phrase(ENGLISH, "attention.caption", interval=interval_words)), tables
         ),
         notes=tuple(notes),
         brief=Brief("Attention"),
@@ -129,65 +141,72 @@ def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Fi
 def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
     """Return a sentence on how attention depends on the prior variance."""
     if "scales" not in table.attrs:
-        setting = Setting("attention_scale", model._alternative_scale())
+        scale_setting = Setting("attention_scale", model._alternative_scale())
         return phrase(
-            ENGLISH, "attention.prior", scale=format_number(model._prior_scale()), setting=setting
+            ENGLISH,
+            "attention.prior",
+            scale=format_number(model._prior_scale()),
+            setting=scale_setting,
         )
-    scale, other = map(format_number, table.attrs["scales"])
-    pairs = table[["attends_other", "attends"]].to_numpy()
-    differences = np.abs(pairs[:, 0] - pairs[:, 1])
-    if not (differences > _MIN_DIFFERENCE).any():
+    fit_scale, other_scale = map(format_number, table.attrs["scales"])
+    share_pairs = table[["attends_other", "attends"]].to_numpy()
+    share_differences = np.abs(share_pairs[:, 0] - share_pairs[:, 1])
+    if not (share_differences > _MIN_DIFFERENCE).any():
         return phrase(
             ENGLISH,
             "attention.same",
-            scale=scale,
-            other=other,
-            largest=f"{100 * differences.max():.0f}",
+            scale=fit_scale,
+            other=other_scale,
+            largest=f"{100 * share_differences.max():.0f}",
         )
     sentences = []
-    for name, (share, other_share), differs in zip(
-        table.index, 100.0 * (1.0 - pairs), differences > _MIN_DIFFERENCE, strict=True
+    for attribute, (ignoring_share, other_share), is_different in zip(
+        table.index, 100.0 * (1.0 - share_pairs), share_differences > _MIN_DIFFERENCE, strict=True
     ):
-        if differs:
+        if is_different:
             sentences.append(
                 str(
                     phrase(
                         ENGLISH,
                         "attention.differs",
-                        attribute=name,
-                        share=f"{share:.0f}",
+                        attribute=attribute,
+                        share=f"{ignoring_share:.0f}",
                         than=f"{other_share:.0f}",
                     )
                 )
             )
-    return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=list_names(sentences))
+    return phrase(
+        ENGLISH, "attention.both", scale=fit_scale, other=other_scale, named=list_names(sentences)
+    )
 
 
 @finding("attention_odds", "Predictors of attribute attendance", ON_SCREEN)
 def report_attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding | None:
     """Report effects of respondents' columns on the odds of attending."""
-    table, interval = model.attention(settings.ci).odds, describe_interval(settings.ci)
+    table, interval_words = model.attention(settings.ci).odds, describe_interval(settings.ci)
     if table is None:
         return None
-    certain = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
-    sentence = phrase(ENGLISH, "attention.odds.none", interval=interval)
-    if certain:
-        row = max(
-            certain,
+    certain_rows = [
+        row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0
+    ]
+    sentence = phrase(ENGLISH, "attention.odds.none", interval=interval_words)
+    if certain_rows:
+        strongest_row = max(
+            certain_rows,
             key=lambda effect: abs(effect["log_odds"]) / np.log(effect["high"] / effect["low"]),
         )
-        ends = {name: format_number(row[name]) for name in ("odds", "low", "high")}
+        odds_texts = {name: format_number(strongest_row[name]) for name in ("odds", "low", "high")}
         sentence = phrase(
             ENGLISH,
             "attention.odds",
-            column=row["column"],
-            attribute=row["attribute"],
-            interval=interval,
-            **ends,
+            column=strongest_row["column"],
+            attribute=strongest_row["attribute"],
+            interval=interval_words,
+            **odds_texts,
         )
-    shown = table[["attribute", "column", "odds", "low", "high"]]
+    shown_table = table[["attribute", "column", "odds", "low", "high"]]
     title, brief = ENGLISH["attention.odds.title"], Brief("Effects")
-    return Finding(sentence, title=title, table=table, shown=shown, brief=brief)
+    return Finding(sentence, title=title, table=table, shown=shown_table, brief=brief)
 
 
 @finding("attention_patterns", "Patterns of attribute attendance", FULL)
@@ -222,18 +241,18 @@ def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:
     shrinkage = 1.0 - 0.5 ** measure_prior_influence(posterior.draws, scale, prior.df, prior.scale)
     if shrinkage.max() < _MIN_INFLUENCE:
         return ()
-    people = posterior.draws.sizes["respondent"]
-    tasks = format_number(posterior.observed["chosen"].size / people)
-    share = f"{100 * shrinkage.max():.0f}"
-    setting = Setting("priors", {"scale": float(f"{0.5 * prior.scale:.3g}")})
+    n_people = posterior.draws.sizes["respondent"]
+    tasks_per_person = format_number(posterior.observed["chosen"].size / n_people)
+    shrinkage_text = f"{100 * shrinkage.max():.0f}"
+    prior_setting = Setting("priors", {"scale": float(f"{0.5 * prior.scale:.3g}")})
     return (
         phrase(
             ENGLISH,
             "logit.population.prior",
-            setting=setting,
-            share=share,
-            people=f"{people:,}",
-            tasks=tasks,
+            setting=prior_setting,
+            share=shrinkage_text,
+            people=f"{n_people:,}",
+            tasks=tasks_per_person,
             name=scale.names[int(shrinkage.argmax())],
         ),
     )
@@ -247,11 +266,11 @@ def report_quantities(model: "HierarchicalLogit", settings: AnswerSettings) -> F
     """
     import pandas as pd
 
-    report: Any = summary(model, settings)
+    summary_finding: Any = summary(model, settings)
     all_rows = pd.concat([model.summary(settings.ci), model.population(settings.ci)]).rename_axis(
         "quantity"
     )
-    return replace(report, table=all_rows, shown=report.table)
+    return replace(summary_finding, table=all_rows, shown=summary_finding.table)
 
 
 @finding("individuals", "Individual coefficients", FULL)
@@ -282,9 +301,9 @@ def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     """Return methods sentences about the hierarchical logit."""
     signs, covariates = model.signs or {}, model._covariates_.names
     sentences = [phrase(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
-    if (price := model._find_price_coefficient()) is not None:
+    if (price_coefficient := model._find_price_coefficient()) is not None:
         sentences.append(
-            phrase(ENGLISH, "hierarchical.money", source=Cite("train2005"), price=price)
+            phrase(ENGLISH, "hierarchical.money", source=Cite("train2005"), price=price_coefficient)
         )
     if signs:
         attribute_names = list_names(
@@ -293,9 +312,9 @@ def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
         sentences.append(phrase(ENGLISH, "hierarchical.signs", named=attribute_names))
     if covariates:
         sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=list_names(covariates)))
-    logarithms = ""
-    if signs or price is not None:
-        logarithms = ENGLISH["hierarchical.logarithms"]
+    logarithm_note = ""
+    if signs or price_coefficient is not None:
+        logarithm_note = ENGLISH["hierarchical.logarithms"]
     prior_sizes = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{model._prior_scale():g}"}
     prior_sizes |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
     attributes = model._build_taste_distribution().attention.names
@@ -313,7 +332,9 @@ def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
         sentences.append(
             phrase(ENGLISH, "hierarchical.attention.by", named=list_names(model._looking_.names))
         )
-    sentences.append(phrase(ENGLISH, "hierarchical.prior", logarithms=logarithms, **prior_sizes))
+    sentences.append(
+        phrase(ENGLISH, "hierarchical.prior", logarithms=logarithm_note, **prior_sizes)
+    )
     sentences.append(phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")))
     if attributes:
         sentences.append(ENGLISH["hierarchical.attention.sampler"])

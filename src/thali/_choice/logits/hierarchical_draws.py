@@ -16,17 +16,17 @@ from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
-from ..answers.logit_chooser import LogitChooser, iterate_level_differences
-from ..answers.predictive_check import (
+from ..logit_likelihood import DIRECTIONS, choice_probabilities
+from ..product_coding import Coding
+from ..reports.logit_choice_draws import LogitChooser, iterate_level_differences
+from ..reports.predictive_check import (
     build_level_indicators,
     build_report_arrays,
     list_effect_names,
     list_reference_pairs,
     list_share_names,
 )
-from ..coding import Coding
-from ..logit_likelihood import DIRECTIONS, choice_probabilities
-from .attention import COVARIATE, EFFECT, Attention, attention_effects
+from .attribute_non_attendance import COVARIATE, EFFECT, Attention, attention_effects
 from .willingness_to_pay_space import convert_to_utility
 
 if TYPE_CHECKING:
@@ -61,32 +61,38 @@ class TasteScale(NamedTuple):
     # index of the price's coefficient in willingness-to-pay space; -1: preference space
     price: int = -1
 
-    def apply_signs(self, normal: np.ndarray) -> np.ndarray:
+    def apply_signs(self, normal_numbers: np.ndarray) -> np.ndarray:
         """Return beta, or plus or minus exp(beta) for coefficients with a sign, (..., p)."""
         if not self.sign.any():
-            return normal
+            return normal_numbers
         with np.errstate(over="ignore"):  # numbers without a sign may have any size
-            signed = np.where(self.sign == 0.0, normal, self.sign * np.exp(normal))
+            signed_numbers = np.where(
+                self.sign == 0.0, normal_numbers, self.sign * np.exp(normal_numbers)
+            )
         if self.price < 0:
-            return signed
-        return convert_to_utility(np.where(self._is_price(), -signed, signed), self.price)
+            return signed_numbers
+        return convert_to_utility(
+            np.where(self._is_price(), -signed_numbers, signed_numbers), self.price
+        )
 
-    def compute_tastes(self, normal: np.ndarray) -> np.ndarray:
+    def compute_tastes(self, normal_numbers: np.ndarray) -> np.ndarray:
         """Return utility coefficients (..., p) from beta, in the units of the data."""
         if not self.sign.any():
-            return normal
-        return self.apply_signs(normal) @ self.steps.T
+            return normal_numbers
+        return self.apply_signs(normal_numbers) @ self.steps.T
 
     def convert_tastes(self, tastes: np.ndarray) -> np.ndarray:
         """Return reported coefficients (..., p): tastes, or amounts with the scale."""
         if self.price < 0:
             return tastes
-        scale = -tastes[..., self.price : self.price + 1]
-        return np.where(self._is_price(), scale, tastes / scale)
+        utility_scale = -tastes[..., self.price : self.price + 1]
+        return np.where(self._is_price(), utility_scale, tastes / utility_scale)
 
-    def rescale_means(self, normal: np.ndarray) -> np.ndarray:
+    def rescale_means(self, normal_numbers: np.ndarray) -> np.ndarray:
         """Return population means of beta (..., p) in the units of the data."""
-        return np.where(self.sign == 0.0, normal / self._units(), normal - np.log(self._units()))
+        return np.where(
+            self.sign == 0.0, normal_numbers / self._units(), normal_numbers - np.log(self._units())
+        )
 
     def difference_units(self) -> np.ndarray:
         """Return divisors (p,) that bring differences of beta to the units of the data."""
@@ -96,8 +102,8 @@ class TasteScale(NamedTuple):
         """Return divisors (p,) that bring coefficients to the units of the data."""
         if self.price < 0:
             return self.scale
-        money = self.scale[self.price]
-        return np.where(self._is_price(), money, self.scale / money)
+        price_unit = self.scale[self.price]
+        return np.where(self._is_price(), price_unit, self.scale / price_unit)
 
     def _is_price(self) -> np.ndarray:
         """Return a mask of the price coefficient, shape (p,)."""
@@ -112,40 +118,40 @@ def build_taste_scale(
     `price` is the price in willingness-to-pay space, else None.
     """
     p = len(coding.names)
-    names, sign, steps = list(coding.names), np.zeros(p), np.eye(p)
-    first_column = 0
-    for (attribute, levels), part, is_shown in zip(
+    taste_names, taste_signs, steps = list(coding.names), np.zeros(p), np.eye(p)
+    column_start = 0
+    for (attribute, levels), attribute_coding, is_shown in zip(
         data.levels.items(), coding.parts, coding.seen, strict=True
     ):
-        columns = part.table.shape[1] - int(f"{attribute}[missing]" in coding.names)
-        if attribute in signs and part.numbers is not None:
-            direction = DIRECTIONS[signs[attribute]] * _numeric_direction(
-                attribute, part.numbers, levels
+        n_columns = attribute_coding.table.shape[1] - int(f"{attribute}[missing]" in coding.names)
+        if attribute in signs and attribute_coding.numbers is not None:
+            direction = DIRECTIONS[signs[attribute]] * _find_numeric_direction(
+                attribute, attribute_coding.numbers, levels
             )
-            prefix = "ln "
+            name_prefix = "ln "
             if direction < 0:
-                prefix = "ln -"
-            for k in range(first_column, first_column + columns):
-                sign[k], names[k] = direction, f"{prefix}{coding.names[k]}"
+                name_prefix = "ln -"
+            for k in range(column_start, column_start + n_columns):
+                taste_signs[k], taste_names[k] = direction, f"{name_prefix}{coding.names[k]}"
         elif attribute in signs:
             direction = DIRECTIONS[signs[attribute]]
             shown_levels = list(compress(levels, is_shown[:-1]))
-            for k in range(columns):
-                steps[first_column + k, first_column : first_column + k + 1] = 1.0
+            for k in range(n_columns):
+                steps[column_start + k, column_start : column_start + k + 1] = 1.0
                 level_pair = (shown_levels[k], shown_levels[k + 1])[::direction]
-                sign[first_column + k] = direction
-                names[first_column + k] = (
+                taste_signs[column_start + k] = direction
+                taste_names[column_start + k] = (
                     f"ln {attribute}[{level_pair[1]}] over {attribute}[{level_pair[0]}]"
                 )
-        first_column += part.table.shape[1]
+        column_start += attribute_coding.table.shape[1]
     price_index = -1
     if price is not None:
         price_index = coding.names.index(price)
-        names[price_index], sign[price_index] = f"ln scale[{price}]", -1.0
-    return TasteScale(tuple(names), sign, steps, coding.scale, price_index)
+        taste_names[price_index], taste_signs[price_index] = f"ln scale[{price}]", -1.0
+    return TasteScale(tuple(taste_names), taste_signs, steps, coding.scale, price_index)
 
 
-def _numeric_direction(attribute: str, numbers: np.ndarray, levels: tuple[str, ...]) -> int:
+def _find_numeric_direction(attribute: str, numbers: np.ndarray, levels: tuple[str, ...]) -> int:
     """Return 1 if the numbers of levels increase from worst to best, else -1."""
     directions = np.unique(np.sign(np.diff(numbers)))
     if len(directions) > 1:
@@ -202,10 +208,10 @@ class TasteDistribution:
                 -1, len(covariates.names), p
             )
         if attention.names:
-            name = "attention"
+            rate_name = "attention"
             if attention.people is not None:
-                name = _TYPICAL
-            rates = posterior[name].values
+                rate_name = _TYPICAL
+            rates = posterior[rate_name].values
             self._rates = self._odds = rates.reshape(-1, len(attention.names))
         if attention.people is not None:
             effects = posterior[EFFECT].values.reshape(len(self._rates), -1, len(attention.names))
@@ -217,22 +223,30 @@ class TasteDistribution:
         return len(self._means)
 
     def compute_tastes(
-        self, draws: np.ndarray, noise: np.ndarray, like: np.ndarray, luck: np.ndarray
+        self,
+        draw_indices: np.ndarray,
+        noise: np.ndarray,
+        respondent_indices: np.ndarray,
+        uniforms: np.ndarray,
     ) -> np.ndarray:
         """Return tastes (D, M, p) of M new respondents at each of D draws.
 
-        `noise` (D, M, p) is standard normal, `like` (D, M) are the respondents whose covariates new
-        people have, and `luck` (D, M, K), uniform numbers, decides on attention.
+        `noise` (D, M, p) is standard normal; new people have the covariates of the respondents
+        `respondent_indices` (D, M); the numbers `uniforms` (D, M, K) decide on attention.
         """
-        factors = np.linalg.cholesky(self._covariances[draws])
-        normal = self._means[draws, None] + noise @ np.swapaxes(factors, 1, 2)
+        factors = np.linalg.cholesky(self._covariances[draw_indices])
+        normal_numbers = self._means[draw_indices, None] + noise @ np.swapaxes(factors, 1, 2)
         if self._off.shape[1]:
-            normal = normal + self._off[like] @ self._effects[draws]
-        tastes = self.scale.compute_tastes(normal)
+            normal_numbers = (
+                normal_numbers + self._off[respondent_indices] @ self._effects[draw_indices]
+            )
+        tastes = self.scale.compute_tastes(normal_numbers)
         if not self.attention.names:
             return tastes
-        rates = self.attention.attention_rates(self._rates[draws], self._odds[draws], like)
-        return np.where(self.attention.is_heeded(luck < rates), tastes, 0.0)
+        rates = self.attention.attention_rates(
+            self._rates[draw_indices], self._odds[draw_indices], respondent_indices
+        )
+        return np.where(self.attention.is_heeded(uniforms < rates), tastes, 0.0)
 
 
 N_NEW_PEOPLE = 4  # new people drawn for each draw of the population
@@ -273,10 +287,10 @@ _NOTES = {
 def build_tree(
     chains: Sequence["TasteChain"],
     respondents: Sequence[str],
-    parts: FitArguments,
+    fit_arguments: FitArguments,
     attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
-    """Build the posterior tree from the draws of all chains, in the units of the data."""
+    """Build the posterior tree of all chains, in the units of the data."""
     import xarray as xr
 
     from thali._posterior.datatree_files import (
@@ -288,56 +302,68 @@ def build_tree(
 
     used_chains, records = cut_records(chains)
     draws = {name: np.stack([record[name] for record in records]) for name in records[0]}
-    posterior = build_posterior_group(**draws, respondents=respondents, parts=parts)
-    attention = parts.attention
-    rates = xr.Dataset(
+    posterior = build_posterior_group(**draws, respondents=respondents, fit_arguments=fit_arguments)
+    attention = fit_arguments.attention
+    acceptance_rates = xr.Dataset(
         {"acceptance_rate": ("chain", [c.acceptance for c in used_chains])},
         {"chain": posterior["chain"]},
     )
     problem = used_chains[0].problem
-    chosen = problem.chosen_row - problem.first_row[:-1]
-    groups = {
+    chosen_positions = problem.chosen_row - problem.first_row[:-1]
+    tree_groups = {
         "posterior": posterior,
-        "observed_data": build_observed_group(chosen),
-        "sample_stats": rates,
+        "observed_data": build_observed_group(chosen_positions),
+        "sample_stats": acceptance_rates,
     }
-    if can_store_pointwise(len(chosen), draws["log_likelihood"].size):
-        sampled = get_draw_coordinates(posterior)
-        heeded = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
-        pointwise = ("chain", "draw", "task"), _choice_log_probabilities(problem, heeded)
-        groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sampled)
-    densities = _log_prior(problem, draws["mean"], draws["covariance"], draws["beta"])
+    if can_store_pointwise(len(chosen_positions), draws["log_likelihood"].size):
+        sample_coordinates = get_draw_coordinates(posterior)
+        heeded_beta = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
+        pointwise = (
+            ("chain", "draw", "task"),
+            _compute_choice_log_probabilities(problem, heeded_beta),
+        )
+        tree_groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sample_coordinates)
+    log_priors = _log_prior(problem, draws["mean"], draws["covariance"], draws["beta"])
     if attention.names:
-        rates, attends = attention.attention_rates(draws["rate"], draws["effect"]), draws["attends"]
-        densities["attends"] = np.log(np.where(attends, rates, 1.0 - rates)).sum(axis=(2, 3))
+        attention_rates, attends = (
+            attention.attention_rates(draws["rate"], draws["effect"]),
+            draws["attends"],
+        )
+        log_priors["attends"] = np.log(
+            np.where(attends, attention_rates, 1.0 - attention_rates)
+        ).sum(axis=(2, 3))
     if attention.people is not None:
         rate, effect = draws["rate"], draws["effect"]
-        densities[_TYPICAL] = np.log(rate * (1.0 - rate)).sum(axis=2)
-        densities[EFFECT] = -0.5 * (effect**2 + LOG_2PI).sum(axis=(2, 3))
-    add_log_prior(groups, densities, {name: _NOTES[name] for name in densities})
-    return build_tree(groups, {**describe_origin(), **attrs})
+        log_priors[_TYPICAL] = np.log(rate * (1.0 - rate)).sum(axis=2)
+        log_priors[EFFECT] = -0.5 * (effect**2 + LOG_2PI).sum(axis=(2, 3))
+    add_log_prior(tree_groups, log_priors, {name: _NOTES[name] for name in log_priors})
+    return build_tree(tree_groups, {**describe_origin(), **attrs})
 
 
-def build_observed_group(chosen: np.ndarray) -> "xarray.Dataset":
+def build_observed_group(chosen_positions: np.ndarray) -> "xarray.Dataset":
     """Return the dataset `observed_data` with the chosen alternatives."""
     import xarray as xr
 
-    attributes = {"description": "position of the chosen alternative in its task"}
-    return xr.Dataset({"chosen": ("task", np.asarray(chosen, np.int64), attributes)})
+    variable_attributes = {"description": "position of the chosen alternative in its task"}
+    return xr.Dataset(
+        {"chosen": ("task", np.asarray(chosen_positions, np.int64), variable_attributes)}
+    )
 
 
-def _choice_log_probabilities(problem: "TasteProblem", beta: np.ndarray) -> np.ndarray:
+def _compute_choice_log_probabilities(problem: "TasteProblem", beta: np.ndarray) -> np.ndarray:
     """Return log probabilities of all choices, shape (chains, draws, tasks)."""
     log_probabilities = np.empty((*beta.shape[:2], len(problem.chosen_row)))
-    for person, (first, end) in enumerate(pairwise(problem.first_task)):
-        starts = problem.first_row[first:end]
-        if end == first:
+    for person, (first_task, next_first_task) in enumerate(pairwise(problem.first_task)):
+        task_starts = problem.first_row[first_task:next_first_task]
+        if next_first_task == first_task:
             continue
-        rows = problem.matrix[starts[0] : problem.first_row[end]]
-        utility = np.moveaxis(beta[:, :, person] @ rows.T, 2, 0)
-        total = np.logaddexp.reduceat(utility, starts - starts[0])
-        log_p = utility[problem.chosen_row[first:end] - starts[0]] - total
-        log_probabilities[:, :, first:end] = np.moveaxis(log_p, 0, 2)
+        task_rows = problem.matrix[task_starts[0] : problem.first_row[next_first_task]]
+        utility = np.moveaxis(beta[:, :, person] @ task_rows.T, 2, 0)
+        log_totals = np.logaddexp.reduceat(utility, task_starts - task_starts[0])
+        task_log_p = (
+            utility[problem.chosen_row[first_task:next_first_task] - task_starts[0]] - log_totals
+        )
+        log_probabilities[:, :, first_task:next_first_task] = np.moveaxis(task_log_p, 0, 2)
     return log_probabilities
 
 
@@ -348,28 +374,31 @@ def _log_prior(
     from scipy.special import gammaln
 
     p, df, scale, precision = mean.shape[-1], problem.df, problem.scale, problem.mean_precision
-    factor = np.linalg.cholesky(covariance)
-    inverse = np.linalg.inv(factor)
-    log_det = 2.0 * np.log(np.diagonal(factor, axis1=2, axis2=3)).sum(axis=2)
+    cholesky_factor = np.linalg.cholesky(covariance)
+    inverse_factor = np.linalg.inv(cholesky_factor)
+    log_det = 2.0 * np.log(np.diagonal(cholesky_factor, axis1=2, axis2=3)).sum(axis=2)
     log_gamma = 0.25 * p * (p - 1) * np.log(np.pi) + gammaln(0.5 * (df - np.arange(p))).sum()
-    constant = 0.5 * df * p * np.log(0.5 * scale) - log_gamma
+    log_constant = 0.5 * df * p * np.log(0.5 * scale) - log_gamma
     if problem.price >= 0:
         is_price = np.arange(p) == problem.price
         beta = np.where(is_price, beta, beta / -beta[..., problem.price : problem.price + 1])
-    normal = np.where(
+    normal_numbers = np.where(
         problem.sign == 0.0, beta, np.log(np.where(problem.sign == 0.0, 1.0, np.abs(beta)))
     )
-    distance = ((normal - problem.covariates @ mean) @ np.swapaxes(inverse, 2, 3)) ** 2
+    squared_deviations = (
+        (normal_numbers - problem.covariates @ mean) @ np.swapaxes(inverse_factor, 2, 3)
+    ) ** 2
     mean_density = 0.5 * (np.log(precision / (2.0 * np.pi)) - precision * mean**2).sum(axis=3)
-    densities = {
+    log_priors = {
         "mean": mean_density[..., 0],
-        "covariance": constant
-        - 0.5 * ((df + p + 1.0) * log_det + scale * (inverse**2).sum(axis=(2, 3))),
-        "beta": -0.5 * (beta.shape[2] * (p * LOG_2PI + log_det) + distance.sum(axis=(2, 3))),
+        "covariance": log_constant
+        - 0.5 * ((df + p + 1.0) * log_det + scale * (inverse_factor**2).sum(axis=(2, 3))),
+        "beta": -0.5
+        * (beta.shape[2] * (p * LOG_2PI + log_det) + squared_deviations.sum(axis=(2, 3))),
     }
     if mean.shape[2] > 1:
-        densities["covariate_effect"] = mean_density[..., 1:].sum(axis=2)
-    return densities
+        log_priors["covariate_effect"] = mean_density[..., 1:].sum(axis=2)
+    return log_priors
 
 
 def build_posterior_group(
@@ -381,14 +410,14 @@ def build_posterior_group(
     effect: np.ndarray,
     attends: np.ndarray,
     respondents: Sequence[str],
-    parts: FitArguments,
+    fit_arguments: FitArguments,
 ) -> "xarray.Dataset":
     """Return the dataset `posterior` of all draws, in the units of the data.
 
     Arrays are (chain, draw, ...) and contain the numbers of the chains.
     """
-    coding, scale, covariates, attention, _ = parts
-    dims, factors = ("chain", "draw"), scale.difference_units()
+    coding, scale, covariates, attention, _ = fit_arguments
+    dims, difference_units = ("chain", "draw"), scale.difference_units()
     tastes = beta / scale.scale
     if scale.sign.any():
         tastes = tastes @ scale.steps.T
@@ -398,7 +427,7 @@ def build_posterior_group(
         "mean": ((*dims, "coefficient"), scale.rescale_means(mean[:, :, 0])),
         "covariance": (
             (*dims, "coefficient", "coefficient_other"),
-            covariance / np.outer(factors, factors),
+            covariance / np.outer(difference_units, difference_units),
         ),
         "beta": ((*dims, "respondent", "coefficient"), tastes),
         "log_likelihood": (dims, log_likelihood),
@@ -409,8 +438,8 @@ def build_posterior_group(
         "respondent": list(respondents),
     }
     if covariates.names:
-        effects = mean[:, :, 1:] / covariates.sd[:, None] / factors
-        variables["covariate_effect"] = ((*dims, "covariate", "coefficient"), effects)
+        unit_effects = mean[:, :, 1:] / covariates.sd[:, None] / difference_units
+        variables["covariate_effect"] = ((*dims, "covariate", "coefficient"), unit_effects)
         coordinates["covariate"] = list(covariates.names)
     if attention.names:
         variables |= {
@@ -419,20 +448,20 @@ def build_posterior_group(
         }
         coordinates["attribute"] = list(attention.names)
     if attention.people is not None:
-        effects = effect / attention.people.sd[:, None]
+        unit_effects = effect / attention.people.sd[:, None]
         variables |= {
             _TYPICAL: ((*dims, "attribute"), rate),
-            EFFECT: ((*dims, COVARIATE, "attribute"), effects),
+            EFFECT: ((*dims, COVARIATE, "attribute"), unit_effects),
         }
         coordinates[COVARIATE] = list(attention.people.names)
-    group = build_draws(variables, coordinates, log_likelihood.shape, _DESCRIPTIONS)
-    group["mean"].attrs[_TASTE_NAMES] = json.dumps(list(scale.names))
+    posterior_group = build_draws(variables, coordinates, log_likelihood.shape, _DESCRIPTIONS)
+    posterior_group["mean"].attrs[_TASTE_NAMES] = json.dumps(list(scale.names))
     if tastes.size > MAX_EXACT_TASTES:
-        group["beta"].attrs |= {
+        posterior_group["beta"].attrs |= {
             BITS: BITS_IN_FILES,
             "description": f"{_DESCRIPTIONS['beta']}; stored with {BITS_IN_FILES} bits each",
         }
-    return group
+    return posterior_group
 
 
 def _average_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -> np.ndarray:
@@ -440,10 +469,10 @@ def _average_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -
     if attention.people is None:
         return rate
     # one draw at a time, as the rates of all people take much memory
-    means = np.empty_like(rate)
+    mean_rates = np.empty_like(rate)
     for draw in np.ndindex(rate.shape[:2]):
-        means[draw] = attention.attention_rates(rate[draw], effect[draw]).mean(axis=0)
-    return means
+        mean_rates[draw] = attention.attention_rates(rate[draw], effect[draw]).mean(axis=0)
+    return mean_rates
 
 
 def read_taste_names(posterior: "xarray.Dataset") -> list[str]:
@@ -457,14 +486,14 @@ def population_quantities(view: PosteriorTree) -> dict[str, np.ndarray]:
     Tastes with a sign are represented by their logarithms.
     """
     posterior = view.draws
-    names = read_taste_names(posterior)
-    means = posterior["mean"].values
+    taste_names = read_taste_names(posterior)
+    mean_draws = posterior["mean"].values
     variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
-    quantities = {f"mean[{name}]": means[..., k] for k, name in enumerate(names)}
-    quantities |= {f"sd[{name}]": np.sqrt(variances[..., k]) for k, name in enumerate(names)}
+    quantities = {f"mean[{name}]": mean_draws[..., k] for k, name in enumerate(taste_names)}
+    quantities |= {f"sd[{name}]": np.sqrt(variances[..., k]) for k, name in enumerate(taste_names)}
     if "covariate_effect" in posterior:
         for r, covariate in enumerate(posterior["covariate"].values):
-            for k, name in enumerate(names):
+            for k, name in enumerate(taste_names):
                 effect = posterior["covariate_effect"].values[:, :, r, k]
                 quantities[f"mean[{name}] per {covariate}"] = effect
     quantities |= attention_quantities(posterior)
@@ -476,10 +505,13 @@ def attention_quantities(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
     if "attention" not in posterior:
         return {}
     attributes = enumerate(posterior["attribute"].values)
-    rates = {f"attends[{name}]": posterior["attention"].values[..., k] for k, name in attributes}
+    rates = {
+        f"attends[{attribute}]": posterior["attention"].values[..., k]
+        for k, attribute in attributes
+    }
     return rates | {
-        f"attends[{name}] per {column}": effect
-        for (name, column), effect in attention_effects(posterior).items()
+        f"attends[{attribute}] per {column}": effect
+        for (attribute, column), effect in attention_effects(posterior).items()
     }
 
 
@@ -498,10 +530,10 @@ def measure_prior_influence(
         * np.outer(scale.difference_units(), scale.difference_units())
     ).reshape(-1, p, p)
     log_density_slope = -0.5 * df * V * np.trace(np.linalg.inv(covariance), axis1=1, axis2=2)
-    logs = 0.5 * np.log(np.diagonal(covariance, axis1=1, axis2=2))
+    log_sds = 0.5 * np.log(np.diagonal(covariance, axis1=1, axis2=2))
     return (
         (log_density_slope - log_density_slope.mean())
-        @ (logs - logs.mean(axis=0))
+        @ (log_sds - log_sds.mean(axis=0))
         / max(len(log_density_slope) - 1, 1)
     )
 
@@ -515,14 +547,14 @@ def list_attributes_near_zero(
     """
     scale, attention = population.scale, population.attention
     variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
-    distance = np.abs(posterior["mean"].values / np.sqrt(variances)).mean(axis=(0, 1))
-    is_far = (distance >= _MIN_DISTANCE) | (
+    distances = np.abs(posterior["mean"].values / np.sqrt(variances)).mean(axis=(0, 1))
+    is_far = (distances >= _MIN_DISTANCE) | (
         scale.sign != 0.0
     )  # a taste with a sign is an exponential
     return [
         name
-        for name, owned in zip(attention.names, attention.owned, strict=True)
-        if not is_far[owned == 1.0].any()
+        for name, owned_coefficients in zip(attention.names, attention.owned, strict=True)
+        if not is_far[owned_coefficients == 1.0].any()
     ]
 
 
@@ -550,24 +582,24 @@ def predict_probabilities(
     """
     from thali._posterior.summary_table import compute_mean_errors
 
-    sizes = posterior.sizes
-    shape = -1, sizes["chain"], sizes["draw"]
+    dim_sizes = posterior.sizes
+    shape = -1, dim_sizes["chain"], dim_sizes["draw"]
     means, errors, low, high = np.empty((4, len(matrix)))
-    for rows, p in _iterate_probabilities(
+    for row_indices, p in _iterate_probabilities(
         posterior, population, matrix, task_of_row, respondent_of_row, random_seed
     ):
-        means[rows] = p.mean(axis=1)
+        means[row_indices] = p.mean(axis=1)
         if return_se:
-            draw_means = p.reshape(len(rows), -1, shape[1] * shape[2]).mean(axis=1)
-            errors[rows] = compute_mean_errors(draw_means.reshape(shape))
+            draw_means = p.reshape(len(row_indices), -1, shape[1] * shape[2]).mean(axis=1)
+            errors[row_indices] = compute_mean_errors(draw_means.reshape(shape))
         if ci is not None:
-            low[rows], high[rows] = compute_interval(p.T, ci)
-    results = [means]
+            low[row_indices], high[row_indices] = compute_interval(p.T, ci)
+    result_arrays = [means]
     if return_se:
-        results.append(errors)
+        result_arrays.append(errors)
     if ci is not None:
-        results += [low, high]
-    return results
+        result_arrays += [low, high]
+    return result_arrays
 
 
 def _iterate_probabilities(
@@ -589,21 +621,25 @@ def _iterate_probabilities(
         tasks, task_index = np.unique(task_of_row[person_rows], return_inverse=True)
         task_size = len(tastes) * int(np.bincount(task_index).max())
         for block in iterate_slices(len(tasks), task_size, _BLOCK_UTILITIES):
-            rows = np.flatnonzero((task_index >= block.start) & (task_index < block.stop))
+            block_rows = np.flatnonzero((task_index >= block.start) & (task_index < block.stop))
             yield (
-                person_rows[rows],
-                choice_probabilities(matrix[person_rows[rows]] @ tastes.T, task_index[rows]),
+                person_rows[block_rows],
+                choice_probabilities(
+                    matrix[person_rows[block_rows]] @ tastes.T, task_index[block_rows]
+                ),
             )
 
 
 def draw_new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
     """Draw tastes of new respondents at each draw, shape (people * draws, p)."""
     rng = np.random.default_rng(build_seed_sequence(random_seed))
-    draws, p = population.draws, len(population.scale.names)
-    noise = rng.normal(size=(N_NEW_PEOPLE, draws, p))
-    like = rng.integers(population.people, size=(N_NEW_PEOPLE, draws))
-    luck = rng.random((draws, N_NEW_PEOPLE, len(population.attention.names)))
-    tastes = population.compute_tastes(np.arange(draws), np.swapaxes(noise, 0, 1), like.T, luck)
+    n_draws, p = population.draws, len(population.scale.names)
+    standard_normals = rng.normal(size=(N_NEW_PEOPLE, n_draws, p))
+    respondent_indices = rng.integers(population.people, size=(N_NEW_PEOPLE, n_draws))
+    uniforms = rng.random((n_draws, N_NEW_PEOPLE, len(population.attention.names)))
+    tastes = population.compute_tastes(
+        np.arange(n_draws), np.swapaxes(standard_normals, 0, 1), respondent_indices.T, uniforms
+    )
     return np.swapaxes(tastes, 0, 1).reshape(-1, p)
 
 
@@ -625,28 +661,30 @@ def compute_monitored_effects(
     x_jb is product j of the data with level b; it makes a difference to "inside", and where
     attributes interact.
     """
-    matrix = coding.encode_codes(data.products)
-    levels = build_level_indicators(data.scheme, data.products)
-    shares = np.zeros((*beta.shape[:2], levels.shape[1]))
-    for person, (first_task, end) in enumerate(pairwise(data.first_task)):
-        if end == first_task:
+    model_matrix = coding.encode_codes(data.products)
+    level_indicators = build_level_indicators(data.scheme, data.products)
+    shares = np.zeros((*beta.shape[:2], level_indicators.shape[1]))
+    for person, (first_task, next_first_task) in enumerate(pairwise(data.first_task)):
+        if next_first_task == first_task:
             continue
-        products = data.row_product[data.first_row[first_task] : data.first_row[end]]
-        starts = data.first_row[first_task:end] - data.first_row[first_task]
-        sizes = np.diff(data.first_row[first_task : end + 1])
-        utility = _multiply_rows(beta[:, :, person], matrix[products].T)
-        utility -= np.repeat(np.maximum.reduceat(utility, starts, axis=2), sizes, axis=2)
+        row_products = data.row_product[
+            data.first_row[first_task] : data.first_row[next_first_task]
+        ]
+        task_starts = data.first_row[first_task:next_first_task] - data.first_row[first_task]
+        task_sizes = np.diff(data.first_row[first_task : next_first_task + 1])
+        utility = _multiply_rows(beta[:, :, person], model_matrix[row_products].T)
+        utility -= np.repeat(np.maximum.reduceat(utility, task_starts, axis=2), task_sizes, axis=2)
         np.exp(utility, out=utility)
-        utility /= np.repeat(np.add.reduceat(utility, starts, axis=2), sizes, axis=2)
-        shares += _multiply_rows(utility, levels[products])
-    pairs = list_reference_pairs(data.scheme, np.zeros(len(data.attributes)))
-    differences = iterate_level_differences(coding, data, pairs)
+        utility /= np.repeat(np.add.reduceat(utility, task_starts, axis=2), task_sizes, axis=2)
+        shares += _multiply_rows(utility, level_indicators[row_products])
+    level_pairs = list_reference_pairs(data.scheme, np.zeros(len(data.attributes)))
+    differences = iterate_level_differences(coding, data, level_pairs)
     effects = [_average_choice_probability(beta, steps, weights) for steps, weights in differences]
     return build_report_arrays(
         shares / data.n_tasks,
         np.stack(effects, axis=-1),
         list_share_names(data.scheme),
-        list_effect_names(data.scheme, pairs),
+        list_effect_names(data.scheme, level_pairs),
     )
 
 
@@ -657,16 +695,16 @@ def _multiply_rows(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 
 def _average_choice_probability(
-    beta: np.ndarray, steps: np.ndarray, weights: np.ndarray
+    beta: np.ndarray, difference_rows: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Return the probability of choosing one of two, averaged over people."""
+    """Return the probability of choosing the second of two products, averaged over people."""
     from scipy.special import expit
 
-    parts = (
-        weight * expit(beta @ step).mean(axis=-1)
-        for step, weight in zip(steps, weights, strict=True)
+    weighted_probabilities = (
+        weight * expit(beta @ difference_row).mean(axis=-1)
+        for difference_row, weight in zip(difference_rows, weights, strict=True)
     )
-    return sum(parts, np.zeros(()))
+    return sum(weighted_probabilities, np.zeros(()))
 
 
 # Respondents in the draws of the hierarchical logit, and new people of its population -------------
@@ -685,7 +723,7 @@ def build_chooser(
 ) -> LogitChooser:
     """Build the `Chooser` of the respondents, with fewer draws if they are many."""
     beta = posterior["beta"].values
-    chains, draws, people, p = beta.shape
+    n_chains, n_draws, n_people, p = beta.shape
 
     def draw_market(
         draw_indices: np.ndarray, rng: np.random.Generator
@@ -694,29 +732,34 @@ def build_chooser(
         from scipy.special import ndtri
         from scipy.stats import qmc
 
-        points = qmc.Sobol(p + len(population.attention.names), rng=rng).random(_N_MARKET_PEOPLE)
-        noise = ndtri(points[:, :p].clip(1e-12, 1 - 1e-12))
-        like = np.arange(_N_MARKET_PEOPLE) * population.people // _N_MARKET_PEOPLE
+        sobol_points = qmc.Sobol(p + len(population.attention.names), rng=rng).random(
+            _N_MARKET_PEOPLE
+        )
+        standard_normals = ndtri(sobol_points[:, :p].clip(1e-12, 1 - 1e-12))
+        respondent_indices = np.arange(_N_MARKET_PEOPLE) * population.people // _N_MARKET_PEOPLE
         tastes = population.compute_tastes(
-            draw_indices, noise[None], like[None], points[None, :, p:]
+            draw_indices,
+            standard_normals[None],
+            respondent_indices[None],
+            sobol_points[None, :, p:],
         )
         return tastes, np.full(_N_MARKET_PEOPLE, 1 / _N_MARKET_PEOPLE)
 
-    chain = np.repeat(np.arange(chains), draws)
-    tastes = beta.reshape(-1, people, p)
+    chain_of_draw = np.repeat(np.arange(n_chains), n_draws)
+    tastes = beta.reshape(-1, n_people, p)
     chooser = LogitChooser(
-        coding, data, tastes, chain, population=draw_market, directions=directions
+        coding, data, tastes, chain_of_draw, population=draw_market, directions=directions
     )
     if population.attention.names:
         chooser.attends = _read_attendance(posterior, data)
-    return chooser.thin(max(40, min(len(chain), _MAX_TASTES // people)))
+    return chooser.thin(max(40, min(len(chain_of_draw), _MAX_TASTES // n_people)))
 
 
 def _read_attendance(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:
     """Return whether respondents attend to each attribute, (draws, people, attributes)."""
-    modelled = flatten_chains(posterior["attends"].values)
-    attends = np.ones((*modelled.shape[:2], len(data.attributes)), bool)
+    modelled_attendance = flatten_chains(posterior["attends"].values)
+    attends = np.ones((*modelled_attendance.shape[:2], len(data.attributes)), bool)
     attends[..., [data.attributes.index(str(name)) for name in posterior["attribute"].values]] = (
-        modelled
+        modelled_attendance
     )
     return attends

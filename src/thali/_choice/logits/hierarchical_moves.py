@@ -487,7 +487,7 @@ def write_trial_tastes(problem: Any, state: Any, space: Any, k: Any) -> Any:
 
 @part
 def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
-    """Return the log prior of means and scales; write the slope of the log posterior.
+    """Return the log prior of means and scales; write the log posterior's slope.
 
     The slope is written into `space.force`.
     """

@@ -30,7 +30,7 @@ from thali._compile.jit import allocating, scalar
 from thali._inference.markov_chains import FixedChain
 
 from ..logit_likelihood import EncodedTasks, maximise_log_likelihood
-from .attribute_attendance import sample_attention, sample_rates, write_heeded_mask
+from .attendance_moves import sample_attention, sample_rates, write_heeded_mask
 from .hierarchical_moves import (
     add_curvature,
     add_population_curvature,
@@ -270,77 +270,84 @@ def build_problem(
     covariates: np.ndarray | None = None,
     owned: np.ndarray | None = None,
     price: int = -1,
-    looking: np.ndarray | None = None,
+    attention_covariates: np.ndarray | None = None,
 ) -> TasteProblem:
     """Return data and prior of a chain as kernels read them.
 
-    None: any `sign` (p,), only a constant in `covariates` (N, q) and `looking` (N, r), no attribute
-    that people may ignore in `owned` (K, p). The sign at `price` is -1.
+    None: any `sign` (p,), only a constant in `covariates` (N, q) and `attention_covariates` (N, r),
+    no attribute that people may ignore in `owned` (K, p). The sign at `price` is -1.
     """
-    people, p = len(first_task) - 1, tasks.matrix.shape[1]
-    looking = np.ones((people, 1)) if looking is None else np.array(looking, float, order="C")
+    n_people, p = len(first_task) - 1, tasks.matrix.shape[1]
+    attention_covariates = (
+        np.ones((n_people, 1))
+        if attention_covariates is None
+        else np.array(attention_covariates, float, order="C")
+    )
     max_curvature = (
-        np.diag(np.append(0.5, np.ones(looking.shape[1] - 1))) + 0.25 * looking.T @ looking
+        np.diag(np.append(0.5, np.ones(attention_covariates.shape[1] - 1)))
+        + 0.25 * attention_covariates.T @ attention_covariates
     )
     sign = np.zeros(p) if sign is None else np.asarray(sign, float)
-    pooled = maximise_log_likelihood(tasks, _RIDGE).beta
+    pooled_beta = maximise_log_likelihood(tasks, _RIDGE).beta
     if price >= 0:
-        amounts = pooled / max(-pooled[price], _MIN_TASTE)
-        amounts[price] = pooled[price]
-        pooled = amounts
-    pooled = np.where(sign == 0.0, pooled, np.log(np.maximum(sign * pooled, _MIN_TASTE)))
+        money_amounts = pooled_beta / max(-pooled_beta[price], _MIN_TASTE)
+        money_amounts[price] = pooled_beta[price]
+        pooled_beta = money_amounts
+    pooled_beta = np.where(
+        sign == 0.0, pooled_beta, np.log(np.maximum(sign * pooled_beta, _MIN_TASTE))
+    )
     return TasteProblem(
         np.array(tasks.matrix, float, order="C"),
         np.array(first_task, np.int64),
         np.array(tasks.first_row, np.int64),
         np.array(tasks.chosen_row, np.int64),
         sign,
-        np.ones((people, 1)) if covariates is None else np.array(covariates, float, order="C"),
+        np.ones((n_people, 1)) if covariates is None else np.array(covariates, float, order="C"),
         float(prior.df),
         float(prior.df * prior.scale),
         prior.mean_sds(sign) ** -2.0,
-        pooled,
+        pooled_beta,
         np.zeros((0, p)) if owned is None else np.array(owned, float, order="C"),
         int(price),
-        looking,
+        attention_covariates,
         np.linalg.cholesky(max_curvature),
     )
 
 
 def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
     """Draw starting tastes near the pooled estimate, and return the chain's state."""
-    people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
+    n_people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
-    spread = np.exp(rng.normal(size=p))
-    beta = problem.pooled + rng.normal(size=(people, p)) * np.sqrt(spread)
-    mean = np.zeros((q, p))
-    mean[0] = beta.mean(axis=0)
-    rate = rng.random(len(problem.owned))
+    taste_variances = np.exp(rng.normal(size=p))
+    beta = problem.pooled + rng.normal(size=(n_people, p)) * np.sqrt(taste_variances)
+    population_means = np.zeros((q, p))
+    population_means[0] = beta.mean(axis=0)
+    attention_rates = rng.random(len(problem.owned))
     n_coordinates = (q + 1) * p  # of M and c
     return TasteState(
         beta=beta,
-        log_likelihood=np.zeros(people),
-        slope=np.zeros((people, p)),
-        mean=mean,
-        covariance=np.diag(spread),
-        precision=np.diag(1.0 / spread),
-        curvature=np.zeros((people, p, p)),
-        curvature_sum=np.zeros((people, p, p)),
+        log_likelihood=np.zeros(n_people),
+        slope=np.zeros((n_people, p)),
+        mean=population_means,
+        covariance=np.diag(taste_variances),
+        precision=np.diag(1.0 / taste_variances),
+        curvature=np.zeros((n_people, p, p)),
+        curvature_sum=np.zeros((n_people, p, p)),
         evaluated=np.zeros(1),
         together_sum=np.zeros((p + 1, n_coordinates, n_coordinates)),
         root=np.zeros((p + 1, n_coordinates, n_coordinates)),
-        log_step=np.full(people + 1, np.log(_FIRST_STEP)),
-        accepted=np.zeros(people + 1),
-        rate=rate,
-        attends=(rng.random((people, len(rate))) < rate).astype(float),
-        heeded=np.ones((people, p)),
-        effect=rng.normal(size=(problem.looking.shape[1] - 1, len(rate))),
+        log_step=np.full(n_people + 1, np.log(_FIRST_STEP)),
+        accepted=np.zeros(n_people + 1),
+        rate=attention_rates,
+        attends=(rng.random((n_people, len(attention_rates))) < attention_rates).astype(float),
+        heeded=np.ones((n_people, p)),
+        effect=rng.normal(size=(problem.looking.shape[1] - 1, len(attention_rates))),
     )
 
 
 def build_workspace(problem: TasteProblem) -> TasteWorkspace:
     """Allocate the scratch arrays for one chain of tastes."""
-    people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
+    n_people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
     n_odds = problem.looking.shape[1]
     shape_by_name = {
@@ -355,10 +362,10 @@ def build_workspace(problem: TasteProblem) -> TasteWorkspace:
         "wide": (q * p, q * p),
         "wide_factor": (q * p, q * p),
         "long": q * p,
-        "trial": (people, p),
-        "trial_slope": (people, p),
-        "trial_log_likelihood": people,
-        "off": (people, p),
+        "trial": (n_people, p),
+        "trial_slope": (n_people, p),
+        "trial_log_likelihood": n_people,
+        "off": (n_people, p),
         "weight": (q + 1, p),
         "place": (q + 1) * p,
         "force": (q + 1) * p,

@@ -39,12 +39,13 @@ def check_priors(name: str, priors: Any) -> dict[str, float]:
     if priors is None:
         return {}
     if not isinstance(priors, Mapping) or not priors.keys() <= {*PRIOR_NAMES}:
-        sizes = ", ".join(PRIOR_NAMES)
+        allowed_names = ", ".join(PRIOR_NAMES)
         raise ArgumentError(
-            Argument(name), f" must map some of {sizes} to numbers; got {priors!r}."
+            Argument(name), f" must map some of {allowed_names} to numbers; got {priors!r}."
         )
     return {
-        size: check_positive(name, number, f"the prior {size}") for size, number in priors.items()
+        prior_name: check_positive(name, prior_size, f"the prior {prior_name}")
+        for prior_name, prior_size in priors.items()
     }
 
 
@@ -60,7 +61,7 @@ CODING = (LINEAR, KNOTS, INTERACTIONS, CONSTANTS)
 MULTINOMIAL = ModelSpec(
     name="multinomial-logit",
     aliases=("MNL", "conditional-logit"),
-    cls="thali._choice.logits.multinomial:MultinomialLogit",
+    cls="thali._choice.logits.multinomial_logit:MultinomialLogit",
     data=(EXPERIMENTS,),
     answers="one utility function for all respondents, by maximum likelihood",
     papers=("mcfadden1974",),
@@ -69,7 +70,7 @@ MULTINOMIAL = ModelSpec(
 HIERARCHICAL = ModelSpec(
     name="hierarchical-logit",
     aliases=("HB", "mixed-logit"),
-    cls="thali._choice.logits.hierarchical:HierarchicalLogit",
+    cls="thali._choice.logits.hierarchical_logit:HierarchicalLogit",
     data=(EXPERIMENTS,),
     answers="utilities that vary between respondents (multivariate normal)",
     papers=("rossi2005", "yu2011"),

@@ -8,9 +8,9 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.willingness_to_pay import find_price_attribute
-from ..coding import Coding
 from ..logit_likelihood import encode_choices, maximise_log_likelihood
+from ..product_coding import Coding
+from ..reports.willingness_to_pay import find_price_attribute
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -24,45 +24,50 @@ _MIN_RISING_Z = 3.0
 
 def require_price(data: "ChoiceExperiment", coding: Coding) -> str:
     """Return the price attribute; raise DataError for data without one."""
-    setting = Setting("space", MONEY)
+    space_setting = Setting("space", MONEY)
     price = find_price_attribute(data.scheme)
     if price is None:
         raise ArgumentError(
-            setting,
+            space_setting,
             f" requires a price among the attributes ({shorten(data.attributes, 8)}); rename the"
             " column of amounts to 'price', 'cost', 'fee' or 'fare'.",
         )
-    part = coding.parts[data.attributes.index(price)]
-    if part.numbers is None or part.knots:
+    price_coding = coding.parts[data.attributes.index(price)]
+    if price_coding.numbers is None or price_coding.knots:
         raise ArgumentError(
-            setting, f" requires a single slope for {price!r}; set ", Setting("linear", price), "."
+            space_setting,
+            f" requires a single slope for {price!r}; set ",
+            Setting("linear", price),
+            ".",
         )
-    slope = coding.names.index(price)
-    products = coding.names[len(coding.names) - len(coding.crossed) :]
-    if crossed := [
-        name for name, pair in zip(products, coding.crossed, strict=True) if slope in pair
+    price_column = coding.names.index(price)
+    product_columns = coding.names[len(coding.names) - len(coding.crossed) :]
+    if crossed_columns := [
+        name
+        for name, column_pair in zip(product_columns, coding.crossed, strict=True)
+        if price_column in column_pair
     ]:
         raise ArgumentError(
-            setting,
+            space_setting,
             f" requires a single slope for {price!r}, but the model also contains"
-            f" {shorten(crossed, 4)}; remove the interactions of {price!r}.",
+            f" {shorten(crossed_columns, 4)}; remove the interactions of {price!r}.",
         )
     return price
 
 
 def refuse_price_settings(price: str, signs: Mapping[str, str], ignored: Sequence[str]) -> None:
     """Raise ArgumentError if settings let people ignore or like a high price."""
-    setting = Setting("space", MONEY)
+    space_setting = Setting("space", MONEY)
     if signs.get(price, "decreasing") != "decreasing":
         raise ArgumentError(
-            setting,
+            space_setting,
             f" assumes that utility decreases with {price!r}; remove {price!r} from ",
             Argument("signs"),
             ".",
         )
     if price in ignored:
         raise ArgumentError(
-            setting,
+            space_setting,
             f": a respondent who ignores {price!r} has no finite willingness to pay; list only the"
             " other attributes in ",
             Argument("attention"),
@@ -74,12 +79,12 @@ def refuse_rising_demand(data: "ChoiceExperiment", coding: Coding, price: str) -
     """Raise DataError if choices rise with the price in a pooled logit."""
     tasks, price_index = encode_choices(data, coding), coding.names.index(price)
     estimate = maximise_log_likelihood(tasks._replace(matrix=tasks.matrix / coding.scale), _RIDGE)
-    slope, error = (
+    slope, slope_error = (
         estimate.beta[price_index],
         np.sqrt(np.linalg.inv(estimate.hessian)[price_index, price_index]),
     )
-    if slope > _MIN_RISING_Z * error:
-        raise _build_rising_error(price, slope / coding.scale[price_index], slope / error)
+    if slope > _MIN_RISING_Z * slope_error:
+        raise _build_rising_error(price, slope / coding.scale[price_index], slope / slope_error)
 
 
 def _build_rising_error(price: str, slope: float, z: float) -> DataError:
@@ -99,13 +104,13 @@ def convert_to_amounts(
 
     The covariance is exact at a maximum of the likelihood.
     """
-    slope = beta[price_index]
-    if not slope < 0.0:
+    price_slope = beta[price_index]
+    if not price_slope < 0.0:
         raise _build_rising_error(
-            price, slope, slope / np.sqrt(covariance[price_index, price_index])
+            price, price_slope, price_slope / np.sqrt(covariance[price_index, price_index])
         )
-    derivatives = np.eye(len(beta)) / -slope
-    derivatives[:, price_index] = beta / slope**2
+    derivatives = np.eye(len(beta)) / -price_slope
+    derivatives[:, price_index] = beta / price_slope**2
     derivatives[price_index] = 0.0
     derivatives[price_index, price_index] = -1.0
     is_estimated = ~np.isnan(np.diag(covariance))
@@ -114,8 +119,8 @@ def convert_to_amounts(
     amounts_covariance[np.ix_(is_estimated, is_estimated)] = (
         jacobian @ covariance[np.ix_(is_estimated, is_estimated)] @ jacobian.T
     )
-    amounts = -beta / slope
-    amounts[price_index] = -slope
+    amounts = -beta / price_slope
+    amounts[price_index] = -price_slope
     return amounts, amounts_covariance
 
 

@@ -25,8 +25,8 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 
-from ..answers.english import ENGLISH
-from ..answers.findings import (
+from ..reports.finding_sentences import ENGLISH
+from ..reports.findings import (
     RESPONDENT_FINDINGS,
     SEGMENT_SENTENCE,
     build_choice_makers,
@@ -62,16 +62,20 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
         return Finding(
             ENGLISH["classes.none"], table=table, is_printed=False, brief=Brief("Classes")
         )
-    stable = table[table["stability"] >= STABLE]
+    stable_classes = table[table["stability"] >= STABLE]
     n_classes, notes = table.attrs["classes"], ()
-    if n_hidden := n_classes - len(stable):
-        rest = f"{table['importance'].sum() - stable['importance'].sum():.3f}"
+    if n_hidden := n_classes - len(stable_classes):
+        hidden_importance = f"{table['importance'].sum() - stable_classes['importance'].sum():.3f}"
         notes = (
             phrase(
-                ENGLISH, "classes.hidden", rest=rest, hidden=f"{n_hidden:,}", every=f"{n_classes:,}"
+                ENGLISH,
+                "classes.hidden",
+                rest=hidden_importance,
+                hidden=f"{n_hidden:,}",
+                every=f"{n_classes:,}",
             ),
         )
-    if not len(stable):
+    if not len(stable_classes):
         return Finding(
             ENGLISH["classes.unstable"],
             table=table,
@@ -79,16 +83,16 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
             notes=notes,
             brief=Brief("Classes"),
         )
-    top_class, shown_table = stable.iloc[0], _format_classes(stable)
-    share = f"{100 * top_class['share']:.0f}"
-    sentence = phrase(ENGLISH, "classes", name=top_class["product_class"], share=share)
+    top_class, shown_table = stable_classes.iloc[0], _format_classes(stable_classes)
+    share_text = f"{100 * top_class['share']:.0f}"
+    sentence = phrase(ENGLISH, "classes", name=top_class["product_class"], share=share_text)
     brief_table = shown_table[["importance", "share", "product_class"]]
     return Finding(
         str(sentence),
         title=ENGLISH["classes.title"],
         table=table,
         shown=shown_table,
-        picture=Picture("classes", ENGLISH["classes.caption"], stable),
+        picture=Picture("classes", ENGLISH["classes.caption"], stable_classes),
         notes=notes,
         brief=Brief("Classes", table=brief_table, order=0),
     )
@@ -105,15 +109,15 @@ def _format_classes(table: Any) -> Any:
         "share_new",
         "stability",
     ]
-    names = []
+    class_labels = []
     for row in table.to_dict("records"):
-        name, n_similar = str(row["product_class"]), int(row["rules"]) - 1
-        if len(name) > _MAX_NAME:
-            name = f"{name[: _MAX_NAME - 1]}…"
+        label, n_similar = str(row["product_class"]), int(row["rules"]) - 1
+        if len(label) > _MAX_NAME:
+            label = f"{label[: _MAX_NAME - 1]}…"
         if n_similar:
-            name = str(phrase(ENGLISH, "classes.similar", name=name, more=f"{n_similar:,}"))
-        names.append(name)
-    return table[columns].assign(product_class=names).reset_index(drop=True)
+            label = str(phrase(ENGLISH, "classes.similar", name=label, more=f"{n_similar:,}"))
+        class_labels.append(label)
+    return table[columns].assign(product_class=class_labels).reset_index(drop=True)
 
 
 @finding("evidence", "Log evidence", chapter=STATISTICS)

@@ -82,7 +82,7 @@ TINY = 1e-280
 def compare_chosen(
     tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: Any, row: Any
 ) -> Any:
-    """Write how the class memberships of chosen and other products of person n differ in class k.
+    """Compare chosen and other products of person n in their membership of class k.
 
     Writes chosen minus other to `difference` for all comparisons of respondent n, and to
     `separates` whether any differs in each task. Returns the number of tasks with any difference.
@@ -202,7 +202,7 @@ def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None
 
 @part
 def compute_exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
-    """Return sign and log of respondent n's utility difference c, from log values in task tau."""
+    """Return sign and log of one utility difference, computed from log values."""
     top = -math.inf
     f = features.people[n, 0]
     while f >= 0:
@@ -230,7 +230,7 @@ def log_add_exp(x: Any, y: Any) -> Any:
 
 @scalar
 def compute_hit(features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any) -> Any:
-    """Return 1 / (number of best products) if respondent n's choice in task tau is best, else 0."""
+    """Return the likelihood of one choice, without lapses: 1 / (tied products), or 0."""
     winners = 1
     for i in range(c, end):
         if sums.apart[row, i] == 0:
@@ -254,7 +254,7 @@ def fill_hits(tasks: Any, features: Any, sums: Any, hit: Any, row: Any, n: Any) 
 
 @scalar
 def multiply_factor(total: Any, product: Any, factor: Any) -> Any:
-    """Return (log part, product) after a factor, moving the product to the log before underflow.
+    """Multiply a product by a factor, with its log part kept apart against underflow.
 
     The logarithm is taken only when the product leaves the range of floats.
     """
@@ -282,7 +282,7 @@ def log_likelihood_without_lapses(tasks: Any, lapsed: Any, hit: Any, n: Any) -> 
 
 @scalar
 def log_likelihood_with_lapse(tasks: Any, target: Any, hit: Any, n: Any) -> Any:
-    """Return respondent n's log-likelihood with lapses: sum ln[(1 - d) L + d / J]."""
+    """Return respondent n's log-likelihood, with lapse rates mixed in."""
     start = tasks.first_task[n]
     total, product = 0.0, 1.0
     for t in range(start, tasks.first_task[n + 1]):

@@ -40,9 +40,10 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..coding import refuse_many_levels
 from ..logit_likelihood import describe_contradicted_directions, parse_directions
-from .arguments import (
+from ..product_coding import refuse_many_levels
+from .convergence_checks import describe_parameters, estimate_climb, format_chain_remarks
+from .fit_preparation import (
     CHAINS,
     FIRST_DRAWS,
     GROUPS,
@@ -59,9 +60,8 @@ from .arguments import (
     refuse_uninformative,
     schedule_next_look,
 )
-from .convergence import describe_parameters, estimate_climb, format_chain_remarks
-from .engines.lapse_path import USABLE
 from .reports.report_methods import ProductClassReports
+from .samplers.tempering_path import USABLE
 from .spec import PRODUCT_CLASSES
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.fitted_design import ExperimentDesign
 
-    from .particles import Particles
+    from .ragged_draws import Particles
     from .state import ClassProblem
 
 
@@ -85,19 +85,19 @@ class ClassEngine(ChainEngine):
         convergence = super().check_chains(model)
         message, facts = convergence.message, convergence.facts
         if not convergence.agrees and (climb := self.describe_climb(model)):
-            gain, message = climb
-            facts = facts | {"climb": gain}
-        remarks = format_chain_remarks(model._view, convergence.agrees)
-        return replace(convergence, facts=facts, message=Message(*message.parts, *remarks))
+            climb_gain, message = climb
+            facts = facts | {"climb": climb_gain}
+        chain_remarks = format_chain_remarks(model._view, convergence.agrees)
+        return replace(convergence, facts=facts, message=Message(*message.parts, *chain_remarks))
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the rise of the log-likelihood in late draws, and a sentence; None if settled."""
+        """Return the late rise of the log-likelihood and a sentence; None if settled."""
         return None
 
     def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports."""
-        draws, first, *_ = super().list_facts(model)
-        return draws, first, describe_parameters(model._view)
+        draws_fact, second_fact, *_ = super().list_facts(model)
+        return draws_fact, second_fact, describe_parameters(model._view)
 
 
 class MarkovChains(ClassEngine):
@@ -116,21 +116,21 @@ class MarkovChains(ClassEngine):
         return model._build_job(model._build_sampling(data, run), str(data), remarks)
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the rise of the log-likelihood in late draws, and a sentence; None if settled."""
+        """Return the late rise of the log-likelihood and a sentence; None if settled."""
         climb = estimate_climb(model._view)
         if climb is None:
             return None
-        tune = int(model.posterior_.attrs["tune"])
+        n_tuning = int(model.posterior_.attrs["tune"])
         sentence = (
             "The chains are still climbing: the log-likelihood of their last quarter exceeds the"
             f" third quarter by {climb.gain:.1f} (standard error {climb.error:.1f}). Anneal"
             " longer: refit with "
         )
         return climb.gain, Message(
-            sentence, Setting("tune", max(4 * tune, TUNE)), f" (now {tune})."
+            sentence, Setting("tune", max(4 * n_tuning, TUNE)), f" (now {n_tuning})."
         )
 
-    def evidence_of(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
+    def estimate_evidence(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
         """Raise ArgumentError: only method="smc" estimates the evidence."""
         raise ArgumentError(
             "the evidence of product classes is estimated with ", Setting("method", "smc"), "."
@@ -172,13 +172,13 @@ class SequentialMonteCarlo(ClassEngine):
                 ".",
             )
         return Job(
-            lambda: model._by_particles(data, run, sweeps_per_step),
+            lambda: model._fit_by_particles(data, run, sweeps_per_step),
             remarks,
             data=str(data),
             forecast=forecast,
         )
 
-    def evidence_of(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
+    def estimate_evidence(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
         """Estimate the log evidence of these data by a new fit."""
         new_model = type(model)(**model.get_params())
         new_model.fit(
@@ -205,8 +205,8 @@ def forecast_particles(data: "ChoiceExperiment", run: Run, sweeps_per_step: int)
         estimate_steps(np.diff(data.first_row)) * sweeps_per_step,
         estimate_sweep_seconds(data),
     )
-    seconds = run.chains * run.draws * (n_sweeps * sweep_seconds + estimate_draw_seconds(data))
-    return Forecast(seconds, seconds, sweep_seconds)
+    cpu_seconds = run.chains * run.draws * (n_sweeps * sweep_seconds + estimate_draw_seconds(data))
+    return Forecast(cpu_seconds, cpu_seconds, sweep_seconds)
 
 
 ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
@@ -381,11 +381,11 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             "thin": thin,
             "sweeps_per_step": check_integer("sweeps_per_step", sweeps_per_step, 1),
         }
-        defaults = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
-        check_method_arguments(PRODUCT_CLASSES, self.method, arguments, defaults)
+        default_arguments = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
+        check_method_arguments(PRODUCT_CLASSES, self.method, arguments, default_arguments)
         run = engine.run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         return self._run_job(
-            engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
+            engine.job(self, data, run, sweeps_per_step, self._list_data_remarks(data, monotone))
         )
 
     @mark_as_setup
@@ -404,7 +404,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             return {}
         return {"draws": FIRST_DRAWS}
 
-    def _remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
+    def _list_data_remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
         """Return warnings about data that are unusual for product classes."""
         remarks: list[Any] = []
         if not is_quiet():
@@ -417,33 +417,35 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Return the prepared chains of a fit to checked data."""
         from thali._data.experiments.fitted_design import build_design
 
-        from .engines.mcmc import (
+        from .posterior_datatree import build_classes_datatree
+        from .samplers.mcmc import (
             build_chains,
             build_engine_result,
             compute_mean_classes,
             format_chain_status,
             read_chain_draws,
         )
-        from .posterior import build_classes_datatree
 
         # share of the budget that the looks take
-        looks = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
-        sweep = estimate_sweep_seconds(source)
-        bound = limit_run(run, run.thin or THIN, sweep, FIRST_DRAWS, max(1.0 - looks, 0.5))
+        look_share = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
+        sweep_seconds = estimate_sweep_seconds(source)
+        run_limit = limit_run(
+            run, run.thin or THIN, sweep_seconds, FIRST_DRAWS, max(1.0 - look_share, 0.5)
+        )
         max_draws = MAX_DRAWS
         if run.max_time is None:
-            max_draws = bound.max_draws
-        run = bound.run._replace(thin=bound.thin)
+            max_draws = run_limit.max_draws
+        run = run_limit.run._replace(thin=run_limit.thin)
         problem, design = self._build_problem(source), build_design(source)
         reports_by_draw: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
-        def tree(chains: Any) -> "xarray.DataTree":
+        def convert_to_tree(chains: Any) -> "xarray.DataTree":
             """Return the posterior tree of these chains."""
             fit_result = build_engine_result(chains)
             return build_classes_datatree(
                 fit_result,
                 design,
-                {"draws": fit_result.draws, "tune": run.tune, "thin": bound.thin},
+                {"draws": fit_result.draws, "tune": run.tune, "thin": run_limit.thin},
                 run.cores,
                 reports_by_draw,
             )
@@ -452,18 +454,18 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             source,
             run,
             lambda draws, seed: build_chains(problem, self.lapse, run, draws, seed),
-            tree,
+            convert_to_tree,
             lambda tree, chains, seed: {**_read_fitted_attributes(tree), "_people_": source.people},
-            settings=bound.settings,
+            settings=run_limit.settings,
             count_draws=lambda tree: int(tree.attrs["draws"]),
             read_draws=read_chain_draws,
             status=format_chain_status,
             max_draws=MAX_DRAWS,
-            first_draws=bound.first_draws,
+            first_draws=run_limit.first_draws,
             data_max_draws=max_draws,
-            forecast=bound.forecast,
+            forecast=run_limit.forecast,
             measure_speedup=lambda chains: min(
-                1.0, sweep / estimate_sweep_seconds(source, compute_mean_classes(chains))
+                1.0, sweep_seconds / estimate_sweep_seconds(source, compute_mean_classes(chains))
             ),
             choose_next_check=schedule_next_look,
         )
@@ -474,21 +476,27 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
         return build_class_problem(data, self._check_fit(data), self.alpha)
 
-    def _by_particles(
+    def _fit_by_particles(
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
     ) -> dict[str, Any]:
         """Fit by sequential Monte Carlo; return the fitted attributes."""
         from thali._data.experiments.fitted_design import build_design
 
-        from .engines.smc import run_smc
-        from .posterior import build_classes_datatree
+        from .posterior_datatree import build_classes_datatree
+        from .samplers.smc import run_smc
 
         problem = self._build_problem(data)
-        settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
-        with open_fit_folder(self, settings, data, run) as (folder, seed):
+        run_settings = {
+            "draws": run.draws,
+            "chains": run.chains,
+            "sweeps_per_step": sweeps_per_step,
+        }
+        with open_fit_folder(self, run_settings, data, run) as (folder, seed):
             fit_result = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
-        attrs = {"draws": fit_result.draws, "interrupted": int(fit_result.interrupted)}
-        tree = build_classes_datatree(fit_result, build_design(data), attrs, run.cores, {})
+        tree_attributes = {"draws": fit_result.draws, "interrupted": int(fit_result.interrupted)}
+        tree = build_classes_datatree(
+            fit_result, build_design(data), tree_attributes, run.cores, {}
+        )
         return {**_read_fitted_attributes(tree), "_people_": data.people}
 
     @requires(require_evidence)
@@ -509,36 +517,42 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """
         import pandas as pd
 
-        from .posterior import read_step_trace
+        from .posterior_datatree import read_step_trace
 
         self._require_fitted()
         check_finished(self)
-        estimates = np.atleast_2d(read_step_trace(self._view)["log_evidence"])[:, -1]
+        group_estimates = np.atleast_2d(read_step_trace(self._view)["log_evidence"])[:, -1]
         is_usable = self._evidence_sd_ <= USABLE
-        deviation = (
+        deviation_text = (
             f"the standard deviation of their estimates is {self._evidence_sd_:.2f} (target: at"
             f" most {USABLE:g})"
         )
-        sentence = f"The {len(estimates)} groups agree: {deviation}."
+        sentence = f"The {len(group_estimates)} groups agree: {deviation_text}."
         if not is_usable:
             sentence = (
-                f"The log evidence is not usable: {deviation}; use more sweeps per step, or more"
+                f"The log evidence is not usable: {deviation_text}; use more sweeps per step, or"
+                " more"
                 " draws."
             )
-        facts = {"groups": len(estimates), "sd": self._evidence_sd_}
+        facts = {"groups": len(group_estimates), "sd": self._evidence_sd_}
         convergence = ConvergenceCheck(is_usable, facts, Message(sentence))
-        df = float(len(estimates) - 1)
+        df = float(len(group_estimates) - 1)
         return LogEvidence(
-            self._log_evidence_, self._log_evidence_se_, df, convergence, estimates, pd.DataFrame()
+            self._log_evidence_,
+            self._log_evidence_se_,
+            df,
+            convergence,
+            group_estimates,
+            pd.DataFrame(),
         )
 
     def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
         """Estimate the log evidence of the model for these data."""
-        return self._engine.evidence_of(self, data, run)
+        return self._engine.estimate_evidence(self, data, run)
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         """Draw classes from the prior and choices given them, once per generator."""
-        from .simulate import sample_classes_prior
+        from .simulation import sample_classes_prior
 
         return sample_classes_prior(self, self._check_fit(data), data, rngs)
 
@@ -553,11 +567,11 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def _simulate_replicates(self, rng: Any, data: Any) -> dict[str, Any]:
         """Simulate the choices of the data at every draw."""
-        from .reports.predict import draw_choices
+        from .reports.choice_probabilities import draw_choices
 
-        groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)
+        n_groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)
         choices = draw_choices(self._draws_, self._design_, rng, draw_indices)
-        return {"chosen": choices.reshape(groups, -1, len(data.chosen))}
+        return {"chosen": choices.reshape(n_groups, -1, len(data.chosen))}
 
     def _check_fit(self, data: Any) -> dict[str, str]:
         """Check data and arguments; return {attribute: direction} of monotone ones."""
@@ -586,7 +600,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return {name: value for name, value in attributes.items() if name in stored_names}
 
     def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:
-        """Set fitted attributes from a file, and those that its posterior determines."""
+        """Set fitted attributes from a file, and others that its posterior determines."""
         vars(self).update(
             {"_people_": None}
             | fitted_attributes
@@ -596,10 +610,10 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings about a finished fit."""
         if self._interrupted_:
-            sizes = self._view.draws.sizes
+            dim_sizes = self._view.draws.sizes
             kept_draws = (
-                f"{format_plural(sizes['chain'], 'chain')} of"
-                f" {format_plural(sizes['draw'], 'draw')}"
+                f"{format_plural(dim_sizes['chain'], 'chain')} of"
+                f" {format_plural(dim_sizes['draw'], 'draw')}"
             )
             yield InterruptedWarning(f"Stopped early; {kept_draws} were kept.")
         convergence = self.convergence()
@@ -611,15 +625,15 @@ def _read_fitted_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """Return the fitted attributes by name, from a posterior tree."""
     from thali._data.experiments.fitted_design import read_design
 
-    from .particles import read_particles
+    from .ragged_draws import read_particles
 
     posterior = PosteriorTree(tree)
-    stats = posterior.stats
+    sample_stats = posterior.stats
     return {
         "posterior_": tree,
-        "_log_evidence_": float(stats["log_evidence"]),
-        "_log_evidence_se_": float(stats["log_evidence_se"]),
-        "_evidence_sd_": float(stats["evidence_sd"]),
+        "_log_evidence_": float(sample_stats["log_evidence"]),
+        "_log_evidence_se_": float(sample_stats["log_evidence_se"]),
+        "_evidence_sd_": float(sample_stats["evidence_sd"]),
         "_messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
         "_interrupted_": bool(tree.attrs.get("interrupted", 0)),
         "_draws_": read_particles(tree["particles"].to_dataset()),

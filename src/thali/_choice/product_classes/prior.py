@@ -81,7 +81,7 @@ def log_prior_signs(owners: Any, negative: Any, polarity: Any) -> Any:
 
 @scalar
 def draw_sign(rng: Any, polarity: Any, owners: Any, negative: Any) -> Any:
-    """Draw the sign of one more owner of a class: 0 likes it, 1 dislikes it."""
+    """Draw a new owner's sign: 0 likes the class, 1 dislikes it."""
     if polarity >= 0:
         return polarity
     return 1 if rng.random() * (2.0 + owners) < 1.0 + negative else 0
@@ -89,7 +89,7 @@ def draw_sign(rng: Any, polarity: Any, owners: Any, negative: Any) -> Any:
 
 @scalar
 def singleton_rate(problem: Any, state: Any) -> Any:
-    """Return the prior mean number of classes that one respondent owns alone."""
+    """Return the prior mean number of classes that a given respondent owns alone."""
     beta = problem.prior[BETA]
     return state.real[CONCENTRATION] * beta / (beta + state.whole[PRESENT] - 1.0)
 

@@ -93,15 +93,15 @@ def build_class_problem(
     n_people = len(data.first_task) - 1
     row_order = _order_rows(first_row, np.asarray(data.chosen), n_tasks)
     first_task = np.array(data.first_task, np.int64)
-    bits = encode_product_bits(np.asarray(data.products), n_levels, direction)
-    proposals = FEW_PROPOSALS
+    product_bits = encode_product_bits(np.asarray(data.products), n_levels, direction)
+    n_proposals = FEW_PROPOSALS
     if n_people >= MANY_RESPONDENTS:
-        proposals = MANY_PROPOSALS
+        n_proposals = MANY_PROPOSALS
     return ClassProblem(
         tasks=ComparedProducts(
             first_task=first_task,
             first_row=first_row,
-            rows=np.ascontiguousarray(bits[np.asarray(data.row_product)[row_order]]),
+            rows=np.ascontiguousarray(product_bits[np.asarray(data.row_product)[row_order]]),
         ),
         n_levels=n_levels,
         first_bit=first_bit,
@@ -119,7 +119,7 @@ def build_class_problem(
         harmonic=np.concatenate([[0.0], np.cumsum(beta / (beta + np.arange(n_people)))]),
         quantiles=quantile_table(),
         lacking=np.asarray((np.asarray(data.products) < 0).any(axis=0)),
-        proposals=np.array(proposals, np.int64),
+        proposals=np.array(n_proposals, np.int64),
     )
 
 
@@ -138,21 +138,23 @@ def encode_product_bits(
     Level codes have the natural order of the data; -1 marks a missing attribute.
     """
     first_bit = part_bounds(n_levels + 1)
-    codes = np.where(direction < 0, n_levels - 1 - products, products)
-    bits = first_bit[:-1] + np.where(products < 0, n_levels, codes)
+    ordered_levels = np.where(direction < 0, n_levels - 1 - products, products)
+    bit_of_level = first_bit[:-1] + np.where(products < 0, n_levels, ordered_levels)
     bit_words = np.zeros((len(products), int(-(-first_bit[-1] // 64))), np.int64)
-    rows = np.arange(len(products))
-    for bit in bits.T:
-        np.bitwise_or.at(bit_words, (rows, bit >> 6), np.int64(1) << (bit & 63))
+    product_indices = np.arange(len(products))
+    for attribute_bits in bit_of_level.T:
+        np.bitwise_or.at(
+            bit_words, (product_indices, attribute_bits >> 6), np.int64(1) << (attribute_bits & 63)
+        )
     return bit_words
 
 
 def _order_rows(first_row: np.ndarray, chosen: np.ndarray, n_tasks: int) -> np.ndarray:
     """Return row indices task by task, the chosen row first in each."""
-    task = part_indices(first_row)
-    rows = np.arange(first_row[-1])
-    is_chosen = rows == (first_row[:-1] + chosen)[task]
-    return np.lexsort((rows, ~is_chosen, task))
+    task_of_row = part_indices(first_row)
+    row_indices = np.arange(first_row[-1])
+    is_chosen = row_indices == (first_row[:-1] + chosen)[task_of_row]
+    return np.lexsort((row_indices, ~is_chosen, task_of_row))
 
 
 A, SIGMA, CONCENTRATION = range(3)  # in ClassState.real
@@ -310,9 +312,13 @@ def build_workspace(problem: ClassProblem, state: ClassState) -> ClassWorkspace:
 
 def compute_sizes(problem: ClassProblem) -> tuple[int, int, int]:
     """Return numbers of respondents, and most tasks and comparisons of one."""
-    tasks = np.diff(problem.tasks.first_task)
-    rows = np.diff(problem.tasks.first_row[problem.tasks.first_task])
-    return len(tasks), int(tasks.max(initial=1)), int((rows - tasks).max(initial=1))
+    task_counts = np.diff(problem.tasks.first_task)
+    row_counts = np.diff(problem.tasks.first_row[problem.tasks.first_task])
+    return (
+        len(task_counts),
+        int(task_counts.max(initial=1)),
+        int((row_counts - task_counts).max(initial=1)),
+    )
 
 
 def double_capacity(state: ClassState) -> ClassState:
@@ -331,10 +337,12 @@ def double_capacity(state: ClassState) -> ClassState:
 
 def copy_state(state: ClassState) -> ClassState:
     """Return a copy that shares no array with the state."""
-    arrays = {
+    copied_arrays = {
         name: getattr(state, name).copy() for name in ClassState._fields if name != "features"
     }
-    return ClassState(features=OwnedFeatures(*(array.copy() for array in state.features)), **arrays)
+    return ClassState(
+        features=OwnedFeatures(*(array.copy() for array in state.features)), **copied_arrays
+    )
 
 
 # Allocation of features: slots in the lists of their class and of their owner ---------------------

@@ -5,15 +5,15 @@ from typing import Any
 from thali._compile.jit import compiled, scalar
 from thali._inference.numerics.discrete_draws import draw_poisson, shuffle
 
-from .moves.class_moves import move_class
-from .moves.flip import flip_classes
+from .moves.class_complement import flip_classes
+from .moves.class_content_moves import move_class
+from .moves.feature_values import update_values
 from .moves.lapsed_choices import draw_lapses
 from .moves.ownership import scan_ownership
-from .moves.scale import rescale_values
+from .moves.quantile_transport import transport_values
+from .moves.respondent_scale import rescale_values
 from .moves.singleton_refresh import replace_singletons
-from .moves.transport import transport_values
 from .moves.value_shapes import sample_shapes_by_walk
-from .moves.values import update_values
 from .prior import add_respondent, singleton_rate
 from .state import (
     ALPHA,
@@ -158,14 +158,14 @@ def run_add_respondents(rng: Any, problem: Any, state: Any, people: Any) -> Any:
 
 
 def draw_state(
-    rng: Any, problem: ClassProblem, *, people: int | None = None, shapes_from_prior: bool = False
+    rng: Any, problem: ClassProblem, *, n_people: int | None = None, shapes_from_prior: bool = False
 ) -> ClassState:
-    """Draw a state from the prior with `people` respondents (default: all)."""
-    if people is None:
-        people = problem.n_people
+    """Draw a state from the prior with `n_people` respondents (default: all)."""
+    if n_people is None:
+        n_people = problem.n_people
     state = build_empty_state(problem)
     run_reset_state(rng, problem, state, shapes_from_prior)
-    while not run_add_respondents(rng, problem, state, people):
+    while not run_add_respondents(rng, problem, state, n_people):
         state = double_capacity(state)
     return state
 
@@ -175,12 +175,12 @@ def sweep_state(
     problem: ClassProblem,
     target: PosteriorTarget,
     state: ClassState,
-    work: ClassWorkspace,
-    sweeps: int,
+    workspace: ClassWorkspace,
+    n_sweeps: int,
 ) -> tuple[ClassState, ClassWorkspace]:
     """Run sweeps; return state and scratch arrays, enlarged if necessary."""
-    until = int(state.whole[SWEEPS]) + sweeps
-    while not run_sweeps(rng, problem, target, state, work, until):
+    until = int(state.whole[SWEEPS]) + n_sweeps
+    while not run_sweeps(rng, problem, target, state, workspace, until):
         state = double_capacity(state)
-        work = build_workspace(problem, state)
-    return state, work
+        workspace = build_workspace(problem, state)
+    return state, workspace

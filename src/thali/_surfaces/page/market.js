@@ -1,5 +1,5 @@
 "use strict";
-// Shares of products in markets, draw by draw; thali._choice.answers.simulator computes the same in Python.
+// Shares of products in markets, draw by draw; thali._choice.reports.market_simulator computes the same in Python.
 
 function decoded(part) {
   const text = atob(part.data), bytes = new Uint8Array(text.length);

@@ -19,7 +19,7 @@ from thali._model.group_findings import make_group_ranks_maker
 from thali._model.sentence_templates import phrase
 
 from .. import findings as of_one
-from ..classes.findings import report_stacked_worths
+from ..latent_classes.findings import report_stacked_worths
 
 if TYPE_CHECKING:
     from ..model import BradleyTerryLuce
@@ -62,22 +62,22 @@ def report_differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report spread, lapse, ties and other parameters of no single group."""
-    rows, notes = model.summary(settings.ci), []
-    if "spread_of_groups" in rows.index:
-        spread = format_row(rows, "spread_of_groups")
+    summary_rows, notes = model.summary(settings.ci), []
+    if "spread_of_groups" in summary_rows.index:
+        spread = format_row(summary_rows, "spread_of_groups")
         notes.append(phrase(ENGLISH, "spread", value=spread))
-    report = of_one.report_parameters(model, settings)
-    assert report is not None
-    return replace(report, notes=(*notes, *report.notes))
+    spread_finding = of_one.report_parameters(model, settings)
+    assert spread_finding is not None
+    return replace(spread_finding, notes=(*notes, *spread_finding.notes))
 
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and groups."""
-    weights = ENGLISH[f"methods.{model.people.weights}"]
-    part = model.of_group(model._groups[0])
+    weights_phrase = ENGLISH[f"methods.{model.people.weights}"]
+    group_model = model.of_group(model._groups[0])
     return (
-        *of_one.describe_choice_rules(part),
-        phrase(ENGLISH, "methods", number=len(model._groups), how=weights),
+        *of_one.describe_choice_rules(group_model),
+        phrase(ENGLISH, "methods", number=len(model._groups), how=weights_phrase),
     )
 
 

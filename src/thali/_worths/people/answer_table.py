@@ -9,7 +9,7 @@ from thali._data.choices import Choices
 from thali._inference.index_arithmetic import part_bounds
 from thali._model.best_worst_probabilities import REVERSED
 
-from ..set_density import iterate_answers_by_size
+from ..set_choice_density import iterate_answers_by_size
 
 
 class AnswerTable(NamedTuple):
@@ -71,16 +71,20 @@ def tabulate_answers(
 
 
 def tabulate_groups(groups: Sequence[Any], rule: str, lapse: float, has_ties: bool) -> AnswerTable:
-    """Return the answers of all groups as kernels read them, each group as one person."""
-    blocks, first = [], groups[0]
+    """Return the answers of all groups for kernels, each group as one person."""
+    blocks, first_data = [], groups[0]
     for g, data in enumerate(groups):
         if isinstance(data, Choices):
             blocks += build_set_blocks(data, np.full(len(data.respondent), g))
         else:
-            cells = np.arange(len(data.cells.pair))
-            blocks += build_pair_blocks(data, data.cells, cells, np.full(len(cells), g), has_ties)
-    is_difference = rule == REVERSED and first.worst is not None
-    return tabulate_blocks(blocks, is_difference, lapse, has_ties, first.n_options, len(groups))
+            cell_indices = np.arange(len(data.cells.pair))
+            blocks += build_pair_blocks(
+                data, data.cells, cell_indices, np.full(len(cell_indices), g), has_ties
+            )
+    is_difference = rule == REVERSED and first_data.worst is not None
+    return tabulate_blocks(
+        blocks, is_difference, lapse, has_ties, first_data.n_options, len(groups)
+    )
 
 
 def tabulate_blocks(
@@ -93,16 +97,23 @@ def tabulate_blocks(
     columns: np.ndarray | None = None,
 ) -> AnswerTable:
     """Return blocks of answers of N respondents as kernels read them."""
-    person, count, tied = (np.concatenate([block[k] for block in blocks]) for k in (0, 2, 3))
-    size = np.concatenate([np.full(len(block.members), block.members.shape[1]) for block in blocks])
-    member_person, person_order = np.repeat(person, size), np.argsort(person, kind="stable")
-    code = (member_person * n + np.concatenate([block.members.ravel() for block in blocks]))[
-        np.argsort(member_person, kind="stable")
-    ]
+    person_of_answer, answer_counts, is_tied = (
+        np.concatenate([block[k] for block in blocks]) for k in (0, 2, 3)
+    )
+    answer_sizes = np.concatenate(
+        [np.full(len(block.members), block.members.shape[1]) for block in blocks]
+    )
+    member_person, person_order = (
+        np.repeat(person_of_answer, answer_sizes),
+        np.argsort(person_of_answer, kind="stable"),
+    )
+    member_codes = (
+        member_person * n + np.concatenate([block.members.ravel() for block in blocks])
+    )[np.argsort(member_person, kind="stable")]
     # people without answers get the first two options
-    silent_code = n * np.setdiff1d(np.arange(N), person)
-    seen_code = np.unique(np.concatenate([code, silent_code, silent_code + 1]))
-    first_option = np.searchsorted(seen_code, n * np.arange(N + 1))
+    silent_codes = n * np.setdiff1d(np.arange(N), person_of_answer)
+    seen_codes = np.unique(np.concatenate([member_codes, silent_codes, silent_codes + 1]))
+    first_option = np.searchsorted(seen_codes, n * np.arange(N + 1))
     x = np.ones((N, 1))
     if columns is not None:
         x = np.hstack([x, columns])
@@ -111,13 +122,13 @@ def tabulate_blocks(
         has_ties,
         float(lapse),
         n,
-        np.searchsorted(person[person_order], np.arange(N + 1)),
-        part_bounds(size[person_order]),
-        np.searchsorted(seen_code, code) - first_option[code // n],
-        count[person_order],
-        tied[person_order],
+        np.searchsorted(person_of_answer[person_order], np.arange(N + 1)),
+        part_bounds(answer_sizes[person_order]),
+        np.searchsorted(seen_codes, member_codes) - first_option[member_codes // n],
+        answer_counts[person_order],
+        is_tied[person_order],
         first_option,
-        seen_code % n,
+        seen_codes % n,
         part_bounds(np.diff(first_option) ** 2),
         x,
     )
@@ -128,15 +139,17 @@ def build_set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
 
     `person` is that of each answer.
     """
-    answers = iterate_answers_by_size(data, data.set_of[data.choice], data.choice, data.worst)
+    answers_by_size = iterate_answers_by_size(
+        data, data.set_of[data.choice], data.choice, data.worst
+    )
     return [
         AnswerBlock(
-            person[rows].astype(np.int64),
+            person[answer_indices].astype(np.int64),
             members,
-            data.times[rows],
-            np.zeros(len(rows), bool),
+            data.times[answer_indices],
+            np.zeros(len(answer_indices), bool),
         )
-        for rows, members, _ in answers
+        for answer_indices, members, _ in answers_by_size
     ]
 
 
@@ -147,13 +160,20 @@ def build_pair_blocks(
 
     `answers` are counts, with the cell and the person of each.
     """
-    members = np.column_stack([data.cells.first, data.cells.second])[cell]
-    outcomes = (answers.wins, members, False), (answers.losses, members[:, ::-1], False)
+    pair_options = np.column_stack([data.cells.first, data.cells.second])[cell]
+    outcomes = (answers.wins, pair_options, False), (answers.losses, pair_options[:, ::-1], False)
     if has_ties:
-        outcomes += ((answers.tied, members, True),)
+        outcomes += ((answers.tied, pair_options, True),)
     blocks = []
-    for counts, ordered, is_tied in outcomes:
-        rows = np.flatnonzero(counts)
-        people, ties = person[rows].astype(np.int64), np.full(len(rows), is_tied)
-        blocks.append(AnswerBlock(people, ordered[rows], counts[rows], ties))
+    for answer_counts, ordered_options, is_tied in outcomes:
+        counted_rows = np.flatnonzero(answer_counts)
+        person_of_row, tie_flags = (
+            person[counted_rows].astype(np.int64),
+            np.full(len(counted_rows), is_tied),
+        )
+        blocks.append(
+            AnswerBlock(
+                person_of_row, ordered_options[counted_rows], answer_counts[counted_rows], tie_flags
+            )
+        )
     return blocks

@@ -46,8 +46,8 @@ class PeopleChain(FixedChain):
 
     def run_until(self, until: int) -> None:
         """Run the chain until it has done `until` sweeps."""
-        parts = self.rng, self.table, self.state, self.record, self.is_spread_known
-        run_sweeps(*parts, self.sweeps, until, self.tune, self.thin)
+        sweep_arguments = self.rng, self.table, self.state, self.record, self.is_spread_known
+        run_sweeps(*sweep_arguments, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until
 
 
@@ -57,11 +57,11 @@ def draw_start(table: AnswerTable, n_directions: int, rng: np.random.Generator) 
     The first sweep turns `u` into log worths.
     """
     N, n_seen = len(table.x), len(table.option)
-    shape = table.x.shape[1] + n_directions, table.n_options
-    size = shape[0] * shape[1] + 1
+    mean_shape = table.x.shape[1] + n_directions, table.n_options
+    n_common = mean_shape[0] * mean_shape[1] + 1
     return PeopleState(
         z=np.column_stack([table.x, rng.normal(size=(N, n_directions))]),
-        mean=0.3 * rng.normal(size=shape),
+        mean=0.3 * rng.normal(size=mean_shape),
         log_sds=rng.normal([0.0, -0.7, -0.7], 0.4),
         nu=np.exp(0.5 * rng.normal(size=1) * table.has_ties),
         u=rng.normal(size=n_seen),
@@ -73,5 +73,5 @@ def draw_start(table: AnswerTable, n_directions: int, rng: np.random.Generator) 
         axes=np.zeros(table.first_square[-1]),
         bends=np.zeros(n_seen),
         n_points=np.zeros(1),
-        metric=np.zeros((size, size)),
+        metric=np.zeros((n_common, n_common)),
     )

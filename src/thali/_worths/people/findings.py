@@ -85,12 +85,14 @@ REACH_SIZE = 3  # options of a set
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of a fit."""
-    scores = []
+    score_makers = []
     if of_one.has_score_finding(model, settings):
-        make = partial(_report_segment_scores, settings)
-        scores.append(("segment_scores", "Preference scores by segment", make))
-    segments = make_segment_makers(settings, make_segment_function(settings), tuple(scores))
-    return (*_FIRST, *segments, *_LAST)
+        make_score_finding = partial(_report_segment_scores, settings)
+        score_makers.append(("segment_scores", "Preference scores by segment", make_score_finding))
+    segment_makers = make_segment_makers(
+        settings, make_segment_function(settings), tuple(score_makers)
+    )
+    return (*_FIRST, *segment_makers, *_LAST)
 
 
 def _report_segment_scores(
@@ -105,22 +107,22 @@ def _report_segment_scores(
 def report_individuals(model: Any, settings: AnswerSettings) -> Finding:
     """Report scores of each respondent, with the mean over respondents."""
     table = model.respondents.individuals(ci=settings.ci)
-    average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
+    mean_scores = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
         columns={"score": "mean"}
     )
-    report = build_individuals_finding(
-        table, average, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
+    individuals_finding = build_individuals_finding(
+        table, mean_scores, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
     )
     answers = model._get_fit_data().questions(model._draws.nu is not None).given
     n_single = int((np.bincount(answers.respondent, answers.times) == 1.0).sum())
     if n_single:
-        report = replace(
-            report,
+        individuals_finding = replace(
+            individuals_finding,
             notes=(
                 phrase(ENGLISH, "individuals.once", number=format_plural(n_single, "respondent")),
             ),
         )
-    return report
+    return individuals_finding
 
 
 @finding("individual_scores", "Scores by respondent", FULL)
@@ -139,30 +141,33 @@ def report_reach(model: Any, settings: AnswerSettings) -> Finding | None:
     table = model.respondents.reach(
         REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci
     )
-    best = table.iloc[0]
-    low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
+    best_set = table.iloc[0]
+    low_percent, high_percent = (f"{100 * best_set[end]:.0f}" for end in ("low", "high"))
     facts = {
-        "options": list_names(best["members"]),
-        "share": f"{100 * best['reach']:.0f}",
-        "low": low,
-        "high": high,
+        "options": list_names(best_set["members"]),
+        "share": f"{100 * best_set['reach']:.0f}",
+        "low": low_percent,
+        "high": high_percent,
     }
     facts |= {
         "interval": describe_interval(settings.ci),
-        "best": format_probability(best["best"]),
+        "best": format_probability(best_set["best"]),
     }
-    rule = ENGLISH["reach.by"]
+    reach_rule = ENGLISH["reach.by"]
     if settings.none is not None:
-        rule = phrase(ENGLISH, "reach.by.none", none=settings.none)
-    notes: tuple[Text, ...] = (rule,)
+        reach_rule = phrase(ENGLISH, "reach.by.none", none=settings.none)
+    notes: tuple[Text, ...] = (reach_rule,)
     if not table.attrs["exact"]:
-        bound = {"sets": f"{table.attrs['sets']:,}", "bound": f"{100 * table.attrs['bound']:.0f}"}
-        notes += (phrase(ENGLISH, "reach.greedy", source=Cite("nemhauser1978"), **bound),)
-    written = table.assign(members=table["members"].map("; ".join))
+        bound_facts = {
+            "sets": f"{table.attrs['sets']:,}",
+            "bound": f"{100 * table.attrs['bound']:.0f}",
+        }
+        notes += (phrase(ENGLISH, "reach.greedy", source=Cite("nemhauser1978"), **bound_facts),)
+    printed_table = table.assign(members=table["members"].map("; ".join))
     return Finding(
         phrase(ENGLISH, "reach", **facts),
         title=str(phrase(ENGLISH, "reach.title", size=REACH_SIZE)),
-        table=written.set_index("members"),
+        table=printed_table.set_index("members"),
         picture=Picture("reach", ENGLISH["reach.caption"], table),
         notes=notes,
         brief=Brief("Reach"),
@@ -185,12 +190,12 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
     """Report spread, lapse and other parameters of no single respondent."""
     spread = format_row(model.summary(settings.ci), "spread_of_respondents")
     notes = [phrase(ENGLISH, "spread", value=spread)]
-    count = len(model._view.respondents)
-    if count < FEW_RESPONDENTS:
-        notes.append(phrase(ENGLISH, "spread.few", number=count))
-    report = of_one.report_parameters(model, settings)
-    assert report is not None
-    return replace(report, notes=(*notes, *report.notes))
+    n_respondents = len(model._view.respondents)
+    if n_respondents < FEW_RESPONDENTS:
+        notes.append(phrase(ENGLISH, "spread.few", number=n_respondents))
+    shared_finding = of_one.report_parameters(model, settings)
+    assert shared_finding is not None
+    return replace(shared_finding, notes=(*notes, *shared_finding.notes))
 
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:

@@ -34,7 +34,8 @@ from thali._compile.jit import allocating, part, scalar
 from thali._inference.numerics.array_parts import part_range
 from thali._inference.numerics.hamiltonian_trajectories import dot
 
-from .moves import (
+from .person_likelihood import compute_slope
+from .sampler_moves import (
     SIGMA,
     combine_with_means,
     decompose_curvature,
@@ -50,7 +51,6 @@ from .moves import (
     view_person_matrix,
     walk_scale,
 )
-from .person_likelihood import compute_slope
 
 GAIN_DECAY = 0.6  # of the gains of step adaptation
 DIFFERENCE_STEP = 1e-6  # of differences of slopes

@@ -29,16 +29,16 @@ def estimate_log_predictive(
     import pandas as pd
 
     count_answers_by_respondent(data)  # refuses other data
-    draws = space_evenly(respondent_draws.n_draws, NEW_PEOPLE)
-    copies = np.repeat(draws, -(-NEW_PEOPLE // len(draws)))
-    worths, respondent_draws = worths.take(copies), respondent_draws.take(copies)
-    x, rows, log_probabilities = None, None, {}
+    draw_indices = space_evenly(respondent_draws.n_draws, NEW_PEOPLE)
+    copied_indices = np.repeat(draw_indices, -(-NEW_PEOPLE // len(draw_indices)))
+    worths, respondent_draws = worths.take(copied_indices), respondent_draws.take(copied_indices)
+    x, covariate_rows, log_probabilities = None, None, {}
     if respondent_draws.covariates is not None:
-        rows = respondent_draws.covariates.encode_table(data.people)
-    for name, choices in data.by_respondent().items():
-        if rows is not None:
-            x = rows.loc[name].to_numpy()
-        log_probabilities[name] = _estimate_log_mean(worths, respondent_draws, choices, x)
+        covariate_rows = respondent_draws.covariates.encode_table(data.people)
+    for respondent, choices in data.by_respondent().items():
+        if covariate_rows is not None:
+            x = covariate_rows.loc[respondent].to_numpy()
+        log_probabilities[respondent] = _estimate_log_mean(worths, respondent_draws, choices, x)
     return pd.Series(
         log_probabilities,
         pd.Index(log_probabilities, name="respondent"),
@@ -53,33 +53,41 @@ def _estimate_log_mean(
     """Return the log mean probability of these choices over new respondents."""
     # There is one new respondent for each draw.
     rng = np.random.default_rng(_SEED)
-    option_indices, counts = set_indices(data, worths.labels)[0], data.questions().counts
-    answer_indices = np.flatnonzero(counts)
-    start = part_bounds([len(indices) for indices in option_indices])
+    option_indices, answer_counts = set_indices(data, worths.labels)[0], data.questions().counts
+    answer_indices = np.flatnonzero(answer_counts)
+    set_starts = part_bounds([len(indices) for indices in option_indices])
     members = np.concatenate(option_indices)
     if x is not None and np.isnan(x).any():
         x = None
-    mean = respondent_draws.draw_new_means(rng, 1, x)
-    normal = rng.standard_normal(
-        (respondent_draws.n_draws, 1, respondent_draws.loadings.shape[1] + mean.shape[2])
+    respondent_means = respondent_draws.draw_new_means(rng, 1, x)
+    start_normals = rng.standard_normal(
+        (
+            respondent_draws.n_draws,
+            1,
+            respondent_draws.loadings.shape[1] + respondent_means.shape[2],
+        )
     )
 
-    def log_likelihood(normal: np.ndarray) -> np.ndarray:
+    def log_likelihood(standard_normals: np.ndarray) -> np.ndarray:
         """Return the log-likelihood of all choices, given standard normals."""
-        log_worths = (mean + respondent_draws.scale_deviations(normal))[:, 0]
+        log_worths = (respondent_means + respondent_draws.scale_deviations(standard_normals))[:, 0]
         p = worths._replace(log_worths=log_worths).set_probabilities(
-            start, members, is_best_worst(data)
+            set_starts, members, is_best_worst(data)
         )
-        return sum_log_choices(p[:, answer_indices], counts[answer_indices])
+        return sum_log_choices(p[:, answer_indices], answer_counts[answer_indices])
 
-    def propose_step(normal: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+    def propose_step(current_normals: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
         """Return autoregressive proposals of the normals, with log ratio 0."""
-        size = min(step, 1.0)  # the move leaves the normal distribution invariant
-        moved = np.sqrt(1.0 - size**2) * normal + size * rng.standard_normal(normal.shape)
-        return moved, np.zeros(len(normal))
+        step_length = min(step, 1.0)  # the move leaves the normal distribution invariant
+        proposed_normals = np.sqrt(
+            1.0 - step_length**2
+        ) * current_normals + step_length * rng.standard_normal(current_normals.shape)
+        return proposed_normals, np.zeros(len(current_normals))
 
-    def select_accepted(accepted: np.ndarray, moved: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    def select_accepted(
+        is_accepted: np.ndarray, proposed_normals: np.ndarray, current_normals: np.ndarray
+    ) -> np.ndarray:
         """Return the proposal where it is accepted, else the current normals."""
-        return np.where(accepted[:, None, None], moved, normal)
+        return np.where(is_accepted[:, None, None], proposed_normals, current_normals)
 
-    return anneal_log_mean(normal, log_likelihood, propose_step, select_accepted, rng)
+    return anneal_log_mean(start_normals, log_likelihood, propose_step, select_accepted, rng)

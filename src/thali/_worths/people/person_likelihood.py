@@ -91,7 +91,7 @@ def add_best_worst_slope(table: Any, answer: Any, lapse: Any, v: Any, slope: Any
 
 @scalar
 def pair_probability(table: Any, answer: Any, lapse: Any, v: Any, side: Any) -> Any:
-    """Return the probability of one of two options, given that there is no tie."""
+    """Return the probability that one of two options wins, without a tie."""
     i = table.member[table.start[answer] + side]
     j = table.member[table.start[answer] + 1 - side]
     return (1.0 - lapse) * v[0, i] / (v[0, i] + v[0, j]) + 0.5 * lapse

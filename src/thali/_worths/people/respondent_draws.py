@@ -36,56 +36,68 @@ class RespondentDraws(NamedTuple):
             return np.zeros((self.n_draws, 0, self.mean.shape[2]))
         return self.mean[:, 1:] / self.covariates.sd[:, None]
 
-    def take(self, draws: Any) -> "RespondentDraws":
-        """Return these draws only, by number."""
-        parts = self.worths[draws], self.mean[draws], self.loadings[draws], self.residual[draws]
-        return RespondentDraws(self.respondents, *parts, self.covariates)
+    def take(self, draw_indices: Any) -> "RespondentDraws":
+        """Return the draws with these indices."""
+        selected_arrays = (
+            self.worths[draw_indices],
+            self.mean[draw_indices],
+            self.loadings[draw_indices],
+            self.residual[draw_indices],
+        )
+        return RespondentDraws(self.respondents, *selected_arrays, self.covariates)
 
     def draw_new_means(
-        self, rng: np.random.Generator, count: int, x: np.ndarray | None
+        self, rng: np.random.Generator, n_new: int, x: np.ndarray | None
     ) -> np.ndarray:
         """Draw mean log worths of new respondents, (n_draws, count, n_options).
 
         `x` (covariates,) are their covariates; None: those of the respondents of the fit, in turn.
         """
         if self.covariates is None:
-            return np.repeat(self.mean, count, axis=1)
-        rows = self.covariates.matrix
+            return np.repeat(self.mean, n_new, axis=1)
+        known_rows = self.covariates.matrix
         if x is not None:
-            return np.repeat((np.append(1.0, x) @ self.mean)[:, None], count, axis=1)
-        turns = np.resize(rng.permutation(len(rows)), (self.n_draws, count))
-        return rows[turns] @ self.mean
+            return np.repeat((np.append(1.0, x) @ self.mean)[:, None], n_new, axis=1)
+        row_indices = np.resize(rng.permutation(len(known_rows)), (self.n_draws, n_new))
+        return known_rows[row_indices] @ self.mean
 
-    def scale_deviations(self, normal: np.ndarray) -> np.ndarray:
+    def scale_deviations(self, standard_normals: np.ndarray) -> np.ndarray:
         """Return deviations of worths from standard normals (draws, count, ...).
 
         The deviations are (draws, count, options).
         """
         K = self.loadings.shape[1]
-        return normal[..., :K] @ self.loadings + self.residual[:, None, None] * normal[..., K:]
+        return (
+            standard_normals[..., :K] @ self.loadings
+            + self.residual[:, None, None] * standard_normals[..., K:]
+        )
 
-    def draw_new(self, count: int, x: np.ndarray | None = None) -> np.ndarray:
+    def draw_new(self, n_new: int, x: np.ndarray | None = None) -> np.ndarray:
         """Draw log worths of new respondents, (n_draws, count, n_options)."""
         rng = np.random.default_rng(_SEED)
-        mean = self.draw_new_means(rng, count, x)
-        normal = rng.standard_normal((self.n_draws, count, self.loadings.shape[1] + mean.shape[2]))
-        return mean + self.scale_deviations(normal)
+        new_means = self.draw_new_means(rng, n_new, x)
+        standard_normals = rng.standard_normal(
+            (self.n_draws, n_new, self.loadings.shape[1] + new_means.shape[2])
+        )
+        return new_means + self.scale_deviations(standard_normals)
 
 
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
     """Read the draws of all respondents' worths from a posterior."""
-    draws = posterior.draws
-    mean = flatten_chains(draws["log_worth"].values)[:, None]
+    posterior_draws = posterior.draws
+    population_means = flatten_chains(posterior_draws["log_worth"].values)[:, None]
     covariates = read_stored_covariates(posterior.fixed)
     if covariates is not None:
-        mean = np.concatenate([mean, flatten_chains(draws["respondent_effect"].values)], axis=1)
-    loadings = np.zeros((len(mean), 0, mean.shape[2]))
-    if "loading" in draws:
-        loadings = flatten_chains(draws["loading"].values)
-    worths = flatten_chains(draws["respondent_log_worth"].values)
-    residual = draws["residual_spread"].values.ravel()
+        population_means = np.concatenate(
+            [population_means, flatten_chains(posterior_draws["respondent_effect"].values)], axis=1
+        )
+    loadings = np.zeros((len(population_means), 0, population_means.shape[2]))
+    if "loading" in posterior_draws:
+        loadings = flatten_chains(posterior_draws["loading"].values)
+    worths = flatten_chains(posterior_draws["respondent_log_worth"].values)
+    residual_sds = posterior_draws["residual_spread"].values.ravel()
     return RespondentDraws(
-        tuple(posterior.respondents), worths, mean, loadings, residual, covariates
+        tuple(posterior.respondents), worths, population_means, loadings, residual_sds, covariates
     )
 
 
@@ -96,7 +108,7 @@ def draw_new_respondents(
 
     Each draw has several new respondents, in turn.
     """
-    count = int(np.clip(NEW_RESPONDENTS // respondent_draws.n_draws, MIN_NEW, MAX_NEW))
-    log_worths = respondent_draws.draw_new(count, x)
-    repeated = worths.take(np.repeat(np.arange(worths.n_draws), count))
-    return repeated._replace(log_worths=log_worths.reshape(-1, log_worths.shape[2]))
+    n_new = int(np.clip(NEW_RESPONDENTS // respondent_draws.n_draws, MIN_NEW, MAX_NEW))
+    log_worths = respondent_draws.draw_new(n_new, x)
+    repeated_draws = worths.take(np.repeat(np.arange(worths.n_draws), n_new))
+    return repeated_draws._replace(log_worths=log_worths.reshape(-1, log_worths.shape[2]))

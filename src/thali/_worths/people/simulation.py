@@ -8,14 +8,14 @@ import numpy as np
 from thali._data.questions import draw_answers
 from thali._inference.index_arithmetic import iterate_slices
 
-from ..density import TIE_SD
+from ..posterior_density import TIE_SD
 from ..simulation import observe_each, sample_log_spread
 from ..worth_draws import WorthDraws
-from .answer_check import respondent_probabilities, split_questions
 from .gibbs_sweep import PeopleRecord
-from .moves import EFFECT_SD
-from .problem import PeopleProblem
+from .individual_posterior import PeopleProblem
 from .respondent_draws import RespondentDraws
+from .respondent_fit import make_respondent_probabilities, split_questions
+from .sampler_moves import EFFECT_SD
 
 
 class SimulatedAnswers(NamedTuple):
@@ -36,25 +36,32 @@ def simulate_answers(
 
     data, has_ties = problem.single_data, problem.has_ties
     questions = data.questions(has_ties)
-    parts = split_questions(questions)
-    times = parts.questions.check_integer_totals()[:, None]
-    columns = np.arange(len(parts.answer))
+    asked_questions = split_questions(questions)
+    times_asked = asked_questions.questions.check_integer_totals()[:, None]
+    answer_columns = np.arange(len(asked_questions.answer))
     sum_matrix = csr_array(
-        (np.ones(len(columns)), (parts.answer, columns)), (len(questions.counts), len(columns))
+        (np.ones(len(answer_columns)), (asked_questions.answer, answer_columns)),
+        (len(questions.counts), len(answer_columns)),
     )
-    counts = np.empty((respondent_draws.n_draws, len(questions.counts)))
+    answer_counts = np.empty((respondent_draws.n_draws, len(questions.counts)))
     log_likelihood = np.empty(respondent_draws.n_draws)
-    for draws in iterate_slices(respondent_draws.n_draws, len(columns)):
-        probabilities = respondent_probabilities(
-            worths.take(draws), respondent_draws.take(draws), data, parts, has_ties
+    for draw_slice in iterate_slices(respondent_draws.n_draws, len(answer_columns)):
+        probabilities = make_respondent_probabilities(
+            worths.take(draw_slice),
+            respondent_draws.take(draw_slice),
+            data,
+            asked_questions,
+            has_ties,
         )
-        p = probabilities(slice(0, len(parts.question)))
-        simulated = draw_answers(rng, times, p, parts.questions.start)
-        counts[draws] = (sum_matrix @ simulated).T
-        for draw, (draw_counts, draw_p) in enumerate(zip(simulated.T, p, strict=True), draws.start):
-            answered = parts.questions.with_counts(draw_counts)
-            log_likelihood[draw] = answered.log_likelihoods(draw_p).sum()
-    return SimulatedAnswers(counts, log_likelihood)
+        p = probabilities(slice(0, len(asked_questions.question)))
+        simulated_counts = draw_answers(rng, times_asked, p, asked_questions.questions.start)
+        answer_counts[draw_slice] = (sum_matrix @ simulated_counts).T
+        for draw_index, (draw_counts, draw_p) in enumerate(
+            zip(simulated_counts.T, p, strict=True), draw_slice.start
+        ):
+            answered_questions = asked_questions.questions.with_counts(draw_counts)
+            log_likelihood[draw_index] = answered_questions.log_likelihoods(draw_p).sum()
+    return SimulatedAnswers(answer_counts, log_likelihood)
 
 
 def observe_counts(problem: PeopleProblem, counts: np.ndarray) -> dict[str, np.ndarray]:
@@ -68,15 +75,15 @@ def sample_people_record(
 ) -> PeopleRecord:
     """Sample population and respondents' worths from the prior, once per generator."""
     (N, q), n, K = problem.table.x.shape, problem.data.n_options, problem.n_directions
-    rows = []
+    record_rows = []
     for rng in rngs:
         log_s = sample_log_spread(rng, problem.spread)
-        sigma, size = np.abs(rng.standard_normal(2))
+        sigma, loading_sd = np.abs(rng.standard_normal(2))
         row_sds = np.array([np.exp(log_s), *[EFFECT_SD] * (q - 1)])
-        mean = rng.standard_normal((q, n)) * row_sds[:, None]
-        loadings = size * rng.standard_normal((K, n))
+        population_means = rng.standard_normal((q, n)) * row_sds[:, None]
+        loadings = loading_sd * rng.standard_normal((K, n))
         worths = (
-            problem.table.x @ mean
+            problem.table.x @ population_means
             + rng.standard_normal((N, K)) @ loadings
             + sigma * rng.standard_normal((N, n))
         )
@@ -84,7 +91,14 @@ def sample_people_record(
         log_tie = TIE_SD * rng.standard_normal()
         if not problem.has_ties:
             log_tie = 0.0
-        rows.append(
-            (mean, loadings, np.array([log_s, np.log(sigma), np.log(size)]), log_tie, 0.0, worths)
+        record_rows.append(
+            (
+                population_means,
+                loadings,
+                np.array([log_s, np.log(sigma), np.log(loading_sd)]),
+                log_tie,
+                0.0,
+                worths,
+            )
         )
-    return PeopleRecord(*(np.array(values) for values in zip(*rows, strict=True)))
+    return PeopleRecord(*(np.array(values) for values in zip(*record_rows, strict=True)))

@@ -34,7 +34,7 @@ from ..state import (
     collect_owned_slots,
     free_feature,
 )
-from .bounds import (
+from .choice_bounds import (
     bound_compared_feature,
     bound_owned_feature,
     compute_shapes,
@@ -71,7 +71,7 @@ def find_owned_slots(state: Any, work: Any, n: Any) -> None:
 
 @scalar
 def select_candidate_classes(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> Any:
-    """Select classes whose ownership by n is proposed to change; return how many.
+    """Select classes that respondent n may gain or lose; return their number.
 
     The draws for different classes are independent.
     """

@@ -17,7 +17,7 @@ from ..state import CLASS, MUTE, OWNERS, SINGLETONS, collect_owned_slots, free_f
 
 @scalar
 def replace_singletons(rng: Any, problem: Any, state: Any, work: Any, n: Any, n_new: Any) -> None:
-    """Propose `n_new` prior classes instead of those that respondent n owns alone."""
+    """Propose `n_new` classes from the prior for all that only respondent n owns."""
     # Row 0 of work.sums contains the differences, before and after.
     n_old = 0
     for i in range(collect_owned_slots(state, work, n)):

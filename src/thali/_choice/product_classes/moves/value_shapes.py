@@ -15,7 +15,7 @@ _SCALES = (4.0, 1.0, 0.25)
 
 @scalar
 def log_prior_shapes(a: Any, sigma: Any) -> Any:
-    """Return the log prior density of (ln a, logit σ).
+    """Return the log prior density of the shape parameters, as (ln a, logit σ).
 
     a ~ Gamma(1, 1) and σ is uniform.
     """

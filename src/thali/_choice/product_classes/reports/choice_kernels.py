@@ -13,7 +13,7 @@ from thali._inference.numerics.gamma_distribution import draw_log_gamma
 from ..likelihood import log_add_exp
 
 if TYPE_CHECKING:
-    from ..particles import Particles
+    from ..ragged_draws import Particles
 
 _SAFE = 1e-280  # relative values below this are rescaled before they are compared
 
@@ -125,7 +125,7 @@ def add_winner_weights(
     weight: Any,
     total: Any,
 ) -> None:
-    """Add `weight`, split over ties, to the best of products `start` to `stop` - 1."""
+    """Add `weight` to the best products of a range, split evenly over ties."""
     scale_values(log_value, n, value)
     best = start
     for row in range(start + 1, stop):
@@ -151,7 +151,7 @@ def count_respondents(draws: Any) -> Any:
 
 @scalar
 def read_owned_classes(draws: Any, d: Any, person: Any) -> Any:
-    """Return first position, number, signs and ln theta of a respondent's classes in draw d.
+    """Return first index, number, signs and ln theta of a respondent's classes.
 
     The position is that of the first class in `owned_class`.
     """
@@ -198,7 +198,7 @@ def count_occasions(
     weight: Any,
     total: Any,
 ) -> None:
-    """Add simulated choices of all tasks, over several occasions, to `total`.
+    """Add the weights of simulated winners in all tasks, over several occasions, to `total`.
 
     Values of an occasion are the same in all tasks.
     """
@@ -214,7 +214,7 @@ def count_occasions(
 
 @scalar
 def transient_shape(draws: Any, d: Any) -> Any:
-    """Return draw d's Gamma shape of epsilon, the part of a value that changes by task."""
+    """Return the Gamma shape of epsilon, the task-specific part of a value."""
     return (1.0 - draws.sigma[d]) * draws.a[d]
 
 
@@ -228,7 +228,7 @@ def bound_owned_classes(draws: "Particles") -> int:
 
 @scalar
 def draw_design_row(rng: np.random.Generator, codes: Any, rows: Any, i: Any, min_level: Any) -> Any:
-    """Draw a random product row whose level of attribute i is at least `min_level`."""
+    """Draw a random product row with at least level `min_level` of attribute i."""
     while True:
         product = rows[draw_index(rng, rows.shape[0])]
         if codes[product, i] >= min_level:
@@ -274,14 +274,14 @@ def draw_class_members(
     return polarity
 
 
-def bound_total_classes(draws: "Particles", newcomers: int) -> int:
-    """Return the largest number of classes after `newcomers` respondents join.
+def bound_total_classes(draws: "Particles", n_newcomers: int) -> int:
+    """Return the largest number of classes after `n_newcomers` respondents join.
 
     Sum of all existing classes, and a bound on new ones.
     """
-    present = draws.beta + draws.n_respondents
+    prior_count = draws.beta + draws.n_respondents
     # above the sum of 1 / (present + i), i < newcomers
-    harmonic = 1.0 / present + math.log1p(newcomers / present)
-    mean = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic
+    harmonic_sum = 1.0 / prior_count + math.log1p(n_newcomers / prior_count)
+    mean_new = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic_sum
     max_classes = int(np.diff(draws.first_class).max(initial=0))
-    return max_classes + int(mean + 20.0 * math.sqrt(mean)) + 64
+    return max_classes + int(mean_new + 20.0 * math.sqrt(mean_new)) + 64

@@ -11,7 +11,7 @@ from thali._inference.numerics.weight_shares import replace_zeros
 from thali._labels import choose_number
 from thali._model.column_headings import MONTE_CARLO
 
-from ...answers.chooser import standard_error
+from ...reports.choice_draws import standard_error
 
 if TYPE_CHECKING:
     import pandas
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from thali._data.experiments.fitted_design import ExperimentDesign
     from thali._data.experiments.product_encoding import Scheme
 
-    from ..particles import Particles
+    from ..ragged_draws import Particles
 
 
 # Distinct preferences: equivalent classes are merged ----------------------------------------------
@@ -47,26 +47,29 @@ def merge_equivalent_classes(draws: "Particles", design: "ExperimentDesign") -> 
     is_empty = np.zeros(len(active), bool)
     if design.inside >= 0:
         # An active attribute that the no-choice option lacks already excludes that option.
-        cells = part_slice(offset, design.inside)
+        inside_cells = part_slice(offset, design.inside)
         has_redundant_inside = active[:, design.inside] & (active.sum(axis=1) > 1)
-        is_empty = has_redundant_inside & member[:, cells][:, 0]
+        is_empty = has_redundant_inside & member[:, inside_cells][:, 0]
         active[has_redundant_inside, design.inside] = False
-        member[has_redundant_inside, cells] = True
-    only = active.argmax(axis=1)
-    flips = (active.sum(axis=1) == 1) & design.never_missing[only]
-    disliked = member.copy()
+        member[has_redundant_inside, inside_cells] = True
+    first_active = active.argmax(axis=1)
+    has_flip = (active.sum(axis=1) == 1) & design.never_missing[first_active]
+    disliked_members = member.copy()
     attribute_of_cell = part_indices(offset)
-    complement_cells = flips[:, None] & (attribute_of_cell == only[:, None])
-    disliked[complement_cells] = ~disliked[complement_cells]
-    both_ways = np.concatenate([member, disliked])
-    packed = np.ascontiguousarray(np.packbits(both_ways, axis=1))
+    complement_cells = has_flip[:, None] & (attribute_of_cell == first_active[:, None])
+    disliked_members[complement_cells] = ~disliked_members[complement_cells]
+    both_ways = np.concatenate([member, disliked_members])
+    packed_bits = np.ascontiguousarray(np.packbits(both_ways, axis=1))
     _, first_index, pattern_index = np.unique(
-        packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True
+        packed_bits.view(f"V{packed_bits.shape[1]}").ravel(), return_index=True, return_inverse=True
     )
-    of_class = pattern_index.reshape(2, -1).T.astype(np.int64)
-    of_class[is_empty] = -1
+    pattern_of_class = pattern_index.reshape(2, -1).T.astype(np.int64)
+    pattern_of_class[is_empty] = -1
     return ClassPatterns(
-        np.concatenate([active, active])[first_index], both_ways[first_index], of_class, flips
+        np.concatenate([active, active])[first_index],
+        both_ways[first_index],
+        pattern_of_class,
+        has_flip,
     )
 
 
@@ -84,23 +87,27 @@ def format_class_name(
     never_missing: np.ndarray,
 ) -> str:
     """Return words for the properties that products of a class share."""
-    parts, begin = [], 0
-    cuts = {attribute.name: attribute.cuts for attribute in scheme.attributes}
-    for i, (name, levels) in enumerate(scheme.levels.items()):
-        included = member[begin : begin + len(levels)]
-        begin += len(levels)
+    property_texts, first_cell = [], 0
+    cuts_by_attribute = {attribute.name: attribute.cuts for attribute in scheme.attributes}
+    for i, (attribute_name, levels) in enumerate(scheme.levels.items()):
+        is_included = member[first_cell : first_cell + len(levels)]
+        first_cell += len(levels)
         if not active[i]:
             continue
-        if scheme.has_inside and i == 0 and included[1]:
-            parts.append(_PRODUCT)
+        if scheme.has_inside and i == 0 and is_included[1]:
+            property_texts.append(_PRODUCT)
         elif scheme.has_inside and i == 0:
-            parts.append(_NO_CHOICE)
+            property_texts.append(_NO_CHOICE)
         else:
             level_set = _format_level_set(
-                included, levels, cuts.get(name, ()), monotone[i] != 0, never_missing[i]
+                is_included,
+                levels,
+                cuts_by_attribute.get(attribute_name, ()),
+                monotone[i] != 0,
+                never_missing[i],
             )
-            parts.append(f"{name} {level_set}")
-    return " & ".join(parts) or "everything"
+            property_texts.append(f"{attribute_name} {level_set}")
+    return " & ".join(property_texts) or "everything"
 
 
 def _format_level_set(
@@ -119,16 +126,16 @@ def _format_level_set(
         return f"<= {_format_cut(cuts[n_included - 1])}"
     if cuts and at_end:
         return f"> {_format_cut(cuts[last_index - n_included])}"
-    names = list(compress(levels, included))
+    level_names = list(compress(levels, included))
     if n_included == 1:
-        return f"= {names[0]}"
+        return f"= {level_names[0]}"
     if at_start:
-        return f"<= {names[-1]}"
+        return f"<= {level_names[-1]}"
     if at_end:
-        return f">= {names[0]}"
+        return f">= {level_names[0]}"
     if n_included == last_index and never_missing:
         return f"!= {levels[int(included.argmin())]}"
-    return f"in {{{', '.join(names)}}}"
+    return f"in {{{', '.join(level_names)}}}"
 
 
 def _format_cut(cut: float) -> str:
@@ -155,21 +162,27 @@ def group_similar_classes(
 
     The most important pattern without a group takes in similar ones without a group, and so on.
     """
-    centre, free = np.arange(len(weight)), np.ones(len(weight), bool)
+    centre, is_ungrouped = np.arange(len(weight)), np.ones(len(weight), bool)
     for k in argsort_descending(weight)[:_MAX_CENTRES]:
-        if free[k]:
-            members = free & (compute_overlaps(patterns, offset, inside_index, k) >= min_overlap)
-            members[k] = True
-            centre[members], free[members] = k, False
+        if is_ungrouped[k]:
+            is_member = is_ungrouped & (
+                compute_overlaps(patterns, offset, inside_index, k) >= min_overlap
+            )
+            is_member[k] = True
+            centre[is_member], is_ungrouped[is_member] = k, False
     return centre
 
 
 def merge_groups(patterns: ClassPatterns, centre: np.ndarray) -> ClassPatterns:
     """Return the central classes only, with others assigned to their centre."""
-    centres, of_pattern = np.unique(centre, return_inverse=True)
-    of_class = np.where(patterns.of_class < 0, -1, of_pattern[patterns.of_class]).astype(np.int64)
+    central_patterns, group_of_pattern = np.unique(centre, return_inverse=True)
+    group_of_class = np.where(
+        patterns.of_class < 0, -1, group_of_pattern[patterns.of_class]
+    ).astype(np.int64)
     return patterns._replace(
-        active=patterns.active[centres], member=patterns.member[centres], of_class=of_class
+        active=patterns.active[central_patterns],
+        member=patterns.member[central_patterns],
+        of_class=group_of_class,
     )
 
 
@@ -181,10 +194,10 @@ def compute_overlaps(
     Counted among all combinations of levels, without the no-choice option.
     """
     n_common, n_products = np.ones(len(patterns.active)), np.ones(len(patterns.active))
-    for i, (start, stop) in enumerate(pairwise(offset)):
-        included = patterns.member[:, start + (i == inside_index) : stop]
-        n_common *= (included & included[k]).sum(axis=1)
-        n_products *= included.sum(axis=1)
+    for i, (first_cell, stop_cell) in enumerate(pairwise(offset)):
+        is_included = patterns.member[:, first_cell + (i == inside_index) : stop_cell]
+        n_common *= (is_included & is_included[k]).sum(axis=1)
+        n_products *= is_included.sum(axis=1)
     n_union = n_products[k] + n_products - n_common
     return n_common / replace_zeros(n_union)
 
@@ -213,53 +226,68 @@ def build_class_table(
     cover = check_proportion("cover", cover, "a share of the importance")
     similar = check_proportion("similar", similar, OVERLAP_MEANING)
     patterns = merge_equivalent_classes(draws, design)
-    weight = tally_owners(draws, patterns).importance.sum(axis=1)
-    centre = group_similar_classes(patterns, draws.offset, design.inside, weight, similar)
-    rules = np.bincount(np.unique(centre, return_inverse=True)[1], weight > 0).astype(np.int64)
+    total_importance = tally_owners(draws, patterns).importance.sum(axis=1)
+    centre = group_similar_classes(patterns, draws.offset, design.inside, total_importance, similar)
+    n_merged = np.bincount(np.unique(centre, return_inverse=True)[1], total_importance > 0).astype(
+        np.int64
+    )
     patterns = merge_groups(patterns, centre)
     tally = tally_owners(draws, patterns)
-    count, people = draws.n_draws, draws.n_respondents
-    groups = draws.n_groups
-    cells = count / groups * people
-    owners, importance = tally.owners / cells, tally.importance / cells
-    mean = importance.mean(axis=1)
-    order = argsort_descending(mean)
-    order = order[mean[order] > 0]
-    covered = np.cumsum(mean[order])
-    shown_order = order
-    if len(order):
-        n_shown = int(np.searchsorted(covered, cover * covered[-1] * (1 - 1e-12))) + 1
-        shown_order = order[:n_shown]
-    of_design = (design.scheme, draws.monotone, design.never_missing)
-    names = [
-        format_class_name(patterns.active[k], patterns.member[k], *of_design) for k in shown_order
+    n_draws, n_people = draws.n_draws, draws.n_respondents
+    n_groups = draws.n_groups
+    respondents_per_group = n_draws / n_groups * n_people
+    owners, importance = (
+        tally.owners / respondents_per_group,
+        tally.importance / respondents_per_group,
+    )
+    mean_importance = importance.mean(axis=1)
+    importance_order = argsort_descending(mean_importance)
+    importance_order = importance_order[mean_importance[importance_order] > 0]
+    cumulative_importance = np.cumsum(mean_importance[importance_order])
+    shown_order = importance_order
+    if len(importance_order):
+        n_shown = (
+            int(
+                np.searchsorted(
+                    cumulative_importance, cover * cumulative_importance[-1] * (1 - 1e-12)
+                )
+            )
+            + 1
+        )
+        shown_order = importance_order[:n_shown]
+    name_arguments = (design.scheme, draws.monotone, design.never_missing)
+    class_names = [
+        format_class_name(patterns.active[k], patterns.member[k], *name_arguments)
+        for k in shown_order
     ]
     with np.errstate(invalid="ignore", divide="ignore"):
-        liked = tally.likers.sum(axis=1) / tally.owners.sum(axis=1)
+        share_liked = tally.likers.sum(axis=1) / tally.owners.sum(axis=1)
     table = Table(
         {
-            "product_class": names,
-            "rules": rules[shown_order],
+            "product_class": class_names,
+            "rules": n_merged[shown_order],
             "share": owners.mean(axis=1)[shown_order],
             "share_se": standard_error(owners)[shown_order],
-            "share_new": tally.new[shown_order] / count,
-            "liked": liked[shown_order],
-            "probability": tally.draws[shown_order] / count,
-            "stability": (importance >= 0.5 * mean[:, None]).mean(axis=1)[shown_order],
+            "share_new": tally.new[shown_order] / n_draws,
+            "liked": share_liked[shown_order],
+            "probability": tally.draws[shown_order] / n_draws,
+            "stability": (importance >= 0.5 * mean_importance[:, None]).mean(axis=1)[shown_order],
             "importance_se": standard_error(importance)[shown_order],
-            "importance": mean[shown_order],
+            "importance": mean_importance[shown_order],
         }
     )
-    hidden_order = order[len(shown_order) :]
+    hidden_order = importance_order[len(shown_order) :]
     if len(hidden_order):
         noun = choose_number(len(hidden_order), "class", "classes")
         table.loc[len(table)] = {
             "product_class": f"other ({len(hidden_order):,} {noun})",
-            "rules": rules[hidden_order].sum(),
-            "importance": mean[hidden_order].sum(),
+            "rules": n_merged[hidden_order].sum(),
+            "importance": mean_importance[hidden_order].sum(),
             "importance_se": standard_error(importance[hidden_order].sum(axis=0, keepdims=True))[0],
         }
-    table.attrs.update({MONTE_CARLO: True}, draws=count, groups=groups, classes=len(order))
+    table.attrs.update(
+        {MONTE_CARLO: True}, draws=n_draws, groups=n_groups, classes=len(importance_order)
+    )
     return table
 
 
@@ -269,24 +297,28 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
     # columns that are this class; its importance is the absolute value divided by the sum over all
     # classes of the respondent.
     n_patterns, n_people = len(patterns.active), draws.n_respondents
-    groups = draws.n_groups
-    owners, likers, importance = np.zeros((3, n_patterns * groups))
+    n_groups = draws.n_groups
+    owners, likers, importance = np.zeros((3, n_patterns * n_groups))
     in_draws = np.zeros(n_patterns)
-    per_draw = np.zeros(draws.n_draws, np.int64)
+    n_owned_by_draw = np.zeros(draws.n_draws, np.int64)
     if n_people:
-        per_draw = np.diff(draws.first_owned[::n_people])
-    for start, stop in _split_draws(per_draw):
-        key, value = _sum_class_values(draws, patterns, start, stop)
-        person, pattern = np.divmod(key, max(n_patterns, 1))
-        total_value = np.bincount(person, np.abs(value), minlength=(stop - start) * n_people)
-        share = np.abs(value) / replace_zeros(total_value)[person]
-        cell = pattern * groups + draws.group[start + person // n_people]
-        owners += np.bincount(cell, minlength=n_patterns * groups)
-        likers += np.bincount(cell, value > 0, minlength=n_patterns * groups)
-        importance += np.bincount(cell, share, minlength=n_patterns * groups)
-        draw_pattern = np.unique(person // n_people * n_patterns + pattern)
+        n_owned_by_draw = np.diff(draws.first_owned[::n_people])
+    for first_draw, stop_draw in _split_draws(n_owned_by_draw):
+        owner_keys, class_values = _sum_class_values(draws, patterns, first_draw, stop_draw)
+        owner_indices, pattern_indices = np.divmod(owner_keys, max(n_patterns, 1))
+        total_value = np.bincount(
+            owner_indices, np.abs(class_values), minlength=(stop_draw - first_draw) * n_people
+        )
+        value_shares = np.abs(class_values) / replace_zeros(total_value)[owner_indices]
+        cell_indices = (
+            pattern_indices * n_groups + draws.group[first_draw + owner_indices // n_people]
+        )
+        owners += np.bincount(cell_indices, minlength=n_patterns * n_groups)
+        likers += np.bincount(cell_indices, class_values > 0, minlength=n_patterns * n_groups)
+        importance += np.bincount(cell_indices, value_shares, minlength=n_patterns * n_groups)
+        draw_pattern = np.unique(owner_indices // n_people * n_patterns + pattern_indices)
         in_draws += np.bincount(draw_pattern % max(n_patterns, 1), minlength=n_patterns)
-    shape = (n_patterns, groups)
+    shape = (n_patterns, n_groups)
     return ClassTally(
         owners.reshape(shape),
         likers.reshape(shape),
@@ -298,13 +330,13 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
 
 def _split_draws(sizes: np.ndarray) -> Any:
     """Yield ranges of draws with a bounded number of owned classes."""
-    start, filled = 0, 0
-    for d, size in enumerate(sizes):
-        if filled and filled + size > _BLOCK_SIZE:
-            yield start, d
-            start, filled = d, 0
-        filled += size
-    yield start, len(sizes)
+    first_draw, n_filled = 0, 0
+    for d, n_owned in enumerate(sizes):
+        if n_filled and n_filled + n_owned > _BLOCK_SIZE:
+            yield first_draw, d
+            first_draw, n_filled = d, 0
+        n_filled += n_owned
+    yield first_draw, len(sizes)
 
 
 def _sum_class_values(
@@ -313,39 +345,50 @@ def _sum_class_values(
     """Return (draw, respondent, class) keys and summed values of owned classes."""
     # A key is ((draw - first) N + respondent) K + pattern.
     n_people, n_patterns = draws.n_respondents, len(patterns.active)
-    ends = draws.first_owned[start * n_people : stop * n_people + 1]
-    entries = slice(ends[0], ends[-1])
-    person = part_indices(ends)
-    d = start + person // max(n_people, 1)
-    c, sign = draws.first_class[d] + draws.owned_class[entries], draws.owned_sign[entries]
-    size = np.exp(draws.owned_log_theta[entries]) + ((1.0 - draws.sigma) * draws.a)[d]
-    # A value that is too small for a float still has a sign.
-    value = np.where((sign == 1) & ~patterns.flips[c], -1.0, 1.0) * np.maximum(
-        size, np.finfo(float).tiny
+    owned_bounds = draws.first_owned[start * n_people : stop * n_people + 1]
+    owned_slice = slice(owned_bounds[0], owned_bounds[-1])
+    owner_of_entry = part_indices(owned_bounds)
+    draw_of_entry = start + owner_of_entry // max(n_people, 1)
+    class_of_entry, sign_of_entry = (
+        draws.first_class[draw_of_entry] + draws.owned_class[owned_slice],
+        draws.owned_sign[owned_slice],
     )
-    pattern = patterns.of_class[c, sign]
-    is_possible = pattern >= 0
-    key, key_index = np.unique((person * n_patterns + pattern)[is_possible], return_inverse=True)
-    return key, np.bincount(key_index, value[is_possible], minlength=len(key))
+    value_sizes = (
+        np.exp(draws.owned_log_theta[owned_slice]) + ((1.0 - draws.sigma) * draws.a)[draw_of_entry]
+    )
+    # A value that is too small for a float still has a sign.
+    signed_values = np.where(
+        (sign_of_entry == 1) & ~patterns.flips[class_of_entry], -1.0, 1.0
+    ) * np.maximum(value_sizes, np.finfo(float).tiny)
+    pattern_of_entry = patterns.of_class[class_of_entry, sign_of_entry]
+    is_possible = pattern_of_entry >= 0
+    unique_keys, key_index = np.unique(
+        (owner_of_entry * n_patterns + pattern_of_entry)[is_possible], return_inverse=True
+    )
+    return unique_keys, np.bincount(
+        key_index, signed_values[is_possible], minlength=len(unique_keys)
+    )
 
 
 def _sum_newcomer_probabilities(draws: "Particles", patterns: ClassPatterns) -> np.ndarray:
     """Return summed probabilities that a new respondent owns each class."""
     n_patterns, n_people = len(patterns.active), draws.n_respondents
-    draw = part_indices(draws.first_class)
-    owns = draws.n_owners / (draws.beta + n_people)
-    free = np.where(
+    draw_of_class = part_indices(draws.first_class)
+    p_owns = draws.n_owners / (draws.beta + n_people)
+    p_likes = np.where(
         draws.polarity < 0, (1.0 + draws.n_negative) / (2.0 + draws.n_owners), draws.polarity
     )
     is_symmetric = patterns.of_class[:, 0] == patterns.of_class[:, 1]
-    rows, probabilities = [], []
-    free = np.where(is_symmetric, 0.0, free)
-    for sign, owner_probability in enumerate((owns * (1.0 - free), owns * free)):
+    key_blocks, probabilities = [], []
+    p_likes = np.where(is_symmetric, 0.0, p_likes)
+    for sign, owner_probability in enumerate((p_owns * (1.0 - p_likes), p_owns * p_likes)):
         is_used = (patterns.of_class[:, sign] >= 0) & (owner_probability > 0)
-        rows.append((draw * n_patterns + patterns.of_class[:, sign])[is_used])
+        key_blocks.append((draw_of_class * n_patterns + patterns.of_class[:, sign])[is_used])
         probabilities.append(owner_probability[is_used])
-    cell, cell_index = np.unique(np.concatenate(rows), return_inverse=True)
+    unique_cells, cell_index = np.unique(np.concatenate(key_blocks), return_inverse=True)
     p_none = np.exp(
-        np.bincount(cell_index, np.log1p(-np.concatenate(probabilities)), minlength=len(cell))
+        np.bincount(
+            cell_index, np.log1p(-np.concatenate(probabilities)), minlength=len(unique_cells)
+        )
     )
-    return np.bincount(cell % max(n_patterns, 1), 1.0 - p_none, minlength=n_patterns)
+    return np.bincount(unique_cells % max(n_patterns, 1), 1.0 - p_none, minlength=n_patterns)

@@ -10,8 +10,8 @@ from thali._posterior.convergence_check import Advice
 from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import Argument, Setting
 
-from ...answers.market_answers import MarketAnswers
-from ...answers.predictive_check import ChoiceModelCheck, read_summary_rows
+from ...reports.market_methods import MarketMethods
+from ...reports.predictive_check import ChoiceModelCheck, read_summary_rows
 from .class_table import MIN_OVERLAP, build_class_table
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from thali._data.experiments.fitted_design import ExperimentDesign
     from thali._people.respondent_segments import Preferences
 
-    from ...answers.simulator import MarketDraws
-    from ..particles import Particles
-    from .market_chooser import ClassChooser
+    from ...reports.market_simulator import MarketDraws
+    from ..ragged_draws import Particles
+    from .class_choice_draws import ClassChooser
 
 _STUCK = (
     "the chains stay in different sets of classes, and longer runs help only slowly. Predictions"
@@ -31,7 +31,7 @@ _STUCK = (
 )
 
 
-class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
+class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
     """Methods of fitted product classes: summary, classes and predictions."""
 
     posterior_: "xarray.DataTree"
@@ -39,7 +39,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
     _draws_: "Particles"
     _design_: "ExperimentDesign"
 
-    def _fitted_parts(self) -> "tuple[Particles, ExperimentDesign]":
+    def _get_draws_and_design(self) -> "tuple[Particles, ExperimentDesign]":
         """Return the recorded draws and the design of the fit."""
         self._require_posterior()
         return self._draws_, self._design_
@@ -81,14 +81,14 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
 
     def _get_advice(self) -> Advice:
         """Return what to advise if chains disagree: more chains or draws."""
-        sizes, now = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
-        stuck = (
+        dim_sizes, n_draws = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
+        stuck_advice = (
             _STUCK,
-            Setting("chains", max(16, 2 * sizes["chain"])),
+            Setting("chains", max(16, 2 * dim_sizes["chain"])),
             " or more ",
             Argument("draws"),
         )
-        return Advice("draws", now, tunes=False, stuck=stuck, ess=SUFFICIENT_ESS)
+        return Advice("draws", n_draws, tunes=False, stuck=stuck_advice, ess=SUFFICIENT_ESS)
 
     def classes(self, cover: float = 0.8, similar: float = MIN_OVERLAP) -> "pandas.DataFrame":
         r"""Product classes, the most important first, with similar classes merged.
@@ -132,22 +132,22 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         ArgumentError
             If `cover` or `similar` is outside its range.
         """
-        return build_class_table(*self._fitted_parts(), cover, similar)
+        return build_class_table(*self._get_draws_and_design(), cover, similar)
 
     def _preferences(self) -> "Preferences":
         """Return each respondent's simulated preferences between levels."""
-        from .effects import simulate_preferences
+        from .level_effects import simulate_preferences
 
-        return simulate_preferences(*self._fitted_parts())
+        return simulate_preferences(*self._get_draws_and_design())
 
     def _simulate_choices(
         self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ExperimentDesign, np.ndarray]":
         """Return the design, and choices simulated at up to `max_draws` draws."""
-        from ...answers.chooser import select_draws
-        from .predict import draw_choices
+        from ...reports.choice_draws import select_draws
+        from .choice_probabilities import draw_choices
 
-        draws, design = self._fitted_parts()
+        draws, design = self._get_draws_and_design()
         return design, draw_choices(draws, design, rng, select_draws(draws.group, max_draws))
 
     def predict_proba(
@@ -199,32 +199,39 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         """
         from thali._argument_checks import check_integer
 
-        from ...answers.chooser import append_interval, standard_error
-        from .predict import INTERVAL_DRAWS, predict_tasks
+        from ...reports.choice_draws import append_interval, standard_error
+        from .choice_probabilities import INTERVAL_DRAWS, predict_tasks
 
-        draws, design = self._fitted_parts()
+        draws, design = self._get_draws_and_design()
         if repeats is not None:
             repeats = check_integer("repeats", repeats, 1)
-        encoded = design.scheme.encode(new, design.respondents)
-        settings: dict[str, Any] = {"repeats": repeats, "cores": cores, "random_seed": random_seed}
-        by_chain = predict_tasks(draws, encoded, **settings)
-        predictions: Any = by_chain.mean(axis=0)
+        encoded_tasks = design.scheme.encode(new, design.respondents)
+        simulation_settings: dict[str, Any] = {
+            "repeats": repeats,
+            "cores": cores,
+            "random_seed": random_seed,
+        }
+        chain_probabilities = predict_tasks(draws, encoded_tasks, **simulation_settings)
+        predictions: Any = chain_probabilities.mean(axis=0)
         if return_se:
-            predictions = predictions, standard_error(by_chain.T)
+            predictions = predictions, standard_error(chain_probabilities.T)
 
         def compute_draw_probabilities() -> np.ndarray:
             """Return choice probabilities by draw, for intervals."""
             return predict_tasks(
-                self._build_chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
+                self._build_chooser().thin(INTERVAL_DRAWS).draws,
+                encoded_tasks,
+                by_draw=True,
+                **simulation_settings,
             )
 
         return append_interval(predictions, compute_draw_probabilities, ci)
 
     def _build_chooser(self) -> "ClassChooser":
-        """Return the `Chooser` of the fitted respondents."""
-        from .market_chooser import ClassChooser
+        """Return a `ClassChooser`, which simulates choices of the fitted respondents."""
+        from .class_choice_draws import ClassChooser
 
-        return ClassChooser(*self._fitted_parts(), self._people_)
+        return ClassChooser(*self._get_draws_and_design(), self._people_)
 
     def _get_fit_data(self) -> "ExperimentDesign":
         """Return attributes, levels and tasks of the fitted experiment."""
@@ -232,6 +239,6 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
 
     def _get_market_draws(self) -> "MarketDraws":
         """Return draws for the market simulator of a page."""
-        from .market import build_market_draws
+        from .simulator_draws import build_market_draws
 
-        return build_market_draws(*self._fitted_parts(), self._people_)
+        return build_market_draws(*self._get_draws_and_design(), self._people_)

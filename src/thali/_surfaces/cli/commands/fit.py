@@ -158,7 +158,7 @@ def _request_kind_model(
 
 def _describe_constants(terminal: Terminal, request: FitRequest, data: Any) -> str:
     """Return a clause on constants of a logit's alternatives; "" for other models."""
-    from thali._choice.coding import describe_constants
+    from thali._choice.product_coding import describe_constants
 
     if not any(option.name == "constants" for option in request.spec.options):
         return ""

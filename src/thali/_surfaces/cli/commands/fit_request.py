@@ -76,7 +76,7 @@ class FitRequest(NamedTuple):
 
         `named_data`: the table; `data`: the data of the fit; `folder`: where the command was typed.
         """
-        from thali._choice.answers.market import restore_saved_table
+        from thali._choice.reports.market_tables import restore_saved_table
         from thali._reading.table_files import load_table
 
         settings = {

@@ -34,7 +34,7 @@ def run_leaderboard(
 ) -> None:
     """Build the leaderboard of files; print it, write tables and report."""
     from thali._model.model_files import LEADERBOARD_FILE
-    from thali._paired.findings import build_board_findings
+    from thali._paired.leaderboard_findings import build_board_findings
     from thali._paired.leaderboard_report import describe_board
     from thali._paired.leaderboard_result import encode_json, encode_netcdf
 
@@ -80,7 +80,7 @@ def run_leaderboard(
 
 def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) -> "Leaderboard":
     """Build the leaderboard of all files, or update a saved one."""
-    from thali._paired.leaderboard_worths import WorthsRequest
+    from thali._paired.leaderboard_posterior import WorthsRequest
 
     first_name, *other_names = names
     if Path(first_name).suffix.lower() != _BOARD:
@@ -127,7 +127,7 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
     """Read the first file or data set; return the recipe of the leaderboard."""
     from thali import datasets
     from thali._paired.leaderboard import LeaderboardRecipe, check_settings
-    from thali._paired.leaderboard_worths import WorthsRequest
+    from thali._paired.leaderboard_posterior import WorthsRequest
     from thali._paired.vote_counts import CountedComparisons, count_votes
     from thali._reading.large_tables import is_large
 

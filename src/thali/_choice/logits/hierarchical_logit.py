@@ -1,0 +1,696 @@
+"""`HierarchicalLogit`, the model that users fit: normally distributed tastes of respondents."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._argument_checks import check_allowed, check_positive
+from thali._inference.index_arithmetic import space_evenly
+from thali._inference.markov_chains import Run, build_run
+from thali._inference.user_warnings import is_quiet
+from thali._model.chain_runs import Sampling
+from thali._model.markov_chain_model import MarkovChainModel
+from thali._model.method_requirements import requires
+from thali._model.simulated_data import PriorSample
+from thali._object_descriptions import Facts
+from thali._people.respondent_columns import RespondentCovariates, build_covariates
+from thali._posterior.datatree_files import build_tree
+from thali._posterior.posterior_interval import INTERVAL, check_interval
+from thali._posterior.posterior_tree import flatten_chains
+from thali.errors import Argument, ArgumentError, DataError, Setting
+
+from ..logit_likelihood import (
+    describe_contradicted_directions,
+    draw_logit_choices,
+    encode_choices,
+    encode_directions,
+    parse_directions,
+)
+from ..product_coding import (
+    Coding,
+    build_coding,
+    build_measured_facts,
+    build_unseen_remarks,
+    encode_new_tasks,
+    refuse_many_levels,
+    require_experiment,
+)
+from ..reports.level_preferences import estimate_taste_preferences
+from ..reports.logit_choice_draws import LogitChooser, LogitReports
+from ..reports.predictive_check import ChoiceModelCheck, read_summary_rows
+from .attribute_non_attendance import (
+    AttentionTables,
+    build_attention,
+    build_attention_tables,
+    resolve_attention,
+)
+from .hierarchical_draws import (
+    BITS_IN_FILES,
+    MAX_EXACT_TASTES,
+    FitArguments,
+    TasteDistribution,
+    TasteScale,
+    attention_quantities,
+    build_chooser,
+    build_taste_scale,
+    population_quantities,
+    predict_probabilities,
+)
+from .hierarchical_fit import (
+    DEFAULT_ATTENTION_SCALE,
+    DEFAULT_SCALE,
+    MEAN_SD,
+    build_sampling,
+    sample_taste_prior,
+)
+from .spec import check_priors
+from .willingness_to_pay_space import (
+    MONEY,
+    PREFERENCE,
+    SPACES,
+    refuse_price_settings,
+    refuse_rising_demand,
+    require_price,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray
+
+    from thali._data.experiments import ChoiceExperiment
+    from thali._data.experiments.product_encoding import Scheme
+    from thali._people.respondent_segments import Preferences
+
+
+def require_attention_draws(model: Any, name: str) -> None:
+    """Raise ArgumentError unless the fit has draws of attention to attributes."""
+    model._require_posterior()
+    if model._attention is None:
+        raise ArgumentError(
+            "This model was fitted without attribute non-attendance; refit with ",
+            Setting("attention", True),
+            ".",
+        )
+
+
+class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
+    r"""The hierarchical logit: respondents have individual, normally distributed tastes.
+
+    .. math::
+        P(x_j \mid X_{nt}) = e^{x_j^T \beta_n} \Big/ \sum_{j' \in X_{nt}} e^{x_{j'}^T \beta_n},
+        \qquad
+        \beta_n \sim N(\mu + \Gamma^T z_n, \Sigma), \quad \mu_k, \Gamma_{rk} \sim N(0, s^2), \quad
+        \Sigma \sim IW(\nu, \nu V I), \qquad z_{nr} = (c_{nr} - \bar c_r) / d_r
+
+    Columns are coded as by `MultinomialLogit`; for the prior, numbers are divided by their standard
+    deviation over products. The covariates c of people, labels as columns of 0 and 1, are centred
+    at their means over the respondents and divided by their standard deviations d, so that mu is
+    the mean taste of people with average covariates, and its prior is about that. Where a taste has
+    a sign, it is :math:`\pm e^{\beta_{nk}}`.
+
+    In willingness-to-pay space the amounts that a person would pay are normally distributed, and
+    the scale of utility, minus the coefficient of the price p, is log-normal,
+
+    .. math:: u_{nj} = s_n (x_j^T w_n - p_j), \qquad (w_n, \ln s_n) = \beta_n.
+
+    Parameters
+    ----------
+    linear : attribute or list of attributes
+        Attributes whose number itself has a coefficient; predictions then take any number. Measured
+        attributes always have one.
+    knots, interactions, constants : optional
+        As for `MultinomialLogit`.
+    signs : dict, optional
+        Attribute -> "increasing" or "decreasing", for all people: later levels, or larger numbers,
+        are better or worse. The logarithm of a slope, or of each step between levels, is then
+        normally distributed.
+    by : list of str, optional
+        Columns of `data.people` that predict mean tastes: numbers, or labels, each with a covariate
+        except the first. None: none.
+    priors : dict, optional
+        "mean_sd": s, the prior standard deviation of a mean taste (10; at most 2 of one that has a
+        sign, which is a logarithm). "df": nu, the degrees of freedom of the inverse Wishart prior
+        of p coefficients (p + 3; at least p + 2). "scale": V, about the prior size of a variance
+        among people (1; with `attention` .2).
+    attention : True or list of attributes, optional
+        Attributes that a person may ignore: True, all attributes (two or more); None: no attribute.
+        Person n attends to attribute k, :math:`\lambda_{nk} = 1`, with probability :math:`\theta_k
+        \sim \operatorname{Beta}(1, 1)`; its coefficients, including interactions, are 0 for a
+        person who ignores it. Constants, the no-choice option, and the columns of products that
+        lack an attribute are attended to by all.
+    attention_by : list of str, optional
+        Columns of `data.people`, coded as in `by`, that predict whether a person attends:
+        :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T \gamma_k`
+        with :math:`\gamma_{rk} \sim N(0, 1)`; theta_k then belongs to people with average columns.
+        None: none.
+    space : {"preference", "willingness-to-pay"}
+        Normally distributed coefficients: utilities, or amounts in units of the attribute that is
+        called a price, a cost, a fee or a fare. It must be treated as a number (`linear`), has no
+        interaction, and cannot be ignored.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms, as the
+        coordinate `taste` indicates; of people with average covariates), covariate_effect (of a
+        unit), beta (the tastes of every respondent; 0 where the respondent ignores the attribute in
+        that draw; utilities in either space), log_likelihood, and with `attention` also attention
+        (theta; with `attention_by` the mean of theta_n over the respondents) and attends (lambda),
+        with `attention_by` also attention_typical (theta) and attention_effect (gamma, of a unit).
+        If beta has more than 2,000,000 numbers, files contain them with 9 bits each, a relative
+        error of at most 1 / 1,024, without the group of pointwise log-likelihoods: 4,000 draws of
+        300 people and 12 coefficients take 38 MB instead of 240.
+    coef_ : pandas.Series (p,)
+        Posterior mean of the population's mean taste: of mu, or of the mean over respondents where
+        tastes have a sign; with `attention` the mean over attentive people. In willingness-to-pay
+        space amounts, with the scale instead of the price, as "scale[price]".
+    individual_ : pandas.DataFrame (respondents, p)
+        Posterior means of every respondent's tastes, in willingness-to-pay space amounts and scales
+        likewise.
+
+    Raises
+    ------
+    DataError
+        If the data are not a choice experiment; in willingness-to-pay space also if demand does not
+        fall with the price.
+    ArgumentError
+        If an argument is outside its range; in willingness-to-pay space if no attribute is a
+        price with a single slope, or people may ignore it.
+
+    References
+    ----------
+    Rossi, Allenby & McCulloch (2005), Bayesian statistics and marketing, chapter 5; Train (2009),
+    Discrete choice methods with simulation, chapter 12; of attention: Gilbride, Allenby & Brazell
+    (2006), Models for heterogeneous variable selection; of amounts: Train & Weeks (2005), Discrete
+    choice models in preference space and willingness-to-pay space.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import thali as th
+    >>> rows = {
+    ...     "id": [1] * 4 + [2] * 4,
+    ...     "task": [1, 1, 2, 2] * 2,
+    ...     "choice": [1, 0, 1, 0, 0, 1, 0, 1],
+    ...     "price": [90, 150] * 4,
+    ... }
+    >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
+    >>> model = HierarchicalLogit().fit(data, draws=200, tune=50, random_seed=1, progressbar=False)
+    >>> first, second = model.individual_["price[150]"]
+    >>> first < 0 < second
+    True
+    """
+
+    _FINDINGS: ClassVar[str] = "thali._choice.logits.findings"
+    _ATTRIBUTE_OF_ARGUMENT: ClassVar[dict[str, str]] = {"attention": "_attention"}
+    posterior_: "xarray.DataTree"
+    coef_: "pd.Series"
+    individual_: "pd.DataFrame"
+    _interrupted_: bool
+    _scheme_: "Scheme"
+    _coding_: "Coding"
+    _scale_: TasteScale
+    _covariates_: "RespondentCovariates"
+    _respondents_: tuple[str, ...]
+    _looking_: "RespondentCovariates | None" = None
+    _new_people_: np.random.SeedSequence
+
+    def __init__(
+        self,
+        linear: Any = (),
+        knots: Any = None,
+        interactions: Any = (),
+        constants: bool | None = None,
+        signs: Any = None,
+        by: Any = None,
+        priors: Any = None,
+        attention: Any = None,
+        attention_by: Any = None,
+        space: str = PREFERENCE,
+    ) -> None:
+        self.linear = linear
+        self.knots = knots
+        self.interactions = interactions
+        self.constants = constants
+        self.signs = signs
+        self.by = by
+        self.priors = priors
+        self._attention = attention
+        self.attention_by = attention_by
+        self.space = space
+
+    def fit(
+        self,
+        data: "ChoiceExperiment",
+        draws: int | None = None,
+        tune: int = 200,
+        chains: int = 4,
+        thin: int | None = None,
+        cores: int | None = None,
+        random_seed: Any = None,
+        progressbar: bool = True,
+        job: Any = None,
+        max_time: float | None = None,
+    ) -> "HierarchicalLogit":
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        data : ChoiceExperiment
+        draws : int, optional
+            States kept in each chain. None draws until every row of `summary` has an R-hat of at
+            most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of so many respondents that 1,000
+            draws of all of them take more than half a GB, there are fewer draws, further apart.
+        tune : int
+            States of each chain that are discarded first, while step sizes adapt.
+        chains : int
+            Independent chains.
+        thin : int, optional
+            Sweeps of the sampler for each state. None means 2, with attention 4, or more of many
+            respondents.
+        cores : int, optional
+            Threads; None means one a chain, as far as there are processors. Has no influence on the
+            draws.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            The same seed gives the same draws; None takes a fresh one.
+        progressbar : bool
+            Whether to show how far the run is.
+        job : str or path, optional
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
+        max_time : float, optional
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in
+            tuning, the chains start again with less of it, and a warning says so.
+
+        Returns
+        -------
+        HierarchicalLogit
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is outside its range.
+        DataError
+            If the data are not a choice experiment, or the job is damaged, is in use, or is another
+            fit.
+
+        Warns
+        -----
+        DataWarning
+            If a declared level is never shown.
+        ConvergenceWarning
+            If the chains do not agree, or have too few effective draws.
+        InterruptedWarning
+            If Ctrl-C or `max_time` stopped the run; its draws are kept.
+        """
+        run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
+        data, fit_arguments = self._check_fit(data)
+        sampling = build_sampling(data, run, fit_arguments)
+        remarks = build_unseen_remarks(fit_arguments.coding, data.levels)
+        if not is_quiet():
+            directions = parse_directions("signs", self.signs, data)
+            if contradiction_sentence := describe_contradicted_directions(data, directions):
+                remarks = [*remarks, contradiction_sentence]
+        return self._run_job(self._build_job(sampling, str(data), remarks))
+
+    def _get_comparison_run(self) -> dict[str, Any]:
+        """Return the arguments of `fit` that model comparisons use."""
+        return {"draws": 1000}
+
+    def _headline_facts(self) -> Facts:
+        """Return (name, value) facts to show with a fit."""
+        facts = *super()._headline_facts(), *build_measured_facts(self._coding_, self._scheme_)
+        if self._view.draws["beta"].size <= MAX_EXACT_TASTES:
+            return facts
+        file_note = (
+            f"store individual coefficients with {BITS_IN_FILES} bits, without pointwise"
+            " log-likelihoods"
+        )
+        return (*facts, ("files", file_note))
+
+    def _select_storable_attributes(self) -> dict[str, Any]:
+        """Return fitted attributes to store, without log-likelihoods of many tastes."""
+        attributes = super()._select_storable_attributes()
+        if (
+            self._view.draws["beta"].size > MAX_EXACT_TASTES
+        ):  # log-likelihoods follow from tastes and data
+            tree = attributes["posterior_"]
+            tree_groups = {
+                name: tree_node.to_dataset()
+                for name, tree_node in tree.children.items()
+                if name != "log_likelihood"
+            }
+            attributes["posterior_"] = build_tree(tree_groups, tree.attrs)
+        return attributes
+
+    def _check_fit(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
+        """Check data and arguments; return the experiment and resolved arguments."""
+        data = require_experiment(data, self.constants)
+        refuse_many_levels(data, self._build_coding(data).linear)
+        fit_arguments = self._resolve_arguments(data)
+        if fit_arguments.scale.price >= 0:
+            refuse_rising_demand(
+                data, fit_arguments.coding, fit_arguments.coding.names[fit_arguments.scale.price]
+            )
+        return data, fit_arguments
+
+    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        """Return the prepared chains of a fit to checked data."""
+        return build_sampling(source, run, self._resolve_arguments(source))
+
+    def _build_coding(self, data: "ChoiceExperiment") -> "Coding":
+        """Return the model-matrix columns for these data."""
+        return build_coding(data, self.linear, self.knots, self.interactions)
+
+    def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":
+        """Return all model arguments resolved for these data."""
+        coding = self._build_coding(data)
+        signs, price = parse_directions("signs", self.signs, data), None
+        if check_allowed("space", self.space, SPACES) == MONEY:
+            price = require_price(data, coding)
+        attention = resolve_attention(self._attention, data, coding, self.attention_by)
+        if price is not None:
+            refuse_price_settings(price, signs, attention.names)
+        scale = build_taste_scale(coding, data, signs, price)
+        covariates = build_covariates(self.by, data.people, data.n_respondents)
+        return FitArguments(
+            coding, scale, covariates, attention, self._build_prior(len(coding.names))
+        )
+
+    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        """Draw tastes from the prior and choices given them, once per generator."""
+        data = require_experiment(data, self.constants)
+        return sample_taste_prior(self._resolve_arguments(data), data, rngs)
+
+    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        """Return the chosen alternatives; {} if the respondents are others."""
+        data = require_experiment(data, self.constants)
+        if tuple(data.respondents) != tuple(self._respondents_):
+            return {}
+        return {"chosen": data.chosen}
+
+    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        """Simulate the choices of the data at every draw."""
+        beta = self._view.draws["beta"].values
+        tasks = encode_choices(require_experiment(data, self.constants), self._coding_)
+        return draw_logit_choices(beta, tasks, data.first_task, rng)
+
+    def _build_prior(self, p: int) -> Any:
+        """Return the prior of means and covariance of p coefficients, checked."""
+        from .hierarchical_sweep import TastePrior
+
+        prior_sizes = check_priors("priors", self.priors)
+        df = prior_sizes.get("df", p + 3.0)
+        if df < p + 2:
+            raise ArgumentError(
+                Argument("priors"), f" must have a df >= {p + 2} for {p} coefficients; got {df:g}."
+            )
+        return TastePrior(df, self._prior_scale(), prior_sizes.get("mean_sd", MEAN_SD))
+
+    def _prior_scale(self) -> float:
+        """Return V, the prior scale of the variances between respondents."""
+        default_scale = DEFAULT_SCALE
+        if self._attention is not None:
+            default_scale = DEFAULT_ATTENTION_SCALE
+        return check_priors("priors", self.priors).get("scale", default_scale)
+
+    def _alternative_scale(self) -> float:
+        """Return another prior scale of variances, for sensitivity checks."""
+        if self._prior_scale() != DEFAULT_SCALE:
+            return DEFAULT_SCALE
+        return DEFAULT_ATTENTION_SCALE
+
+    def _require_fit_data(self, requirement: str) -> "ChoiceExperiment":
+        """Return the data of the fit; raise DataError if the model has none."""
+        data = self._get_fit_data()
+        if data is None:
+            raise DataError(f"{requirement}, which the model file does not contain; fit again.")
+        return data
+
+    @requires(require_attention_draws)
+    def attention(self, ci: float = INTERVAL) -> AttentionTables:
+        """Return shares and probabilities of attending to each attribute.
+
+        Inattention and indifference have similar effects on choices: people with tastes near 0 are
+        treated as inattentive, unless most tastes are well away from 0.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        AttentionTables
+            `.shares`, one row per attribute: the share of the population that `attends` (posterior
+            mean of theta), its interval `low` to `high`, `ess` and `r_hat`, and the largest R-hat
+            of a person's probability, `r_hat_respondents`; `.people` (respondents, attributes), the
+            probability that each respondent attends; `.patterns`, the `share` of the respondents
+            that attend to exactly these attributes, with its interval; and with `attention_by`
+            `.odds`, one row per attribute and column of people: the factor `odds` of the odds of
+            attending for one unit of the column, its interval, `log_odds`, `ess` and `r_hat`. The
+            values in `.shares` are then shares of people with the columns of the respondents.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was made without `attention`.
+
+        References
+        ----------
+        Gilbride, Allenby & Brazell (2006), Models for heterogeneous variable selection; Hess,
+        Stathopoulos, Campbell, O'Neill & Caussade (2013), It's not that I don't care, I just don't
+        care very much.
+        """
+        posterior = self._view.draws
+        ci = check_interval(ci)
+        return self._compute_once(f"attention {ci}", lambda: build_attention_tables(posterior, ci))
+
+    @requires(require_attention_draws)
+    def attention_by_scale(
+        self, scale: float | None = None, ci: float = INTERVAL, progressbar: bool = True
+    ) -> "pd.DataFrame":
+        """Compare shares of attention with a second fit at another prior scale.
+
+        The wider the prior of tastes, the fewer people ignore an attribute whose tastes reach down
+        to 0.
+
+        Parameters
+        ----------
+        scale : float above 0, optional
+            The other prior size; None: 1, or .2 where the fit has 1.
+        ci : float in (0, 1)
+            Probability of the intervals.
+        progressbar : bool
+            Whether to show the progress of the other fit, which has the settings of this one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per attribute: the share of the population that `attends` with its interval
+            `low` to `high`, as in ``attention().shares``, and the share in the other fit,
+            `attends_other`, `low_other` and `high_other`. ``attrs["scales"]`` has both sizes,
+            ``attrs["interval"]`` the probability.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was made without `attention`, or the size is not above 0.
+        DataError
+            If the file of the model does not contain the data.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains of the other fit do not agree, or have too few effective draws.
+        """
+        from thali._exportable_table import Table
+
+        first_shares, first_scale = self.attention(ci).shares, self._prior_scale()
+        if scale is None:
+            other_scale = self._alternative_scale()
+        else:
+            other_scale = check_positive(
+                "scale", scale, "the prior scale of a variance between respondents"
+            )
+        data = self._require_fit_data("The second fit requires the data of the first")
+
+        def compare_scales() -> "pd.DataFrame":
+            """Fit the model at the other prior scale and tabulate both."""
+            priors = {**(self.priors or {}), "scale": other_scale}
+            second_model = type(self)(**{**self.get_params(), "priors": priors})
+            second_model.fit(data, progressbar=progressbar, **self._get_run_settings())
+            share_columns = ["attends", "low", "high"]
+            other_shares = second_model.attention(ci).shares[share_columns].add_suffix("_other")
+            table = Table(first_shares[share_columns]).join(other_shares)
+            table.attrs.update(interval=ci, scales=(first_scale, other_scale))
+            return table
+
+        return self._compute_once(f"attention by scale {other_scale} {ci}", compare_scales)
+
+    def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
+        """Return a summary of the distribution of tastes among people, with diagnostics.
+
+        Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`,
+        with `attention_by` also effects of columns on its log odds, and log_likelihood
+        (of all choices). These mix more slowly than the predictions in `summary`: check
+        `mcse_mean` and `r_hat` before you report them.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns as in `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
+        """
+        from thali._posterior.summary_table import build_summary
+
+        return build_summary(population_quantities(self._view), ci)
+
+    def _simulate_choices(
+        self, max_draws: int, rng: np.random.Generator
+    ) -> "tuple[ChoiceExperiment, np.ndarray]":
+        """Return the data, and choices simulated at up to `max_draws` draws."""
+        beta = flatten_chains(self._view.draws["beta"].values)[None]
+        data = self._require_fit_data("The check requires the data of the fit")
+        draw_indices = space_evenly(beta.shape[1], max_draws)
+        replicated_choices = draw_logit_choices(
+            beta[:, draw_indices], encode_choices(data, self._coding_), data.first_task, rng
+        )
+        return data, replicated_choices["chosen"][0]
+
+    def _preferences(self) -> "Preferences":
+        """Return each respondent's preferences between levels in every draw."""
+        return estimate_taste_preferences(
+            flatten_chains(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
+        )
+
+    def _get_quantities(self) -> dict[str, np.ndarray]:
+        """Return draws of the summary rows, attention included, by name."""
+        return read_summary_rows(self._view.draws) | attention_quantities(self._view.draws)
+
+    def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
+        """Return a summary of the quantities of the convergence check, with diagnostics.
+
+        Rows: share[attribute=level], the expected share of choices of products with that level
+        among all tasks of the data, for every level except the first; and effect[attribute: level
+        over first], how often a respondent would choose it from two products that are equal
+        otherwise, as in `level_effects`; and attends[attribute] with `attention`, the share of the
+        population that attends to it, with `attention_by` also the effects on its log odds.
+        `population` has means and standard deviations of tastes.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
+            ess_bulk, ess_tail, r_hat.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
+        """
+        return super().summary(ci)
+
+    def predict_proba(
+        self,
+        new: "pd.DataFrame | ChoiceExperiment",
+        return_se: bool = False,
+        ci: float | None = None,
+    ) -> Any:
+        """Return posterior mean probabilities that each alternative of new tasks is chosen.
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. A
+            respondent who is not in the data of the fit is drawn from the population.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
+        ci : float in (0, 1), optional
+            The probability of an interval of each probability, over the draws of a
+            person's tastes; for a new person also over people; None: none.
+
+        Returns
+        -------
+        array (rows,)
+            In the order of the rows; they sum to 1 within a task. With `return_se` or `ci` several
+            arrays: the standard errors, from the effective sample size of the draws, and the lower
+            and the upper ends of the intervals.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+        ArgumentError
+            If `ci` is not a probability.
+        """
+        posterior_draws = self._view.draws
+        model_matrix, encoded_tasks = encode_new_tasks(
+            self._coding_, self._scheme_, new, self._respondents_
+        )
+        if ci is not None:
+            ci = check_interval(ci)
+        mean_probabilities, *other_arrays = predict_probabilities(
+            posterior_draws,
+            self._build_taste_distribution(),
+            model_matrix,
+            encoded_tasks.task_of_row,
+            encoded_tasks.respondent_of_row,
+            self._new_people_,
+            return_se,
+            ci,
+        )
+        if other_arrays:
+            return mean_probabilities, *other_arrays
+        return mean_probabilities
+
+    def _build_chooser(self) -> "LogitChooser":
+        """Build the `Chooser` from each respondent's tastes in every draw."""
+        posterior = self._view.draws
+        data = self._require_fit_data("Individual results require the data of the fit")
+        signs = encode_directions(parse_directions("signs", self.signs, data), data.attributes)
+        return build_chooser(
+            self._coding_, data, posterior, self._build_taste_distribution(), signs
+        )
+
+    def _find_price_coefficient(self) -> str | None:
+        """Return the price coefficient's name in willingness-to-pay space, else None."""
+        if self._scale_.price < 0:
+            return None
+        return self._coding_.names[self._scale_.price]
+
+    def _build_taste_distribution(self) -> "TasteDistribution":
+        """Return the population's distribution of tastes at every draw."""
+        posterior = self._view.draws
+        attention_attributes = []
+        if self._attention is not None:
+            attention_attributes = [str(name) for name in posterior["attribute"].values]
+        attention = build_attention(attention_attributes, self._scheme_.names, self._coding_)
+        attention = attention._replace(people=self._looking_)
+        return TasteDistribution(posterior, self._scale_, self._covariates_, attention)

@@ -1,0 +1,477 @@
+"""Markets read from product tables, their changes, and weights of selected respondents."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.column_roles import NO_CHOICE, is_data_frame, simplify_name
+from thali._inference.random_seeds import build_seed_sequence, spawn_generators
+from thali._inference.user_warnings import warn
+from thali._labels import format_label, format_plural, shorten, suggest, unescape_formula
+from thali.errors import Argument, ArgumentError, DataError, DataWarning
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._data.experiments.product_encoding import Scheme
+
+    from .choice_draws import Chooser
+
+_NAMES = ("product", "products", "name", "label")
+SCENARIO = "scenario"
+_LINE = "line"  # name of an index with the line numbers of a file
+_SHARE_COLUMNS = [
+    f"{name}{end}"
+    for name in ("share", "before", "change", "profit")
+    for end in ("", "_low", "_high")
+]
+# columns of the markets that a report page saves
+_SAVED_COLUMNS = {*_SHARE_COLUMNS, "respondents", "respondents_before"}
+
+
+class Market(NamedTuple):
+    """Products that are offered together: scenario name, labels and table of levels."""
+
+    scenario: str | None
+    labels: list[str]
+    table: "pandas.DataFrame"
+
+
+def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Remove apostrophes before signs that a report page added to a saved table.
+
+    Apostrophes of attributes and levels remain; the index contains the lines of the file.
+    """
+    levels_by_attribute = scheme.levels
+
+    def remove_apostrophe(text: Any, labels: Sequence[str]) -> Any:
+        """Return a cell without the apostrophe that a page put before a sign."""
+        if not isinstance(text, str) or text in labels:
+            return text
+        return unescape_formula(text)
+
+    frame = frame.set_axis(
+        [remove_apostrophe(name, scheme.names) for name in frame.columns], axis=1
+    )
+    restored_table: Any = frame.apply(
+        lambda cells: cells.map(
+            lambda cell: remove_apostrophe(cell, levels_by_attribute.get(cells.name, ()))
+        )
+    )
+    return restored_table.rename_axis(_LINE)
+
+
+def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
+    """Return one `Market` per value of the table's column "scenario"."""
+    if not is_data_frame(products):
+        raise DataError(
+            "`products` must be a data frame with one row per product and one column per"
+            f" attribute; got {type(products).__name__}."
+        )
+    frame = products.set_axis([str(name) for name in products.columns], axis=1)
+    if SCENARIO not in frame.columns or SCENARIO in scheme.names:
+        return [_parse_market(scheme, frame, None)]
+    scenario_names = np.array([format_label(cell) for cell in frame[SCENARIO]], dtype=object)
+    if (scenario_names == "").any():
+        raise DataError(
+            f"Column {SCENARIO!r} is empty in row"
+            f" {frame.index[int((scenario_names == '').argmax())]}; fill"
+            " it in."
+        )
+    markets = []
+    for scenario in dict.fromkeys(scenario_names):
+        scenario_frame = frame.loc[scenario_names == scenario].drop(columns=SCENARIO)
+        if type(frame.index).__name__ == "RangeIndex" and frame.index.name != _LINE:
+            scenario_frame = scenario_frame.reset_index(drop=True)
+        markets.append(_parse_market(scheme, scenario_frame, str(scenario)))
+    return markets
+
+
+def parse_single_market(scheme: "Scheme", products: Any) -> Market:
+    """Return the `Market` of a product table that has a single scenario."""
+    markets = parse_markets(scheme, products)
+    if len(markets) > 1:
+        raise DataError(
+            f"The table has {len(markets)} scenarios; give the products of one scenario."
+        )
+    return markets[0]
+
+
+def parse_competitors(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
+    """Return the checked table of competing products, at least one."""
+    if not is_data_frame(products) or not len(products):
+        raise DataError(
+            "`competitors` must be a data frame with one row per competing product, including the"
+            f" no-choice option, and one column per attribute; got {type(products).__name__}."
+        )
+    frame = products.set_axis([str(name) for name in products.columns], axis=1)
+    return _add_no_choice_columns(scheme, _drop_task_columns(scheme, frame))
+
+
+def _drop_task_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Return a product table without columns of respondents, tasks and choices."""
+    design_columns = (scheme.respondent, scheme.task, scheme.chosen)
+    task_columns = [
+        name for name in design_columns if name in frame.columns and name not in scheme.names
+    ]
+    no_choice_columns = [name for name, _ in scheme.none]
+    known_columns = {
+        *scheme.names,
+        *_NAMES,
+        SCENARIO,
+        scheme.alternative,
+        *task_columns,
+        *no_choice_columns,
+        *_SAVED_COLUMNS,
+    }
+    if unknown_columns := [name for name in frame.columns if name not in known_columns]:
+        warn(
+            DataWarning(
+                "The product table has columns that are not attributes of the data and were"
+                f" ignored: {shorten(unknown_columns, 12)}."
+            )
+        )
+    return frame.drop(columns=task_columns)
+
+
+def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -> Market:
+    """Check the rows of one scenario and return them as a `Market`."""
+    frame = _drop_task_columns(scheme, frame)
+    if len(frame) < 2:
+        location_phrase = "the table"
+        if scenario is not None:
+            location_phrase = f"scenario {scenario!r}"
+        raise DataError(
+            f"A market requires at least two products; {location_phrase} has {len(frame)}."
+        )
+    product_labels = _read_product_labels(scheme, frame)
+    for row_index, label in enumerate(product_labels):
+        if label in product_labels[:row_index]:
+            raise DataError(f"Products must have unique names; two are called {label!r}.")
+    return Market(scenario, product_labels, _add_no_choice_columns(scheme, frame))
+
+
+def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Mark rows with empty attributes, or named none, as the no-choice option."""
+    # Tables with a column that marks it are unchanged.
+    absent_columns = [
+        (name, label)
+        for name, label in scheme.none
+        if name not in frame.columns and name not in scheme.names
+    ]
+    attribute_names = [
+        attribute.name for attribute in scheme.attributes if attribute.name in frame.columns
+    ]
+    if not absent_columns or len(absent_columns) < len(scheme.none) or not attribute_names:
+        return frame
+    is_none = np.all(
+        [
+            [_is_no_choice(format_label(cell), scheme.levels[name]) for cell in frame[name]]
+            for name in attribute_names
+        ],
+        axis=0,
+    )
+    if not is_none.any():
+        return frame
+    no_choice_cells = {}
+    for name, label in absent_columns:
+        other_labels = [f"product {row}" for row in range(len(frame))]
+        if label == "1":
+            other_labels = ["0"] * len(frame)
+        no_choice_cells[name] = np.where(is_none, label, other_labels).tolist()
+    return frame.assign(**no_choice_cells)
+
+
+def _is_no_choice(label: str, levels: Sequence[str]) -> bool:
+    """Return whether a label means no choice and is not itself a level."""
+    return label == "" or (label not in levels and simplify_name(label) in NO_CHOICE)
+
+
+def _read_product_labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
+    """Return the label of each product in a table."""
+    candidate_columns = (*_NAMES, scheme.alternative)
+    label_columns = [
+        name for name in candidate_columns if name in frame.columns and name not in scheme.names
+    ]
+    if not label_columns and scheme.alternative in frame.columns:
+        label_columns = [name for name in candidate_columns if name in frame.columns]
+    if label_columns:
+        return [format_label(label) for label in frame[label_columns[0]]]
+    if type(frame.index).__name__ == "RangeIndex" or frame.index.name == _LINE:
+        return [str(row + 1) for row in range(len(frame))]
+    return [format_label(label) for label in frame.index]
+
+
+def apply_change(market: Market, change: Any) -> Market:
+    """Return the market with the changes that the user asks for, checked.
+
+    A change is one level for all products, a list with one per product, or a dict by product.
+    """
+    if not isinstance(change, Mapping) or not change:
+        raise ArgumentError(
+            '`change` must map attributes to new values, such as {"price": {"A": 150}} or'
+            f' {{"price": 150}}; got {change!r}.'
+        )
+    frame = market.table.copy()
+    for attribute, new_levels in change.items():
+        if attribute not in frame.columns:
+            raise ArgumentError(
+                f"`change` contains {attribute!r}, which is not an attribute of the"
+                f" products.{suggest(str(attribute), list(frame))}"
+            )
+        frame[attribute] = _change_values(
+            str(attribute), new_levels, frame[attribute].astype(object).tolist(), market.labels
+        )
+    return market._replace(table=frame)
+
+
+def _change_values(
+    name: str, new_levels: Any, values: list[Any], labels: Sequence[str]
+) -> list[Any]:
+    """Return the values of one attribute for all products, after a change."""
+    if isinstance(new_levels, Mapping):
+        for label, value in new_levels.items():
+            values[find_product(format_label(label), labels, "change")] = value
+        return values
+    if isinstance(new_levels, str) or not hasattr(new_levels, "__len__"):
+        return [new_levels] * len(values)
+    if len(new_levels) != len(values):
+        raise ArgumentError(
+            f"`change`: {name!r} has {format_plural(len(new_levels), 'level')} for"
+            f" {format_plural(len(values), 'product')}; give one level per product."
+        )
+    return list(new_levels)
+
+
+def find_product(label: str, labels: Sequence[str], argument: str) -> int:
+    """Return the index of the product with this label; raise ArgumentError without."""
+    if label not in labels:
+        raise ArgumentError(
+            Argument(argument),
+            f": there is no product {label!r}; the products are"
+            f" {shorten(labels, 12)}.{suggest(label, labels)}",
+        )
+    return list(labels).index(label)
+
+
+# Respondents of a market: the population that they represent, themselves, or new respondents ------
+
+
+NEW, RESPONDENTS = "new", "respondents"
+
+
+class MarketWeights(NamedTuple):
+    """Respondents' weights in a market, by draw and on average; None for new ones."""
+
+    plain: np.ndarray | None  # (respondents,)
+    drawn: np.ndarray | None  # the same, or (draws, respondents) by the Bayesian bootstrap
+    whose: str  # description of the respondents
+
+
+def draw_market_weights(
+    chooser: "Chooser", people: Any, respondent_weights: Any, random_seed: Any
+) -> MarketWeights:
+    """Draw weights of respondents in their market by the Bayesian bootstrap.
+
+    Weights of respondents given by name are fixed.
+    """
+    mean_weights = compute_weights(chooser, people, respondent_weights)
+    if mean_weights is None:
+        return MarketWeights(None, None, "among new respondents")
+    respondent_count_text = format_plural(int(np.count_nonzero(mean_weights)), "respondent")
+    is_query = isinstance(people, str) and people != RESPONDENTS
+    if not (people is None or is_query or callable(people) or np.asarray(people).dtype == bool):
+        return MarketWeights(mean_weights, mean_weights, f"of {respondent_count_text}")
+    drawn_weights = mean_weights
+    if chooser.has_individuals:
+        drawn_weights = mean_weights * draw_exponentials(
+            len(chooser.chain), len(mean_weights), random_seed
+        )
+        drawn_weights[: chooser.is_estimate] = mean_weights  # the estimate itself
+    return MarketWeights(
+        mean_weights, drawn_weights, f"in the market represented by {respondent_count_text}"
+    )
+
+
+def draw_exponentials(n_draws: int, n_respondents: int, random_seed: Any) -> np.ndarray:
+    """Draw standard exponentials (draws, respondents) from a separate random stream."""
+    return spawn_generators(build_seed_sequence(random_seed).spawn(1)[0], 1)[
+        0
+    ].standard_exponential((n_draws, n_respondents))
+
+
+def selects_all(people: Any) -> bool:
+    """Return whether the argument `people` selects all fitted respondents."""
+    return people is None or isinstance(people, str) and people == RESPONDENTS
+
+
+def compute_weights(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.ndarray | None:
+    """Return the market weight of each respondent; None for new respondents.
+
+    The weight is 0 for respondents who are not selected.
+    """
+    if isinstance(people, str) and people == NEW:
+        if respondent_weights is not None:
+            raise ArgumentError(
+                Argument("respondent_weights"),
+                " does not apply to new respondents; remove ",
+                Argument("respondent_weights"),
+                ".",
+            )
+        return None
+    weights = np.ones(len(chooser.data.respondents))
+    if respondent_weights is not None:
+        weights = _parse_weights(chooser, respondent_weights)
+    weights = np.where(select_respondents(chooser, people), weights, 0.0)
+    if not weights.any():
+        raise ArgumentError(
+            Argument("people"),
+            " selects only respondents with weight 0; widen the filter or change the weights.",
+        )
+    argument = "people"
+    if selects_all(people):
+        argument = "respondent_weights"
+    if not chooser.has_individuals and not (selects_all(people) and respondent_weights is None):
+        warn(
+            DataWarning(
+                Argument(argument),
+                " has no effect, because all respondents have the same tastes in this model; fit"
+                " the tasks of these respondents separately, or use a hierarchical logit or latent"
+                " classes.",
+            )
+        )
+    return weights
+
+
+def select_respondents(chooser: "Chooser", people: Any) -> np.ndarray:
+    """Return a mask of the respondents that the argument `people` selects."""
+    if selects_all(people):
+        return np.ones(len(chooser.data.respondents), bool)
+    is_selected = _parse_selection(chooser, people)
+    if not is_selected.any():
+        raise ArgumentError(Argument("people"), " selects no respondents; widen the filter.")
+    return is_selected
+
+
+def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
+    """Return the user's weights of all respondents as an array, checked."""
+    respondents, name = chooser.data.respondents, Argument("respondent_weights")
+    if isinstance(weights_argument, str):
+        weights_argument = _get_respondent_column(chooser, weights_argument, name)
+    if (
+        isinstance(weights_argument, Mapping)
+        or hasattr(weights_argument, "index")
+        and hasattr(weights_argument, "items")
+    ):
+        weight_by_label = {format_label(label): value for label, value in weights_argument.items()}
+        unweighted_respondents = [label for label in respondents if label not in weight_by_label]
+        if unweighted_respondents:
+            raise ArgumentError(
+                name,
+                f" lacks {shorten(unweighted_respondents)}; give one weight per respondent, 0 to"
+                " exclude one.",
+            )
+        weights_argument = [weight_by_label[label] for label in respondents]
+    try:
+        weights = np.asarray(weights_argument, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            name, f" must be numbers, one per respondent; got {weights_argument!r}."
+        ) from None
+    if weights.shape != (len(respondents),):
+        weights_shape: Any = weights.shape
+        if weights.ndim == 1:
+            weights_shape = len(weights)
+        raise ArgumentError(
+            name,
+            " must have one number per respondent"
+            f" ({format_plural(len(respondents), 'respondent')}); got {weights_shape}.",
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        n = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
+        raise ArgumentError(
+            name,
+            f" must be finite numbers >= 0; respondent {respondents[n]!r} has {weights[n]:g}.",
+        )
+    if not weights.any():
+        raise ArgumentError(name, " are all 0; give at least one respondent a positive weight.")
+    return weights
+
+
+def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
+    """Return a mask of the respondents that a query or a list selects."""
+    # The selection is a query, a function of the respondent table, a mask, or names.
+    respondents = chooser.data.respondents
+    if isinstance(people, str):
+        return _evaluate_query(chooser, people)
+    if isinstance(people, Callable):
+        people = people(_get_respondent_table(chooser))
+    selection = np.asarray(people)
+    if selection.dtype == bool:
+        if selection.shape != (len(respondents),):
+            raise ArgumentError(
+                Argument("people"),
+                " must have one True or False per respondent"
+                f" ({format_plural(len(respondents), 'respondent')}); got"
+                f" {len(np.atleast_1d(selection))}.",
+            )
+        return selection
+    if selection.ndim != 1:
+        raise ArgumentError(
+            Argument("people"),
+            " must be None, 'respondents', 'new', a query of respondent columns, a function of"
+            f" their table, a list of True and False, or a list of respondents; got {people!r}.",
+        )
+    respondent_labels = [format_label(label) for label in selection]
+    unknown_labels = set(respondent_labels) - set(respondents)
+    for label in respondent_labels:
+        if label in unknown_labels:
+            raise ArgumentError(
+                Argument("people"),
+                f": there is no respondent {label!r}.{suggest(label, respondents)}",
+            )
+    return np.isin(np.asarray(respondents, object), respondent_labels)
+
+
+def _evaluate_query(chooser: "Chooser", query: str) -> np.ndarray:
+    """Return a mask of respondents whose columns satisfy a pandas query."""
+    table = _get_respondent_table(chooser)
+    try:
+        is_selected = np.asarray(table.eval(query))
+    except Exception as error:  # pandas raises whatever Python does
+        raise ArgumentError(
+            Argument("people"),
+            f" is {query!r}, which is not a valid condition on the respondent columns"
+            f" ({shorten([*map(str, table.columns)]) or 'none'}): {error}. Write a condition such"
+            " as 'age > 40', or 'new'.",
+        ) from None
+    if is_selected.dtype != bool or is_selected.shape != (len(table),):
+        raise ArgumentError(
+            Argument("people"),
+            f" is {query!r}, which is not True or False for each respondent; write a condition"
+            " such as 'age > 40'.",
+        )
+    return is_selected
+
+
+def _get_respondent_table(chooser: "Chooser") -> "pandas.DataFrame":
+    """Return the table of columns about respondents, one row each."""
+    import pandas
+
+    if chooser.people is not None:
+        return chooser.people
+    return pandas.DataFrame(index=pandas.Index(chooser.data.respondents, name="respondent"))
+
+
+def _get_respondent_column(chooser: "Chooser", name: str, argument: Argument) -> np.ndarray:
+    """Return one column about respondents; raise ArgumentError without it."""
+    table = _get_respondent_table(chooser)
+    if name not in table.columns:
+        column_names = [*map(str, table.columns)]
+        raise ArgumentError(
+            argument,
+            f" contains {name!r}, which is not a respondent column; available:"
+            f" {shorten(column_names) or 'none'}.{suggest(name, column_names)}",
+        )
+    return table[name].to_numpy()

@@ -1,0 +1,527 @@
+"""Density of a leaderboard's votes, settings of its estimation, tables of judges and periods."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._argument_checks import check_positive
+from thali._data.choices import Choices
+from thali._data.number_checks import convert_whole_counts
+from thali._data.pairs import PairedComparisons
+from thali._data.pairs.data_subsets import list_finest_rows
+from thali._data.pairs.dates import DAY, PERIODS, DatedComparisons, group_equal_rows
+from thali._inference.numerics.ranks import fit_descending_means, sort_descending
+from thali._inference.numerics.weight_shares import mix_with_guess
+from thali._labels import choose_number, format_plural, shorten
+from thali._people.people_argument import Individuals, chains_required_error
+from thali._posterior.convergence_check import Advice, ConvergenceCheck, check_convergence
+from thali._posterior.posterior_interval import (
+    INTERVAL,
+    compute_discrete_interval,
+    compute_interval,
+    interval_tails,
+)
+from thali._posterior.summary_table import build_summary
+from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
+
+from .elo_scale import WorthScale
+from .vote_counts import Judgements
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._worths.laplace_approximation import Marginal
+    from thali._worths.posterior_density import Density, Spreads
+
+# Settings -----------------------------------------------------------------------------------------
+
+
+CHAIN_ADVICE = Advice(draws=None, stuck=(Setting("method", "laplace"), " needs no chains"))
+# the standard deviations of `Spreads`, in this order
+SPREADS = ("spread", "judge_sd", "drift", "bias_sd")
+# comparisons of a judge below which Laplace's approximation of the discrimination is reported as
+# rough
+MIN_JUDGE_COMPARISONS = 30
+
+
+def build_prior_error(name: str) -> ArgumentError:
+    """Return the ArgumentError of an argument that requires a prior."""
+    method_names = Setting("method", "laplace"), " or ", Value("method", "mcmc")
+    return ArgumentError(Argument(name), " requires a prior; set ", *method_names, ".")
+
+
+class WorthsRequest(NamedTuple):
+    """The user's settings for estimating worths: method, judges, periods, intervals."""
+
+    method: str | None = None
+    random_seed: Any = 0
+    people: Any = None
+    lapse: float = 0.0
+    spread: float | None = None
+    judges: bool = False
+    judge_sd: float | None = None
+    period: str | None = None
+    drift: float | None = None
+    since: Any = None
+    until: Any = None
+    judge_bias: bool = False
+    ci: float = INTERVAL
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether neither judges nor periods are modelled."""
+        return not self.judges and self.period is None
+
+    @property
+    def has_individuals(self) -> bool:
+        """Whether each respondent has individual worths."""
+        return isinstance(self.people, Individuals)
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether worths have a prior."""
+        return self.method != "maximum-likelihood"
+
+    def choose_method(self) -> "WorthsRequest":
+        """Return the settings with the default method unless one is named.
+
+        Raises
+        ------
+        ArgumentError
+            If individual worths are asked for by another method than chains.
+        """
+        if not self.has_individuals:
+            if self.method is not None:
+                return self
+            return self._replace(method="laplace")
+        if self.method not in (None, "mcmc"):
+            raise chains_required_error(self.people, self.method)
+        return self._replace(method="mcmc")
+
+    def check(self) -> None:
+        """Raise ArgumentError for settings that cannot be combined."""
+        interval_tails(self.ci)
+        for argument_name, is_set, required_argument, is_required_set in (
+            ("judge_sd", self.judge_sd is not None, "judges", self.judges),
+            ("drift", self.drift is not None, "period", self.period is not None),
+            ("judge_bias", self.judge_bias, "judges", self.judges),
+        ):
+            if is_set and not is_required_set:
+                raise ArgumentError(
+                    Argument(argument_name),
+                    " has no effect without ",
+                    Argument(required_argument),
+                    "; give both.",
+                )
+        for argument_name, prior_sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
+            if prior_sd is not None:
+                check_positive(argument_name, prior_sd, "a standard deviation")
+        conflicting_argument = "period"
+        if self.judges:
+            conflicting_argument = "judges"
+        if not self.is_plain and self.people not in (None, "independent"):
+            raise ArgumentError(
+                Setting("people", self.people),
+                " and ",
+                Argument(conflicting_argument),
+                " cannot be combined; remove one.",
+            )
+        if not self.is_plain and not self.has_prior:
+            raise build_prior_error(conflicting_argument)
+
+    def add_date_column(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
+        """Return the named columns, with the date column that periods require."""
+        if self.period is None or self.period in PERIODS or is_data:
+            return columns
+        if columns.get("date", self.period) != self.period:
+            raise ArgumentError(
+                Setting("period", self.period),
+                " names a column of integer periods, but ",
+                Setting("date", str(columns["date"])),
+                " names another column; give only one of the two, or set the length of a period: ",
+                Setting("period", "week"),
+                ".",
+            )
+        return columns | {"date": self.period}
+
+    def select_comparisons(self, data: Judgements) -> Judgements:
+        """Return comparisons between the dates, dated if there are periods."""
+        if self.judge_bias and data.covariates is None:
+            raise DataError(
+                Argument("judge_bias"),
+                " requires covariates of comparisons, which these data lack; name columns with ",
+                Argument("covariates"),
+                ".",
+            )
+        if data.dates is None:
+            for argument_name in ("period", "since", "until"):
+                if getattr(self, argument_name) is not None:
+                    raise DataError(
+                        Argument(argument_name),
+                        " requires comparisons with dates, which these data lack; name the column"
+                        " of dates with ",
+                        Argument("date"),
+                        InPython(" when reading them: from_trials(frame, date=...).", "."),
+                    )
+            return data
+        if self.period is None and self.since is None and self.until is None:
+            raise DataError(
+                f"These comparisons have dates ({data.dates.name!r}), which would be ignored; set ",
+                Setting("period", "week"),
+                InPython(
+                    ", or drop the dates with data.without_dates().", ", or exclude that column."
+                ),
+            )
+        assert isinstance(data, PairedComparisons)
+        if self.since is not None or self.until is not None:
+            data = data.between(self.since, self.until)
+        if self.period is not None:
+            return data
+        return data.without_dates()
+
+    def check_period(self, dates: DatedComparisons) -> str:
+        """Return the period; raise ArgumentError if the dates do not allow it."""
+        assert self.period is not None
+        if dates.unit == DAY and self.period not in PERIODS:
+            raise DataError(
+                f"{dates.name!r} contains dates, so the period must be a day, week, month or year;"
+                " got ",
+                Setting("period", self.period),
+                ".",
+            )
+        if dates.unit != DAY and self.period != dates.name:
+            raise DataError(
+                f"{dates.name!r} contains integer periods, not dates; set ",
+                Setting("period", dates.name),
+                ".",
+            )
+        return self.period
+
+
+# Density of comparisons ---------------------------------------------------------------------------
+
+
+class BoardProblem(NamedTuple):
+    """Density of a leaderboard's votes, with names of periods and judges."""
+
+    data: Judgements
+    request: WorthsRequest
+    density: "Density"
+    periods: list[str]
+    judges: tuple[str, ...]
+
+
+def has_all_judges(data: Judgements) -> bool:
+    """Return whether every answer has a known judge."""
+    return bool(data.respondents) and not (
+        isinstance(data, Choices) and (data.respondent < 0).any()
+    )
+
+
+def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProblem:
+    """Return the posterior density of the votes, with their periods and judges."""
+    from thali._worths.density_from_data import build_density
+    from thali._worths.posterior_density import Density, DistinctComparisons
+    from thali._worths.set_choice_density import ChoiceSetDensity, count_distinct_answers
+
+    if request.judges and not has_all_judges(data):
+        raise DataError(
+            f"These {data.word_for_answers} do not identify judges; name the column of judges with"
+            " ",
+            InPython("`respondent`", Argument("respondent")),
+            ".",
+        )
+    if request.is_plain:
+        density = build_density(data, request.lapse, bool(data.n_ties), has_prior=request.has_prior)
+        return BoardProblem(data, request, density, [""], ())
+    judges = ()
+    if request.judges:
+        judges = data.respondents
+    if isinstance(data, Choices):
+        density = ChoiceSetDensity(
+            count_distinct_answers(data, request.lapse, with_judges=True),
+            data.n_options,
+            len(judges),
+        )
+        return BoardProblem(data, request, density, [""], judges)
+    finest_rows = list_finest_rows(data)
+    has_ties = bool(data.n_ties)
+    zeros = np.zeros(len(finest_rows.x), np.int64)
+    judge_index = zeros
+    if request.judges:
+        judge_index = finest_rows.respondent
+    row_periods = zeros
+    period_names = [""]
+    if request.period is not None:
+        assert data.dates is not None
+        row_periods, period_names = data.dates.periods(request.check_period(data.dates))
+    distinct_periods, period_index = np.unique(row_periods, return_inverse=True)
+    row_columns = [period_index, finest_rows.first, finest_rows.second, judge_index]
+    row_index, outcome_counts = group_equal_rows(
+        row_columns,
+        finest_rows.x,
+        np.stack([finest_rows.wins, finest_rows.losses, finest_rows.tied]),
+    )
+    period, first_index, second_index, judge_index, x = (
+        column[row_index] for column in (*row_columns, finest_rows.x)
+    )
+    first_period = np.full(data.n_options, len(distinct_periods))  # the first period of each option
+    np.minimum.at(first_period, np.append(first_index, second_index), np.append(period, period))
+    first_period[first_period == len(distinct_periods)] = 0  # never compared
+    wins, losses, ties = outcome_counts
+    comparisons = DistinctComparisons(
+        first_index,
+        second_index,
+        period,
+        judge_index,
+        x,
+        wins,
+        losses,
+        ties,
+        request.lapse,
+        has_ties,
+    )
+    density = Density(
+        comparisons,
+        data.n_options,
+        len(judges),
+        np.diff(distinct_periods).astype(float),
+        first_period,
+        request.judge_bias,
+    )
+    return BoardProblem(data, request, density, period_names, judges)
+
+
+# Results of draws ---------------------------------------------------------------------------------
+
+
+class JudgedWorths(NamedTuple):
+    """Tables of judges and of worths by period."""
+
+    judges: "pandas.DataFrame | None" = None
+    in_time: "pandas.DataFrame | None" = None
+    note: str = ""
+
+
+def tabulate_judged_worths(
+    problem: BoardProblem,
+    scale: WorthScale,
+    marginal: "Marginal",
+    points: np.ndarray,
+    spreads: "Spreads",
+) -> JudgedWorths:
+    """Return tables of judges and of worths by period, from draws."""
+    density = problem.density
+    data = problem.data
+    judge_table = None
+    period_table = None
+    if problem.judges:
+        judge_table = _tabulate_judges(problem, points, marginal)
+    if problem.request.period is not None:
+        worths = scale.subtract_anchor(density.centre_by_period(points), data.labels, axis=1)
+        mode_worths = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
+        period_table = _tabulate_periods(problem, worths, mode_worths, scale)
+    note = _describe_worths(problem, scale, spreads, judge_table)
+    if judge_table is not None and isinstance(data, Choices) and data.n_ties:
+        note += " Log scores of judges do not count ties in rankings."
+    if judge_table is None and data.respondents:
+        note += " Answers of the same respondent are treated as independent."
+    return JudgedWorths(judge_table, period_table, note)
+
+
+def check_worth_chains(
+    quantity_draws: np.ndarray,
+    marginal: "Marginal",
+    options: Sequence[str],
+    periods: Sequence[str],
+    judges: Sequence[str],
+    covariates: Sequence[str],
+    other_names: Sequence[str] = (),
+    spreads: Sequence[str] = SPREADS,
+) -> ConvergenceCheck:
+    """Return the convergence check of all quantities a leaderboard reports.
+
+    `other_names` names trailing entries of a point.
+    """
+    density = marginal.density
+    period_suffixes = [""]
+    if len(periods) > 1:
+        period_suffixes = [f", {period}" for period in periods]
+    quantity_names = [
+        f"log_worth[{options[k]}{period_suffixes[t]}]"
+        for t, k in np.argwhere(density.present).tolist()
+    ]
+    quantity_names += ["tie"] * (density.nu.stop - density.nu.start)
+    quantity_names += [f"covariate[{name}]" for name in covariates]
+    quantity_names += [f"discrimination[{judge}]" for judge in judges]
+    quantity_names += [
+        f"bias[{name}, {judge}]" for judge in judges for name in covariates if density.n_bias
+    ]
+    quantity_names += [*other_names, *(spreads[k] for k in marginal.learned)]
+    return check_convergence(
+        build_summary(dict(zip(quantity_names, quantity_draws, strict=True))), CHAIN_ADVICE
+    )
+
+
+def _tabulate_judges(
+    problem: BoardProblem, points: np.ndarray, marginal: "Marginal"
+) -> "pandas.DataFrame":
+    """Return a table of judges' discriminations, sharpest first."""
+    import pandas as pd
+
+    from thali._worths.judge_agreement import measure_agreement
+
+    density = problem.density
+    ci = problem.request.ci
+    covariates = problem.data.covariate_names
+    log_discriminations = density.log_discriminations(points)
+    rows = density.rows
+    low, high = np.exp(compute_interval(log_discriminations, ci, axis=1))
+    judge_agreement = measure_agreement(marginal)
+    n_comparisons = np.bincount(rows.judge, rows.total, density.n_judges)
+    judge_columns = {
+        "discrimination": np.exp(np.median(log_discriminations, axis=1)),
+        "low": low,
+        "high": high,
+        "log_discrimination": log_discriminations.mean(axis=1),
+        "p_sharper": (log_discriminations > np.median(log_discriminations, axis=0)).mean(axis=1),
+        "comparisons": convert_whole_counts(n_comparisons),
+        "log_score": judge_agreement.score,
+        "log_score_typical": judge_agreement.expected,
+        "log_score_chance": judge_agreement.chance,
+    }
+    if density.n_bias:
+        individual_coefficients = (
+            points[density.bias].reshape(density.n_judges, len(covariates), -1)
+            + points[density.beta]
+        )
+        coefficient_limits = compute_interval(individual_coefficients, ci, axis=2)
+        for k, covariate_name in enumerate(covariates):
+            judge_columns[f"bias_{covariate_name}"] = individual_coefficients[:, k].mean(axis=1)
+            (
+                judge_columns[f"bias_{covariate_name}_low"],
+                judge_columns[f"bias_{covariate_name}_high"],
+            ) = coefficient_limits[:, :, k]
+    table = pd.DataFrame(
+        judge_columns, index=pd.Index(np.array(problem.judges, dtype=object), name="judge")
+    )
+    return table.sort_values("discrimination", ascending=False, kind="stable")
+
+
+def check_anchor(problem: BoardProblem, scale: WorthScale) -> None:
+    """Raise ArgumentError if the anchor option is absent from the first period."""
+    anchor_index = scale.anchor_index(problem.data.labels)
+    if anchor_index is not None and problem.density.entry[anchor_index] > 0:
+        raise DataError(
+            Argument("anchor_model"),
+            f" is {scale.anchor!r}, which first appears in period"
+            f" {problem.periods[problem.density.entry[anchor_index]]}, but the anchor must be"
+            " present from the"
+            f" first period ({problem.periods[0]}); choose another anchor, or start later with ",
+            Argument("since"),
+            ".",
+        )
+
+
+def _tabulate_periods(
+    problem: BoardProblem, worths: np.ndarray, modes: np.ndarray, scale: WorthScale
+) -> "pandas.DataFrame":
+    """Return a table of worths and ratings by period."""
+    # `modes` order the options.
+    import pandas as pd
+    from scipy.special import expit
+
+    density = problem.density
+    period_tables = []
+    ci = problem.request.ci
+    lapse = float(density.rows.lapse)
+    labels = np.array(problem.data.labels, dtype=object)
+    for t, period_name in enumerate(problem.periods):
+        present_options = np.flatnonzero(density.present[t])
+        present_worths = worths[t, present_options]
+        rating_draws = scale.compute_ratings(present_worths)
+        low, high = compute_interval(rating_draws, ci, axis=1)
+        rank_draws = np.argsort(np.argsort(-present_worths, axis=0, kind="stable"), axis=0) + 1
+        rank_low, rank_high = compute_discrete_interval(rank_draws, ci, axis=1).astype(int)
+        rating_order = sort_descending(modes[t, present_options])
+        mean_rating = fit_descending_means(rating_order, rating_draws.mean(axis=1))
+        entry_worths = worths[density.entry[present_options], present_options]
+        can_change = (density.entry[present_options] < t) & (
+            labels[present_options] != scale.anchor
+        )
+        p_better = (present_worths > entry_worths).mean(axis=1)
+        p = mix_with_guess(expit(present_worths - worths[t, 0]), lapse)
+        is_compared = (present_options != 0) & (density.entry[0] <= t)
+        period_columns = {
+            "option": labels[present_options],
+            "period": period_name,
+            "rating": mean_rating,
+            "low": low,
+            "high": high,
+            "rank": np.argsort(rating_order) + 1,
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            "p_better": np.where(can_change, p_better, np.nan),
+            "probability": np.where(is_compared, p.mean(axis=1), np.nan),
+        }
+        period_tables.append(pd.DataFrame(period_columns))
+    return pd.concat(period_tables, ignore_index=True)
+
+
+def _describe_worths(
+    problem: BoardProblem, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None"
+) -> str:
+    """Return sentences about the table's columns and standard deviations."""
+    request = problem.request
+    density = problem.density
+    sentences = []
+    if judges is not None:
+        judge_sd_text = _format_sd(request.judge_sd, spreads.judges, request.ci)
+        sentences.append(
+            "Worths and ratings are those that the typical judge of this panel sees"
+            " (discrimination 1); the standard deviation of log discriminations is"
+            f" {judge_sd_text}."
+        )
+        if density.n_bias:
+            sentences.append(
+                "Covariate effects apply to a typical judge; they vary between judges by a"
+                f" standard deviation of {_format_sd(None, spreads.bias, request.ci)}."
+            )
+        few_judges = [
+            str(name)
+            for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True)
+            if count < MIN_JUDGE_COMPARISONS
+        ]
+        if few_judges and request.method == "laplace":
+            verb = choose_number(len(few_judges), "has", "have")
+            sentences.append(
+                "Discriminations are approximate, because"
+                f" {format_plural(len(few_judges), 'judge')}"
+                f" ({shorten(few_judges, 5)}) {verb} fewer than {MIN_JUDGE_COMPARISONS}"
+                f" {problem.data.word_for_answers}; the method mcmc avoids this approximation."
+            )
+    if request.period is not None:
+        drift_text = _format_sd(request.drift, spreads.drift, request.ci)
+        anchor_sentence = scale.sentence
+        if scale.anchor is None:
+            n_present = int(density.is_always_present.sum())
+            scope = f"the {format_plural(n_present, 'option')} present throughout"
+            if density.is_always_present.all():
+                scope = "all options"
+            anchor_sentence = f"the mean rating of {scope} is {scale.rating:.0f}"
+        sentences.append(
+            f"Ratings and ranks are for the last of {format_plural(len(problem.periods), 'period')}"
+            " with"
+            f" comparisons ({problem.periods[-1]}); in each period, {anchor_sentence}. Log worths"
+            f" change by a standard deviation of {drift_text} per period."
+        )
+    return " ".join(sentences)
+
+
+def _format_sd(fixed_sd: float | None, sd_draws: np.ndarray, ci: float) -> str:
+    """Return a fixed sd, or an estimated one with interval, as text."""
+    if fixed_sd is not None:
+        return f"{fixed_sd:g} (fixed)"
+    low, high = compute_interval(sd_draws, ci, axis=None)
+    return f"{sd_draws.mean():.2g} ({low:.2g} to {high:.2g})"

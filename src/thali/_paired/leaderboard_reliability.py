@@ -1,0 +1,30 @@
+"""Reliability table of a leaderboard, as comparative judgement reports it."""
+
+from typing import TYPE_CHECKING
+
+from .leaderboard_posterior import build_worth_problem, has_all_judges
+from .worth_estimates import WorthEstimates
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
+    """Return a table of reliability measures; None without prior or for two options."""
+    from thali._worths.reliability import estimate_split_halves, tabulate_reliability
+
+    assert estimates.pose is not None
+    data, request, density, *_ = estimates.pose
+    judge_index = None
+    if not density.has_prior or density.n_options < 3:
+        return None
+    if request.judges:
+        judge_index = density.rows.judge
+    elif has_all_judges(data) and len(data.respondents) > 1:
+        judged_rows = build_worth_problem(data, request._replace(judges=True)).density.rows
+        density = density.with_rows(judged_rows._replace(judge=0 * judged_rows.judge))
+        judge_index = judged_rows.judge
+    split_half_reliabilities = estimate_split_halves(
+        estimates, density, judge_index, request.random_seed
+    )
+    return tabulate_reliability(estimates.log_worths, split_half_reliabilities, request.ci)

@@ -1,0 +1,167 @@
+"""Densities of worths for comparisons, rankings, choices from sets and best-worst choices."""
+
+from typing import Any
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._data.choices.choices import list_row_members
+from thali._data.choices.data_subsets import drop_tied_sets
+from thali._data.connectivity import check_finite
+from thali._labels import shorten
+from thali._model.best_worst_probabilities import LARGEST, RANKING, REVERSED
+from thali.errors import Argument, DataError, Setting
+
+from .posterior_density import Density, DistinctComparisons
+from .set_choice_density import ChoiceSetDensity, count_distinct_answers
+
+# relative curvature below which comparisons contain no information about a direction
+_MIN_CURVATURE = 1e-10
+
+
+def convert_for_likelihood(data: Any, rule: str = RANKING) -> Any:
+    """Return the data as pairs or sets, as their likelihood requires.
+
+    Best and worst of three options are a ranking; choices from two options are comparisons.
+
+    Raises
+    ------
+    DataError
+        If rankings of more than six options would be summed over.
+    """
+    if data.worst is not None and rule == RANKING:
+        largest_set = int(data.sizes.argmax())
+        if (set_size := int(data.sizes[largest_set])) > LARGEST:
+            raise DataError(
+                f"Best and worst were chosen from {set_size} options"
+                f" ({shorten(data.sets[largest_set])}), but the likelihood sums over all"
+                f" rankings, which is limited to {LARGEST} options; remove larger sets, or"
+                " fit BradleyTerryLuce with ",
+                Setting("best_worst", REVERSED),
+                ".",
+            )
+        if set_size <= 3:
+            data = data.as_rankings()
+    if isinstance(data, Choices) and data.worst is None and data.is_paired:
+        return data.to_comparisons()
+    return data
+
+
+def build_density(
+    data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has_prior: bool = True
+) -> Density:
+    """Build the posterior density of worths for data from `convert_for_likelihood`."""
+    if isinstance(data, Choices):
+        answer_rows = count_distinct_answers(data, lapse, with_judges=False)
+        if data.worst is not None:
+            answer_rows = answer_rows._replace(rule=rule)
+        return ChoiceSetDensity(answer_rows, data.n_options, has_prior=has_prior)
+    cells, zeros = data.cells, np.zeros(len(data.cells.first), np.int64)
+    tie_counts = cells.tied
+    if not has_ties:
+        tie_counts = np.zeros(len(tie_counts))
+    outcome_counts = cells.wins, cells.losses, tie_counts
+    comparison_rows = DistinctComparisons(
+        cells.first, cells.second, zeros, zeros, cells.x, *outcome_counts, lapse, has_ties
+    )
+    return Density(comparison_rows, data.n_options, has_prior=has_prior)
+
+
+def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | None]:
+    """Return the density with answers split by respondent, and each row's respondent.
+
+    Without respondents the density is unchanged, and None is returned.
+    """
+    if len(data.respondents) < 2:
+        return density, None
+    if isinstance(data, Choices):
+        if (data.respondent < 0).any():
+            return density, None
+        comparison_rows = count_distinct_answers(data, density.rows.lapse, with_judges=True)
+        pooled_rows = comparison_rows._replace(
+            judge=0 * comparison_rows.judge, rule=density.rows.rule
+        )
+        return density.with_rows(pooled_rows), comparison_rows.judge
+    answers, comparison_rows = data.cells.answers, density.rows
+    shared_columns = ("first", "second", "period", "judge", "x")
+    comparison_rows = comparison_rows._replace(
+        **{name: getattr(comparison_rows, name)[answers.pair] for name in shared_columns},
+        wins=answers.wins,
+        losses=answers.losses,
+        tied=answers.tied,
+    )
+    return density.with_rows(comparison_rows), answers.respondent
+
+
+# What maximum likelihood cannot estimate ----------------------------------------------------------
+
+
+def check_estimable(data: Any, density: Density) -> None:
+    """Raise DataError for data without finite maximum-likelihood estimates.
+
+    Raises
+    ------
+    DataError
+        If estimates are not finite; it names the options or covariates.
+    """
+    check_finite(
+        data.labels,
+        *list_wins(data),
+        ("set ", Setting("method", "laplace"), ", whose prior keeps estimates finite."),
+    )
+    if not data.covariate_names:
+        return
+    curvature = density.curvature(np.zeros(density.size)).assemble_dense()
+    parameter_scale = np.sqrt(np.diag(curvature))
+    eigenvalues = np.linalg.eigvalsh(curvature / parameter_scale / parameter_scale[:, None])
+    # a common change of all log worths is always without information
+    if np.count_nonzero(eigenvalues < _MIN_CURVATURE) > 1:
+        raise DataError(
+            f"The effects of {shorten(data.covariate_names)} cannot be separated from the worths,"
+            " because the covariates do not vary between comparisons of the same pair or are"
+            " collinear; set ",
+            Setting("method", "laplace"),
+            ", which has a prior, or give fewer columns in ",
+            Argument("covariates"),
+            ".",
+        )
+
+
+def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return indices of the winner and of the loser of each observed preference."""
+    if isinstance(data, Choices):
+        set_indices, positions = list_row_members(data)
+        member_options, is_not_chosen = (
+            data.members[positions],
+            ~data.are_chosen(set_indices, positions),
+        )
+        n_tied, wins = data.n_tied[data.set_of[positions]], []
+        for k in range(n_tied.max()):  # every tied option is above all others
+            is_beaten = is_not_chosen & (n_tied > k)
+            wins.append(
+                data.members[[data.choice[set_indices[is_beaten]] + k, positions[is_beaten]]]
+            )
+        winners, losers = np.concatenate(wins, axis=1)
+        if data.worst is not None:
+            winners, losers = (
+                np.append(winners, member_options),
+                np.append(losers, data.members[data.worst[set_indices]]),
+            )
+        is_pair = winners != losers
+        return winners[is_pair], losers[is_pair]
+    is_winner = data.wins + data.tied > 0, data.losses + data.tied > 0
+    winners = np.append(data.first[is_winner[0]], data.second[is_winner[1]])
+    return winners, np.append(data.second[is_winner[0]], data.first[is_winner[1]])
+
+
+def keep_single_choices(data: Any) -> Any:
+    """Return the data without sets in which several options tied as best.
+
+    Raises
+    ------
+    DataError
+        If no set remains.
+    """
+    if not isinstance(data, Choices):
+        return data
+    return drop_tied_sets(data)

@@ -1,0 +1,412 @@
+"""Methods that fit Bradley-Terry-Luce worths: Laplace grid, chains, and maximum likelihood."""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.kinds import PAIRS
+from thali._inference.markov_chains import Run, build_run, cut_records
+from thali._inference.random_seeds import spawn_generators
+from thali._inference.user_warnings import is_quiet
+from thali._model.base import Job
+from thali._model.best_worst_probabilities import RANKING
+from thali._model.chain_runs import Sampling
+from thali._model.fitting_methods import (
+    Engine,
+    PreparedFit,
+    RespondentChainEngine,
+    check_method_arguments,
+    refuse_chain_argument,
+)
+from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
+from thali._model.simulated_data import PriorSample
+from thali._object_descriptions import Facts
+from thali._people.people_argument import INDEPENDENT, individuals_required_error
+from thali._people.respondent_columns import no_covariates_error
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_interval import INTERVAL, interval_tails
+from thali._posterior.respondent_dependence import Dependence
+from thali.errors import Argument, ArgumentError, Setting
+
+from .density_from_data import check_estimable
+from .hamiltonian_chains import HamiltonianSampler
+from .population_posterior import LatticeChain, TrajectoryChain, WorthProblem
+from .simulation import sample_worths_prior, simulate_replicates
+from .spec import BRADLEY_TERRY_LUCE
+from .worth_draws import Quantities, WorthDraws
+
+if TYPE_CHECKING:
+    import pandas
+
+
+_N_DRAWS, _SEED = 1_000, 0  # draws of the sampling distribution, each with its opposite
+_APPROXIMATION_NOTE = (
+    " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
+)
+
+
+class WorthsEngine(Engine):
+    """Base of the methods that fit worths and predict from them."""
+
+    default_tune = 1000  # draws of each chain that are discarded
+    problem_class: type[WorthProblem] = WorthProblem  # data and settings of a fit
+
+    def get_draws(self, model: Any) -> WorthDraws:
+        """Return the draws of log worths and other parameters."""
+        raise NotImplementedError
+
+    def get_prediction_draws(self, model: Any) -> WorthDraws:
+        """Return the draws over which predictions are averaged."""
+        return self.get_draws(model)
+
+    def draw_new_respondents(self, model: Any, respondent: Mapping[str, Any]) -> WorthDraws:
+        """Draw worths of new respondents with the given covariates."""
+        raise no_covariates_error()
+
+    def get_quantities(self, model: Any) -> Quantities:
+        """Return draws of named quantities for the convergence check, each (chains, draws).
+
+        The spread and the log-likelihood are judged separately.
+        """
+        compared_pairs = None
+        if model._view.data_kind == PAIRS:
+            compared_pairs = model._view.pairs
+        return model._draws.get_quantities(compared_pairs)
+
+    def build_scores_table(
+        self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
+        """Return a table of MaxDiff scores of the options."""
+        if by is not None:
+            raise individuals_required_error()
+        draws = model._draws
+        return tabulate_scores(
+            {"": score_draws(draws.weights, scale)}, draws.labels, scale, None, ci
+        )
+
+    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """Return the log probability of each respondent's choices together."""
+        return model._prediction_draws.log_predictive(choices)
+
+    def check_replicates(
+        self, model: Any, data: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
+        """Return a table of observed answers against posterior replicates."""
+        return model._draws.check_replicates(data, random_seed, ci)
+
+    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+        """Return a table of observed and predicted proportions."""
+        return model._draws.tabulate_predictions(data, ci)
+
+    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+        """Sample worths from the prior and data given them, once per generator."""
+        return sample_worths_prior(problem, rngs)
+
+    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+        """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
+        return simulate_replicates(problem, model._draws, model._view.shape, rng)
+
+
+class LaplaceEngine(WorthsEngine, RespondentChainEngine):
+    """Method "laplace": independent draws from Laplace approximations on a grid of sds."""
+
+    has_evidence = True
+    advice = Advice(tunes=False, note=(_APPROXIMATION_NOTE, Setting("method", "mcmc"), "."))
+
+    def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
+        """Check data and arguments of `fit`; return its job."""
+        data, arguments = model._convert_data(data), dict(arguments)
+        if arguments["tune"] is None:
+            arguments["tune"] = self.default_tune
+        sampling = self.sampling(model, data, build_run(**arguments))
+        if not is_quiet():
+            data.warn_if_unusual()
+        return model._build_job(sampling, str(data))
+
+    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
+        """Check data and arguments of `fit`, without sampling; return a PreparedFit."""
+        return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        """Return the prepared chains of a fit to these data."""
+        if run.thin is not None:
+            refuse_chain_argument(
+                "thin", reason=", because draws from the chosen method are already independent"
+            )
+        problem = model._build_problem(source)
+
+        def build_chains(draws: int, seed: Any) -> list[LatticeChain]:
+            """Return chains of independent draws from this seed."""
+            assert problem.respondents is not None  # computed once, before threads need it
+            return [LatticeChain(problem, draws, rng) for rng in spawn_generators(seed, run.chains)]
+
+        return _build_population_sampling(
+            problem, source, run, build_chains, lambda: problem.respondents.score_dependence
+        )
+
+    def get_draws(self, model: Any) -> WorthDraws:
+        """Return the draws of log worths and other parameters."""
+        return read_worth_draws(model._view)
+
+
+def read_worth_draws(view: Any) -> WorthDraws:
+    """Read draws of log worths and other parameters from a posterior."""
+    log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
+    rule = view.best_worst or RANKING
+    option_covariates = np.zeros((view.n_options, 0))
+    if view.covariates:
+        option_covariates = view.fixed["option_values"].values
+    draw_settings = view.covariates, option_covariates, view.lapse, rule
+    return WorthDraws(
+        view.labels, log_worths, view.tie, view.coefficients, *draw_settings, view.shape[0]
+    )
+
+
+def _build_population_sampling(
+    problem: WorthProblem, source: Any, run: Run, build_chains: Any, describe_dependence: Any
+) -> Sampling[Any]:
+    """Return `Sampling` of these chains, whose draws become one population's posterior."""
+
+    def convert_to_tree(finished_chains: Any) -> Any:
+        """Return the posterior tree of the finished chains."""
+        attributes, treatment_of_dependence = describe_run(run), describe_dependence()
+        if treatment_of_dependence is not None:
+            attributes |= treatment_of_dependence.attributes
+        _, records = cut_records(finished_chains)
+        parameter_vectors, log_sds = (
+            np.stack([record[name] for record in records]) for name in ("points", "logs")
+        )
+        return problem.build_tree(parameter_vectors, log_sds, attributes)
+
+    return build_sampling(source, run, build_chains, convert_to_tree)
+
+
+def describe_run(run: Run) -> dict[str, Any]:
+    """Return the attributes of a posterior tree that describe its run."""
+    return {"thin": run.thin or 1, "tuning_steps": run.tune}
+
+
+def build_sampling(
+    source: Any, run: Run, build_chains: Any, convert_to_tree: Any, **options: Any
+) -> Sampling[Any]:
+    """Return `Sampling` of chains, with the function that builds their tree.
+
+    `options` are further fields of `Sampling`.
+    """
+    run_settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
+    return Sampling(
+        source,
+        run,
+        build_chains,
+        convert_to_tree,
+        lambda tree, chains, seed: {},
+        is_compiled=True,
+        settings=run_settings,
+        **options,
+    )
+
+
+class TrajectoryEngine(LaplaceEngine):
+    """Method "mcmc": Hamiltonian chains of worths and their prior sds."""
+
+    advice = Advice()
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        """Return the prepared Hamiltonian chains of a fit to these data."""
+        problem = model._build_problem(source, default_adjustment=INDEPENDENT)
+
+        def build_chains(draws: int, seed: Any) -> list[TrajectoryChain]:
+            """Return Hamiltonian chains with these seeds."""
+            sampler = HamiltonianSampler(problem.power_marginal)
+            rngs = spawn_generators(seed, run.chains)
+            return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
+
+        return _build_population_sampling(
+            problem, source, run, build_chains, lambda: problem.respondents.power_dependence
+        )
+
+
+# Maximum likelihood -------------------------------------------------------------------------------
+
+
+class EstimatedWorths(NamedTuple):
+    """Maximum-likelihood estimates of worths with their covariance."""
+
+    data: Any
+    point: np.ndarray  # of the density
+    covariance: np.ndarray  # over respondents if results are adjusted for them
+    df: float  # of Student's t; infinite for the normal distribution
+    log_likelihood: float  # of all data, coefficients included
+    n_parameters: int
+    lapse: float
+    has_ties: bool
+    rule: str
+    people: Dependence | None
+
+    @property
+    def aic(self) -> float:
+        """Akaike information criterion."""
+        return 2.0 * (self.n_parameters - self.log_likelihood)
+
+    @property
+    def bic(self) -> float:
+        """Bayesian information criterion, n being the number of answers."""
+        return math.log(self.data.n_answers) * self.n_parameters - 2.0 * self.log_likelihood
+
+    @property
+    def problem(self) -> WorthProblem:
+        """Data and settings of the estimates, without a prior."""
+        return WorthProblem(self.data, self.lapse, self.has_ties, self.rule, has_prior=False)
+
+
+class WorthMaximumEngine(WorthsEngine):
+    """Method "maximum-likelihood": worths without a prior, with standard errors."""
+
+    findings = "thali._worths.findings"
+
+    def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
+        """Check data and arguments of `fit`; return its job."""
+        data = model._convert_data(data)
+        problem = self._build_problem(model, data, arguments)
+        return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
+
+    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
+        """Check data and arguments of `fit`; return the lapse rate, as a PreparedFit."""
+        return PreparedFit(self._build_problem(model, model._convert_data(data), {}).lapse)
+
+    def _build_problem(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> WorthProblem:
+        """Check data and arguments; return them as a problem without prior."""
+        refuse_run_settings(model, arguments)
+        problem = model._build_problem(data, has_prior=False)
+        check_estimable(problem.converted_data, problem.density)
+        return problem
+
+    def data_of_fit(self, model: Any) -> Any:
+        """Return the data that the model was fitted to."""
+        return model._estimates_.data
+
+    def list_facts(self, model: Any) -> Facts:
+        """Return (name, text) facts about the fit for reports."""
+        estimates = model._estimates_
+        log_likelihood = f"{estimates.log_likelihood:,.2f} (all comparisons, including constants)"
+        facts = (("log-likelihood", log_likelihood),)
+        if not math.isfinite(estimates.df):
+            return facts
+        error_description = f"clustered by respondent ({estimates.people.number:,})"
+        return (("standard errors", error_description), *facts)
+
+    def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """Return a table of estimates with standard errors and intervals."""
+        model._require_fitted()
+        return tabulate_estimates(model._estimates_, ci)
+
+    def get_draws(self, model: Any) -> WorthDraws:
+        """Draw worths from the normal approximation around the estimates."""
+        estimates = model._estimates_
+        rng = np.random.default_rng(_SEED)
+        eigenvalues, eigenvectors = np.linalg.eigh(estimates.covariance)
+        deviations = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ rng.standard_normal(
+            (len(eigenvalues), _N_DRAWS)
+        )
+        if math.isfinite(estimates.df):
+            deviations *= np.sqrt(estimates.df / rng.chisquare(estimates.df, _N_DRAWS))
+        return estimates.problem.build_draws(
+            estimates.point[:, None] + np.hstack([deviations, -deviations]), 1
+        )
+
+    def get_prediction_draws(self, model: Any) -> WorthDraws:
+        """Return the estimate as the only draw, for predictions."""
+        estimates = model._estimates_
+        return estimates.problem.build_draws(estimates.point[:, None], 1)
+
+
+def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
+    """Return maximum-likelihood estimates, the mode of a density without prior."""
+    density = problem.density
+    _, mode = problem.marginal.best
+    covariance_root = mode.factor.draw(np.eye(density.size))
+    variance, df = problem.respondents.adjusted_variance, math.inf
+    if variance is not None:
+        covariance_root, df = variance.matrix() @ covariance_root, variance.df
+    log_likelihood = (
+        float(density.log_likelihoods(mode.point[:, None])[0])
+        + problem.build_data_groups().log_constant
+    )
+    density_settings = (
+        problem.lapse,
+        problem.has_ties,
+        problem.rule,
+        problem.respondents.score_dependence,
+    )
+    return EstimatedWorths(
+        problem.data,
+        mode.point,
+        covariance_root @ covariance_root.T,
+        df,
+        log_likelihood,
+        density.size - 1,
+        *density_settings,
+    )
+
+
+def refuse_run_settings(model: Any, arguments: Mapping[str, Any]) -> None:
+    """Raise ArgumentError for arguments that only sampling or a prior uses."""
+    import inspect
+
+    fit_parameters = inspect.signature(model.fit).parameters
+    default_arguments = {
+        argument_name: parameter.default
+        for argument_name, parameter in fit_parameters.items()
+        if argument_name != "data"
+    }
+    check_method_arguments(BRADLEY_TERRY_LUCE, "maximum-likelihood", arguments, default_arguments)
+    for argument_name in ("job", "max_time"):
+        if arguments.get(argument_name) is not None:
+            refuse_chain_argument(argument_name)
+    if model.spread is not None:
+        raise ArgumentError(
+            Argument("spread"),
+            " requires a prior; set ",
+            Setting("method", "laplace"),
+            ", or mcmc.",
+        )
+
+
+def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFrame":
+    """Return a table of estimates with std_error and interval, options first."""
+    import pandas as pd
+    from scipy.special import ndtri, stdtrit
+
+    from thali._exportable_table import Table
+    from thali._model.covariate_effects import coefficient_name
+
+    problem = estimates.problem
+    density, n = problem.density, estimates.data.n_options
+    contrast_matrix = np.eye(density.size)[[*range(n), *range(density.nu.start, density.beta.stop)]]
+    contrast_matrix[:n, density.beta] = problem.option_covariates
+    contrast_matrix[:n] -= contrast_matrix[:n].mean(axis=0)
+    estimate_values = contrast_matrix @ estimates.point
+    std_errors = np.sqrt(
+        np.einsum("ij,jk,ik->i", contrast_matrix, estimates.covariance, contrast_matrix)
+    )
+    upper_tail = interval_tails(ci)[1]
+    multiplier = float(ndtri(upper_tail))
+    if math.isfinite(estimates.df):
+        multiplier = float(stdtrit(estimates.df, upper_tail))
+    quantity_names = [f"log_worth[{label}]" for label in estimates.data.labels]
+    if estimates.has_ties:
+        quantity_names.append("log_tie")
+    quantity_names += [coefficient_name(statistic_name) for statistic_name in problem.covariates]
+    estimate_columns = {
+        "estimate": estimate_values,
+        "std_error": std_errors,
+        "low": estimate_values - multiplier * std_errors,
+        "high": estimate_values + multiplier * std_errors,
+    }
+    table = Table(estimate_columns, index=pd.Index(quantity_names, name="quantity"))
+    table.attrs["interval"] = ci
+    for statistic_name in ("log_likelihood", "aic", "bic"):
+        table.attrs[statistic_name] = getattr(estimates, statistic_name)
+    return table

@@ -1,0 +1,99 @@
+"""Posterior of worths of latent classes: data, settings, chains and tree of draws."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._data.kinds import KINDS
+from thali._people.latent_class_results import new_class_probabilities
+from thali._people.people_argument import SIMILAR, LatentClasses, check_enough_respondents
+from thali._posterior.posterior_tree import MEMBERS, POPULATION, flatten_chains
+
+from ..people.answer_table import tabulate_answers
+from ..people.individual_posterior import refuse_data
+from ..population_posterior import WorthProblem
+from .chain import WorthClassChain, list_all_options
+from .gibbs_sweep import ClassRecord
+
+if TYPE_CHECKING:
+    import xarray
+
+_DESCRIPTIONS = {
+    "log_worth": "log worth of an option, mean over the possible classes of a new respondent",
+    "spread": "standard deviation of log worths; of similar classes that of the common ones",
+    "spread_of_respondents": "standard deviation of log worths between new respondents, mean over"
+    " options",
+    "spread_of_classes": "standard deviation of log worths of classes around the common ones",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
+    " coefficients; given classes",
+    "n_classes": "number of occupied classes",
+    MEMBERS: "class of each respondent; class numbers are arbitrary and change between draws",
+    "kind_log_worth": "log worth of an option in each class, with a mean of 0 over options",
+    "tie": "nu, the tie parameter",
+}
+
+
+class WorthClassProblem(WorthProblem):
+    """Data of respondents in latent classes, and the settings of a fit."""
+
+    descriptions = _DESCRIPTIONS
+    record_class: ClassVar[type[Any]] = ClassRecord
+
+    def __init__(
+        self,
+        data: Any,
+        lapse: float,
+        has_ties: bool,
+        rule: str,
+        spread: float | None,
+        people: LatentClasses,
+    ) -> None:
+        """Check that the data suit latent classes; tabulate answers by respondent."""
+        refuse_data(data, rule, people)
+        check_enough_respondents(people, data.respondents)
+        super().__init__(data, lapse, has_ties, rule, spread)
+        self.n_classes, self.is_similar = people.classes, people.weights == SIMILAR
+        self.table = list_all_options(tabulate_answers(self.converted_data, rule, lapse, has_ties))
+
+    def build_chain(
+        self, draws: int, tune: int, thin: int, rng: np.random.Generator
+    ) -> WorthClassChain:
+        """Build a chain with random starting values."""
+        chain_settings = self.table, self.n_classes, self.is_similar, self.spread
+        return WorthClassChain(*chain_settings, draws, tune, thin, rng)
+
+    def build_tree_from_records(
+        self, records: list[ClassRecord], attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
+        """Build the posterior tree from the records of all chains."""
+        class_of, worths, log_sds, log_tie, log_likelihood = map(
+            np.stack, zip(*records, strict=True)
+        )
+        n, dims = self.data.n_options, ("chain", "draw")
+        class_sizes = (class_of[..., None] == np.arange(self.n_classes)).sum(axis=2)
+        class_shares = new_class_probabilities(flatten_chains(class_sizes)).reshape(
+            class_sizes.shape
+        )
+        mean_worths = np.einsum("...g,...gi->...i", class_shares, worths)
+        squared_deviations = (worths - mean_worths[:, :, None]) ** 2
+        respondent_variance = np.einsum("...g,...gi->...", class_shares, squared_deviations) / (
+            n - 1
+        )
+        variables: dict[Any, Any] = {
+            "log_worth": ((*dims, "option"), mean_worths),
+            "spread": (dims, np.exp(log_sds[..., 0])),
+            "spread_of_respondents": (dims, np.sqrt(respondent_variance)),
+            "log_likelihood": (dims, log_likelihood + self.respondent_coefficients),
+            "n_classes": (dims, (class_sizes > 0).sum(axis=2)),
+            MEMBERS: ((*dims, "respondent"), class_of),
+            "kind_log_worth": ((*dims, "kind_number", "option"), worths),
+        }
+        if self.is_similar:
+            variables["spread_of_classes"] = dims, np.exp(log_sds[..., 1])
+        coordinates = {"respondent": np.asarray(self.data.respondents, dtype=str)}
+        stored_data = self.build_data_groups()
+        constants = stored_data.constants | {POPULATION: KINDS, "kinds": self.n_classes}
+        stored_data = stored_data._replace(constants=constants)
+        return self.build_tree_from_variables(
+            variables, coordinates, log_tie, stored_data, attributes
+        )

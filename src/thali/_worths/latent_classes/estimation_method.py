@@ -1,0 +1,112 @@
+"""The method that fits worths of latent classes by Markov chains."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._people.latent_class_alignment import add_class_order
+from thali._people.latent_class_results import list_label_free_quantities, membership_probabilities
+from thali.errors import ArgumentError
+
+from ..people.estimation_method import IndividualsEngine
+from ..population_posterior import WorthProblem
+from ..posterior_density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
+from ..worth_draws import Quantities, WorthDraws
+from .class_draws import (
+    WorthClassDraws,
+    draw_new_respondents,
+    read_class_draws,
+    read_respondent_draws,
+    stack_classes,
+)
+from .class_posterior import WorthClassProblem
+from .gibbs_sweep import ClassRecord
+from .respondent_results import WorthClasses
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def sample_class_record(
+    problem: WorthClassProblem, rngs: Sequence[np.random.Generator]
+) -> ClassRecord:
+    """Sample class worths and memberships from the prior, once per generator."""
+    n_classes, n, record_rows = problem.n_classes, problem.data.n_options, []
+    for rng in rngs:
+        log_s = LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
+        if problem.spread is not None:
+            log_s = np.log(problem.spread)
+        common_worths, log_sigma = np.zeros(n), log_s
+        if problem.is_similar:
+            common_worths, log_sigma = (
+                np.exp(log_s) * rng.standard_normal(n),
+                np.log(abs(rng.normal())),
+            )
+        worths = common_worths + np.exp(log_sigma) * rng.standard_normal((n_classes, n))
+        worths -= worths.mean(axis=1, keepdims=True)
+        class_shares = rng.dirichlet(np.ones(n_classes))
+        class_of = rng.choice(n_classes, len(problem.data.respondents), p=class_shares)
+        log_tie = TIE_SD * rng.standard_normal()
+        if not problem.has_ties:
+            log_tie = 0.0
+        record_rows.append((class_of, worths, np.array([log_s, log_sigma, 0.0]), log_tie, 0.0))
+    return ClassRecord(*(np.array(arrays) for arrays in zip(*record_rows, strict=True)))
+
+
+class ClassesEngine(IndividualsEngine):
+    """Fits worths of latent classes by chains; predictions for new respondents."""
+
+    findings = "thali._worths.latent_classes.findings"
+    problem_class = WorthClassProblem
+    complete_tree = staticmethod(add_class_order)
+    read_respondents = staticmethod(read_respondent_draws)
+    draw_record = staticmethod(sample_class_record)
+
+    def get_class_draws(self, model: Any) -> WorthClassDraws:
+        """Return draws of class sizes, worths and memberships, read once per fit."""
+        return model._compute_once("classes", lambda: read_class_draws(model._view))
+
+    def build_results(self, model: Any) -> WorthClasses:
+        """Return the results about respondents and their latent classes."""
+        return WorthClasses(model)
+
+    def get_prediction_draws(self, model: Any) -> WorthDraws:
+        """Return draws of new respondents, over which predictions are averaged."""
+        return draw_new_respondents(self.get_draws(model), self.get_class_draws(model))
+
+    def get_quantities(self, model: Any) -> Quantities:
+        """Return draws of the summary rows, by name."""
+        draws = model._view.draws
+        spread_names = [
+            name for name in ("spread_of_respondents", "spread_of_classes") if name in draws
+        ]
+        quantities = {name: draws[name].values for name in spread_names}
+        return (
+            quantities | list_label_free_quantities(model._view) | model._draws.get_quantities(None)
+        )
+
+    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """Return log predictive probability of each new respondent's choices, over classes."""
+        class_worths, log_weights = stack_classes(model._draws, self.get_class_draws(model))
+        return class_worths.log_predictive(choices, log_weights)
+
+    def select_class(self, model: Any, class_number: int) -> tuple[Any, WorthDraws]:
+        """Return data of a class's probable members, and the draws of its worths."""
+        problem: WorthProblem = model._build_problem(model._get_fit_data())
+        questions = problem.single_data.questions(problem.has_ties)
+        is_member = membership_probabilities(model._view).argmax(axis=1) == class_number - 1
+        if not is_member.any():
+            raise ArgumentError(
+                f"No respondent is most probably in class {class_number}, so it has no model; see"
+                " respondents.classes()."
+            )
+        member_times = questions.given.times * is_member[questions.given.respondent]
+        answer_counts = np.bincount(questions.given.answer, member_times, len(questions.counts))
+        class_worths = self.get_class_draws(model).worths[:, class_number - 1]
+        return problem.single_data.with_answers(answer_counts), model._draws._replace(
+            log_worths=class_worths
+        )
+
+
+CLASSES = ClassesEngine()

@@ -1,0 +1,158 @@
+"""The method that fits individual worths of respondents by Markov chains."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._inference.markov_chains import Run, cut_records
+from thali._inference.random_seeds import spawn_generators
+from thali._model.chain_runs import Sampling
+from thali._model.simulated_data import PriorSample
+from thali._people.respondent_columns import no_covariates_error
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_tree import Posterior
+
+from ..estimation_methods import LaplaceEngine, build_sampling, describe_run, read_worth_draws
+from ..simulation import build_prior_sample
+from ..worth_draws import MAX_SUMMARY_OPTIONS, Quantities, WorthDraws
+from .individual_posterior import PeopleProblem
+from .log_predictive import estimate_log_predictive
+from .respondent_draws import RespondentDraws, draw_new_respondents, read_respondent_draws
+from .respondent_fit import check_respondents, predict_respondents
+from .respondent_tables import tabulate_group_scores
+from .simulation import observe_counts, sample_people_record, simulate_answers
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._model.option_scores import ScoreScale
+
+
+FIRST_DRAWS = 500  # draws of each chain at the first convergence check
+
+
+class IndividualsEngine(LaplaceEngine):
+    """Fits individual worths and their population by chains."""
+
+    advice = Advice()
+    default_tune = 300
+    has_evidence = False
+    findings = "thali._worths.people.findings"
+    problem_class = PeopleProblem
+    read_respondents = staticmethod(read_respondent_draws)
+    draw_record = staticmethod(sample_people_record)
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        """Return the prepared chains of a fit to these data."""
+        problem = model._build_problem(source)
+
+        def build_chains(draws: int, seed: Any) -> list[Any]:
+            """Return chains of individual worths from this seed."""
+            chain_settings = draws, run.tune, run.thin or 1
+            return [
+                problem.build_chain(*chain_settings, rng)
+                for rng in spawn_generators(seed, run.chains)
+            ]
+
+        def convert_to_tree(chains: Sequence[Any]) -> Any:
+            """Return the posterior tree of the finished chains."""
+            records = [problem.record_class(**draws) for draws in cut_records(chains)[1]]
+            return problem.build_tree_from_records(records, describe_run(run))
+
+        return build_sampling(
+            source,
+            run,
+            build_chains,
+            convert_to_tree,
+            first_draws=FIRST_DRAWS,
+            complete_tree=self.complete_tree,
+        )
+
+    @staticmethod
+    def complete_tree(tree: Any) -> Any:
+        """Return the posterior tree with quantities of all draws together (none here)."""
+        return tree
+
+    def get_respondent_draws(self, model: Any) -> RespondentDraws:
+        """Return the draws of all respondents' worths."""
+        return model._compute_once("respondents", lambda: self.read_respondents(model._view))
+
+    def build_results(self, model: Any) -> Any:
+        """Return the results about respondents with individual worths."""
+        from .respondent_results import WorthRespondents
+
+        return WorthRespondents(model, self.get_respondent_draws(model))
+
+    def get_prediction_draws(self, model: Any) -> WorthDraws:
+        """Return draws of new respondents, over which predictions are averaged."""
+        return draw_new_respondents(self.get_draws(model), self.get_respondent_draws(model))
+
+    def draw_new_respondents(self, model: Any, respondent: Mapping[str, Any]) -> WorthDraws:
+        """Draw worths of new respondents with these covariates."""
+        respondent_draws = self.get_respondent_draws(model)
+        if respondent_draws.covariates is None:
+            raise no_covariates_error()
+        x = respondent_draws.covariates.encode_respondent(respondent)
+        return draw_new_respondents(self.get_draws(model), respondent_draws, x)
+
+    def get_quantities(self, model: Any) -> Quantities:
+        """Return draws of the summary rows, by name."""
+        view, labels = model._view, model._view.labels
+        quantities = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
+        respondent_draws = self.get_respondent_draws(model)
+        if respondent_draws.covariates is not None and len(labels) <= MAX_SUMMARY_OPTIONS:
+            effects = respondent_draws.effects
+            for r, covariate_name in enumerate(respondent_draws.covariates.names):
+                for i, label in enumerate(labels):
+                    quantity_name = f"respondent_effect[{covariate_name}, {label}]"
+                    quantities[quantity_name] = effects[:, r, i].reshape(view.shape)
+        return quantities | model._draws.get_quantities(None)
+
+    def build_scores_table(
+        self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
+        """Return a table of mean scores over respondents, or by group of `by`."""
+        return tabulate_group_scores(
+            self.get_respondent_draws(model), model._view.labels, scale, by, random_seed, ci
+        )
+
+    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """Return log predictive probability of each new respondent's choices."""
+        return estimate_log_predictive(model._draws, self.get_respondent_draws(model), choices)
+
+    def check_replicates(
+        self, model: Any, data: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
+        """Return a table of observed answers against each respondent's replicates."""
+        return check_respondents(
+            model._draws, self.get_respondent_draws(model), data, random_seed, ci
+        )
+
+    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+        """Return a table of observed and predicted proportions."""
+        return predict_respondents(model._draws, self.get_respondent_draws(model), data, ci)
+
+    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+        """Sample worths from the prior and data given them, once per generator."""
+        record = self.draw_record(problem, rngs)
+        posterior = Posterior(problem.build_tree_from_records([record], {}))
+        worths, respondents = read_worth_draws(posterior), self.read_respondents(posterior)
+        simulation = simulate_answers(problem, worths, respondents, rngs[0])
+        simulated = observe_counts(problem, simulation.counts)
+        empty_data = [None] * len(rngs)
+        return build_prior_sample(posterior, simulation.log_likelihood, simulated, empty_data)
+
+    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+        """Simulate all respondents' answers at every draw of a fit."""
+        view = model._view
+        answer_counts = simulate_answers(
+            problem, model._draws, self.get_respondent_draws(model), rng
+        ).counts
+        observed_variables = observe_counts(problem, answer_counts)
+        return {
+            name: arrays.reshape(*view.shape, -1) for name, arrays in observed_variables.items()
+        }
+
+
+INDIVIDUALS = IndividualsEngine()

@@ -1,0 +1,174 @@
+"""Posterior of individual worths: data, settings, chains and tree of draws."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._labels import shorten
+from thali._model.best_worst_probabilities import LARGEST_RANKED, RANKING, REVERSED
+from thali._model.dependent_answers import build_individual_dependence
+from thali._people.people_argument import ADJUSTED, Individuals, unknown_respondents_error
+from thali._people.respondent_columns import build_covariates
+from thali._posterior.respondent_dependence import Dependence, single_respondent_error
+from thali.errors import ArgumentError, DataError, Setting
+
+from ..population_posterior import WorthProblem
+from .answer_table import tabulate_answers
+from .chain import PeopleChain
+from .gibbs_sweep import PeopleRecord
+
+if TYPE_CHECKING:
+    import xarray
+
+# with fewer respondents, worths have no shared directions; number of directions
+MIN_RESPONDENTS, N_DIRECTIONS = 100, 3
+_DESCRIPTIONS = {
+    "log_worth": "population log worth of an option, with a mean of 0 over options",
+    "spread": "standard deviation of population log worths",
+    "spread_of_respondents": "standard deviation of log worths between respondents, mean over"
+    " options",
+    "residual_spread": "standard deviation of log worths between respondents beyond the shared"
+    " directions",
+    "loading": "how log worths of respondents vary together along a shared direction",
+    "respondent_effect": "change in log worth per standard deviation of a respondent column",
+    "respondent_log_worth": "log worth of an option for a respondent, with a mean of 0 over"
+    " options",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
+    " coefficients",
+    "tie": "nu, the tie parameter",
+}
+
+
+class PeopleProblem(WorthProblem):
+    """Data of respondents with individual worths, and the settings of a fit."""
+
+    descriptions = _DESCRIPTIONS
+    record_class: ClassVar[type[Any]] = PeopleRecord
+
+    def __init__(
+        self,
+        data: Any,
+        lapse: float,
+        has_ties: bool,
+        rule: str,
+        spread: float | None,
+        people: Individuals,
+    ) -> None:
+        """Check that the data suit individual worths; tabulate answers and covariates."""
+        refuse_data(data, rule, people)
+        super().__init__(data, lapse, has_ties, rule, spread)
+        n_respondents = len(data.respondents)
+        self.known = build_covariates(people.by, data.people, n_respondents)
+        self.n_directions = 0
+        if n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS:
+            self.n_directions = N_DIRECTIONS
+        self.table = tabulate_answers(
+            self.converted_data, rule, lapse, has_ties, self.known.matrix[:, 1:]
+        )
+
+    @property
+    def dependence(self) -> Dependence:
+        """Note that individual worths account for repeated answers, with counts by respondent."""
+        given_answers = self.single_data.questions(self.has_ties).given
+        return build_individual_dependence(
+            np.bincount(
+                given_answers.respondent, given_answers.times, len(given_answers.respondents)
+            )
+        )
+
+    def build_chain(
+        self, draws: int, tune: int, thin: int, rng: np.random.Generator
+    ) -> PeopleChain:
+        """Build a chain with random starting values."""
+        chain_settings = self.table, self.spread, self.n_directions, draws, tune, thin
+        return PeopleChain(*chain_settings, rng)
+
+    def build_tree_from_records(
+        self, records: list[PeopleRecord], attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
+        """Build the posterior tree from the records of all chains."""
+        population_means, loadings, log_sds, log_tie, log_likelihood, worths = map(
+            np.stack, zip(*records, strict=True)
+        )
+        stored_data, n = self.build_data_groups(), self.data.n_options
+        centred_means = population_means - population_means.mean(axis=-1, keepdims=True)
+        loadings = loadings - loadings.mean(axis=-1, keepdims=True)
+        residual_sd = np.exp(log_sds[..., 1])
+        respondent_variance = residual_sd**2 + (loadings**2).sum(axis=(2, 3)) / (n - 1)
+        dims = "chain", "draw"
+        variables: dict[Any, Any] = {
+            "log_worth": ((*dims, "option"), centred_means[:, :, 0]),
+            "spread": (dims, np.exp(log_sds[..., 0])),
+            "spread_of_respondents": (dims, np.sqrt(respondent_variance)),
+            "residual_spread": (dims, residual_sd),
+            "log_likelihood": (dims, log_likelihood + self.respondent_coefficients),
+            "respondent_log_worth": ((*dims, "respondent", "option"), worths),
+        }
+        coordinates: dict[Any, Any] = {"respondent": np.asarray(self.data.respondents, dtype=str)}
+        if self.n_directions:
+            variables["loading"] = (*dims, "direction", "option"), loadings
+            coordinates["direction"] = np.arange(1, self.n_directions + 1)
+        if self.known.names:
+            variables["respondent_effect"] = (*dims, "known", "option"), centred_means[:, :, 1:]
+            covariate_coordinates = {
+                "known": list(self.known.names),
+                "respondent": coordinates["respondent"],
+            }
+            coordinates |= covariate_coordinates
+            constants = stored_data.constants | self.known.to_variables("respondent")
+            stored_data = stored_data._replace(
+                constants=constants, coordinates=stored_data.coordinates | covariate_coordinates
+            )
+        attributes = attributes | self.dependence.attributes
+        return self.build_tree_from_variables(
+            variables, coordinates, log_tie, stored_data, attributes
+        )
+
+
+def refuse_data(data: Any, rule: str, people: Any) -> None:
+    """Raise an error for data to which individual worths cannot be fitted.
+
+    Raises
+    ------
+    DataError
+        If respondents are unknown, or there is only one; for rankings with ties; for large sets
+        whose best and worst choices are modelled by rankings.
+    ArgumentError
+        If there are covariates.
+    """
+    if len(data.respondents) < 2 or (isinstance(data, Choices) and (data.respondent < 0).any()):
+        if len(data.respondents) == 1:
+            raise single_respondent_error(people)
+        raise unknown_respondents_error(people)
+    refuse_answers(data, rule, people)
+
+
+def refuse_answers(data: Any, rule: str, people: Any, suggested_people: Any = ADJUSTED) -> None:
+    """Raise an error for answers that have no likelihood for one person.
+
+    `suggested_people` is the setting of `people` that the message suggests.
+    """
+    if data.covariate_names:
+        raise ArgumentError(
+            Setting("people", people),
+            f" does not support covariates, but the data have {shorten(data.covariate_names)}; set"
+            " ",
+            Setting("people", suggested_people),
+            ", or leave the columns out.",
+        )
+    if isinstance(data, Choices) and data.n_ties:
+        raise DataError(
+            Setting("people", people),
+            " does not support ties in rankings; set ",
+            Setting("people", suggested_people),
+            ".",
+        )
+    if data.worst is not None and rule == RANKING and data.sizes.max() > LARGEST_RANKED:
+        raise DataError(
+            Setting("best_worst", RANKING),
+            f" is limited to sets of {LARGEST_RANKED} options where respondents differ, but a set"
+            f" has {int(data.sizes.max())}; set ",
+            Setting("best_worst", REVERSED),
+            ".",
+        )

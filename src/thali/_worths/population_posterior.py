@@ -1,0 +1,389 @@
+"""Posterior of one population's worths: density, Laplace grid, chains and tree of draws."""
+
+import copy
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.markov_chains import FixedChain, IndependentDraws
+from thali._model.stored_choices import (
+    MAX_PAIRS,
+    StoredData,
+    all_pair_coordinates,
+    member_coordinates,
+    set_size_variables,
+    store_pairs,
+    store_sets,
+)
+from thali._people.people_argument import ADJUSTED
+from thali._posterior.datatree_files import get_draw_coordinates
+from thali._posterior.posterior_tree import COVARIATE, LATENT, split_draws
+
+from .density_from_data import build_density, convert_for_likelihood, keep_single_choices
+from .hamiltonian_chains import HamiltonianSampler
+from .laplace_approximation import Marginal
+from .posterior_density import WORTHS, Density, Spreads
+from .posterior_sample import sample_posterior
+from .prior_sd_moves import ScaleState
+from .respondent_sandwich import RespondentAdjustment, build_adjustment, widen_points
+from .worth_draws import WorthDraws
+
+if TYPE_CHECKING:
+    import xarray
+
+_TARGET_ACCEPTANCE = 0.8  # of trajectories
+_NOTES = {
+    "log_worth": "the log worths of all options",
+    "spread": "the logarithm of the standard deviation of log worths",
+    "tie": "the logarithm of nu",
+    "covariate": "the coefficients of covariates",
+}
+_DESCRIPTIONS = {
+    "log_worth": "log worth of an option, with a mean of 0 over options; includes effects of option"
+    " covariates",
+    "spread": "standard deviation of log worths",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
+    " coefficients",
+    "tie": "nu, the tie parameter",
+    "covariate": "covariate coefficients: change in the log odds per unit",
+    "choice_probability": "probability that the first of a pair is chosen, given that one is,"
+    " including lapses",
+    "set_probability": "probability that the alternative is chosen out of those offered, including"
+    " lapses",
+}
+
+
+@dataclass
+class WorthProblem:
+    """Data and settings of a fit, with density and Laplace grid, computed when needed."""
+
+    descriptions: ClassVar[Mapping[str, str]] = _DESCRIPTIONS
+
+    data: Any
+    lapse: float
+    has_ties: bool
+    rule: str
+    spread: float | None = None
+    people: Any = None
+    default_adjustment: str = ADJUSTED
+    has_prior: bool = True
+
+    def __post_init__(self) -> None:
+        """Convert the data for the likelihood and build the density of the worths."""
+        self.converted_data = convert_for_likelihood(self.data, self.rule)
+        self.single_data = keep_single_choices(self.data)
+        self.density: Density = build_density(
+            self.converted_data, self.lapse, self.has_ties, self.rule, self.has_prior
+        )
+
+    @cached_property
+    def marginal(self) -> Marginal:
+        """Laplace approximations of the density on a grid of prior sds."""
+        return Marginal(self.density, self.spread)
+
+    @cached_property
+    def respondents(self) -> RespondentAdjustment:
+        """Correction for repeated answers of the same respondents, from their scores."""
+        return build_adjustment(
+            self.converted_data, self.marginal, self.people, self.default_adjustment
+        )
+
+    @cached_property
+    def power_marginal(self) -> Marginal:
+        """Laplace grid with the likelihood raised to the respondents' power."""
+        dependence = self.respondents.power_dependence
+        if dependence is None or dependence.power == 1.0:
+            return self.marginal
+        return Marginal(self.density.raise_to_power(dependence.power), self.spread)
+
+    # Draws as a tree ------------------------------------------------------------------------------
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """Names of the covariates of comparisons and of options."""
+        return self.data.covariate_names
+
+    @property
+    def option_covariates(self) -> np.ndarray:
+        """Covariates of options, (n_options, n_covariates); 0 for others."""
+        covariates = self.data.covariates
+        if covariates is None:
+            return np.zeros((self.data.n_options, 0))
+        return covariates.options
+
+    @property
+    def respondent_coefficients(self) -> float:
+        """Log multinomial coefficients of respondents' answers, summed."""
+        questions = self.single_data.questions(self.has_ties)
+        return float(questions.compute_respondent_coefficients().sum())
+
+    def build_draws(self, points: np.ndarray, chains: int) -> WorthDraws:
+        """Convert parameter vectors (size, n_draws) to named draws by chain, `WorthDraws`."""
+        density = self.density
+        beta = points[density.beta].T
+        worths = points[density.worths] + self.option_covariates @ beta.T
+        worths = worths - worths.mean(axis=0)
+        nu = None
+        if density.rows.has_ties:
+            nu = np.exp(points[density.nu])[0]
+        draw_settings = self.covariates, self.option_covariates, self.lapse, self.rule
+        return WorthDraws(list(self.data.labels), worths.T, nu, beta, *draw_settings, chains)
+
+    def build_data_groups(self) -> StoredData:
+        """Return the data as datasets of a posterior tree, by group name."""
+        if not isinstance(self.single_data, Choices):
+            return store_pairs(self.single_data, self.lapse, self.has_ties)
+        stored_sets = store_sets(self.single_data, self.lapse)
+        return stored_sets._replace(
+            constants=stored_sets.constants | set_size_variables(self.single_data, self.rule)
+        )
+
+    def build_tree(
+        self, points: np.ndarray, log_sds: np.ndarray, attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
+        """Build the posterior tree from parameter vectors and log prior sds.
+
+        `points` is (chains, draws, size), `log_sds` (chains, draws, 4).
+        """
+        import xarray as xr
+
+        from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
+
+        shape, density = points.shape[:2], self.density
+        point_columns = points.reshape(-1, points.shape[2]).T
+        spreads = Spreads(*np.exp(log_sds.reshape(-1, 4).T))
+        draws, stored_data = self.build_draws(point_columns, shape[0]), self.build_data_groups()
+        option_labels, dims = np.asarray(self.single_data.labels, dtype=str), ("chain", "draw")
+        log_likelihood = density.log_likelihoods(point_columns) + stored_data.log_constant
+        variables: dict[Any, Any] = {
+            "log_worth": ((*dims, "option"), draws.log_worths.reshape(*shape, -1)),
+            "spread": (dims, spreads.worths.reshape(shape)),
+            "log_likelihood": (dims, log_likelihood.reshape(shape)),
+        }
+        coordinates: dict[Any, Any] = {
+            "chain": np.arange(shape[0]),
+            "draw": np.arange(shape[1]),
+            "option": option_labels,
+        }
+        if draws.nu is not None:
+            variables["tie"] = dims, draws.nu.reshape(shape)
+        if self.covariates:
+            variables["covariate"] = (*dims, COVARIATE), draws.beta.reshape(*shape, -1)
+            coordinates[COVARIATE] = np.asarray(self.covariates, dtype=str)
+        if count_pairs(self.single_data.n_options) <= MAX_PAIRS:
+            p = draws.pair_probabilities(*np.triu_indices(self.single_data.n_options, k=1))
+            variables["choice_probability"] = (*dims, "pair"), p.reshape(*shape, -1)
+            coordinates |= all_pair_coordinates(option_labels)
+        tree_groups = {}
+        questions = self.single_data.questions(self.has_ties)
+        if len(questions.counts) <= MAX_PAIRS:
+            p = draws.question_probabilities(self.single_data, self.has_ties)(
+                slice(0, len(questions.sizes))
+            )
+            tree_groups["log_likelihood"] = self._pointwise_log_likelihoods(
+                questions.log_likelihoods(p), shape, stored_data
+            )
+            if isinstance(self.single_data, Choices) and self.single_data.worst is None:
+                variables["set_probability"] = (*dims, "place"), p.reshape(*shape, -1)
+                coordinates |= member_coordinates(self.single_data)
+        tree_groups |= build_datasets(
+            xr.Dataset(variables, coordinates), stored_data, self.descriptions
+        )
+        add_log_prior(tree_groups, self._log_priors(point_columns, spreads, shape), _NOTES)
+        return build_tree(tree_groups, {**describe_origin(), **attributes})
+
+    def build_tree_from_draws(
+        self, draws: WorthDraws, spread_draws: np.ndarray, attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
+        """Build the posterior tree of these data with given draws of worths.
+
+        The draws must not have covariates.
+        """
+        points = draws.log_worths.T
+        if draws.nu is not None:
+            points = np.vstack([points, np.log(draws.nu)])
+        log_sds = np.full((draws.n_draws, 4), np.nan)
+        log_sds[:, 0] = np.log(spread_draws)
+        points_of_chains = points.T.reshape(draws.chains, -1, len(points))
+        tree = self.build_tree(points_of_chains, log_sds.reshape(draws.chains, -1, 4), attributes)
+        del tree["log_prior"]  # it belongs to the model of all data
+        return tree
+
+    def build_tree_from_variables(
+        self,
+        variables: dict[Any, Any],
+        coordinates: dict[Any, Any],
+        log_tie: np.ndarray,
+        stored_data: StoredData,
+        attributes: dict[str, Any],
+    ) -> "xarray.DataTree":
+        """Build the posterior tree from variables of a model with respondents."""
+        import xarray as xr
+
+        from thali._posterior.datatree_files import build_tree, describe_origin
+
+        dims = "chain", "draw"
+        dim_sizes = zip(dims, log_tie.shape, strict=True)
+        coordinates |= {name: np.arange(size) for name, size in dim_sizes}
+        coordinates["option"] = np.asarray(self.data.labels, dtype=str)
+        if self.has_ties:
+            variables["tie"] = dims, np.exp(log_tie)
+        posterior = xr.Dataset(variables, coordinates)
+        tree_groups = build_datasets(posterior, stored_data, self.descriptions)
+        latent_groups = split_draws(posterior)
+        if latent_groups[LATENT]:
+            tree_groups |= latent_groups
+        return build_tree(tree_groups, {**describe_origin(), **attributes})
+
+    def _pointwise_log_likelihoods(
+        self, question_log_likelihoods: np.ndarray, shape: tuple[int, ...], stored_data: StoredData
+    ) -> "xarray.Dataset":
+        """Return pointwise log-likelihoods by observed variable."""
+        import xarray as xr
+
+        variable_name, last_dimension = next(
+            (str(variable_name), values[0])
+            for variable_name, values in stored_data.observed.items()
+        )
+        if isinstance(self.single_data, Choices):
+            last_dimension = "set"
+        else:  # a pair has a question for each distinct row of covariates
+            starts = np.searchsorted(
+                self.single_data.cells.pair, np.arange(self.single_data.n_pairs)
+            )
+            cell_coefficients = np.bincount(
+                self.single_data.cells.pair,
+                self.single_data.questions(self.has_ties).log_coefficients(),
+            )
+            question_log_likelihoods = np.add.reduceat(question_log_likelihoods, starts, axis=1)
+            question_log_likelihoods = (
+                question_log_likelihoods - cell_coefficients + stored_data.coefficients
+            )
+        dimensions = ("chain", "draw", last_dimension)
+        coordinates = {
+            "chain": np.arange(shape[0]),
+            "draw": np.arange(shape[1]),
+            **stored_data.coordinates,
+        }
+        return xr.Dataset(
+            {variable_name: (dimensions, question_log_likelihoods.reshape(*shape, -1))}, coordinates
+        )
+
+    def _log_priors(
+        self, point_columns: np.ndarray, spreads: Spreads, shape: tuple[int, ...]
+    ) -> dict[str, np.ndarray]:
+        """Return log prior densities (chains, draws) by variable name."""
+        density = self.density
+        log_prior_by_variable = density.log_prior_parts(point_columns, spreads)
+        log_priors = {"log_worth": log_prior_by_variable["log_worth"]}
+        if self.spread is None:
+            log_priors["spread"] = density.log_spread_prior(WORTHS, np.log(spreads.worths))
+        if self.covariates:
+            log_priors["covariate"] = log_prior_by_variable["covariate"]
+        if self.has_ties:
+            log_priors["tie"] = log_prior_by_variable["tie"]
+        return {
+            name: np.asarray(densities).reshape(shape) for name, densities in log_priors.items()
+        }
+
+
+def build_datasets(
+    posterior: "xarray.Dataset", stored_data: StoredData, descriptions: Mapping[str, str]
+) -> "dict[str, xarray.Dataset]":
+    """Return the tree's datasets: draws with descriptions, and stored data."""
+    import xarray as xr
+
+    for variable_name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = descriptions[str(variable_name)]
+    constants = {"kind": stored_data.kind, **stored_data.constants}
+    return {
+        "posterior": posterior,
+        "sample_stats": xr.Dataset({}, get_draw_coordinates(posterior)),
+        "observed_data": xr.Dataset(stored_data.observed, stored_data.coordinates),
+        "constant_data": xr.Dataset(
+            constants, {**stored_data.coordinates, "option": posterior["option"].values}
+        ),
+    }
+
+
+# Draws as chains, so that fits run, are stored and continue like all others ----------------------
+
+
+class PointRecord(NamedTuple):
+    """Recorded draws of parameter vectors and log prior sds, one row per draw."""
+
+    points: np.ndarray  # (draws, size)
+    logs: np.ndarray  # (draws, 4) log standard deviations
+
+    @classmethod
+    def empty(cls, draws: int, size: int) -> "PointRecord":
+        """Return an empty record for `draws` parameter vectors."""
+        return cls(np.zeros((draws, size)), np.zeros((draws, 4)))
+
+
+class LatticeChain(IndependentDraws):
+    """Independent draws from the Laplace grid, corrected for skewness."""
+
+    block_size: ClassVar[int] = 1000
+    record: PointRecord
+
+    def __init__(self, problem: WorthProblem, draws: int, rng: np.random.Generator) -> None:
+        self.problem = problem
+        super().__init__(draws, rng)
+        self.record = PointRecord.empty(draws, problem.density.size)
+
+    def _draw_block(self, rng: np.random.Generator) -> PointRecord:
+        """Draw a block of parameters and log sds, widened for dependent answers."""
+        points, spreads = sample_posterior(self.problem.marginal, rng, self.block_size)
+        # sweeps return another number of draws
+        draw_indices = np.arange(self.block_size) * points.shape[1] // self.block_size
+        points, marginal = points[:, draw_indices], self.problem.marginal
+        score_variance = self.problem.respondents.adjusted_variance
+        if score_variance is not None:
+            points = widen_points(rng, marginal, score_variance, points, marginal.mean_mode).wide
+        return PointRecord(points.T, np.log(np.array(spreads))[:, draw_indices].T)
+
+
+class TrajectoryChain(FixedChain):
+    """One Hamiltonian chain of parameters and prior sds."""
+
+    _PARTS = ("state", "leap", "sweeps")
+
+    state: ScaleState
+    record: PointRecord
+
+    def __init__(
+        self,
+        sampler: HamiltonianSampler,
+        draws: int,
+        tune: int,
+        thin: int,
+        rng: np.random.Generator,
+    ) -> None:
+        """Draw the starting state and allocate the record."""
+        super().__init__(draws, tune, thin)
+        self.sampler, self.rng = copy.copy(sampler), rng
+        self.state, self.leap = sampler.draw_start(rng, 1), np.array(sampler.step)
+        self.record = PointRecord.empty(draws, sampler.density.size)
+
+    def run_until(self, until: int) -> None:
+        """Run the chain until it has done `until` sweeps."""
+        while self.sweeps < until:
+            self.sampler.step = float(self.leap)
+            self.state, acceptance = self.sampler.sweep(self.rng, self.state)
+            self.sweeps += 1
+            if self.sweeps <= self.tune:
+                log_step_change = (float(acceptance[0]) - _TARGET_ACCEPTANCE) / math.sqrt(
+                    self.sweeps + 10.0
+                )
+                self.leap = np.array(min(float(self.leap) * math.exp(log_step_change), 1.5))
+            elif (self.sweeps - self.tune) % self.thin == 0:
+                record_row = self.recorded - 1
+                self.record.points[record_row] = self.state.points[:, 0]
+                self.record.logs[record_row] = self.state.logs[:, 0]

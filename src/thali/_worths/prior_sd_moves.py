@@ -1,0 +1,125 @@
+"""Moves of prior standard deviations, alone and together with their parameters."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .posterior_density import Density, Spreads
+
+
+class ScaleState(NamedTuple):
+    """Parameters, log prior sds and log-likelihood of several chains."""
+
+    points: np.ndarray  # (size, chains)
+    logs: np.ndarray  # (4, chains) logs of the standard deviations; NaN where the density has none
+    likelihood: np.ndarray  # (chains,)
+
+    @property
+    def spreads(self) -> Spreads:
+        """Prior standard deviations of each chain."""
+        return Spreads(*np.exp(self.logs))
+
+    def accept_where(self, is_accepted: np.ndarray, proposal: "ScaleState") -> "ScaleState":
+        """Return the state with the proposal in chains that accepted it."""
+        return ScaleState(
+            *(np.where(is_accepted, new, old) for new, old in zip(proposal, self, strict=True))
+        )
+
+    @classmethod
+    def from_points(cls, density: Density, points: np.ndarray, log_sds: np.ndarray) -> "ScaleState":
+        """Return the state of chains at these parameters and log sds."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return cls(points, log_sds, density.log_likelihoods(points))
+
+
+# Slices -------------------------------------------------------------------------------------------
+
+
+_SLICE_WIDTH, _STEPS_OUT = 1.0, 20  # width of slices, and steps out in both directions together
+
+
+def sample_by_slice(
+    rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndarray], x: np.ndarray
+) -> np.ndarray:
+    """Update each entry of x by slice sampling with stepping out (Neal 2003)."""
+    log_height = log_density(x) - rng.standard_exponential(x.shape)
+    low = x - _SLICE_WIDTH * rng.random(x.shape)
+    high, steps_low = low + _SLICE_WIDTH, np.floor(_STEPS_OUT * rng.random(x.shape))
+    for interval_end, end_step, n_steps in (
+        (low, -_SLICE_WIDTH, steps_low),
+        (high, _SLICE_WIDTH, _STEPS_OUT - 1 - steps_low),
+    ):
+        for k in range(_STEPS_OUT):
+            is_outside = (k < n_steps) & (log_density(interval_end) > log_height)
+            if not is_outside.any():
+                break
+            interval_end[is_outside] += end_step
+    new_x, is_open = x.copy(), np.ones(x.shape, bool)
+    while is_open.any():
+        candidates = low + (high - low) * rng.random(x.shape)
+        is_inside = log_density(np.where(is_open, candidates, x)) > log_height
+        new_x = np.where(is_open & is_inside, candidates, new_x)
+        is_open &= ~is_inside
+        low, high = (
+            np.where(is_open & (candidates < x), candidates, low),
+            np.where(is_open & (candidates >= x), candidates, high),
+        )
+    return new_x
+
+
+# The moves ----------------------------------------------------------------------------------------
+
+
+# range of the log standard deviation of steps along scales
+_LOG_STEP_RANGE = math.log(0.02), math.log(2.0)
+
+
+def sample_spread(
+    rng: np.random.Generator, density: Density, state: ScaleState, k: int
+) -> ScaleState:
+    """Sample prior sd number k given the parameters, by slice sampling."""
+    log_density = density.conditional_log_spread_density(state.points, k)
+    return state._replace(
+        logs=_replace_row(state.logs, k, sample_by_slice(rng, log_density, state.logs[k]))
+    )
+
+
+def move_spread_with_coordinates(
+    rng: np.random.Generator, density: Density, state: ScaleState, k: int
+) -> ScaleState:
+    """Propose to scale prior sd number k and its parameters by one factor."""
+    n_chains, old_log_sd = state.points.shape[1], state.logs[k]
+    log_factor = rng.standard_normal(n_chains) * np.exp(rng.uniform(*_LOG_STEP_RANGE, n_chains))
+    # the prior of the scaled coordinates cancels with the change of volume
+    with np.errstate(over="ignore", invalid="ignore"):
+        proposal = ScaleState.from_points(
+            density,
+            density.scale_coordinates(state.points, k, np.exp(log_factor)),
+            _replace_row(state.logs, k, old_log_sd + log_factor),
+        )
+        log_ratio = proposal.likelihood - state.likelihood
+        log_ratio = (
+            log_ratio
+            + density.log_spread_prior(k, old_log_sd + log_factor)
+            - density.log_spread_prior(k, old_log_sd)
+        )
+    return state.accept_where(-rng.standard_exponential(n_chains) < log_ratio, proposal)
+
+
+def move_spreads(
+    rng: np.random.Generator, density: Density, state: ScaleState, learned: Sequence[int]
+) -> ScaleState:
+    """Update each learned prior sd, alone and together with its parameters."""
+    for k in learned:
+        state = sample_spread(rng, density, state, k)
+        state = move_spread_with_coordinates(rng, density, state, k)
+    return state
+
+
+def _replace_row(array: np.ndarray, row_index: int, values: np.ndarray) -> np.ndarray:
+    """Return a copy of an array with one row replaced."""
+    changed_array = array.copy()
+    changed_array[row_index] = values
+    return changed_array

@@ -1,0 +1,252 @@
+"""Variance of respondents' scores at the mode, and draws widened by it (sandwich)."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._data.respondent_answers import list_possible_answers
+from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
+from thali._model.cluster_robust_variance import (
+    RespondentScores,
+    ScoreVariance,
+    expect_answers,
+    raise_improbable_variance,
+)
+from thali._model.dependent_answers import choose_dependence, mean_design_effect
+from thali._people.people_argument import ADJUSTED
+from thali._posterior.respondent_dependence import POWER, SCORES, Dependence
+
+from .posterior_density import Density
+from .set_choice_density import ChoiceSetDensity, iterate_answers_by_size
+
+if TYPE_CHECKING:
+    from thali._data.pairs import PairedComparisons
+
+    from .laplace_approximation import Marginal
+
+_MAX_CONTRASTS = 50  # options whose degrees of freedom give the median
+_MAX_CHANGE = 700.0  # of a log worth by Student's t
+
+
+class AnswerScores(NamedTuple):
+    """Gradients of the log probability of every possible answer at a point."""
+
+    matrix: Any  # sparse (answers, size)
+    p: np.ndarray  # (answers,)
+    sizes: np.ndarray  # answers of each question
+    gradient: np.ndarray
+    hessian: np.ndarray
+
+    def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> "AnswerScores":
+        """Return gradient and Hessian of the log-likelihood (already computed)."""
+        return self
+
+    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Return log-likelihood gradients, one per row of the sparse `tally` of answers."""
+        return (tally @ self.matrix).toarray()
+
+    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Return weights that make squared scores sum to the information of each `tally` row."""
+        return expect_answers(tally, self.sizes, self.p)
+
+
+def compute_answer_scores(
+    density: Density, data: "PairedComparisons | Choices", point: np.ndarray
+) -> AnswerScores:
+    """Return gradients of all possible answers, in the order of `group_by_respondent`."""
+    expansion = density.expand(point)
+    gradient_and_hessian = expansion.gradient[:, 0], -expansion.curvature.assemble_dense()
+    if isinstance(density, ChoiceSetDensity):
+        assert isinstance(data, Choices)
+        return AnswerScores(*_score_set_answers(density, data, point), *gradient_and_hessian)
+    return AnswerScores(*_score_pair_answers(density, point), *gradient_and_hessian)
+
+
+def _score_pair_answers(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return gradients, probabilities (rows: each pair's outcomes) and outcomes per pair."""
+    from scipy.sparse import vstack
+
+    n, has_ties = density.n_rows, density.rows.has_ties
+    ones, zeros = np.ones(n), np.zeros(n)
+    # counts of wins, losses and ties
+    outcome_counts = [(ones, zeros, zeros), (zeros, zeros, ones), (zeros, ones, zeros)]
+    if not has_ties:
+        del outcome_counts[1]
+    densities = [density.with_counts(*counts) for counts in outcome_counts]
+    row_order = np.arange(len(densities) * n).reshape(len(densities), -1).T.ravel()
+    log_probabilities = np.concatenate(
+        [d.row_log_likelihoods(point[:, None])[:, 0] for d in densities]
+    )
+    score_matrix = vstack([d.row_scores(point) for d in densities]).tocsr()
+    return score_matrix[row_order], np.exp(log_probabilities)[row_order], np.full(n, len(densities))
+
+
+def _score_set_answers(
+    density: ChoiceSetDensity, data: Choices, point: np.ndarray
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return gradients and probabilities of all answers to all sets, and answers per set."""
+    # A set with a tie has only its given answer.
+    set_sizes, set_starts, worst_positions = data.sizes, data.start, None
+    if data.worst is not None:
+        answers = list_possible_answers(set_starts)
+        set_of_answer = np.repeat(np.arange(len(set_sizes)), answers.sizes)
+        best_positions, worst_positions = answers.best, answers.worst
+    else:
+        positions = np.arange(len(data.members))
+        best_positions = positions[
+            (data.n_tied[data.set_of] == 1) | (positions == set_starts[data.set_of])
+        ]
+        set_of_answer = data.set_of[best_positions]
+    row_blocks, member_blocks, tied_counts = zip(
+        *iterate_answers_by_size(data, set_of_answer, best_positions, worst_positions), strict=True
+    )
+    zeros, row_order = (
+        np.zeros(len(best_positions), np.int64),
+        np.argsort(np.concatenate(row_blocks)),
+    )
+    possible_answers = density.rows._replace(
+        members=member_blocks, n_tied=tied_counts, judge=zeros, counts=zeros + 1.0
+    )
+    answer_density = density.with_rows(possible_answers)
+    p = np.exp(answer_density.row_log_likelihoods(point[:, None])[:, 0])[row_order]
+    p[data.n_tied[set_of_answer] > 1] = 1.0  # the one answer of its question
+    return answer_density.row_scores(point)[row_order], p, np.bincount(set_of_answer)
+
+
+class RespondentVariance(NamedTuple):
+    """Variance of respondents' scores, with its degrees of freedom."""
+
+    scores: ScoreVariance
+    root: np.ndarray  # (size, size): L with L L' the covariance of draws
+    df: float
+    freedom: float  # respondents less one for each contrast
+
+    def matrix(self) -> np.ndarray:
+        r"""Return the matrix that widens deviations of covariance LL' to L V L'.
+
+        V is the variance of scores.
+        """
+        score_variance = raise_improbable_variance(self.scores, self.df, self.freedom)
+        eigenvalues, eigenvectors = np.linalg.eigh(score_variance)
+        square_root = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ eigenvectors.T
+        return self.root @ square_root @ np.linalg.inv(self.root)
+
+
+def estimate_respondent_variance(
+    density: Density,
+    data: "PairedComparisons | Choices",
+    clusters: AnswersByRespondent,
+    point: np.ndarray,
+    covariance_root: np.ndarray,
+) -> RespondentVariance:
+    """Estimate the variance of respondents' scores at the mode.
+
+    `covariance_root` is that of the covariance of draws.
+    """
+    n, n_parameters = density.n_options, density.size
+    scores = RespondentScores(
+        compute_answer_scores(density, data, point),
+        clusters.tally,
+        point,
+        point[:0],
+        covariance_root,
+    )
+    contrasts = np.zeros((n, n_parameters, 1))
+    contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
+    df = float(np.median(scores.degrees_of_freedom(contrasts[:: max(1, n // _MAX_CONTRASTS)])))
+    return RespondentVariance(
+        scores.compute_variance(),
+        covariance_root,
+        df,
+        (clusters.n_respondents - 1) / (n_parameters - 1),
+    )
+
+
+class RespondentAdjustment(NamedTuple):
+    """Correction for repeated answers of respondents, and the variance of their scores.
+
+    Both are None without respondents.
+    """
+
+    dependence: Dependence | None = None
+    variance: RespondentVariance | None = None
+
+    @property
+    def adjusted_variance(self) -> RespondentVariance | None:
+        """Variance by which draws are widened; None if they are not."""
+        if self.dependence is None or self.dependence.model != ADJUSTED:
+            return None
+        return self.variance
+
+    @property
+    def score_dependence(self) -> Dependence | None:
+        """`dependence`, marked as a variance of scores if draws are widened by it."""
+        if self.dependence is None or self.adjusted_variance is None:
+            return self.dependence
+        return replace(
+            self.dependence,
+            by=SCORES,
+            df=self.adjusted_variance.df,
+            share=self.adjusted_variance.scores.share,
+        )
+
+    @property
+    def power_dependence(self) -> Dependence | None:
+        """`dependence`, marked as a power of the likelihood if draws would be widened."""
+        if self.dependence is None or self.adjusted_variance is None:
+            return self.dependence
+        return replace(self.dependence, by=POWER)
+
+
+def build_adjustment(
+    data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, default_adjustment: str
+) -> RespondentAdjustment:
+    """Return the correction for repeated answers of respondents in these data."""
+    density = marginal.density
+    clusters = group_by_respondent(data, bool(data.n_ties) or density.rows.has_ties)
+    known_clusters = []
+    if clusters is not None:
+        known_clusters.append(clusters)
+    dependence = choose_dependence(people, default_adjustment, data, known_clusters)
+    if dependence is None or clusters is None:
+        return RespondentAdjustment(dependence)
+    _, mode = marginal.best
+    covariance_root = mode.factor.draw(np.eye(density.size))
+    variance = estimate_respondent_variance(density, data, clusters, mode.point, covariance_root)
+    return RespondentAdjustment(
+        replace(dependence, effect=mean_design_effect([variance.scores])), variance
+    )
+
+
+class WidenedPoints(NamedTuple):
+    """Parameter vectors (size, n_draws), widened by the variance over respondents."""
+
+    narrow: np.ndarray  # normal, with the variance treated as known
+    wide: np.ndarray  # Student's t, with its degrees of freedom
+
+
+def widen_points(
+    rng: np.random.Generator,
+    marginal: "Marginal",
+    variance: RespondentVariance,
+    points: np.ndarray,
+    centre: np.ndarray,
+) -> WidenedPoints:
+    """Return parameter vectors widened around `centre` for respondents' dependence."""
+    widening_matrix, df, centre_column = variance.matrix(), variance.df, centre[:, None]
+    _, mode = marginal.best
+    deviations = widening_matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
+    narrow_points = centre_column + widening_matrix @ (points - centre_column)
+    variance_factor = df / rng.chisquare(df, points.shape[1])
+    added_deviations = np.sqrt(np.clip(variance_factor - 1.0, 0.0, None)) * deviations
+    added_deviations *= np.minimum(
+        1.0, _MAX_CHANGE / np.maximum(np.abs(added_deviations).max(axis=0), 1e-300)
+    )
+    wide_points = (
+        centre_column
+        + np.sqrt(np.minimum(variance_factor, 1.0)) * (narrow_points - centre_column)
+        + added_deviations
+    )
+    return WidenedPoints(narrow_points, wide_points)
