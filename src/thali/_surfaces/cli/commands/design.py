@@ -320,7 +320,7 @@ def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]
     for column in ("utility", "sd"):
         if column not in frame:
             continue
-        numbers = pd.to_numeric(frame[column], errors="coerce")
+        numbers: Any = pd.to_numeric(frame[column], errors="coerce")
         if numbers.isna().any():
             row = frame.loc[numbers.isna()].iloc[0]
             raise DataError(
