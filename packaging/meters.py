@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE, TESTS, LIMITS = ROOT / "src", ROOT / "tests", ROOT / "packaging" / "meters.json"
 # tables of everything: to follow their strings says nothing
-REGISTRIES = ("_lazy_imports", "class_names", "registry", "spec")
+REGISTRIES = ("_lazy_imports", "class_names", "kinds", "registry", "spec")
 # folders with functions of a model's or the leaderboard's name
 HALLS = ("surfaces", "plots", "findings")
 

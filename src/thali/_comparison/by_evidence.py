@@ -132,7 +132,6 @@ def build_table_of_records(
 
 def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) -> None:
     """Warn about models whose evidence is missing or unreliable."""
-    evidence_by_name = table.attrs["evidence"]
     missing_models = table.attrs["missing"]
     if pending_models := list(missing_models["model"]):
         category = IncompleteWarning
@@ -148,10 +147,12 @@ def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) ->
                 ".",
             )
         )
-    if unusable_models := [
-        name for name, evidence in evidence_by_name.items() if not evidence.usable
-    ]:
-        warn(ConvergenceWarning(*_format_unusable(unusable_models, evidence_by_name)))
+    message_parts: list[object] = []
+    for name, evidence in table.attrs["evidence"].items():
+        if not evidence.usable:
+            message_parts += [f"Model {name!r}: ", evidence.convergence.message, " "]
+    if message_parts:
+        warn(ConvergenceWarning(*message_parts[:-1]))
 
 
 def number_models(model_names: Iterable[str]) -> list[Fit]:
@@ -209,16 +210,6 @@ def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:
         name: check_positive("prior_odds", prior_odds[name], f"the prior odds of {name!r}")
         for name in models
     }
-
-
-def _format_unusable(
-    model_names: list[str], evidence_by_name: dict[str, LogEvidence]
-) -> tuple[object, ...]:
-    """Return the parts of a warning about models with unreliable evidence."""
-    message_parts: list[object] = []
-    for name in model_names:
-        message_parts += [f"Model {name!r}: ", evidence_by_name[name].convergence.message, " "]
-    return tuple(message_parts[:-1])
 
 
 EVIDENCE = "evidence"

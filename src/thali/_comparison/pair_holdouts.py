@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(NamedTuple):
     """Scores of one held-out pair, in natural logarithms."""
 
     predicted: float  # posterior mean of the probability that the first option is chosen
@@ -362,7 +360,7 @@ class BinomialScorer(Scorer):
 
     def score_one(self, model: Any, test: list[HeldOutPair]) -> dict[str, Any]:
         """Return the scores of each held-out pair, by name of the score."""
-        scores = [asdict(self._score_pair(model, pair)) for pair in test]
+        scores = [self._score_pair(model, pair)._asdict() for pair in test]
         return {name: [pair_scores[name] for pair_scores in scores] for name in scores[0]}
 
     def _score_pair(self, model: Any, pair: HeldOutPair) -> Score:
@@ -527,13 +525,24 @@ class GaussianScorer(Scorer):
         """Return log scores and squared errors of all similarities, with a constant reference."""
         log_scores = score_table.build_score_frame("log_score")
         predicted_frame = score_table.build_score_frame("predicted")
-        observed_values = score_table.splitter.get_observed()
-        reference_scores = [
-            score_constant_prediction(
-                observed_values["values"], observed_values["judgements"], units
-            )
-            for units in score_table.units
-        ]
+        similarities = score_table.splitter.get_observed()["values"]
+        judgements = score_table.splitter.get_observed()["judgements"]
+        reference_scores = []
+        for units in score_table.units:  # scored by the normal distribution of the others
+            is_training = np.ones(len(similarities), bool)
+            is_training[units] = False
+            training_judgements = judgements[is_training]
+            training_mean = np.average(similarities[is_training], weights=training_judgements)
+            sum_of_squares = (
+                training_judgements * (similarities[is_training] - training_mean) ** 2
+            ).sum()
+            variance = sum_of_squares / max(len(training_judgements) - 1, 1) / judgements[units]
+            with np.errstate(divide="ignore", invalid="ignore"):  # equal similarities
+                log_score = -0.5 * (
+                    (similarities[units] - training_mean) ** 2 / variance
+                    + np.log(2.0 * np.pi * variance)
+                )
+            reference_scores.append((log_score, np.full(len(units), training_mean)))
         log_scores[BASE], predicted_frame[BASE] = np.concatenate(reference_scores, axis=1)
         error_frame = score_table.build_score_frame("log_score_mcse").assign(**{BASE: 0.0})
         squared_errors = predicted_frame.sub(score_table.get_observed("values"), axis=0) ** 2
@@ -561,23 +570,3 @@ class GaussianScorer(Scorer):
     def format_prediction(self, row: Any) -> str:
         """Return a pair with its observed and predicted similarity, as text."""
         return f"{row.a} and {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"
-
-
-def score_constant_prediction(
-    similarities: np.ndarray, judgements: np.ndarray, left_out: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Score held-out similarities by the normal distribution of the others."""
-    is_training = np.ones(len(similarities), bool)
-    is_training[left_out] = False
-    training_judgements = judgements[is_training]
-    training_mean = float(np.average(similarities[is_training], weights=training_judgements))
-    sum_of_squares = float(
-        (training_judgements * (similarities[is_training] - training_mean) ** 2).sum()
-    )
-    variance = sum_of_squares / max(len(training_judgements) - 1, 1) / judgements[left_out]
-    with np.errstate(divide="ignore", invalid="ignore"):  # equal similarities
-        log_score = -0.5 * (
-            (similarities[left_out] - training_mean) ** 2 / variance
-            + np.log(2.0 * np.pi * variance)
-        )
-    return log_score, np.full(len(left_out), training_mean)

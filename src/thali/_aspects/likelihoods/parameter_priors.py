@@ -417,10 +417,7 @@ class ParameterLine(NamedTuple):
 
 @log_density.register(ParameterLine)
 def _log_parameter_density(line: Any, x: Any) -> Any:
-    """Return the log conditional density of parameter p at unconstrained x.
-
-    It is computed at the inverse temperature of the chain.
-    """
+    """Return the tempered log conditional density of parameter p at unconstrained x."""
     likelihood, c, b, p = line
     c.parameters[p] = value_on_line(likelihood, p, x)
     likelihood_at = insert_parameters(likelihood, c)

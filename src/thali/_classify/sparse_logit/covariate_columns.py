@@ -20,6 +20,20 @@ def add_intercept_column(matrix: np.ndarray, has_intercept: bool) -> np.ndarray:
     return np.column_stack([matrix, np.ones(len(matrix))])
 
 
+def compute_class_probabilities(
+    linear: np.ndarray, is_class: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return log probabilities of the observed classes and probabilities of all but the reference.
+
+    Axis 1 of `linear`, the linear predictors, is that of the classes other than the reference.
+    """
+    maximum = np.maximum(linear.max(axis=1), 0.0)
+    probabilities = np.exp(linear - maximum[:, None])
+    sums = probabilities.sum(axis=1) + np.exp(-maximum)
+    probabilities /= sums[:, None]
+    return (linear * is_class).sum(axis=1) - maximum - np.log(sums), probabilities
+
+
 class DenseColumns:
     """Standardised covariates as a dense matrix Z (n, m), with its products."""
 

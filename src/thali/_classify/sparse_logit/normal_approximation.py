@@ -25,9 +25,8 @@ from thali._inference.user_warnings import warn
 from thali.errors import DataError, DataWarning, Setting
 
 from ..dask_blocks import add_fields
-from .covariate_columns import SparseColumns
+from .covariate_columns import SparseColumns, compute_class_probabilities
 from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
-from .posterior_mode import compute_class_probabilities
 from .time_forecast import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, has_few_rows
 
 # The log-likelihood of the multinomial logit to second order, at given coefficients, or its mean

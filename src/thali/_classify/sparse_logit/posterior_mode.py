@@ -28,6 +28,7 @@ from thali.errors import DataError
 
 from ..covariates_and_labels import is_sparse, list_non_reference_classes, list_varying_columns
 from ..posterior_datasets import list_nonzero_cells
+from .covariate_columns import compute_class_probabilities
 from .gibbs_sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
@@ -95,20 +96,6 @@ def maximise_posterior(
     return CoefficientMaximum(
         mode.coef, mode.log_likelihood, mode.value, n_steps, slope, slope <= 1e3 * TOLERANCE
     )
-
-
-def compute_class_probabilities(
-    linear: np.ndarray, is_class: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return log probabilities of the observed classes and probabilities of all but the reference.
-
-    Axis 1 of `linear`, the linear predictors, is that of the classes other than the reference.
-    """
-    maximum = np.maximum(linear.max(axis=1), 0.0)
-    probabilities = np.exp(linear - maximum[:, None])
-    sums = probabilities.sum(axis=1) + np.exp(-maximum)
-    probabilities /= sums[:, None]
-    return (linear * is_class).sum(axis=1) - maximum - np.log(sums), probabilities
 
 
 class _PenalisedLikelihood(Target[CoefficientPoint]):

@@ -162,10 +162,13 @@ def _fit_choices(
     """Return whether a column grouping has the alternatives that were listed or chosen."""
     if listed_names:
         return set(listed_names) <= set(alternative_labels)
-    return (
-        _are_alternatives(alternative_labels, chosen_texts)
-        or bool(match_codes(_drop_none_words(chosen_texts), alternative_labels))
-        or any(simplify_name(name) in AVAILABLE.sure for name in column_groups)
+    choices = _drop_none_words(chosen_texts)
+    labels = set(alternative_labels)
+    if chosen_labels := choices - find_no_answers(chosen_texts, alternative_labels):
+        if chosen_labels <= labels or labels == set(_NUMBERS[: len(alternative_labels)]):
+            return True
+    return bool(match_codes(choices, alternative_labels)) or any(
+        simplify_name(name) in AVAILABLE.sure for name in column_groups
     )
 
 
@@ -285,15 +288,6 @@ def _find_none_offer(names: list[str]) -> str | None:
     if alternative_names & set(NO_CHOICE):
         return None
     return none_column
-
-
-def _are_alternatives(alternatives: tuple[str, ...], chosen_texts: set[str]) -> bool:
-    """Return whether all choices are these alternatives, or these are numbered 1, 2, ..."""
-    chosen_labels = _drop_none_words(chosen_texts) - find_no_answers(chosen_texts, alternatives)
-    return bool(chosen_labels) and (
-        chosen_labels <= set(alternatives)
-        or set(alternatives) == set(_NUMBERS[: len(alternatives)])
-    )
 
 
 def add_lacking_word(columns: WideTasks, missing: Any) -> Any:

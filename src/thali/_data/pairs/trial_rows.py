@@ -189,7 +189,7 @@ def _recognise_outcomes(
     if sides_by_text is not None:
         return _build_verdicts(codes, texts, sides_by_text, "the chosen side")
     if coding is not None:
-        wrong_row = int(is_unread.argmax())
+        wrong_row = is_unread.argmax()
         raise DataError(
             f"Column {chosen_column!r} contains"
             f" {format_label(frame[chosen_column].iloc[wrong_row])!r} in row"
@@ -346,7 +346,7 @@ def _build_unreadable_error(
     )
     if not is_fault.any():
         is_fault = is_unread
-    wrong_row = int(is_fault.argmax())
+    wrong_row = is_fault.argmax()
     faulty_text = cell_texts[wrong_row]
     equal_rows = frame.loc[
         is_fault & (frame[chosen_column].astype(str).str.strip() == faulty_text).to_numpy()

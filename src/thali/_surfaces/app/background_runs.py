@@ -44,11 +44,6 @@ class DrawCounts(NamedTuple):
     target: int
 
 
-def count_cores() -> int:
-    """Return the number of processors that one run may use."""
-    return min(_PARALLEL_CHAINS, os.cpu_count() or 1)
-
-
 class Runs:
     """The runs (child processes) of this server, and those left by an earlier one."""
 
@@ -163,7 +158,7 @@ class Runs:
                     "thali._surfaces.app.child_process",
                     run_name,
                     str(study.path),
-                    str(count_cores()),
+                    str(min(_PARALLEL_CHAINS, os.cpu_count() or 1)),
                 ],
                 # -P: the folder of the table may contain a file named like a Python module
                 cwd=study.path,

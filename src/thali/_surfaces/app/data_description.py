@@ -115,13 +115,13 @@ def _describe_data(study: StudyFolder, message_words: AppWords) -> dict[str, Any
         description["kind"] = data_kind
         data_questions = _choose_questions(data_kind, data)
         description["questions"] = data_questions.list_questions(
-            data, read_request.get("typed", {}), description["offered"]
+            data, study.typed, description["offered"]
         )
         description["facts"] = [_format_fact(*fact) for fact in data_questions.list_facts(data)]
         description["size"] = description["facts"][0][1]
         description["parts"] = _count_parts(data)
         description["attributes"] = data_questions.list_attributes(data)
-        default_model = choose_default_model(data, {GROUP} & read_request.get("typed", {}).keys())
+        default_model = choose_default_model(data, {GROUP} & study.typed.keys())
         description["models"] = [default_model.offer.name, *default_model.others]
         description["settings"] = default_model.settings
     except RecognitionError as error:

@@ -213,7 +213,7 @@ class Pages:
         read_request = study.read(READ)
         data_kind = reading["kind"]
         named_arguments = reading["named"]
-        typed_options = read_request.get("typed", {})
+        typed_options = study.typed
         offered_columns = _list_offered_columns(reading)
 
         def build(options: Any) -> list[Field]:
@@ -263,12 +263,11 @@ class Pages:
         """Return the template variables of the screen on which a model is chosen."""
         # After a refused fit, it contains the reason.
         reading = find_reading(study)
-        read_request = study.read(READ)
         fit_request = study.read(FIT) or study.read("draft")
         refusal = _Refusal(read_end(study, FIT), fit_request)
         offered_columns = _list_offered_columns(reading)
         model_contexts = []
-        has_people = bool(offered_columns[GROUP]) or GROUP in read_request.get("typed", {})
+        has_people = bool(offered_columns[GROUP]) or GROUP in study.typed
         for offer in list_offers(reading["kind"]):
             name = offer.name
             spec = offer.spec
@@ -299,7 +298,7 @@ class Pages:
         question_fields = refusal.attach(
             build_fields(
                 question_options,
-                read_request.get("typed", {}),
+                study.typed,
                 reading["columns"],
                 offered=offered_columns,
             )
@@ -318,6 +317,9 @@ class Pages:
     def _build_run_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the template variables of the screen with a fit's progress."""
         fit_request = study.read(FIT)
+        typed = fit_request["typed"]
+        spec, _ = find_model(fit_request["model"])
+        option_words = {option.word for option in spec.select_options(spec.choose_method(typed))}
         return {
             "state": self._runs.find_state(study, FIT),
             "stopping": self._runs.is_stopping(study, FIT),
@@ -325,7 +327,8 @@ class Pages:
             "look": self._runs.find_state(study, LOOK),
             "look_end": read_end(study, LOOK),
             "has_chains": fit_request["has_cores"],
-            "until_agree": _has_automatic_length(fit_request["model"], fit_request["typed"]),
+            # whether the chains have no fixed number of draws
+            "until_agree": {"chains", "tune"} <= option_words and "draws" not in typed,
             "log": study.read_log(FIT),
         }
 
@@ -549,13 +552,6 @@ def _is_impossible(study: StudyFolder, run_name: str) -> bool:
     with suppress(ThaliError):
         return bool(read_end(study, run_name)["message"])
     return False
-
-
-def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
-    """Return whether the model's chains have no fixed number of draws."""
-    spec, _ = find_model(model)
-    option_words = {option.word for option in spec.select_options(spec.choose_method(typed))}
-    return "chains" in option_words and "tune" in option_words and "draws" not in typed
 
 
 def _label_recognised_column(
