@@ -5,8 +5,8 @@
 The problems are those of `default_fits.py`. The first chain of the default fit tunes and draws for some
 CPU seconds; the table has the microseconds of a sweep that were forecast, those that it took in the
 second half of that time, and their ratio. The constants stand beside the forecasts:
-`samplers/cost_forecast.py` of aspects, `arguments.py` of the sparse logit and of product classes,
-`engines.py` of Plackett-Luce regression, `hierarchical_fit.py`, and `logit.py` for the logits
+`samplers/cost_forecast.py` of aspects, `fitting_methods.py` of the classifiers, `fit_preparation.py`
+of product classes, `hierarchical_fit.py`, and `latent_class/maximum_likelihood.py` for the logit
 without chains, which `latent_class_logit.py` times.
 """
 
