@@ -222,7 +222,6 @@ def has_all_judges(data: Judgements) -> bool:
 def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProblem:
     """Return the posterior density of the votes, with their periods and judges."""
     from thali._worths.density_from_data import build_density
-    from thali._worths.posterior_density import Density, DistinctComparisons
     from thali._worths.set_choice_density import ChoiceSetDensity, count_distinct_answers
 
     if request.judges and not has_all_judges(data):
@@ -245,6 +244,15 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
             len(judges),
         )
         return BoardProblem(data, request, density, [""], judges)
+    return _build_problem_by_period(data, request, judges)
+
+
+def _build_problem_by_period(
+    data: PairedComparisons, request: WorthsRequest, judges: tuple[str, ...]
+) -> BoardProblem:
+    """Return the posterior density of paired comparisons, with their periods and judges."""
+    from thali._worths.posterior_density import Density, DistinctComparisons
+
     finest_rows = list_finest_rows(data)
     has_ties = bool(data.n_ties)
     zeros = np.zeros(len(finest_rows.x), np.int64)

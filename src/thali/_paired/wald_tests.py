@@ -108,23 +108,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     contrast_estimates = c @ estimates_used
     contrast_covariance = c @ covariance @ c.T
     df = int(np.linalg.matrix_rank(c))
-    if (
-        np.linalg.matrix_rank(
-            contrast_covariance,
-            tol=1e-12 * max(np.trace(contrast_covariance), 1e-300),
-            hermitian=True,
-        )
-        < df
-    ):
-        raise ArgumentError(
-            "A contrast has no standard error, because all of its weights are zero; remove this"
-            " contrast."
-        )
-    statistic = float(
-        contrast_estimates
-        @ np.linalg.pinv(contrast_covariance, rcond=1e-12, hermitian=True)
-        @ contrast_estimates
-    )
+    statistic = _compute_wald_statistic(contrast_estimates, contrast_covariance, df)
     df_by_contrast = None
     p_value = chi_square_tail(statistic, df)
     if fit.is_over_people:
@@ -145,6 +129,29 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
     note = f"W = {statistic:.6g} on {df} df, {format_p_value(p_value)}"
     return WaldTest(title, table, note, statistic, df, p_value)
+
+
+def _compute_wald_statistic(
+    contrast_estimates: np.ndarray, contrast_covariance: np.ndarray, df: int
+) -> float:
+    """Return the Wald statistic; raise ArgumentError if a contrast has no standard error."""
+    if (
+        np.linalg.matrix_rank(
+            contrast_covariance,
+            tol=1e-12 * max(np.trace(contrast_covariance), 1e-300),
+            hermitian=True,
+        )
+        < df
+    ):
+        raise ArgumentError(
+            "A contrast has no standard error, because all of its weights are zero; remove this"
+            " contrast."
+        )
+    return float(
+        contrast_estimates
+        @ np.linalg.pinv(contrast_covariance, rcond=1e-12, hermitian=True)
+        @ contrast_estimates
+    )
 
 
 def f_test_p_value(statistic: float, df: int, error_df: float) -> float:

@@ -182,7 +182,11 @@ def _draw_panel(
     pair_indices = _select_named_pairs(xy)
     x, y = xy[pair_indices].T
     handles += mark_points(ax, x, y, [pair_names[pair] for pair in pair_indices])
-    # the legend is the title
+    _add_panel_legend(ax, handles)
+
+
+def _add_panel_legend(ax: "Axes", handles: list[Any]) -> None:
+    """Add the legend, which is the title, with opaque handles."""
     legend = add_legend(
         ax,
         "lower left",

@@ -433,20 +433,10 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
                     continue
                 if has_none:
                     concepts.append([(line_number, "0")] * n_attributes)
-                for concept, tokens in enumerate(concepts, start=1):
-                    codes = [code for _, code in tokens]
-                    is_chosen = str(int(concept == chosen_concept))
-                    table_rows.append(
-                        [
-                            respondent_text,
-                            str(task_number),
-                            str(concept),
-                            *codes,
-                            is_chosen,
-                            *variable_texts,
-                        ]
-                    )
-                    line_numbers.append(tokens[0][0])
+                table_rows += _build_cho_rows(
+                    respondent_text, task_number, concepts, chosen_concept, variable_texts
+                )
+                line_numbers += [tokens[0][0] for tokens in concepts]
     except StopIteration:
         raise DataError("The file ends within a task; it is not a complete .cho file.") from None
     if expected_numbers is None or not table_rows:
@@ -474,6 +464,27 @@ def _read_cho_concepts(tokens: Iterator[Token], n_attributes: int) -> list[list[
     """Read the level codes of each concept of a .cho task."""
     n_concepts, _ = int(next(tokens)[1]), next(tokens)
     return [[next(tokens) for _ in range(n_attributes)] for _ in range(n_concepts)]
+
+
+def _build_cho_rows(
+    respondent_text: str,
+    task_number: int,
+    concepts: list[list[Token]],
+    chosen_concept: int,
+    variable_texts: list[str],
+) -> list[list[str]]:
+    """Return the rows of a .cho task, one per concept."""
+    return [
+        [
+            respondent_text,
+            str(task_number),
+            str(concept),
+            *(code for _, code in tokens),
+            str(int(concept == chosen_concept)),
+            *variable_texts,
+        ]
+        for concept, tokens in enumerate(concepts, start=1)
+    ]
 
 
 def _check_cho_task(

@@ -32,6 +32,7 @@ from ..priors.given_features import Given
 from ..results.feature_set_search import (
     BestFeatureSet,
     FeatureSearchProblem,
+    FeatureSets,
     compute_evidence,
     find_feature_sets,
     log_feature_gain,
@@ -176,18 +177,25 @@ def find_best_end(
     )
     feature_sets = find_feature_sets(feature_columns, data.n_options)
     best_set = search_best_set("map-features", feature_sets, search_problem)
+    n_reached = _count_reached(best_set, feature_sets, search_problem)
+    return _build_best_draw(
+        best_set, feature_sets.patterns, data, alpha, sigma2, likelihood.first_variance(data)
+    ), n_reached
+
+
+def _count_reached(
+    best_set: BestFeatureSet, feature_sets: FeatureSets, search_problem: FeatureSearchProblem
+) -> int:
+    """Return how many runs reached the best feature set."""
     evidence_by_set = compute_evidence(
         feature_sets, search_problem, np.arange(len(feature_sets.counts))
     )
-    n_reached = int(
+    return int(
         sum(
             evidence_by_set[int(number)] > evidence_by_set[best_set.number] - REACHED_NATS
             for number in feature_sets.of_draw
         )
     )
-    return _build_best_draw(
-        best_set, feature_sets.patterns, data, alpha, sigma2, likelihood.first_variance(data)
-    ), n_reached
 
 
 def _read_shared_features(chain: FeatureChain) -> tuple[np.ndarray, np.ndarray]:

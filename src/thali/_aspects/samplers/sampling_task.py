@@ -88,11 +88,7 @@ def build_task(
     temperatures, lengthens = _choose_temperatures(
         tempering, likelihood.needs_tempering and may_temper
     )
-    updates_jointly = (
-        n_options >= MIN_ANNEALED
-        and len(temperatures) > 1
-        and type(model.likelihood) in draw_weights.answers
-    )
+    updates_jointly = _needs_joint_updates(model, n_options, len(temperatures))
     if sweep is None:
         sweep = _choose_kernel(prior, model, updates_jointly)
     thin = _check_thin(thin, len(temperatures) > 1)
@@ -238,6 +234,15 @@ def _choose_temperatures(tempering: Any, tempers: bool) -> tuple[tuple[float, ..
         " increasing from 1; got ",
         Value("tempering", tempering),
         ".",
+    )
+
+
+def _needs_joint_updates(model: ChainModel, n_options: int, n_temperatures: int) -> bool:
+    """Return whether sweeps draw an object's memberships in overlapping columns jointly."""
+    return (
+        n_options >= MIN_ANNEALED
+        and n_temperatures > 1
+        and type(model.likelihood) in draw_weights.answers
     )
 
 

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from thali._data.experiments.product_encoding import Scheme
+    from thali._inference.progress_display import Progress
     from thali._people.respondent_columns import RespondentCovariates
     from thali._people.respondent_segments import Preferences
 
@@ -229,8 +230,6 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
     def _check_fit(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
         """Check data and arguments; return the job of the fit."""
-        from thali._inference.progress_display import Progress, build_duration_warning
-
         from ..logit_likelihood import find_independent_columns
 
         data = require_experiment(data, self.constants)
@@ -246,7 +245,6 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         panel = build_panel(data, coding, covariates.matrix)
         is_kept = find_independent_columns(panel.tasks)
         panel, column_scales = scale_columns(panel, is_kept)
-
         starts_by_budget = limit_starts(panel, class_numbers, choose, starts)
         n_starts = sum(map(starts_by_budget.min_starts, class_numbers))
         if choose == HELD_OUT:
@@ -254,14 +252,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
         def fit_classes() -> dict[str, Any]:
             """Fit all numbers of classes; return the fitted attributes by name."""
-            warn_of_duration = build_duration_warning(
-                "This fit",
-                "fewer numbers of ",
-                Argument("classes"),
-                ", or fewer ",
-                Argument("starts"),
-            )
-            with Progress(progressbar, "fitting", n_starts, "starts", warn_of_duration) as progress:
+            with _build_fit_progress(progressbar, n_starts) as progress:
                 progress.update(0)
                 start_counter = count(1)
                 fits_by_number = fit_numbers(
@@ -684,6 +675,20 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         """Return tastes of all respondents by draw, (draws, respondents, p)."""
         draws = self._draws_
         return draws.tastes[np.arange(len(draws.sizes))[:, None], draws.of_people]
+
+
+def _build_fit_progress(progressbar: bool, n_starts: int) -> "Progress":
+    """Return the progress display of a fit, which warns of a long duration."""
+    from thali._inference.progress_display import Progress, build_duration_warning
+
+    warn_of_duration = build_duration_warning(
+        "This fit",
+        "fewer numbers of ",
+        Argument("classes"),
+        ", or fewer ",
+        Argument("starts"),
+    )
+    return Progress(progressbar, "fitting", n_starts, "starts", warn_of_duration)
 
 
 # Tables of a fitted latent-class logit ------------------------------------------------------------

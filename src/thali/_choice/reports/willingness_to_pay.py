@@ -103,14 +103,7 @@ def tabulate_willingness_to_pay(
         table.attrs["interval"] = ci
         return table
     if chooser.has_individuals:
-        draw_weights = weights
-        if attends_to_price is not None:
-            draw_weights = weights * attends_to_price
-        if not draw_weights.any():
-            raise DataError(
-                f"No respondent attends to {price!r} in any draw, so willingness to pay is"
-                " undefined."
-            )
+        draw_weights = _compute_draw_weights(weights, attends_to_price, price)
         individual_columns = _summarize_medians(
             amount_draws, draw_weights, thinned_chooser.chain, tails
         )
@@ -147,6 +140,20 @@ def _get_price_attendance(chooser: "Chooser", prices: TestedPrices) -> np.ndarra
     if chooser.attends is None or chooser.attends[..., prices.attribute].all():
         return None
     return chooser.attends[..., prices.attribute]
+
+
+def _compute_draw_weights(
+    weights: np.ndarray, attends_to_price: np.ndarray | None, price: str
+) -> np.ndarray:
+    """Return respondents' weights, by draw where they differ in attending to the price."""
+    draw_weights = weights
+    if attends_to_price is not None:
+        draw_weights = weights * attends_to_price
+    if not draw_weights.any():
+        raise DataError(
+            f"No respondent attends to {price!r} in any draw, so willingness to pay is undefined."
+        )
+    return draw_weights
 
 
 def _summarize_estimate(

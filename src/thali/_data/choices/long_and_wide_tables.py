@@ -142,12 +142,7 @@ def read_wide_occasions(
     frame = select_answered_rows(
         frame, [answer_column], offered_columns, map(format_label, available or ())
     )
-    chosen_labels = list_texts(frame, answer_column)
-    if "" in chosen_labels:
-        raise DataError(
-            f"Row {frame.index[chosen_labels.index('')]} has no chosen alternative; fill it in or"
-            " remove the row."
-        )
+    chosen_labels = _list_chosen_labels(frame, answer_column)
     offered_by_column = _list_offers(frame, alternatives or (), available or {})
     if labels is not None:
         option_labels = check_labels(labels)
@@ -185,6 +180,17 @@ def read_wide_occasions(
         lambda number: f"row {frame.index[number]}",
         row_respondents.people,
     )
+
+
+def _list_chosen_labels(frame: "pd.DataFrame", answer_column: str) -> list[str]:
+    """Return the label chosen in each row; raise DataError where it is missing."""
+    chosen_labels = list_texts(frame, answer_column)
+    if "" in chosen_labels:
+        raise DataError(
+            f"Row {frame.index[chosen_labels.index('')]} has no chosen alternative; fill it in or"
+            " remove the row."
+        )
+    return chosen_labels
 
 
 def _list_offers(
