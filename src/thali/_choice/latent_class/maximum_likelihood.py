@@ -234,7 +234,7 @@ def expect_and_maximise(panel: ChoicePanel, parameters: ClassParameters) -> Clas
 class _ClassTarget(Target[ClassParameters]):
     """Log-likelihood of class log odds and tastes, for Newton climbs."""
 
-    _panel: ChoicePanel
+    panel: ChoicePanel
 
     def move_point(self, point: ClassParameters, change: np.ndarray) -> ClassParameters:
         """Return class parameters after adding `change` to class log odds and tastes."""
