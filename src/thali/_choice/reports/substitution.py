@@ -251,10 +251,8 @@ def tabulate_source_of_volume(
     shares_before, shares_after = settings.shares(
         chooser, [before_market, market], weights.drawn, cores, random_seed
     )
-    new_share, shares_after = (
-        shares_after[:, new_indices].sum(axis=1, keepdims=True),
-        shares_after[:, other_indices],
-    )
+    new_share = shares_after[:, new_indices].sum(axis=1, keepdims=True)
+    shares_after = shares_after[:, other_indices]
     with np.errstate(divide="ignore", invalid="ignore"):
         column_draws = {
             "before": shares_before,
