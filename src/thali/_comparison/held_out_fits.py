@@ -168,22 +168,7 @@ def run_comparison(
         if len(fit_keys) == 1:
             cores_of_fit = cores
             cores = 1
-        fit_settings = settings | {"progressbar": False, "job": None, "cores": cores_of_fit}
-        tasks = []  # part by part, so that an interrupted run has complete parts
-        seeds = seed.spawn(len(parts))
-        for part_index, (part, part_seed) in enumerate(zip(parts, seeds, strict=True)):
-            for name, model in models.items():
-                part_arguments = (part_index, part, part_seed)
-                held_out_fit = HeldOutFit(
-                    name,
-                    clone(model, {}),
-                    splitter,
-                    scorer,
-                    *part_arguments,
-                    fit_settings,
-                    os.getpid(),
-                )
-                tasks.append(held_out_fit)
+        tasks = _list_held_out_fits(models, splitter, scorer, parts, seed, settings, cores_of_fit)
         if folder is not None:
             folder.plan(
                 {format_fit_key(held_out_fit): held_out_fit[0] for held_out_fit in fit_keys}, "fits"
@@ -204,6 +189,36 @@ def run_comparison(
     table.attrs.update(interrupted=is_interrupted, lapses=lapse_by_model)
     warn_about_fits(table, splitter, advise_resuming(job))
     return table
+
+
+def _list_held_out_fits(
+    models: dict[str, Any],
+    splitter: Splitter,
+    scorer: Scorer,
+    parts: Any,
+    seed: Any,
+    settings: Any,
+    cores_of_fit: int | None,
+) -> list[HeldOutFit]:
+    """Return all fits of a comparison, with their seeds."""
+    fit_settings = settings | {"progressbar": False, "job": None, "cores": cores_of_fit}
+    tasks = []  # part by part, so that an interrupted run has complete parts
+    seeds = seed.spawn(len(parts))
+    for part_index, (part, part_seed) in enumerate(zip(parts, seeds, strict=True)):
+        for name, model in models.items():
+            held_out_fit = HeldOutFit(
+                name,
+                clone(model, {}),
+                splitter,
+                scorer,
+                part_index,
+                part,
+                part_seed,
+                fit_settings,
+                os.getpid(),
+            )
+            tasks.append(held_out_fit)
+    return tasks
 
 
 def _build_progress(progressbar: bool, n_fits: int) -> Progress:

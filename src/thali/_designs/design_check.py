@@ -181,13 +181,7 @@ def check(
     if len(utility_draws) > 1:
         bayesian_d_error = np.inf
     if is_identified and len(utility_draws) > 1:
-        utilities_by_draw = [
-            _compute_utilities(data, draw)[data.row_product] for draw in utility_draws
-        ]
-        information_by_draw = [
-            _compute_unit_information(data, design_matrix, u) for u in utilities_by_draw
-        ]
-        bayesian_d_error = float(np.mean([_compute_d_error(draw) for draw in information_by_draw]))
+        bayesian_d_error = _compute_bayesian_error(data, design_matrix, utility_draws)
     signs = parse_directions(directions, names)
     if signs is not None:
         n_dominated = _count_dominated_tasks(data, signs)
@@ -240,6 +234,17 @@ def _compute_d_error(unit_information: np.ndarray) -> float:
     if sign <= 0:
         return np.inf
     return float(np.exp(-log_det / len(unit_information)))
+
+
+def _compute_bayesian_error(
+    data: "ChoiceExperiment", design_matrix: np.ndarray, utility_draws: list[Any]
+) -> float:
+    """Return the mean D-error over draws of the utilities."""
+    utilities_by_draw = [_compute_utilities(data, draw)[data.row_product] for draw in utility_draws]
+    information_by_draw = [
+        _compute_unit_information(data, design_matrix, u) for u in utilities_by_draw
+    ]
+    return float(np.mean([_compute_d_error(draw) for draw in information_by_draw]))
 
 
 class DesignRequest(NamedTuple):

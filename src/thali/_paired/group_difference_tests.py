@@ -151,8 +151,6 @@ def group_test(
     >>> test.df, round(test.p_value, 4)
     (2, 0.0013)
     """
-    import pandas as pd
-
     data_sets = prepare_groups(groups, "groups")
     group_names = list_group_names(groups, len(data_sets), "group")
     pooled_fit = estimate(pool_groups(data_sets), aspects, unique)
@@ -170,20 +168,11 @@ def group_test(
     separate_log_likelihood = sum(fit.log_likelihood for fit in fits)
     saturated_log_likelihood = sum(fit.saturated_value for fit in fits)
     n_weights = pooled_fit.n_parameters
+    n_groups = len(data_sets)
     test_rows = {
         "overall": equal_means_row(cell_counts),
-        "model": (
-            n_weights * len(data_sets),
-            len(n),
-            separate_log_likelihood,
-            saturated_log_likelihood,
-        ),
-        "group": (
-            n_weights,
-            n_weights * len(data_sets),
-            pooled_log_likelihood,
-            separate_log_likelihood,
-        ),
+        "model": (n_weights * n_groups, len(n), separate_log_likelihood, saturated_log_likelihood),
+        "group": (n_weights, n_weights * n_groups, pooled_log_likelihood, separate_log_likelihood),
         "effect": (
             0,
             n_weights,
@@ -192,7 +181,7 @@ def group_test(
         ),
         "imbalance": equal_means_row(n),
     }
-    df = len(n) - n_weights * len(data_sets)
+    df = len(n) - n_weights * n_groups
     fit_test = _test_fits(
         fits, max(2.0 * (saturated_log_likelihood - separate_log_likelihood), 0.0), df, n
     )
@@ -201,26 +190,35 @@ def group_test(
         "model": lambda _: fit_test,
         "imbalance": lambda value: run_equal_means_test(n, value),
     }
-    if len(data_sets) > 1 and all(data.answers is not None for data in data_sets):
+    if n_groups > 1 and all(data.answers is not None for data in data_sets):
         tests["group"] = lambda value: permutation_test(
-            data_sets, pooled_fit, value, n_weights * (len(data_sets) - 1), random_seed
+            data_sets, pooled_fit, value, n_weights * (n_groups - 1), random_seed
         )
     table = tabulate_tests(test_rows, tests)
-    weight_columns = {name: fit.weights for name, fit in zip(group_names, fits, strict=True)} | {
-        "together": pooled_fit.weights
-    }
     caveats = describe_caveats(
-        fit_test, float(n.sum()), max(n_weights * len(data_sets), 1), "group and effect"
+        fit_test, float(n.sum()), max(n_weights * n_groups, 1), "group and effect"
     )
     return GroupTest(
-        title=f"Tests of group effects ({format_plural(len(data_sets), 'group')})",
+        title=f"Tests of group effects ({format_plural(n_groups, 'group')})",
         table=table,
         note=" ".join(filter(None, (_describe_group_difference(table, group_names), caveats))),
         statistic=float(table.loc["group", "deviance"]),  # type: ignore[arg-type]
         df=int(table.loc["group", "df"]),  # type: ignore[arg-type]
         p_value=float(table.loc["group", "p_value"]),  # type: ignore[arg-type]
-        weights=pd.DataFrame(weight_columns, index=pd.Index(pooled_fit.known.names, name="aspect")),
+        weights=_tabulate_weights(group_names, fits, pooled_fit),
     )
+
+
+def _tabulate_weights(
+    group_names: list[str], fits: list[Estimates], pooled_fit: Estimates
+) -> "pandas.DataFrame":
+    """Return the aspect weights of each group and of all groups together, by column."""
+    import pandas as pd
+
+    weight_columns = {name: fit.weights for name, fit in zip(group_names, fits, strict=True)} | {
+        "together": pooled_fit.weights
+    }
+    return pd.DataFrame(weight_columns, index=pd.Index(pooled_fit.known.names, name="aspect"))
 
 
 def _fit_group(group_name: str, data: PairedComparisons, aspects: Any, unique: bool) -> Estimates:

@@ -162,14 +162,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         return Finding(
             separation_sentence, good=True, headline=headline, brief=Brief("Votes", order=2)
         )
-    neighbour_pairs = itertools.pairwise(leaders)
-    order_texts = [
-        f"that {above} is above {below}: {format_probability(board.order.loc[above, below])}"
-        for above, below in neighbour_pairs
-    ]
-    sentence = (
-        f"The top {leaders_word} are not separated yet (probability {'; '.join(order_texts)})."
-    )
+    sentence = _describe_leader_order(board, leaders, leaders_word)
     votes_text = "votes on pairs"
     if isinstance(board.data, Choices):
         votes_text = "choices out of sets"
@@ -215,6 +208,16 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         headline=f"The top {leaders_word} are not separated yet.",
         brief=Brief("Votes", brief_text, order=2),
     )
+
+
+def _describe_leader_order(board: Leaderboard, leaders: list[str], leaders_word: str) -> str:
+    """Return a sentence on how certain the order of the leaders is so far."""
+    neighbour_pairs = itertools.pairwise(leaders)
+    order_texts = [
+        f"that {above} is above {below}: {format_probability(board.order.loc[above, below])}"
+        for above, below in neighbour_pairs
+    ]
+    return f"The top {leaders_word} are not separated yet (probability {'; '.join(order_texts)})."
 
 
 def _describe_votes_needed(

@@ -119,7 +119,6 @@ def order_effect(
     cells = merged_data.cells
     wins = cells.wins
     losses = cells.losses
-    is_shown_first = cells.x[:, 0] > 0.0
     n_for_first, n_for_second = _count_by_position(cells)
     fit = fit_checked_aspects(merged_data, aspects_by_option, 0.0)
     for warning in warn_unbounded(fit):
@@ -130,13 +129,10 @@ def order_effect(
     first_factor = float(np.exp(log_advantage))
     factor_error = second_factor * log_error
     odds_if_equal = n_for_second / n_for_first
-    p_first_equal = np.where(
-        is_shown_first, 1 / (1 + odds_if_equal), odds_if_equal / (1 + odds_if_equal)
-    )
     n = wins + losses
     n_weights = len(aspects_by_option.names) - 1
     log_likelihood_without_order = fit_without_order.maximum.value + fit.coefficient
-    log_likelihood_if_equal = float(log_binomial(wins, losses, p_first_equal).sum())
+    log_likelihood_if_equal = _compute_likelihood_if_equal(cells, odds_if_equal)
     test_rows = {
         "model": (n_weights + 1, len(n), fit.log_likelihood, fit.saturated_value),
         "order": (n_weights, n_weights + 1, log_likelihood_without_order, fit.log_likelihood),
@@ -198,6 +194,15 @@ def _count_by_position(cells: CovariateCells) -> tuple[float, float]:
                 " estimate."
             )
     return n_for_first, n_for_second
+
+
+def _compute_likelihood_if_equal(cells: CovariateCells, odds_if_equal: float) -> float:
+    """Return the log-likelihood if all options were equal, with this order effect."""
+    is_shown_first = cells.x[:, 0] > 0.0
+    p_first_equal = np.where(
+        is_shown_first, 1 / (1 + odds_if_equal), odds_if_equal / (1 + odds_if_equal)
+    )
+    return float(log_binomial(cells.wins, cells.losses, p_first_equal).sum())
 
 
 def _describe_favoured(second_factor: float, p_value: float) -> str:

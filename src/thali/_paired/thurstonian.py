@@ -75,19 +75,15 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
 
     data = prepare_pairs(data)
     check_finite(data.labels, *list_wins(data))
-    n = data.n_options
-    design = np.zeros((data.n_pairs, n))
-    pair_indices = np.arange(data.n_pairs)
-    design[pair_indices, data.first], design[pair_indices, data.second] = 1.0, -1.0
-    design = design[:, 1:]
+    design = _build_design(data)
     scale_estimates, log_likelihood, _, information = maximise_concave(
-        _build_log_likelihood(design, data.wins, data.losses), np.zeros(n - 1)
+        _build_log_likelihood(design, data.wins, data.losses), np.zeros(data.n_options - 1)
     )
-    covariance = np.zeros((n, n))
+    covariance = np.zeros((data.n_options, data.n_options))
     covariance[1:, 1:] = np.linalg.inv(information)
     n_by_pair = data.wins + data.losses
     deviance = max(_compute_deviance(data.wins, data.losses, log_likelihood), 0.0)
-    df = data.n_pairs - n + 1
+    df = data.n_pairs - data.n_options + 1
     p = ndtr(design @ scale_estimates)
     probabilities = np.column_stack([p, ndtr(-design @ scale_estimates)])
 
@@ -108,7 +104,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         (1.0 / probabilities).sum(axis=1),
         is_whole,
         simulate_deviance,
-        len(n_by_pair) * n**2,
+        len(n_by_pair) * data.n_options**2,
         samples,
         random_seed,
     )
@@ -131,6 +127,14 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         p_value=fit_test.p_value,
         pearson=pearson,
     )
+
+
+def _build_design(data: Any) -> np.ndarray:
+    """Return the differences of scale values by pair; the first option is 0."""
+    design = np.zeros((data.n_pairs, data.n_options))
+    pair_indices = np.arange(data.n_pairs)
+    design[pair_indices, data.first], design[pair_indices, data.second] = 1.0, -1.0
+    return design[:, 1:]
 
 
 def _build_log_likelihood(design: np.ndarray, wins: np.ndarray, losses: np.ndarray) -> Concave:

@@ -97,7 +97,6 @@ def forecast_separation(
         Indexed by the number of more votes, until either probability reaches .9; 0: now.
     """
     import pandas as pd
-    from scipy.special import ndtri
 
     worth_differences = -np.diff(log_worths, axis=1)
     n_differences = worth_differences.shape[1]
@@ -121,47 +120,52 @@ def forecast_separation(
     if as_so_far is not None:
         gain_functions = {"as_so_far": as_so_far} | gain_functions
     true_deviations = _solve_triangular(root, worth_differences - mean_differences)
-    other_deviations = np.roll(true_deviations, len(true_deviations) // 2, axis=0)
-    min_sds = float(
-        ndtri(CERTAIN)
-    )  # standard deviations of a difference whose sign is just certain
-
-    def share_separated(gained_information: np.ndarray) -> float:
-        """Return the share of draws in which all options separate."""
-        information_root = _cholesky_factor(root.T @ gained_information @ root)
-        posterior_covariance = np.linalg.inv(
-            np.eye(n_differences) + information_root @ information_root.T
-        )  # of eigenvalues from 0 to 1
-        posterior_means = (
-            mean_differences
-            + (true_deviations @ information_root + other_deviations)
-            @ information_root.T
-            @ posterior_covariance
-            @ root.T
-        )
-        posterior_sds = np.sqrt(
-            np.einsum(
-                "pi,ij,pj->p", pair_contrasts @ root, posterior_covariance, pair_contrasts @ root
-            )
-        )
-        return float(
-            (
-                np.abs(posterior_means @ pair_contrasts.T)
-                > np.maximum(min_sds * posterior_sds, _EQUAL)
-            )
-            .all(axis=1)
-            .mean()
-        )
-
     shares_by_votes = {}
     for n in (0.0, *(step * 10.0**power for power in range(1, 10) for step in _STEPS), _MAX_VOTES):
         shares_by_votes[int(n)] = {
-            column_name: share_separated(compute_gain(n))
+            column_name: _share_separated(
+                compute_gain(n), root, mean_differences, true_deviations, pair_contrasts
+            )
             for column_name, compute_gain in gain_functions.items()
         }
         if min(shares_by_votes[int(n)].values()) >= CHANCES[-1]:
             break
     return pd.DataFrame.from_dict(shares_by_votes, orient="index").rename_axis("more_votes")
+
+
+def _share_separated(
+    gained_information: np.ndarray,
+    root: np.ndarray,
+    mean_differences: np.ndarray,
+    true_deviations: np.ndarray,
+    pair_contrasts: np.ndarray,
+) -> float:
+    """Return the share of draws in which all options separate."""
+    from scipy.special import ndtri
+
+    other_deviations = np.roll(true_deviations, len(true_deviations) // 2, axis=0)
+    min_sds = float(
+        ndtri(CERTAIN)
+    )  # standard deviations of a difference whose sign is just certain
+    information_root = _cholesky_factor(root.T @ gained_information @ root)
+    posterior_covariance = np.linalg.inv(
+        np.eye(len(root)) + information_root @ information_root.T
+    )  # of eigenvalues from 0 to 1
+    posterior_means = (
+        mean_differences
+        + (true_deviations @ information_root + other_deviations)
+        @ information_root.T
+        @ posterior_covariance
+        @ root.T
+    )
+    posterior_sds = np.sqrt(
+        np.einsum("pi,ij,pj->p", pair_contrasts @ root, posterior_covariance, pair_contrasts @ root)
+    )
+    return float(
+        (np.abs(posterior_means @ pair_contrasts.T) > np.maximum(min_sds * posterior_sds, _EQUAL))
+        .all(axis=1)
+        .mean()
+    )
 
 
 def _cholesky_factor(matrix: np.ndarray) -> np.ndarray:

@@ -120,23 +120,30 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
         fontsize=letter_size,
     )
     column_centres += [first_column_x + column + 0.5 for column in range(k)]
-    heading = f"probability of the {table.attrs['word']}"
-    if not k:
-        heading = f"no probable {table.attrs['word']} is shared"
-    for probability, has_converged in zip(
-        shared_features["probability"], shared_features["converged"], strict=True
-    ):
-        column_names.append(f"{probability:.2f}")
-        if not has_converged:
-            column_names[-1] += "*"
-    if not all(shared_features["converged"]):
-        heading += "\n(*: chains disagree)"
-    ax.set_xticks(column_centres, column_names, fontsize=8)
+    feature_names, heading = _name_features(shared_features, table.attrs["word"])
+    ax.set_xticks(column_centres, column_names + feature_names, fontsize=8)
     ax.set_xlabel(heading)
     if "weight" not in table:
         mesh = None
     label_columns(ax, mesh, "probability × mean weight")
     return ax
+
+
+def _name_features(shared_features: "pandas.DataFrame", word: str) -> tuple[list[str], str]:
+    """Return the probability of each shared feature as its name, and the heading of the names."""
+    feature_names = []
+    heading = f"probability of the {word}"
+    if shared_features.empty:
+        heading = f"no probable {word} is shared"
+    for probability, has_converged in zip(
+        shared_features["probability"], shared_features["converged"], strict=True
+    ):
+        feature_names.append(f"{probability:.2f}")
+        if not has_converged:
+            feature_names[-1] += "*"
+    if not all(shared_features["converged"]):
+        heading += "\n(*: chains disagree)"
+    return feature_names, heading
 
 
 def _build_weight_matrix(

@@ -94,25 +94,7 @@ def individuals(
             zorder=2,
         )
     if population is not None:
-        population_rows = population.loc[options]
-        ax.hlines(
-            rows,
-            population_rows["low"],
-            population_rows["high"],
-            color=COLOURS[6],
-            linewidth=1.6,
-            zorder=3,
-        )
-        ax.scatter(
-            population_rows["mean"],
-            rows,
-            s=30,
-            marker="D",
-            color=COLOURS[1],
-            edgecolor="white",
-            linewidths=0.6,
-            zorder=4,
-        )
+        _draw_population(ax, rows, population.loc[options])
     ax.axvline(float(np.mean(shares)), color="0.7", linewidth=0.8, zorder=0)
     label_rows(ax, rows, labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)
@@ -126,6 +108,28 @@ def individuals(
         fontsize=9,
     )
     return ax
+
+
+def _draw_population(ax: "Axes", rows: np.ndarray, population_rows: "pandas.DataFrame") -> None:
+    """Draw the population's interval and mean of each option."""
+    ax.hlines(
+        rows,
+        population_rows["low"],
+        population_rows["high"],
+        color=COLOURS[6],
+        linewidth=1.6,
+        zorder=3,
+    )
+    ax.scatter(
+        population_rows["mean"],
+        rows,
+        s=30,
+        marker="D",
+        color=COLOURS[1],
+        edgecolor="white",
+        linewidths=0.6,
+        zorder=4,
+    )
 
 
 def _spread_points(shares: np.ndarray, max_share: float) -> np.ndarray:

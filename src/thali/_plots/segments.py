@@ -81,27 +81,7 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         colour = COLOURS[panel_index % len(COLOURS)]
         _draw_profile(panel, profile, y, colour)
         draw_row_dividers(panel, heading_y)
-        interval = (
-            f"{100 * segment_row['share_low']:.0f} to {format_percent(segment_row['share_high'])}"
-        )
-        title = f"Segment {segment}\n{format_percent(segment_row['share'])} ({interval})"
-        panel.set_title(
-            title,
-            fontsize=10,
-            fontweight="bold",
-            color=colour,
-            loc="left",
-            pad=6 + 12 * n_title_lines,
-        )
-        panel.text(
-            0.0,
-            1.0,
-            wrapped_names[panel_index],
-            transform=panel.transAxes,
-            fontsize=8,
-            va="bottom",
-            parse_math=False,
-        )
+        _write_title(panel, segment, segment_row, colour, n_title_lines)
         panel.set(xlim=(-0.03, 1.03), ylim=(height, 0))
         panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         label_rows(panel, [*y, *heading_y], [""] * (len(y) + len(heading_y)))
@@ -134,6 +114,33 @@ def _draw_profile(panel: "Axes", profile: "pandas.DataFrame", y: "np.ndarray", c
         markeredgecolor="white",
         zorder=4,
         label="segment",
+    )
+
+
+def _write_title(
+    panel: "Axes", segment: Any, segment_row: dict[str, Any], colour: str, n_title_lines: int
+) -> None:
+    """Write a segment's number, share and name above its panel."""
+    interval = (
+        f"{100 * segment_row['share_low']:.0f} to {format_percent(segment_row['share_high'])}"
+    )
+    title = f"Segment {segment}\n{format_percent(segment_row['share'])} ({interval})"
+    panel.set_title(
+        title,
+        fontsize=10,
+        fontweight="bold",
+        color=colour,
+        loc="left",
+        pad=6 + 12 * n_title_lines,
+    )
+    panel.text(
+        0.0,
+        1.0,
+        _wrap_segment_name(segment_row["name"]),
+        transform=panel.transAxes,
+        fontsize=8,
+        va="bottom",
+        parse_math=False,
     )
 
 

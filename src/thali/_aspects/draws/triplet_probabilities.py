@@ -55,12 +55,7 @@ def build_triplets_part(
         answer_probabilities = compute_triplet_probabilities(
             feature_columns, constant, data.start, data.first, data.second, link, lapse
         )
-        log_likelihoods = questions.log_likelihoods(
-            np.maximum(answer_probabilities, MIN_PROBABILITY)
-        )
-        pointwise_variables = {
-            "chosen": (("chain", "draw", "set"), log_likelihoods.reshape(*shape, -1))
-        }
+        pointwise_variables = _build_pointwise_variables(questions, answer_probabilities, shape)
     return DataPart(
         kind=TRIPLETS,
         log_constant=float(log_coefficients.sum()),
@@ -87,6 +82,14 @@ def build_triplets_part(
         rows=("set", "place"),
         scale=compute_mean_weight(feature_columns, constant),
     )
+
+
+def _build_pointwise_variables(
+    questions: Any, answer_probabilities: np.ndarray, shape: tuple[int, int]
+) -> dict[str, Any]:
+    """Return the log-likelihood of the answers to each set by draw, as a variable."""
+    log_likelihoods = questions.log_likelihoods(np.maximum(answer_probabilities, MIN_PROBABILITY))
+    return {"chosen": (("chain", "draw", "set"), log_likelihoods.reshape(*shape, -1))}
 
 
 def is_column_seen(feature_columns: FeatureColumns, link: str) -> np.ndarray:

@@ -204,8 +204,7 @@ def build_sets_part(
     }
     coordinates, pointwise_log_likelihood, compute_answers = {}, {}, None
     if stores_pairs:
-        i, j = np.triu_indices(data.n_options, k=1)
-        pair_probability = compute_probability_draws(feature_columns, i, j, lapse)
+        pair_probability = _compute_all_pairs(feature_columns, data.n_options, lapse)
         variables["choice_probability"] = (
             ("chain", "draw", "pair"),
             pair_probability.reshape(*shape, -1),
@@ -246,3 +245,9 @@ def build_sets_part(
         pointwise=pointwise_log_likelihood,
         answers=compute_answers,
     )
+
+
+def _compute_all_pairs(feature_columns: FeatureColumns, n_options: int, lapse: float) -> np.ndarray:
+    """Return the choice probabilities of all pairs of options, (draws, pairs)."""
+    i, j = np.triu_indices(n_options, k=1)
+    return compute_probability_draws(feature_columns, i, j, lapse)

@@ -125,10 +125,8 @@ def build_sampling(
     """
     powered_arguments, attributes = task_arguments, {}
     if dependence is not None:
-        powered_arguments, attributes = (
-            task_arguments | {"power": dependence.power},
-            dependence.attributes,
-        )
+        powered_arguments = task_arguments | {"power": dependence.power}
+        attributes = dependence.attributes
     task, budgeted_run = _plan_run(
         population.build_task(source, run.min_draws, run.tune, run.thin, powered_arguments),
         run,

@@ -118,6 +118,22 @@ def build_group_posterior(
     datasets = kept_draws.build_groups(
         variables, coordinates, data_parts[0].descriptions | _DESCRIPTIONS
     )
+    datasets |= _join_data_groups(
+        kept_draws, data_parts, labels, group_names, is_alpha_learned, similar
+    )
+    return Posterior.from_groups(datasets, {**describe_origin(), **attrs})
+
+
+def _join_data_groups(
+    kept_draws: KeptDraws,
+    data_parts: Sequence[DataPart],
+    labels: np.ndarray,
+    group_names: Sequence[str],
+    is_alpha_learned: bool,
+    similar: bool,
+) -> "dict[str, xarray.Dataset]":
+    """Return the tree's groups about the data: log-likelihoods, answers and constants."""
+    datasets = {}
     if all(part.pointwise for part in data_parts):
         datasets["log_likelihood"] = join_parts(
             data_parts, "pointwise", 2, kept_draws.build_coordinates() | {"group": group_names}
@@ -131,7 +147,7 @@ def build_group_posterior(
     constant_data[POPULATION] = GROUPS
     constant_data["similar"] = bool(similar)
     datasets["constant_data"] = constant_data
-    return Posterior.from_groups(datasets, {**describe_origin(), **attrs})
+    return datasets
 
 
 def _build_group_parts(

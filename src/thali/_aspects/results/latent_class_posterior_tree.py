@@ -71,8 +71,6 @@ def build_class_tree(
     attrs: Mapping[str, object],
 ) -> "xarray.DataTree":
     """Build the posterior tree of latent classes from the draws of all chains."""
-    import xarray as xr
-
     kept_draws, questions = (
         select_kept_draws(chains),
         data.questions("tie" in likelihood.parameters),
@@ -120,8 +118,24 @@ def build_class_tree(
     )
     if log_likelihood is not None:
         datasets["log_likelihood"] = log_likelihood
+    datasets |= _build_data_groups(
+        first_part, given_answers, coordinates, is_alpha_learned, similar, n_classes
+    )
+    return build_tree(datasets, {**describe_origin(), **attrs})
+
+
+def _build_data_groups(
+    first_part: DataPart,
+    given_answers: Any,
+    coordinates: dict[str, Any],
+    is_alpha_learned: bool,
+    similar: bool,
+    n_classes: int,
+) -> "dict[str, xarray.Dataset]":
+    """Return the tree's groups `observed_data` and `constant_data`."""
+    import xarray as xr
+
     observed_data = first_part.observed | {"answers": ("given_answer", given_answers.times)}
-    datasets["observed_data"] = xr.Dataset(observed_data, first_part.observed_coordinates)
     constant_data = first_part.constants | {
         "answer_respondent": ("given_answer", given_answers.respondent),
         "answer_place": ("given_answer", given_answers.answer),
@@ -131,10 +145,10 @@ def build_class_tree(
         "similar": bool(similar),
         "kinds": n_classes,
     }
-    datasets["constant_data"] = xr.Dataset(
-        constant_data, first_part.observed_coordinates | coordinates
-    )
-    return build_tree(datasets, {**describe_origin(), **attrs})
+    return {
+        "observed_data": xr.Dataset(observed_data, first_part.observed_coordinates),
+        "constant_data": xr.Dataset(constant_data, first_part.observed_coordinates | coordinates),
+    }
 
 
 def _build_class_parts(

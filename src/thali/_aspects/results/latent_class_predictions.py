@@ -83,21 +83,26 @@ def convert_classes_to_groups(
         ["kind", "n_classes", "respondent", "class_order"]
     ).assign_coords(group=class_names)
     if "set_probability" in variables:
-        row_labels = {
-            variable_name: observed_data[variable_name].values
-            for variable_name in ("offered", "alternative", "place_group")
-        }
-        answer_labels = [
-            f"{alternative} | {offered}"
-            for alternative, offered in zip(
-                row_labels["alternative"], row_labels["offered"], strict=True
-            )
-        ]
-        variables = variables.assign_coords(place_group=("place", row_labels["place_group"]))
-        variables = variables.assign_coords(place=np.array(answer_labels, dtype=str))
+        variables = _label_answers(variables, observed_data)
     return Posterior.from_groups(
         split_draws(variables) | datasets | {"sample_stats": posterior.stats}, posterior.attributes
     )
+
+
+def _label_answers(variables: Any, observed_data: Any) -> Any:
+    """Return the variables with answers and their groups as coordinates."""
+    row_labels = {
+        variable_name: observed_data[variable_name].values
+        for variable_name in ("offered", "alternative", "place_group")
+    }
+    answer_labels = [
+        f"{alternative} | {offered}"
+        for alternative, offered in zip(
+            row_labels["alternative"], row_labels["offered"], strict=True
+        )
+    ]
+    variables = variables.assign_coords(place_group=("place", row_labels["place_group"]))
+    return variables.assign_coords(place=np.array(answer_labels, dtype=str))
 
 
 # Predictions for a new respondent: a mixture over classes -----------------------------------------

@@ -3,7 +3,7 @@
 The likelihood of a mixture over all tasks of a person, one of its maxima, the best of many starts,
 the number of classes, and fitted attributes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,6 +33,8 @@ from ..logit_likelihood import (
 from .class_probabilities import ClassesByColumns, Membership, build_equal_classes
 
 if TYPE_CHECKING:
+    import pandas
+
     from thali._data.experiments import ChoiceExperiment
     from thali._people.respondent_columns import RespondentCovariates
 
@@ -232,7 +234,7 @@ def expect_and_maximise(panel: ChoicePanel, parameters: ClassParameters) -> Clas
 class _ClassTarget(Target[ClassParameters]):
     """Log-likelihood of class log odds and tastes, for Newton climbs."""
 
-    _panel: ChoicePanel
+    panel: ChoicePanel
 
     def move_point(self, point: ClassParameters, change: np.ndarray) -> ClassParameters:
         """Return class parameters after adding `change` to class log odds and tastes."""
@@ -562,9 +564,8 @@ def build_fitted_attributes(
     class_labels = pd.Index(np.arange(1, n_classes + 1), name="latent_class")
     if covariates.names:
         assert isinstance(parameters.classes, ClassesByColumns)
-        column_names = pd.Index([CONSTANT_NAME, *covariates.names], name="column")
-        membership_coef = pd.DataFrame(
-            parameters.classes.odds / column_units, class_labels, column_names
+        membership_coef = _tabulate_membership_coefficients(
+            parameters.classes.odds / column_units, class_labels, covariates.names
         )
         fitted_covariates, expected_probabilities = covariates, parameters.classes.probabilities
     coefficient_names = pd.Index(coding.names, name="coefficient")
@@ -604,6 +605,16 @@ def build_fitted_attributes(
         "_draws_": ClassDraws(class_draws.sizes, all_tastes, class_draws.of_people),
         "_data_": data,
     }
+
+
+def _tabulate_membership_coefficients(
+    coefficients: np.ndarray, class_labels: "pandas.Index", covariate_names: Sequence[str]
+) -> "pandas.DataFrame":
+    """Return a table of the coefficients of membership, a row for each class."""
+    import pandas as pd
+
+    column_names = pd.Index([CONSTANT_NAME, *covariate_names], name="column")
+    return pd.DataFrame(coefficients, class_labels, column_names)
 
 
 def simulate_choices(

@@ -53,9 +53,7 @@ def build_sampling(
 
     coding, scale, covariates, attention, prior = fit_arguments
     n_people, n_columns = len(source.respondents), len(coding.names)
-    default_thin = DEFAULT_THIN
-    if attention.names:
-        default_thin = DEFAULT_ATTENTION_THIN
+    default_thin = _choose_default_thin(attention)
     draw_bytes = run.chains * n_people * n_columns * np.dtype(float).itemsize  # of a draw
     first_draws, first_thin = _choose_first_draws(run.thin, default_thin, draw_bytes)
     run_settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": first_thin}
@@ -105,6 +103,13 @@ def build_sampling(
         data_max_draws=run_limit.max_draws,
         forecast=run_limit.forecast,
     )
+
+
+def _choose_default_thin(attention: Attention) -> int:
+    """Return the sweeps per draw of a fit in which they are not set."""
+    if attention.names:
+        return DEFAULT_ATTENTION_THIN
+    return DEFAULT_THIN
 
 
 def _choose_first_draws(thin: int | None, default_thin: int, draw_bytes: int) -> tuple[int, int]:

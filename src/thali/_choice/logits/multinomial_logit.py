@@ -198,9 +198,7 @@ class MultinomialLogit(LogitReports, Model):
 
         data = require_experiment(data, self.constants)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
-        price_index = None
-        if check_allowed("space", self.space, SPACES) == MONEY:
-            price_index = coding.names.index(require_price(data, coding))
+        price_index = self._find_price(data, coding)
         refuse_many_levels(data, coding.linear)
         tasks = encode_choices(data, coding)
         is_independent = find_independent_columns(tasks)
@@ -245,6 +243,12 @@ class MultinomialLogit(LogitReports, Model):
             data=str(data),
             forecast=Forecast(expected_seconds, expected_seconds),
         )
+
+    def _find_price(self, data: "ChoiceExperiment", coding: Coding) -> int | None:
+        """Return the index of the price coefficient if the space is money, else None."""
+        if check_allowed("space", self.space, SPACES) == MONEY:
+            return coding.names.index(require_price(data, coding))
+        return None
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings of unidentified or infinite coefficients."""

@@ -69,9 +69,25 @@ def tabulate_elasticities(
     weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
     # the steps would repeat the warnings of the market about numbers outside the tested range
     with silence_warnings():
-        current_shares, *changed_shares = settings.shares(
-            chooser, markets, weights.drawn, cores, random_seed
-        )
+        market_shares = settings.shares(chooser, markets, weights.drawn, cores, random_seed)
+    row_labels, elasticity_draws = _compute_elasticities(market, price_steps, market_shares, change)
+    table = Table(row_labels, columns=["changed", "product", "from", "to"]).assign(
+        **summarize_draws(chooser, "elasticity", elasticity_draws, ci)
+    )
+    if change is None and all(
+        low_price < current_price < high_price
+        for current_price, low_price, high_price in price_steps.values()
+    ):
+        table = table.drop(columns=["from", "to"])
+    table.attrs.update(chooser.interval_attrs(ci), attribute=attribute, whose=weights.whose)
+    return table
+
+
+def _compute_elasticities(
+    market: Market, price_steps: dict[str, Any], market_shares: Any, change: Any
+) -> tuple[list[Any], np.ndarray]:
+    """Return the label of each row of the table, and its draws, (n_draws, n_rows)."""
+    current_shares, *changed_shares = market_shares
     row_labels, elasticities = [], []
     for step_index, (label, (current_price, low_price, high_price)) in enumerate(
         price_steps.items()
@@ -97,17 +113,7 @@ def tabulate_elasticities(
         if low_price == current_price:
             reported_price = high_price
         row_labels += [(label, product, current_price, reported_price) for product in market.labels]
-    elasticity_draws = np.hstack(elasticities)
-    table = Table(row_labels, columns=["changed", "product", "from", "to"]).assign(
-        **summarize_draws(chooser, "elasticity", elasticity_draws, ci)
-    )
-    if change is None and all(
-        low_price < current_price < high_price
-        for current_price, low_price, high_price in price_steps.values()
-    ):
-        table = table.drop(columns=["from", "to"])
-    table.attrs.update(chooser.interval_attrs(ci), attribute=attribute, whose=weights.whose)
-    return table
+    return row_labels, np.hstack(elasticities)
 
 
 def _choose_steps(
@@ -245,10 +251,8 @@ def tabulate_source_of_volume(
     shares_before, shares_after = settings.shares(
         chooser, [before_market, market], weights.drawn, cores, random_seed
     )
-    new_share, shares_after = (
-        shares_after[:, new_indices].sum(axis=1, keepdims=True),
-        shares_after[:, other_indices],
-    )
+    new_share = shares_after[:, new_indices].sum(axis=1, keepdims=True)
+    shares_after = shares_after[:, other_indices]
     with np.errstate(divide="ignore", invalid="ignore"):
         column_draws = {
             "before": shares_before,

@@ -92,7 +92,7 @@ def _multiply_spreads(problem: Any, state: Any, factor: Any) -> None:
             state.spread[k, j] *= factor
 
 
-class ScaleLine(NamedTuple):
+class HorseshoeScaleLine(NamedTuple):
     """Conditional density of a log squared scale (tau or slab), for slice sampling."""
 
     problem: Any
@@ -105,10 +105,12 @@ def _draw_by_slice(
     rng: np.random.Generator, problem: Any, state: Any, variable: Any, start: Any
 ) -> Any:
     """Draw the log of a squared scale (tau or slab) by a slice."""
-    return draw_within_steps(rng, ScaleLine(problem, state, variable), start, 1.0, _MAX_STEPS)
+    return draw_within_steps(
+        rng, HorseshoeScaleLine(problem, state, variable), start, 1.0, _MAX_STEPS
+    )
 
 
-@log_density.register(ScaleLine)
+@log_density.register(HorseshoeScaleLine)
 def _log_conditional_density(line: Any, log_square: Any) -> Any:
     """Return the conditional log density of a log squared scale."""
     problem, state, variable = line

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -570,6 +571,17 @@ def _sort_by_rank(
     return options[order], ranks[order]
 
 
+def _describe_ranking(
+    frame: "pd.DataFrame", key_columns: list[str], first_rows: np.ndarray, ranking_number: int
+) -> str:
+    """Describe a ranking by respondent and group, for an error message."""
+    row = first_rows[ranking_number]
+    cells = [f"{column} {format_label(frame[column].iloc[row])!r}" for column in key_columns]
+    if not cells:
+        return "the ranking"
+    return f"the ranking of {' and '.join(cells)}"
+
+
 def _read_long_rankings(
     frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool
 ) -> Rankings:
@@ -589,15 +601,7 @@ def _read_long_rankings(
         lambda n: f"in row {frame.index[n]}, column {rank_column!r}",
         "rank",
     )
-
-    def describe_ranking(ranking_number: int) -> str:
-        """Describe a ranking by respondent and group, for an error message."""
-        row = first_rows[ranking_number]
-        cells = [f"{column} {format_label(frame[column].iloc[row])!r}" for column in key_columns]
-        if not cells:
-            return "the ranking"
-        return f"the ranking of {' and '.join(cells)}"
-
+    describe_ranking = partial(_describe_ranking, frame, key_columns, first_rows)
     sorted_rows = np.lexsort((option_index, ranking_index))
     is_repeated = (
         (np.diff(ranking_index[sorted_rows]) == 0)

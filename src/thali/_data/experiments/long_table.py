@@ -419,18 +419,7 @@ def read_experiment(
     # columns that describe people and are not named as attributes
     if is_guessed and people is not None:
         constant_attributes = [name for name in constant_attributes if name not in people.columns]
-    if HELD_OUT in other_columns and {"0", "1"} <= set(
-        encode_texts(get_column(frame, HELD_OUT))[1]
-    ):
-        constant_attributes = [name for name in constant_attributes if name != HELD_OUT]
-        _warn_about_holdouts()
-    if constant_attributes:
-        warn(
-            DataWarning(
-                "Attributes dropped because they are constant within every task and cannot"
-                f" explain choices: {shorten(constant_attributes, 12)}."
-            )
-        )
+    _warn_about_columns(frame, other_columns, constant_attributes)
     return experiment_arrays._replace(people=people)
 
 
@@ -516,6 +505,24 @@ def _hide_none_level(
     return attribute._replace(
         levels=tuple(level for level in attribute.levels if level != none_label)
     )
+
+
+def _warn_about_columns(
+    frame: "pd.DataFrame", other_columns: list[str], constant_attributes: list[str]
+) -> None:
+    """Warn about a column of holdout tasks, and about dropped attributes."""
+    if HELD_OUT in other_columns and {"0", "1"} <= set(
+        encode_texts(get_column(frame, HELD_OUT))[1]
+    ):
+        constant_attributes = [name for name in constant_attributes if name != HELD_OUT]
+        _warn_about_holdouts()
+    if constant_attributes:
+        warn(
+            DataWarning(
+                "Attributes dropped because they are constant within every task and cannot"
+                f" explain choices: {shorten(constant_attributes, 12)}."
+            )
+        )
 
 
 def _warn_about_holdouts() -> None:

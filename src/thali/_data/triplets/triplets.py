@@ -463,22 +463,12 @@ class Triplets(JudgedByPeople):
         answers_by_part = [dataset.answers for dataset in datasets if dataset.answers is not None]
         # for each part the keys of its pairs, and the position, times and respondent of each answer
         answers_of_datasets = []
-        for dataset_index, dataset in enumerate(datasets):
+        for dataset in datasets:
             new_indices = np.array([object_indices[label] for label in dataset.labels])
             pair_keys = number_pairs(
                 len(labels), new_indices[dataset.first], new_indices[dataset.second]
             )
-            positions_of_answers = (
-                np.arange(len(dataset.counts)),
-                dataset.counts,
-                np.zeros(len(dataset.counts), np.int64),
-            )
-            if len(answers_by_part) == len(datasets):
-                positions_of_answers = (
-                    answers_by_part[dataset_index].place,
-                    answers_by_part[dataset_index].times,
-                    answers_by_part[dataset_index].respondent,
-                )
+            positions_of_answers = dataset._locate_answers(len(answers_by_part) == len(datasets))
             set_index = dataset.set_of[positions_of_answers[0]]
             answers_of_datasets.append(
                 (
@@ -518,6 +508,14 @@ class Triplets(JudgedByPeople):
                 ]
             )
         return self.__new__(type(self))._set_fields(labels, questions, row_respondents)
+
+    def _locate_answers(self, by_respondent: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the position, times and respondent of each answer, or of each pair's count."""
+        if by_respondent:
+            answers = self._require_answers()
+            return answers.place, answers.times, answers.respondent
+        n_counts = len(self.counts)
+        return np.arange(n_counts), self.counts, np.zeros(n_counts, np.int64)
 
     def __str__(self) -> str:
         parts = [

@@ -243,18 +243,7 @@ def build_class_table(
     mean_importance = importance.mean(axis=1)
     importance_order = argsort_descending(mean_importance)
     importance_order = importance_order[mean_importance[importance_order] > 0]
-    cumulative_importance = np.cumsum(mean_importance[importance_order])
-    shown_order = importance_order
-    if len(importance_order):
-        n_shown = (
-            int(
-                np.searchsorted(
-                    cumulative_importance, cover * cumulative_importance[-1] * (1 - 1e-12)
-                )
-            )
-            + 1
-        )
-        shown_order = importance_order[:n_shown]
+    shown_order = importance_order[: _count_shown_classes(mean_importance[importance_order], cover)]
     name_arguments = (design.scheme, draws.monotone, design.never_missing)
     class_names = [
         format_class_name(patterns.active[k], patterns.member[k], *name_arguments)
@@ -289,6 +278,15 @@ def build_class_table(
         {MONTE_CARLO: True}, draws=n_draws, groups=n_groups, classes=len(importance_order)
     )
     return table
+
+
+def _count_shown_classes(sorted_importance: np.ndarray, cover: float) -> int:
+    """Return the number of classes, most important first, up to share `cover`."""
+    if len(sorted_importance) == 0:
+        return 0
+    cumulative_importance = np.cumsum(sorted_importance)
+    covered_importance = cover * cumulative_importance[-1] * (1 - 1e-12)
+    return int(np.searchsorted(cumulative_importance, covered_importance)) + 1
 
 
 def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:

@@ -352,15 +352,14 @@ def simulate_quantities(
     level_indicators = build_level_indicators(design.scheme, design.products)
     level_pairs = list_reference_pairs(design.scheme, draws.monotone)
     pair_index = index_pairs(level_pairs, len(design.attributes))
-    n_people, n_tasks = draws.n_respondents, len(design.first_row) - 1
-    task_repeats, person_repeats = -(-OCCASIONS // (2 * n_tasks)), max(1, -(-OCCASIONS // n_people))
+    n_tasks = len(design.first_row) - 1
+    task_repeats = -(-OCCASIONS // (2 * n_tasks))
     is_compared_row = np.isin(
         part_indices(design.first_row),
         np.arange(0, n_tasks, -(-n_tasks // _SOME_TASKS)),
     )
     max_owned = bound_owned_classes(draws)
     task_arrays = (design.products[design.row_product], design.first_task, design.first_row)
-    product_arrays = (design.products, design.row_product)
     draw_keys = [_identify_draw(draws, d).tobytes() for d in range(draws.n_draws)]
     new_draws = [d for d, key in enumerate(draw_keys) if key not in reports_by_draw]
 
@@ -371,7 +370,6 @@ def simulate_quantities(
             np.random.SeedSequence(_identify_draw(draws, d).view(np.uint32).tolist()), 1
         )[0]
         both_halves = np.zeros((2, len(design.row_product)))
-        preference_counts = np.zeros((n_people, len(level_pairs)), np.int64)
         for half_counts in both_halves:
             count_respondent_choices(
                 rng, draws, d, d + 1, 0, *task_arrays, task_repeats, max_owned, half_counts
@@ -382,18 +380,7 @@ def simulate_quantities(
         level_shares = (
             np.bincount(design.row_product, p, len(design.products)) @ level_indicators / n_tasks
         )
-        count_level_preferences(
-            rng,
-            draws,
-            d,
-            *product_arrays,
-            design.inside,
-            *pair_index,
-            person_repeats,
-            max_owned,
-            preference_counts,
-        )
-        level_effects = preference_counts.sum(axis=0) / (2.0 * person_repeats * n_people)
+        level_effects = _simulate_level_effects(rng, draws, d, design, pair_index, max_owned)
         simulation_variance = ((first_half - second_half)[is_compared_row] ** 2).mean() / 4.0
         reports_by_draw[draw_keys[d]] = SimulatedQuantities(
             level_shares,
@@ -410,6 +397,33 @@ def simulate_quantities(
         for column in zip(*(reports_by_draw[key] for key in draw_keys), strict=True)
     )
     return SimulatedQuantities(*report_columns)
+
+
+def _simulate_level_effects(
+    rng: np.random.Generator,
+    draws: "Particles",
+    d: int,
+    design: "ExperimentDesign",
+    pair_index: Any,
+    max_owned: int,
+) -> np.ndarray:
+    """Return the simulated level effects of one draw."""
+    n_people = draws.n_respondents
+    person_repeats = max(1, -(-OCCASIONS // n_people))
+    preference_counts = np.zeros((n_people, len(pair_index[0])), np.int64)
+    count_level_preferences(
+        rng,
+        draws,
+        d,
+        design.products,
+        design.row_product,
+        design.inside,
+        *pair_index,
+        person_repeats,
+        max_owned,
+        preference_counts,
+    )
+    return preference_counts.sum(axis=0) / (2.0 * person_repeats * n_people)
 
 
 def label_reports(

@@ -74,11 +74,8 @@ def run_compare(
         criterion = _choose_criterion([model for _, model in named_models], is_plain)
     if criterion == PREDICTION and folds is None:
         folds = _plan_folds(data, leave_out, len(named_models))
-    run_settings: dict[str, Any] = {}
-    if criterion == PREDICTION and get_features_argument(data_form.kind):
-        run_settings |= _BUDGET
-    run_settings |= {
-        **{name: values_by_word[name] for name in (*_RUN, "cores") if name in values_by_word},
+    has_budget = criterion == PREDICTION and get_features_argument(data_form.kind) != ""
+    run_settings = _select_run_settings(values_by_word, has_budget) | {
         "by": criterion,
         "leave_out": leave_out,
         "folds": folds,
@@ -97,6 +94,16 @@ def run_compare(
     if table.attrs["interrupted"]:
         _report_interruption(table, criterion, out)
         raise typer.Exit(INTERRUPTED)
+
+
+def _select_run_settings(values_by_word: dict[str, Any], has_budget: bool) -> dict[str, Any]:
+    """Return the settings of the runs: those typed, and the budget of latent-feature models."""
+    run_settings: dict[str, Any] = {}
+    if has_budget:
+        run_settings |= _BUDGET
+    return run_settings | {
+        name: values_by_word[name] for name in (*_RUN, "cores") if name in values_by_word
+    }
 
 
 def _check_leave_out(leave_out: str | None, data_form: DataForm) -> None:
