@@ -34,7 +34,8 @@ class MaximumLikelihoodResults:
         It allows for dependence within respondents, or is based on the observed information; NaN
         for a weight that is zero.
         """
-        return self._tabulate_parameters()["std_error"]
+        parameters: Any = self._tabulate_parameters()
+        return parameters["std_error"]
 
     def _tabulate_parameters(self) -> "pandas.DataFrame":
         """Return the table of parameters, as `summary` has it."""

@@ -79,7 +79,7 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     unique_weights = _compute_unique_weights(
         table, expected_weights.where(n_members == 1, 0.0), row_by_option
     )
-    shared_features = table[
+    shared_features: Any = table[
         (n_members > 1) & (n_members < n) & (table["probability"] >= _MIN_PROBABILITY)
     ].head(max_features)
     k = len(shared_features)

@@ -191,9 +191,10 @@ def _copy_argument(argument: Any) -> Any:
 def _iterate_arrays(original: Any, copy: Any) -> Any:
     """Yield (field name, original array, copied array) of an argument."""
     if isinstance(original, tuple):
+        field_names = original._fields  # type: ignore[attr-defined]
         for field_name, original_array, copied_array in zip(
-            original._fields, original, copy, strict=True
-        ):  # type: ignore[attr-defined]
+            field_names, original, copy, strict=True
+        ):
             if isinstance(original_array, np.ndarray):
                 yield f"data.{field_name}", original_array, copied_array
     elif isinstance(original, np.ndarray):

@@ -15,7 +15,8 @@ class AspectEstimates(MaximumLikelihoodResults):
 
     def weights(self) -> "pandas.Series":
         """Return the weight of each aspect, which sum to 1, unique aspects first."""
-        return self._tabulate_parameters()["weight"]
+        parameters: Any = self._tabulate_parameters()
+        return parameters["weight"]
 
     def _tabulate_parameters(self) -> "pandas.DataFrame":
         """Return the table of weights without the bootstrap test of fit."""

@@ -352,8 +352,14 @@ def fit_laplace_approximation(
             )
         has_settled = largest_change < SETTLED
     return NormalPosterior(
-        mean, precision_factor, expansion, etas, eta_probabilities, has_settled, math.nan
-    )  # type: ignore[possibly-unbound]
+        mean,
+        precision_factor,  # type: ignore[possibly-unbound]
+        expansion,
+        etas,
+        eta_probabilities,
+        has_settled,
+        math.nan,
+    )
 
 
 def _factorise_precision(

@@ -571,7 +571,7 @@ def _sort_by_rank(
     return options[order], ranks[order]
 
 
-def _describe_ranking(
+def _describe_long_ranking(
     frame: "pd.DataFrame", key_columns: list[str], first_rows: np.ndarray, ranking_number: int
 ) -> str:
     """Describe a ranking by respondent and group, for an error message."""
@@ -601,7 +601,7 @@ def _read_long_rankings(
         lambda n: f"in row {frame.index[n]}, column {rank_column!r}",
         "rank",
     )
-    describe_ranking = partial(_describe_ranking, frame, key_columns, first_rows)
+    describe_ranking = partial(_describe_long_ranking, frame, key_columns, first_rows)
     sorted_rows = np.lexsort((option_index, ranking_index))
     is_repeated = (
         (np.diff(ranking_index[sorted_rows]) == 0)

@@ -66,10 +66,11 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
     def convert() -> tuple[Choices, str]:
         """Return the choices, and a sentence on how they were read."""
         column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
-        weight_option: dict[str, Any] = {
-            "weights": simplify_name(column_by_role["count"] or "") in WEIGHTS
+        arguments: dict[str, Any] = {
+            "weights": simplify_name(column_by_role["count"] or "") in WEIGHTS,
+            **named_columns,
         }
-        data = Choices(table.frame, **weight_option | named_columns)
+        data = Choices(table.frame, **arguments)
         return data, f"{_describe_long(column_by_role)}: {data}"
 
     try:
