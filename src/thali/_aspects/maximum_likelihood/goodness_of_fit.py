@@ -228,7 +228,7 @@ def _explain_unavailable(totals: np.ndarray, df: int, is_whole: bool) -> str:
     return ""
 
 
-def chi_square_tail(statistic: float, df: int) -> float:
+def chi_square_tail(statistic: float, df: float) -> float:
     """Return P(chi-square with df degrees of freedom >= statistic); 1 for df 0."""
     from scipy.special import chdtrc
 

@@ -667,7 +667,8 @@ def _find_named_object(
     problem = "is empty, but must contain one"
     if cell_text := cell_texts[codes[k]]:
         problem = f"contains {cell_text!r}, which is not one"
-    shown_objects = shorten([object_labels[i] for i in members[k].tolist()])
+    shown_labels: list[Any] = [object_labels[i] for i in members[k]]
+    shown_objects = shorten(shown_labels)
     raise DataError(
         f"Row {frame.index[k]}, column {answer_column!r}, {problem} of the objects shown,"
         f" {shown_objects}; correct or remove the row."
