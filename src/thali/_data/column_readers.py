@@ -521,7 +521,7 @@ def find_label_positions(
 ) -> np.ndarray:
     """Return the index among `names` of each row's label; raise if unknown.
 
-    `where` describes the position of the first missing or unknown label in the error.
+    `describe_position` describes where the first missing or unknown label is, for the error.
     """
     is_missing = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
     if (k := find_first(is_missing)) is not None:
