@@ -313,7 +313,7 @@ def test_small_numbers_have_the_decimals_that_they_need(tmp_path):
 
 _SENTENCES = (
     "aspects.findings.english_sentences",
-    "choice.answers.english",
+    "choice.reports.finding_sentences",
     "classify.classifier_findings",
 )
 
