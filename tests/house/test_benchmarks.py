@@ -62,7 +62,7 @@ def benchmark(monkeypatch):
         ("additive_samplers", "gain"),
         pytest.param("triplets", "1,000 sweeps", marks=pytest.mark.long),
         pytest.param(
-            "speed_against_commit", "classifier", marks=pytest.mark.long
+            "speeds", "classifier", marks=pytest.mark.long
         ),  # in processes of its own
         ("start_up", "import thali"),
         ("thinning", "a CPU s"),

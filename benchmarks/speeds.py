@@ -1,7 +1,7 @@
 """How fast thali is beside an earlier commit: eight things that users wait for, in turn, as ratios
 of CPU time.
 
-    python benchmarks/speed_against_commit.py [--against COMMIT] [--repeats 5] [--only TEXT] [--small]
+    python benchmarks/speeds.py [--against COMMIT] [--repeats 5] [--only TEXT] [--small]
 
 Each row runs in a process of its own, once without being counted, since it may compile, and then
 here and there in turn; the ratio is of the medians, and above 1.1 the change made thali slower.
