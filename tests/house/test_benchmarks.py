@@ -61,9 +61,7 @@ def benchmark(monkeypatch):
         pytest.param("sweep_cost", "exponent of the time of a sweep", marks=pytest.mark.long),
         ("additive_samplers", "gain"),
         pytest.param("triplets", "1,000 sweeps", marks=pytest.mark.long),
-        pytest.param(
-            "speeds", "classifier", marks=pytest.mark.long
-        ),  # in processes of its own
+        pytest.param("speeds", "classifier", marks=pytest.mark.long),  # in processes of its own
         ("start_up", "import thali"),
         ("thinning", "a CPU s"),
         # compiles a sampler
