@@ -329,7 +329,7 @@ def encode_tasks(
 
 
 def _warn_extrapolated(name: str, numbers: np.ndarray, tested_numbers: np.ndarray) -> None:
-    """Warn of the number farthest outside the tested range, if any is."""
+    """Warn of the number outside the tested range that is farthest from the tested mean."""
     with np.errstate(invalid="ignore"):
         outside_numbers = numbers[
             (numbers < tested_numbers.min()) | (numbers > tested_numbers.max())

@@ -210,10 +210,11 @@ def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
     import pandas as pd
 
     codes, distinct_cells = pd.factorize(series)
+    # the last text belongs to code -1
     cell_texts = [
         *(format_label(value) for value in distinct_cells),
         "",
-    ]  # the last text belongs to code -1
+    ]
     distinct_texts = list(dict.fromkeys(cell_texts))
     index_by_text = index_labels(distinct_texts)
     return np.array([index_by_text[text] for text in cell_texts], np.int64)[codes], distinct_texts

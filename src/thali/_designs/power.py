@@ -374,9 +374,8 @@ def _check_connected(sets: "pandas.DataFrame", labels: list[str]) -> None:
 
     option_index = pd.Index(labels).get_indexer(pd.Index(sets[_OPTION]))
     set_columns = [name for name in sets if name not in ("alternative", _OPTION)]
-    is_same_set = (
-        np.diff(sets.groupby(set_columns).ngroup()) == 0
-    )  # whether the next row belongs to the same set
+    # whether the next row belongs to the same set
+    is_same_set = np.diff(sets.groupby(set_columns).ngroup()) == 0
     if unconnected_text := describe_groups(
         "options",
         list_components(labels, option_index[:-1][is_same_set], option_index[1:][is_same_set]),

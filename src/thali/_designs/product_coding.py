@@ -485,9 +485,8 @@ def is_dominated(products: np.ndarray, signs: np.ndarray) -> np.ndarray:
     that is better or equal in all attributes with a direction, better in one of them, and equal in
     all others.
     """
-    differences = (
-        products[..., None, :, :] - products[..., :, None, :]
-    )  # advantage of the second product over the first
+    # advantage of the second product over the first
+    differences = products[..., None, :, :] - products[..., :, None, :]
     signed_differences = differences * signs
     is_better = (
         (signed_differences >= 0).all(axis=-1)

@@ -369,10 +369,11 @@ def _list_copies(sheets: list[_AnswerSheet]) -> list[str]:
 def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
     """Return a sheet's main trials, without bookkeeping columns."""
     column_names = list(next(iter(sheet.rows.values())))
+    # columns that respondents fill in
     typed_columns = {
         PERSON,
         *column_names[column_names.index(PLANNED) + 1 :],
-    }  # columns that respondents fill in
+    }
     answer_rows = []
     for row in sheet.rows.values():
         if row[PART] == MAIN:

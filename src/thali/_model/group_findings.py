@@ -30,9 +30,9 @@ _NAMED = 3
 
 
 def make_group_ranks_maker(get_rank_draws: Callable[[Any], np.ndarray]) -> FindingMaker:
-    """Return the maker of the finding "ranks by group"; `rank_draws(model)` gives draws.
+    """Return the maker of the finding "ranks by group"; `get_rank_draws` gives draws.
 
-    `rank_draws(model)` returns the ranks of one group, shape (draws, options).
+    `get_rank_draws(model)` returns the ranks of one group, shape (draws, options).
     """
 
     @finding("ranks", "Ranking of the options by group", ON_SCREEN)

@@ -32,10 +32,11 @@ from .leaderboard_result import Leaderboard
 from .vote_counts import name_parts
 from .vote_forecast import CHANCES, FIRST, find_votes_needed
 
+# maximum of options in a picture, and in the table of pairs
 _MAX_OPTIONS, _MAX_PAIR_OPTIONS = (
     60,
     40,
-)  # maximum of options in a picture, and in the table of pairs
+)
 _MAX_NAMED = 12  # maximum of covariates, or parts, in a sentence
 _FEW_VOTES = 30  # votes in a part, or the number of options, below which the prior dominates
 _MAX_ORDERS = 20  # maximum of options in the table of order probabilities
@@ -285,9 +286,8 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         table.index[judge_indices].tolist()
         for judge_indices in select_certain_signs(table["p_sharper"])
     )
-    is_known = (
-        table["comparisons"] >= MIN_JUDGE_COMPARISONS
-    )  # the score of few answers is uninformative
+    # the score of few answers is uninformative
+    is_known = table["comparisons"] >= MIN_JUDGE_COMPARISONS
     contrary_judges = table.index[
         is_known & (table["log_score"] < table["log_score_chance"])
     ].tolist()

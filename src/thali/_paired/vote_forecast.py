@@ -144,13 +144,11 @@ def _share_separated(
     from scipy.special import ndtri
 
     other_deviations = np.roll(true_deviations, len(true_deviations) // 2, axis=0)
-    min_sds = float(
-        ndtri(CERTAIN)
-    )  # standard deviations of a difference whose sign is just certain
+    # standard deviations of a difference whose sign is just certain
+    min_sds = float(ndtri(CERTAIN))
     information_root = _cholesky_factor(root.T @ gained_information @ root)
-    posterior_covariance = np.linalg.inv(
-        np.eye(len(root)) + information_root @ information_root.T
-    )  # of eigenvalues from 0 to 1
+    # of eigenvalues from 0 to 1
+    posterior_covariance = np.linalg.inv(np.eye(len(root)) + information_root @ information_root.T)
     posterior_means = (
         mean_differences
         + (true_deviations @ information_root + other_deviations)

@@ -153,9 +153,8 @@ def _compute_ess(chains: np.ndarray) -> np.ndarray:
     falling_sums = np.minimum.accumulate(pair_sums[:, :n_pairs], axis=1)
     correlation_time = -1.0 + 2.0 * np.where(is_positive, falling_sums, 0.0).sum(axis=1)
     row_indices = np.arange(n_quantities)
-    next_correlation = lag_pairs[
-        row_indices, n_positive, 0
-    ]  # the next lag, if it is positive or its pair is
+    # the next lag, if it is positive or its pair is
+    next_correlation = lag_pairs[row_indices, n_positive, 0]
     correlation_time += np.where(
         (next_correlation > 0.0) | (pair_sums[row_indices, n_positive] >= 0.0) | (n_positive == 0),
         next_correlation,

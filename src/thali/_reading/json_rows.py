@@ -14,9 +14,8 @@ from thali.errors import DataError
 from . import text_cells
 from .text_cells import MISSING, TextTable, decode_text
 
-_OBJECT = re.compile(
-    r'\s*(?:\[\s*)?\{\s*(?:"|\}\s*$)'
-)  # a header of separated values never begins like this
+# a header of separated values never begins like this
+_OBJECT = re.compile(r'\s*(?:\[\s*)?\{\s*(?:"|\}\s*$)')
 _HEAD_BYTES = 1 << 10  # bytes that suffice to recognise JSON
 _EXPECTED = (
     'expected one object per line, such as {"winner": "tea", "loser": "milk"}, or an array'
@@ -26,9 +25,8 @@ _EXPECTED = (
 
 def is_json(name: str, file_bytes: bytes) -> bool:
     """Return whether a file contains JSON, by its ending or first characters."""
-    first_characters = decode_text(
-        file_bytes[:_HEAD_BYTES].removeprefix(BOM_UTF8)
-    )  # the last character may be incomplete
+    # the last character may be incomplete
+    first_characters = decode_text(file_bytes[:_HEAD_BYTES].removeprefix(BOM_UTF8))
     return Path(name).suffix.lower() in JSON_SUFFIXES or _OBJECT.match(first_characters) is not None
 
 

@@ -227,9 +227,8 @@ def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
         ) from None
     if not isinstance(frame.index, pd.RangeIndex):
         column_labels = [*(name or "" for name in frame.index.names), *frame.columns]
-        frame = frame.set_axis(
-            range(frame.shape[1]), axis=1
-        )  # a column may have the name of the index
+        # a column may have the name of the index
+        frame = frame.set_axis(range(frame.shape[1]), axis=1)
         frame = frame.reset_index(
             names=[f"index {k}" for k in range(frame.index.nlevels)]
         ).set_axis(column_labels, axis=1)

@@ -25,7 +25,7 @@ from .table_files import RawTable
 
 
 def keep_given(*names: str | None) -> tuple[str, ...]:
-    """Return the names of columns that the table has, without None."""
+    """Return the names that are given, without None and empty ones."""
     return tuple(filter(None, names))
 
 

@@ -101,9 +101,8 @@ def format_screen(
     layouts = (
         [(block.label, block.lines(*limits, text_width)) for block in blocks] for limits in _LIMITS
     )
-    chosen_layout = min(
-        layouts, key=lambda blocks: max(0, _count_lines(blocks) - n_free_lines)
-    )  # the first that fits
+    # the first that fits
+    chosen_layout = min(layouts, key=lambda blocks: max(0, _count_lines(blocks) - n_free_lines))
     line_groups = [_add_labels(chosen_layout, indent), _add_labels(hint_blocks, indent)]
     if not is_read:
         line_groups.insert(0, head_lines)

@@ -431,9 +431,8 @@ def differentiate_tied_answers(
     else:
         derivatives_by_a = _integrate_by_nodes(a, with_hessian, log_drop)
     other_shares = np.concatenate([0.0 * a, weights[:, n_tied:] / other_weights], axis=1)
-    slopes = (
-        np.eye(n_options)[:n_tied] - other_shares[:, None]
-    )  # of a by log weights (rows, tied, m)
+    # of a by log weights (rows, tied, m)
+    slopes = np.eye(n_options)[:n_tied] - other_shares[:, None]
     gradient = (derivatives_by_a.gradient[:, None] @ slopes)[:, 0]
     if not with_hessian:
         return AnswerDerivatives(derivatives_by_a.log_p, gradient, np.zeros(()))

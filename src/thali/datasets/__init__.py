@@ -129,9 +129,10 @@ def _simulate_triplets(
     while (has_repeats := (np.diff(np.sort(triplets, axis=1), axis=1) == 0).any(axis=1)).any():
         triplets[has_repeats] = rng.integers(0, n, (int(has_repeats.sum()), 3))
     i, j, k = triplets.T
+    # weight of each odd one
     odd_probabilities = np.stack(
         [pair_weights[j, k], pair_weights[i, k], pair_weights[i, j]], axis=1
-    )  # weight of each odd one
+    )
     odd_probabilities = (1.0 - lapse) * odd_probabilities / odd_probabilities.sum(
         axis=1, keepdims=True
     ) + lapse / 3.0

@@ -139,9 +139,8 @@ def product_choices(
         utilities += effect_size * owners[respondent_index, k] * is_member
     utilities_by_task = utilities.reshape(people * tasks, -1)
     is_best = utilities_by_task == utilities_by_task.max(axis=1, keepdims=True)
-    best_index = (is_best * (1.0 + rng.random(utilities_by_task.shape))).argmax(
-        axis=1
-    )  # ties are broken randomly
+    # ties are broken randomly
+    best_index = (is_best * (1.0 + rng.random(utilities_by_task.shape))).argmax(axis=1)
     frame["choice"] = (np.arange(alternatives) == best_index[:, None]).ravel()
     data = ChoiceExperiment.from_frame(frame, levels={"quality": list(LEVELS["quality"])})
     return ProductChoices(data, dict(MONOTONE), dict(SIMULATED_CLASSES), owners)

@@ -65,7 +65,8 @@ def missing_check(model: "LatentFeatureModel", settings: AnswerSettings) -> Find
     return Finding(ENGLISH["open.unknown"])
 
 
+# other data are compared with replicates
 _CHECKS = {
     SIMILARITIES: variance_check,
     OWN: missing_check,
-}  # other data are compared with replicates
+}

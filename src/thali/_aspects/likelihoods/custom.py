@@ -112,9 +112,8 @@ class Custom:
     simulate: Callable[..., Any] | None = None
     pointwise: Callable[..., Any] | None = None
     predict: Callable[..., Any] | None = None
-    parameters: Mapping[str, Any] = field(
-        default_factory=dict, hash=False
-    )  # its keys are the names of recorded parameters
+    # its keys are the names of recorded parameters
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     log_prior: Callable[..., Any] | None = None
 
     unique = False  # no option has a fixed unique feature

@@ -460,9 +460,8 @@ class Estimates:
         )
         if self.is_of_choices:
             p, p_second, wins, losses, n = p[::2], p[1::2], counts[::2], counts[1::2], n[::2]
-            difference = (
-                wins * p_second - losses * p
-            )  # equals wins - n p, to full precision for small p
+            # equals wins - n p, to full precision for small p
+            difference = wins * p_second - losses * p
             if kind == "pearson":
                 return _divide_by_spread(difference, n * p * p_second)
             contributions = xlogy(wins, wins / (n * np.where(wins > 0, p, 1.0))) + xlogy(

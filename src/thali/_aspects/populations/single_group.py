@@ -73,7 +73,7 @@ class Population(ABC):
         """Build the posterior tree from the draws of all chains."""
 
     def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
-        """Return a finished fit's posterior tree with results that need all draws."""
+        """Return a finished fit's tree unchanged: one group has no results that need all draws."""
         return tree
 
     @abstractmethod

@@ -222,9 +222,8 @@ class PhylogeneticBuffet:
         gains = np.array([tree_rates.sum_gains(column, self.tree.parents) for column in owners])
         log_rates = tree_rates.log_rates(gains.reshape(len(owners), len(tree_rates.gamma)))
         has_one_owner = owners.sum(axis=1) == 1
-        log_rates[has_one_owner] = np.log(
-            owners[has_one_owner] @ self._single_rates()
-        )  # exact, as in the samplers
+        # exact, as in the samplers
+        log_rates[has_one_owner] = np.log(owners[has_one_owner] @ self._single_rates())
         return float(np.sum(np.log(alpha) + log_rates) - alpha * self._total_rate)
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:

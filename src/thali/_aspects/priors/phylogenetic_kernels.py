@@ -82,7 +82,7 @@ def find_owner(b: Any, k: Any) -> Any:
 
 @scalar
 def sum_pattern_gains(prior: Any, b: Any, k: Any) -> None:
-    """Fill b.below with owners below each node, b.grid with gains of complete clades."""
+    """Fill b.owners_below with owners below each node, b.grid with gains of complete clades."""
     n = count_options(b)
     root = prior.parent.size - 1
     for i in range(n):

@@ -470,9 +470,8 @@ def search_best_set(
     set_indices = np.arange(len(sets.counts))
     if estimator == "conditional-map":
         draw_counts_by_size = np.bincount(sets.sizes, sets.counts)
-        set_indices = np.flatnonzero(
-            sets.sizes == np.argmax(draw_counts_by_size)
-        )  # the smallest if tied
+        # the smallest if tied
+        set_indices = np.flatnonzero(sets.sizes == np.argmax(draw_counts_by_size))
     return _maximise_joint(
         sets, search_problem, select_promising_sets(sets, search_problem, set_indices)
     )

@@ -140,10 +140,8 @@ def _join_data_groups(
         )
     datasets["observed_data"] = join_parts(data_parts, "observed", 0, {})
     constant_data = join_parts(data_parts, "constants", 0, {"option": labels, "group": group_names})
-    constant_data["kind"], constant_data["learned_alpha"] = (
-        data_parts[0].kind,
-        bool(is_alpha_learned),
-    )
+    constant_data["kind"] = data_parts[0].kind
+    constant_data["learned_alpha"] = bool(is_alpha_learned)
     constant_data[POPULATION] = GROUPS
     constant_data["similar"] = bool(similar)
     datasets["constant_data"] = constant_data

@@ -142,6 +142,7 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
     option_effects, mean_effects = {}, np.zeros((common_columns.n_draws, len(covariate_sd)))
     if posterior.facts.of_choices:
         utility = compute_utilities(common_columns)
+        # (draws, options, columns of people)
         utility_change = np.stack(
             [
                 compute_utilities(
@@ -154,7 +155,7 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
                 )
             ],
             axis=2,
-        )  # (draws, options, columns of people)
+        )
         utility_share = compute_shares(utility)
         effect = utility_change / utility[:, :, None]
         mean_effects = (utility_share[:, :, None] * effect).sum(axis=1)

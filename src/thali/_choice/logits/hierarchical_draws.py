@@ -548,9 +548,8 @@ def list_attributes_near_zero(
     scale, attention = population.scale, population.attention
     variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
     distances = np.abs(posterior["mean"].values / np.sqrt(variances)).mean(axis=(0, 1))
-    is_far = (distances >= _MIN_DISTANCE) | (
-        scale.sign != 0.0
-    )  # a taste with a sign is an exponential
+    # a taste with a sign is an exponential
+    is_far = (distances >= _MIN_DISTANCE) | (scale.sign != 0.0)
     return [
         name
         for name, owned_coefficients in zip(attention.names, attention.owned, strict=True)

@@ -219,9 +219,8 @@ def sample_taste_prior(
         attends = rng.random((n_people, len(rate))) < attention.attention_rates(rate, effect)
         heeded_beta = np.where(attention.is_heeded(attends), beta, 0.0)
         utility = (model_matrix * heeded_beta[person_of_row]).sum(axis=1)
-        noisy_utility = utility + rng.gumbel(
-            size=utility.size
-        )  # the largest is the choice of a logit
+        # the largest is the choice of a logit
+        noisy_utility = utility + rng.gumbel(size=utility.size)
         choice = np.array([part.argmax() for part in np.split(noisy_utility, task_starts[1:])])
         log_probabilities = np.log(choice_probabilities(utility, task_of_row)[task_starts + choice])
         parameter_draws.append(

@@ -75,11 +75,12 @@ _MAX_SCENARIOS = 3  # scenarios after the first whose winner the sentence of a m
 _TIE_DIFFERENCE = 0.005  # difference of two shares below which neither is first
 _ARC_CHANGE = 0.1  # relative change of an arc elasticity if shares are discontinuous
 _SHARE_COLUMNS = {"mean": "share", "low": "share_low", "high": "share_high"}
+# of the loss
 _LOSS_COLUMNS = {
     "mean": "elasticity",
     "low": "elasticity_high",
     "high": "elasticity_low",
-}  # of the loss
+}
 
 
 # settings -----------------------------------------------------------------------------------------

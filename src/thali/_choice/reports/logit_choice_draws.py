@@ -360,9 +360,8 @@ class LogitChooser(Chooser):
         n_tasks = np.zeros(len(self.data.respondents))
         for person in range(len(n_tasks)):
             row_indices, first_row = select_tasks(self.data, person)
-            p = thinned_chooser._compute_equalised_probabilities(
-                person, row_indices, first_row
-            )  # (draws, 1 + attributes, rows)
+            # (draws, 1 + attributes, rows)
+            p = thinned_chooser._compute_equalised_probabilities(person, row_indices, first_row)
             n_tasks[person] = len(first_row) - 1
             pooled_changes.append(compute_choice_change(point_estimate(self, p), first_row))
             if not self.is_estimate:

@@ -79,10 +79,11 @@ def compute_derivatives(
         _compute_attention(rows, p_win),
         _compute_attention(rows, p_loss),
     )
+    # slopes of ln p and of -ln (1 - p)
     win_slope, loss_slope = (
         p_loss * win_attention,
         p_win * loss_attention,
-    )  # slopes of ln p and of -ln (1 - p)
+    )
     win_bend = win_slope * (p_loss * (1.0 - win_attention) - p_win)  # of ln p
     loss_bend = loss_slope * (p_win * (1.0 - loss_attention) - p_loss)  # of ln (1 - p)
     slope = rows.wins * win_slope - rows.losses * loss_slope

@@ -254,7 +254,8 @@ WIDE = Shape(
 )
 
 
+# LONG_TABLE is last, because it matches any table known to contain choices
 SHAPES = (
     WIDE,
     LONG_TABLE,
-)  # LONG_TABLE is last, because it matches any table known to contain choices
+)

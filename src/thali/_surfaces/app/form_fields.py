@@ -20,11 +20,12 @@ GROUP = "group"
 COVARIATES = "covariates"
 QUESTIONS = (GROUP, COVARIATES)  # questions about the data, not corrections of their reading
 BY, ATTENTION_BY = "by", "attention_by"  # questions about the model
+# omitted if the data have no columns about respondents
 RESPONDENT_OPTIONS = (
     GROUP,
     BY,
     ATTENTION_BY,
-)  # omitted if the data have no columns about respondents
+)
 YES = "yes"
 NO = "no"
 _OTHER_TESTS = ("trinary", "likelihood-ratio", "wald")  # classical tests that need more than data

@@ -375,7 +375,7 @@ class Pages:
         }
 
     def _build_about_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the template variables of the screen with a study's title and files."""
+        """Return the template variables of the screen about a study's log and result files."""
         fit_folder = study.path / FIT
         return {
             "has_results": fit_folder.is_dir(),

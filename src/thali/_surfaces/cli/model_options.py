@@ -369,11 +369,12 @@ def add_parameters(
             for parameter in signature.parameters.values()
             if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
+        # after the data and the model
         all_parameters = [
             *named_parameters[:2],
             *parameters,
             *named_parameters[2:],
-        ]  # after the data and the model
+        ]
         command.__signature__ = signature.replace(parameters=all_parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {
             parameter.name: parameter.annotation for parameter in all_parameters

@@ -234,7 +234,7 @@ def _read_levels_and_prior(
 
 
 def _describe_errors(design_check: "DesignCheck") -> str:
-    """Return sentences on the standard errors that a design gives."""
+    """Return sentences on D-error, D-efficiency and dominated products of a design."""
     sentences = (
         f"{design_check.title}: D-error {design_check.d_error:.4g} (one respondent), D-efficiency"
         f" {design_check.d_efficiency:.3f}."
@@ -250,7 +250,7 @@ def _describe_errors(design_check: "DesignCheck") -> str:
 
 
 def _describe_power(power_table: "pandas.DataFrame") -> str:
-    """Return the sentence on the power to detect each utility."""
+    """Return the line that is printed above the table of power."""
     return (
         f"Share of {power_table.attrs['simulations']:,} simulated studies with"
         f" {power_table.attrs['respondents']:,} respondents in which a utility differs"
