@@ -94,17 +94,11 @@ def classes(settings: Settings) -> Reproduction:
         "The other program's figures are those of other data of this design.",
     ]
     pictures = {
-        "classes": partial(_draw, "classes", shown),
-        "importance": partial(_draw, "attribute_importance", shown),
-        "effects": partial(_draw, "level_effects", shown),
+        "classes": partial(shown.plot, "classes"),
+        "importance": partial(shown.plot, "attribute_importance"),
+        "effects": partial(shown.plot, "level_effects"),
     }
     return Reproduction(tables, remarks, pictures, interrupted)
-
-
-def _draw(name: str, model: Any) -> Any:
-    from thali import plots
-
-    return getattr(plots, name)(model)
 
 
 def _models(monotone: dict[Any, Any]) -> dict[str, Any]:

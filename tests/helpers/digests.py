@@ -120,11 +120,11 @@ def best_and_worst():
     )
 
 
-def _of_groups(data, ask, **more):
+def _of_groups(data, ask):
     """Of each way in which weights of groups hang together."""
     return {
         weights: SmallModelCase(
-            partial(th.EliminationByAspects, people=th.people.Groups(weights), **more), data, ask
+            partial(th.EliminationByAspects, people=th.people.Groups(weights)), data, ask
         )
         for weights in ("free", "common", "similar")
     }
@@ -166,8 +166,8 @@ MORE = {
         for each, row in _of_groups(small_models.build_groups, _of_women).items()
     },
     **{
-        f"{_EBA}, tied groups, unique, {each}": row
-        for each, row in _of_groups(_tied_groups, _of_women, aspects="unique").items()
+        f"{_EBA}, tied groups, {each}": row
+        for each, row in _of_groups(_tied_groups, _of_women).items()
     },
     **{
         f"{_EBA}, sets of groups, {each}": row

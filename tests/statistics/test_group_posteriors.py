@@ -216,13 +216,15 @@ PAIRS = [random_comparisons(3, seed) for seed in range(3)], None
 SETS = offered(2), OfSets(0.01)
 MOVES = [("flips", "free"), ("compensated", "similar"), ("plain", "similar"), ("transfer", "free")]
 MOVES += [("transfer", "similar"), ("plain", "free"), ("together", "similar")]
+MOVES += [("exchange", "free"), ("exchange", "similar")]
 
 
-@pytest.mark.first(7)
+@pytest.mark.first(9)
 @pytest.mark.parametrize(
     ("data", "likelihood", "move", "weights"),
     [(*PAIRS, *each) for each in MOVES[:5]]
-    + [(*SETS, *MOVES[at]) for at in (0, 1, 5, 4, 6)]
+    + [(*PAIRS, *MOVES[8]), (*SETS, *MOVES[7])]
+    + [(*SETS, *MOVES[at]) for at in (0, 1, 5, 4, 6, 8)]
     + [(*PAIRS, move, "of known people") for move in ("compensated", "transfer", "together")],
 )
 def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, weights):
@@ -283,6 +285,8 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
             group_owners.propose_group_split_or_join(rng, model, caches, states, its_base)
         elif move == "together":
             group_together.propose_joint_flip(rng, model, caches, states, its_base)
+        elif move == "exchange":
+            group_owners.propose_owner_exchange(rng, model, caches, states, its_base)
         else:
             share = 1.0 if move == "compensated" else 0.0
             group_owners.propose_compensated_group_flip(rng, model, caches, states, its_base, share)

@@ -89,7 +89,7 @@ def comparison(
         colours = dict.fromkeys(models, COLOURS[1]) | {models[0]: COLOURS[0]}
     pair_names = _format_pair_names(scores.index)
     if ax is None:
-        axes = _create_panels(len(model_pairs), max(3.6, 1.6 + measure_label_width(pair_names)))
+        axes = _create_panels(len(model_pairs), max(3.6, 2.6 + measure_label_width(pair_names)))
     else:
         axes = list(np.ravel(ax))  # type: ignore[call-overload]
     if len(axes) != len(model_pairs):
@@ -242,7 +242,7 @@ def _set_scale(ax: "Axes", scores: np.ndarray) -> float:
     if is_logarithmic:
         for axis in (ax.xaxis, ax.yaxis):
             locator: Any = axis.get_major_locator()
-            locator.set_params(subs=(1, 2, 5))
+            locator.set_params(subs=(1, 3))
             axis.set_major_formatter(lambda value, _: f"{value:,g}")
     else:
         ax.locator_params(nbins=6)

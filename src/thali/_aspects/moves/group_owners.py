@@ -15,11 +15,13 @@ from ..chain_state import (
     COLUMNS,
     accept_move,
     capacity,
+    clear_row,
     copy_row,
     count_after_flip,
     count_groups,
     count_options,
     flipped_weight,
+    owns,
     replica,
     scratch_index,
     shuffle_columns,
@@ -36,6 +38,8 @@ from ..group_state import (
     toggle_group_owner,
 )
 from ..kernel_operations import (
+    apply_block,
+    delta_block,
     apply_compensated_member,
     apply_copies,
     apply_member,
@@ -56,8 +60,11 @@ from ..kernel_operations import (
     select_cache,
 )
 from .births_and_splits import draw_column_pair, write_split_or_join
+from .compensated_moves import code_mass, mix_flip
 from .duplicate_features import have_same_owners
 from .group_weight_density import log_gamma, log_gamma_ratio
+
+BOTH_COLUMNS = 3  # code of the flips of both columns of an exchange
 
 
 @scalar
@@ -154,6 +161,61 @@ def propose_compensated_group_flip(
             else:
                 apply_member(likelihood, c, b, k, i, d)
         toggle_group_owner(states, k, i, m, rate)
+
+
+@scalar
+def propose_owner_exchange(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """Propose that an option leaves a random feature and joins another, in all groups.
+
+    In each group its unique weight compensates, so that the option's total weight stays.
+    """
+    first_group = replica(states, 0)
+    n_columns = first_group.whole[COLUMNS]
+    if n_columns < 2:
+        return
+    k = draw_index(rng, n_columns)
+    partner = draw_other_index(rng, n_columns, k)
+    i = draw_index(rng, count_options(first_group))
+    if owns(first_group, i, k) == owns(first_group, i, partner):
+        return
+    m, partner_m = count_after_flip(first_group, k, i), count_after_flip(first_group, partner, i)
+    if min(m, partner_m) == 0 and not keeps_empty(model.prior):
+        return
+    rate = log_rate_after_flip(model.prior, first_group, k, i, m)
+    partner_rate = log_rate_after_flip(model.prior, first_group, partner, i, partner_m)
+    ratio = rate - first_group.log_rate[k] + partner_rate - first_group.log_rate[partner]
+    for g in range(count_groups(states)):
+        b = replica(states, g)
+        mass = write_exchange(b, k, partner, i)
+        if b.s[i] <= mass:
+            return
+        ratio += log_gamma_ratio(
+            base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i], -mass
+        )
+    gain = 0.0
+    for g in range(count_groups(states)):
+        likelihood, c, b = select_group(model, caches, states, g)
+        mass = code_mass(b, i, 2, BOTH_COLUMNS)
+        gain += delta_block(likelihood, c, b, i, 2, BOTH_COLUMNS, mass)
+    if not accept_move(rng, first_group, ratio, gain):
+        return
+    for g in range(count_groups(states)):
+        likelihood, c, b = select_group(model, caches, states, g)
+        mass = code_mass(b, i, 2, BOTH_COLUMNS)
+        apply_block(likelihood, c, b, i, 2, BOTH_COLUMNS, mass)
+        b.s[i] -= mass
+    toggle_group_owner(states, k, i, m, rate)
+    toggle_group_owner(states, partner, i, partner_m, partner_rate)
+
+
+@scalar
+def write_exchange(b: Any, k: Any, partner: Any, i: Any) -> Any:
+    """Write flips of option i in two features for `delta_block`; return the mass they take."""
+    b.order[0], b.order[1] = k, partner
+    clear_row(b, scratch_index(b))
+    mix_flip(b, i, k, True)
+    mix_flip(b, i, partner, True)
+    return code_mass(b, i, 2, BOTH_COLUMNS)
 
 
 @scalar
