@@ -199,7 +199,7 @@ def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
     assert not found.ok
     by_name = {c.check: c for c in found.checks if c.result == "WRONG"}
     assert set(by_name) == {"naive", "exact"}
-    assert "of_pair and of_option disagree with log_likelihood" in by_name["naive"].words
+    assert "log_likelihood differs from of_pair and of_option" in by_name["naive"].words
     assert float(by_name["naive"].error) > 1e-3 and float(by_name["exact"].error) > 1e-6
     assert by_name["exact"].words.endswith("but should be 0.")
     assert by_name["naive"].words in capsys.readouterr().out

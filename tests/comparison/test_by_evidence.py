@@ -249,8 +249,8 @@ def test_models_of_your_own_data():
     assert list(table.index) == ["rate 1.0", "rate 0.25"]  # nothing is known of guessing
     for rate, row in zip((1.0, 0.25), table.itertuples(), strict=True):
         exact = sum(math.log(rate) - (n + 1) * math.log1p(rate) for n in OWN.seen)
-        assert row.usable and row.standard_error < 0.1
-        assert abs(row.log_evidence - exact) < 4.5 * row.standard_error
+        assert row.usable and row.std_error < 0.1
+        assert abs(row.log_evidence - exact) < 4.5 * row.std_error
     assert table["probability"].sum() == pytest.approx(1.0)
     says(sentences(table)[1], "0.25")
 

@@ -37,6 +37,7 @@ RELATIVE = 1e-9  # how far a float may be from the one that is kept, of the sum 
 # 1e-10, a million times the rounding of a sum of tens.
 UNBOUNDED = 1e-4
 WITHOUT_BOUND = (
+    "bradley-terry-luce, maximum-likelihood, covariates",
     "elimination-by-aspects, maximum-likelihood, covariates",
     "latent-class-logit",
     "latent-class-logit, columns of people",

@@ -371,7 +371,7 @@ def _check_changes(
     fault_text = ""
     if not difference.is_rounding:
         fault_text = (
-            f"{terms} disagree with log_likelihood by {difference.size:.3g}: {difference.words}."
+            f"log_likelihood differs from {terms} by {difference.size:.3g}: {difference.words}."
         )
     result_word = _format_result(difference.is_rounding)
     return [Check("naive", comparison_text, f"{difference.size:.2g}", result_word, fault_text)]

@@ -253,7 +253,7 @@ def test_bad_numbers_of_segments_are_refused():
 @pytest.mark.parametrize("make", [th.HierarchicalLogit, th.ProductClasses])
 def test_sampled_models_find_the_segments(make):
     frame, truth = of_segments(people=120, tasks=20, seed=5)
-    run = {"draws": 300} if make is th.HierarchicalLogit else {"sweeps": 1500}
+    run = {"draws": 300} if make is th.HierarchicalLogit else {"draws": 300, "tune": 300}
     model = make().fit(
         th.ChoiceExperiment.from_frame(frame), **run, random_seed=1, progressbar=False
     )

@@ -148,12 +148,12 @@ OTHERS = {
     ),
     "models": (
         ["compare", "tea.csv", "--models", "unique", *QUICK, "--out", "results"],
-        "was started with the model '2', which this comparison does not have",
+        "was started with the model '2', which this comparison by prediction does not include",
     ),
     "seed": ([*COMPARE, "--seed", "4", "--out", "results"], "was started with another seed"),
     "a fit": (
         ["fit", "tea.csv", *QUICK, "--out", "results"],
-        "is a comparison, not a fit",
+        "belongs to a comparison by prediction, but this is a fit",
     ),
 }
 

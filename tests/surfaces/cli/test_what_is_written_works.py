@@ -109,8 +109,8 @@ FILES = {
     "square.csv": ",a,b,c\na,0,15,20\nb,15,0,7\nc,20,7,0\n",
     "confusions.csv": ",a,b,c\na,38,4,8\nb,7,30,13\nc,5,12,33\n",
     "fractions.csv": ",a,b,c\na,0,2.5,1\nb,1.5,0,2\nc,3,.5,0\n",
-    "answers.csv": "id,chosen_1,chosen_2\n1,tea,milk\n2,milk,rum\n3,tea,milk\n",
-    "design.csv": "left,right\ntea,milk\nmilk,rum\n",
+    "answers.csv": "id,chosen_1,chosen_2,chosen_3\n1,tea,milk,tea\n2,milk,rum,rum\n3,tea,milk,tea\n",
+    "design.csv": "left,right\ntea,milk\nmilk,rum\ntea,rum\n",
     "weights.csv": "id,task,alt,fee,choice,weight\n1,1,1,1,0,1\n1,1,2,2,1,1\n1,2,1,2,1,1\n1,2,2,3,0,1\n"
     "2,1,1,1,1,.5\n2,1,2,3,0,.5\n2,2,1,2,0,.5\n2,2,2,1,1,.5\n",
     "tasks.csv": "id,task,alt,fee,choice\n1,1,1,1,0\n1,1,2,2,1\n1,2,1,2,1\n1,2,2,3,0\n2,1,1,1,1\n"
@@ -144,8 +144,8 @@ ADVISED = [
     ),
     (("fit", "weights.csv", "--model", "MNL"), "--without weight", ("--without", "weight")),
     (("fit", "tasks.csv", "--model", "MNL"), "to change this, use --constants", ("--constants",)),
-    (("fit", "votes.csv", *ML), "name their column with --respondent", ("--respondent", "who")),
-    (("leaderboard", "votes.csv"), "name their column with --respondent", ("--respondent", "who")),
+    (("fit", "votes.csv", *ML), "name it with --respondent", ("--respondent", "who")),
+    (("leaderboard", "votes.csv"), "name it with --respondent", ("--respondent", "who")),
     (("fit", "answers.csv", *ML), "", ("--design", "design.csv")),
     (("leaderboard", "answers.csv"), "", ("--design", "design.csv")),
     (("test", "transitivity", "answers.csv"), "", ("--design", "design.csv")),

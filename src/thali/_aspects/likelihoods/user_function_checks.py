@@ -85,7 +85,7 @@ def _check_terms(
     )
     if not worst_difference.is_rounding:
         raise ArgumentError(
-            f"{custom.terms} disagree with log_likelihood by {worst_difference.size:.3g}:"
+            f"log_likelihood differs from {custom.terms} by {worst_difference.size:.3g}:"
             f" {worst_difference.words}; run thali.testing.check for details."
         )
 
