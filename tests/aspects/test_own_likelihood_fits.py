@@ -76,8 +76,12 @@ def model(example):
 def test_the_example_passes_and_a_planted_error_is_named(page, capsys):
     names, (right, wrong, _) = page
     assert right.count("right") == 5 and "WRONG" not in right and "not run" not in right
-    assert re.search(r"^naive: log_likelihood differs from of_pair by [\d.]+: ", wrong, re.MULTILINE)
-    assert re.search(r"^exact: toggles do not preserve the posterior: .* is [\d.e-]+ in", wrong, re.MULTILINE)
+    assert re.search(
+        r"^naive: log_likelihood differs from of_pair by [\d.]+: ", wrong, re.MULTILINE
+    )
+    assert re.search(
+        r"^exact: toggles do not preserve the posterior: .* is [\d.e-]+ in", wrong, re.MULTILINE
+    )
     careless = th.likelihoods.Custom(names["log_likelihood"], of_pair=names["careless"])
     assert not th.testing.check(careless, names["data"]).ok
 

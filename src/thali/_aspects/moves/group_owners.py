@@ -39,12 +39,12 @@ from ..group_state import (
 )
 from ..kernel_operations import (
     apply_block,
-    delta_block,
     apply_compensated_member,
     apply_copies,
     apply_member,
     apply_open_member,
     apply_transfer,
+    delta_block,
     delta_compensated_member,
     delta_member,
     delta_open_member,
