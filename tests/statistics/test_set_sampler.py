@@ -53,15 +53,6 @@ def test_the_exact_posterior_of_a_triple(draws, precision):
         assert abs(mean - expected) < 4.0 * error, (mean, expected, error)
 
 
-@pytest.mark.long  # a kernel of its own
-def test_unique_aspects_alone_have_a_dirichlet_posterior():
-    data = choices_of({("a", "b", "c", "d"): (3, 1, 2, 0)}, list("abcd"))
-    model = fit(th.EliminationByAspects("unique", lapse=0.0), data, draws=20_000, thin=5)
-    for label, expected in zip("abcd", (4 / 10, 2 / 10, 3 / 10, 1 / 10), strict=True):
-        mean, error = mean_and_error(of_set(model, label, "a, b, c, d"))
-        assert error < 0.01 * expected and abs(mean - expected) < 4.0 * error, (label, mean)
-
-
 def test_what_a_fit_says_about_sets():
     data = choices_of(TRIPLE, list("123"))
     model = fit(th.EliminationByAspects(), data, draws=300, chains=2)

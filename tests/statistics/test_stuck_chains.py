@@ -6,6 +6,7 @@ Expected values: importance sampling with draws from a simulated prior, of which
 
 import numpy as np
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.elimination_cases import copies, mean_and_error
 from helpers.sentences import refused
 from helpers.set_problems import choices_of
@@ -39,7 +40,7 @@ def compare_with_the_answer(seed, **budget):
     model = stuck_model().fit(
         choices_of(SETS, list("abcd")), random_seed=seed, progressbar=False, **budget
     )
-    posterior = model.posterior_["posterior"]
+    posterior = all_drawn(model.posterior_)
     found = {
         "an aspect is d's alone": copies(posterior, [3]) > 0,
         "aspects": posterior["n_features"].values,
