@@ -45,7 +45,7 @@ def data_warnings(table, **settings):
         (DRINKS / 20, {"sigma": 0.01}, None),
         (4 * DRINKS, {"sigma": 0.5, "weight_prior": (1.0, 2.5)}, None),
         (100 * DRINKS, {"sigma": 5.0, "weight_prior": (1.0, 0.1)}, None),
-        (DRINKS, {"sigma": 0.001}, ("sigma=0.001", "below 0.02")),
+        (DRINKS, {"sigma": 0.001}, ("sigma=0.001", "less than 0.02 times")),
         (DRINKS, {"sigma": 0.1}, None),
     ],
 )

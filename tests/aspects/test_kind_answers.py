@@ -393,4 +393,4 @@ def test_a_report_has_the_weight_of_aspects_in_each_kind(data, tmp_path):
         [[1, 0], [1, 1], [0, 1]], people=th.people.LatentClasses(2)
     ).fit(data, **RUN)
     model.report(tmp_path / "kinds.html")
-    assert "weight in each class" in (tmp_path / "kinds.html").read_text()
+    assert "Weight of each aspect in each class" in (tmp_path / "kinds.html").read_text()

@@ -136,7 +136,7 @@ def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path)
     latent = model.posterior_["latent_features"].to_dataset()
     latent["slopes"] = latent["slopes"] + 5.0
     model.posterior_["latent_features"] = xr.DataTree(latent)
-    said(model.findings()["respondent_effects"].sentence, "feature", "age")
+    said(model.findings()["respondent_effects"].sentence, "a, b", "age")
 
 
 @pytest.mark.unit

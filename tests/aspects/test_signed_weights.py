@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.sentences import refused
 
 import thali as th
@@ -79,9 +80,8 @@ def test_every_move_leaves_the_posterior_as_it_is(likelihood, capsys):
 @pytest.mark.long  # the moves are tested above, as Python
 def test_the_posterior_of_two_objects_is_the_exact_one():
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), OWN, weight_prior=PRIOR, alpha=ALPHA)
-    posterior = model.fit(
-        DATA, draws=4_000, tune=500, thin=10, random_seed=5, progressbar=False
-    ).posterior_["posterior"]
+    model.fit(DATA, draws=4_000, tune=500, thin=10, random_seed=5, progressbar=False)
+    posterior = all_drawn(model.posterior_)
     features, weights = posterior["features"].values.astype(float), posterior["weights"].values
     owners = [(1, 0), (0, 1), (1, 1)]
     counts = [np.all(features == owner, axis=-1).sum(-1) for owner in owners]

@@ -122,7 +122,7 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     error = refused("leaderboard", "results/leaderboard.nc", "new.csv", "--ties", "half")
     said(error, "--ties", "results/leaderboard.nc")
     assert (
-        "'B' has 1200, and"
+        "B is fixed at 1200"
         in done("leaderboard", "all.csv", "--anchor-model", "B=1200", "--print", "all").out
     )
     said(refused("leaderboard", "all.csv", "--anchor-model", "Z"), "--anchor-model", "'Z'")

@@ -296,8 +296,8 @@ def test_who_ignores_what(done):
     assert people.to_numpy() == pytest.approx(found.people.to_numpy())
     assert {"attention.png", "attention_patterns.csv"} <= set(os.listdir("found"))
     least = found.shares["attends"].sort_values()
-    most = f"{least.index[0]} by {100 - 100 * least.iloc[0]:.0f} %"
-    assert f"\nIgnored: {most} of the people (89 % interval" in result.out
+    most = f"{least.index[0]} ignored by {100 - 100 * least.iloc[0]:.0f} % of respondents"
+    assert f"\nAttribute non-attendance: {most} (89 % interval" in result.out
     says(result.out, "Willingness to pay")
     says(result.out, "2013", "(Hess, Stathopoulos, Campbell,")
 

@@ -44,7 +44,7 @@ from ..priors.prior_from_argument import build_feature_prior
 from ..results.data_kind_checks import require_data_kind
 from ..samplers.chains import FeatureChain
 from ..samplers.sampling_task import build_task
-from ..spec import ADDITIVE, OPEN
+from ..spec import ADDITIVE
 from .additive_result_methods import AdditiveAnswers
 from .annealing import ANNEALING, estimate_score_variances
 from .sampling_engine import FEATURE_SAMPLING
@@ -395,6 +395,7 @@ class AdditiveClustering(AdditiveAnswers):
 
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"mcmc": FEATURE_SAMPLING, "map": ANNEALING}
     _matrix: ClassVar[str] = SIMILARITIES
+    _fixed_arguments: dict[Any, Any] | None = None  # of the sampling task, if calibrated
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.additive_clustering"
 
     sigma_scores_: "pandas.Series"
@@ -458,6 +459,8 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _build_task_arguments(self, data: Any) -> dict[Any, Any]:
         """Return arguments of the sampling task; cross-validate sigma if it is None."""
+        if self._fixed_arguments is not None:
+            return self._fixed_arguments
         task_arguments = self._build_arguments_before_sigma(data)
         if self._needs_sigma_choice(data):
             task_arguments["likelihood"] = Additive(self._choose_sigma(data), bool(self.constant))
@@ -512,6 +515,8 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _needs_sigma_choice(self, data: Any) -> bool:
         """Return whether sigma must be chosen by cross-validation."""
+        if self._fixed_arguments is not None:
+            return False
         if self.sigma is not None or not choose_rules(data).lacks_sigma():
             return False
         return (
@@ -612,9 +617,14 @@ class AdditiveClustering(AdditiveAnswers):
         return None
 
     def _copy_with_fixed_prior(self, data: Any) -> Any:
-        """Return an unfitted copy with data-dependent prior parameters fixed at values for"
-        " `data`."""
-        return OPEN.load()(**self._build_task_arguments(data))._copy_with_fixed_prior(data)
+        """Return an unfitted copy whose prior stays that for `data`, of the first of its groups."""
+        converted_data = self._convert_data(data)
+        task_arguments = self._build_task_arguments(converted_data)
+        first_group = next(iter(choose_rules(converted_data).parts.values()))
+        likelihood = task_arguments["likelihood"].fix_prior(first_group)
+        fixed_copy = super()._copy_with_fixed_prior(data)
+        fixed_copy._fixed_arguments = task_arguments | {"likelihood": likelihood}
+        return fixed_copy
 
     def _get_prior_tree(self) -> Tree | None:
         """Return the tree given as `features`, or None."""
