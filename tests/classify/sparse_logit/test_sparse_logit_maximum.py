@@ -172,6 +172,7 @@ def test_the_default_eta_is_its_prior_mean(prior, eta):
     model = th.SparseMultinomialLogit(method="map", **prior).fit(X, Y)
     assert model.objective_ == build_model(eta).fit(X, Y).objective_
     assert model.eta is None  # as it was given: scikit-learn copies estimators by their arguments
+    assert f"(eta = {eta:g})" in str(model.findings()["methods"])
 
 
 @pytest.mark.parametrize(
