@@ -53,7 +53,7 @@ def outcome(function):
 
 def of_model(tiny):
     """The data of a fitted model as this ArviZ takes them, with replicates and the prior."""
-    longer = {"sweeps": 100} if tiny.make is th.ProductClasses else {"draws": 100, "tune": 50}
+    longer = {"draws": 100, "tune": 50}
     model = tiny.build_fitted(**longer)
     tree, prior = (
         model.posterior_predictive(*tiny.data(), random_seed=1),
