@@ -230,8 +230,10 @@ def test_binned_attributes_survive(tmp_path):
         and "<= <=" not in names
     )
     model.save(tmp_path / "model.nc")
-    np.testing.assert_array_equal(
-        thali.load(tmp_path / "model.nc").predict_proba(frame), model.predict_proba(frame)
+    again = thali.load(tmp_path / "model.nc")
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    assert str(again.findings(holdouts=data)["holdouts"]) == str(
+        model.findings(holdouts=data)["holdouts"]
     )
 
 

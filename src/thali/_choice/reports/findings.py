@@ -96,11 +96,11 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
         refuse_nonnumeric_price(data.scheme, settings.price)
     if settings.holdouts is not None:
         refuse_non_choices(settings.holdouts)
-        labelled_data = require_experiment(data, model_parameters.get("constants", False))
+        labelled_data = _label_alternatives(data, model_parameters)
         numeric_attributes = _list_numeric_attributes(model_parameters, labelled_data)
         encode_tasks(labelled_data.scheme, numeric_attributes, settings.holdouts)
     if settings.market is not None:
-        labelled_data = require_experiment(data, model_parameters.get("constants", False))
+        labelled_data = _label_alternatives(data, model_parameters)
         _check_market(settings, labelled_data, _list_numeric_attributes(model_parameters, data))
     elif settings.market_arguments:
         market_argument = next(iter(settings.market_arguments))
@@ -115,6 +115,13 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     if settings.segments is not None:
         list_segment_numbers(settings.segments, len(data.respondents), "segments")
     return replace(settings, price=settings.price or find_price_attribute(data.scheme))
+
+
+def _label_alternatives(data: Any, parameters: dict[str, Any]) -> Any:
+    """Return the data with constants of alternatives if the model has them."""
+    if "constants" not in parameters:
+        return data
+    return require_experiment(data, parameters["constants"])
 
 
 def _list_numeric_attributes(parameters: dict[str, Any], data: Any) -> tuple[str, ...]:
