@@ -70,7 +70,7 @@ def main(small: bool = False, seeds: int = 10, chains: int = 3) -> None:
                 for with_judges in (True, False)
             )
             order = [int(name) for name in data.respondents]
-            points, spreads = (marginal := Marginal(judged)).draw_points(
+            points, (_, log_sds, *_) = (marginal := Marginal(judged)).draw_points(
                 np.random.default_rng(1), 4000
             )
             without, _ = Marginal(plain).draw_points(np.random.default_rng(1), 4000)
@@ -102,7 +102,7 @@ def main(small: bool = False, seeds: int = 10, chains: int = 3) -> None:
                 tests["judge"] = np.argsort(order)[tests["judge"]]
                 more = scores(judged, points, tests, labels) - scores(plain, without, tests, labels)
                 error = more.std() / np.sqrt(len(more))
-                small_tau = np.mean(spreads.judges < 0.3)
+                small_tau = np.mean(log_sds < np.log(0.3))
                 print(
                     f"  all d = 1: log score {more.mean():+.5f} ({error:.5f}), P(tau < .3)"
                     f" {small_tau:.3f}"

@@ -61,7 +61,8 @@ def run(
         chain.run_until(chain.total)
         seconds.append((middle - begin, time.process_time() - middle))
         parts = [
-            [d for s, d in chain.kept if b < BLOCKS * s / draws <= b + 1] for b in range(BLOCKS)
+            [d for s, d in chain.kept_draws if b < BLOCKS * s / draws <= b + 1]
+            for b in range(BLOCKS)
         ]
         of_block = [
             concatenate_draws(part)._replace(group=np.zeros(len(part), np.int64)) for part in parts
@@ -69,7 +70,7 @@ def run(
         found.append(
             [predict_tasks(d, asked, repeats=REPEATS, cores=1, random_seed=1)[0] for d in of_block]
         )
-        shapes.append([(d.a[0], d.sigma[0], len(d.n_owners)) for _, d in chain.kept])
+        shapes.append([(d.a[0], d.sigma[0], len(d.n_owners)) for _, d in chain.kept_draws])
     return Chains(np.array(found), np.array(seconds), np.array(shapes))
 
 

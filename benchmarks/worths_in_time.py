@@ -53,9 +53,9 @@ def of_posterior(seen: pd.DataFrame, new: pd.DataFrame, in_time: bool) -> np.nda
     )
     density = build_worth_problem(data, WorthsRequest(period="t" if in_time else None)).density
     rng = np.random.default_rng(1)
-    points, spreads = Marginal(density).draw_points(rng, 1000)
+    points, (_, _, log_drift, _) = Marginal(density).draw_points(rng, 1000)
     worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)[-1]
-    worths = worths + (spreads.drift * rng.normal(size=worths.shape) if in_time else 0.0)
+    worths = worths + (np.exp(log_drift) * rng.normal(size=worths.shape) if in_time else 0.0)
     place = np.array([data.labels.index(str(k)) for k in range(density.n_options)])
     return expit(worths[place[new["first"]]] - worths[place[new["second"]]]).mean(axis=1)
 
