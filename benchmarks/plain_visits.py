@@ -279,7 +279,7 @@ def rescale(rng, problem, levels, state, work, kept, n):
 def visits(rng, problem, target, state, work, n, times):
     """Visits of one person by the library; returns how many were done before room ran out."""
     for done in range(times):
-        if not reserve_proposals(rng, problem, state, n):
+        if not reserve_proposals(rng, problem, state):
             return done
         update_respondent(rng, problem, target, state, work, n)
     return times
@@ -289,7 +289,7 @@ def visits(rng, problem, target, state, work, n, times):
 def plain_visits(rng, problem, levels, target, state, work, kept, n, times):
     """As `visits`, plainly."""
     for done in range(times):
-        if not reserve_proposals(rng, problem, state, n):
+        if not reserve_proposals(rng, problem, state):
             return done
         draw_lapses(rng, problem, levels, target, state, work, kept, n)
         scan_ownership(rng, problem, levels, state, work, kept, n)

@@ -169,7 +169,7 @@ def fit_directions(study: Study, seed: int, n_directions: int, n_draws: int, n_t
     seconds = time.process_time() - started
     population, loadings, log_sds, people = (
         np.stack([getattr(chain.record, name) for chain in chains])
-        for name in ("population", "loadings", "log_sds", "worths")
+        for name in ("mean", "loadings", "log_sds", "worths")
     )
     apart = (centre(loadings) ** 2).sum(axis=(2, 3)) / (table.n_options - 1)
     spread = 0.5 * np.log(np.exp(2.0 * log_sds[..., 1]) + apart)

@@ -363,7 +363,7 @@ def test_shares_of_some_people_with_weights_are_those_of_the_model(opened, kind)
     sexes[f"(missing) (sex), {table['sex'].isna().sum()}"] = table["sex"].isna().to_numpy(float)
     if kind == "thinned":
         sexes["only (rare), 1"] = (table["rare"] == "only").to_numpy(float)
-    for group, has in {f"all, {number} respondents": np.ones(number), **sexes}.items():
+    for group, has in {f"all {number} respondents": np.ones(number), **sexes}.items():
         page.select_option("#market-people", label=group)
         for weight in ("equal weights", "weight"):
             page.select_option("#market-weights", label=weight)
@@ -374,7 +374,7 @@ def test_shares_of_some_people_with_weights_are_those_of_the_model(opened, kind)
             ]
             wanted = draws.summarize(draws.shares([market], weights)[0], TAILS)
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
-            who = group if group.startswith("all, ") else f"{group} of {number} respondents"
+            who = group if group.startswith("all ") else f"{group} of {number} respondents"
             who += ", weighted by weight" * (weight == "weight")
             assert {row["respondents"] for row in rows} == {
                 who
@@ -391,7 +391,7 @@ def test_shares_of_a_class_of_people(opened):
     page.select_option("#market-weights", label="weight")
     page.select_option("#market-people", label=f"class 3, {part:.0f} % of 300 respondents")
     alone = draws._replace(
-        rule=draws.rule._replace(codes=draws.rule.codes[:, [2]], kinds=None, respondents=1)
+        rule=draws.rule._replace(codes=draws.rule.codes[:, [2]], respondent_classes=None, respondents=1)
     )
     wanted = draws.summarize(alone.shares([market])[0], TAILS)
     found = [
@@ -469,7 +469,7 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     assert ">Before: all 9 respondents<" in drawn and ">Now: w (sex), 6 of 9 respondents<" in drawn
     page.click("#market-copy-button")
     page.locator("#market-status", has_text="copied").wait_for(state="attached")
-    assert "w (sex), 6 of 9 respondents\tall, 9 respondents" not in page.input_value("#market-csv")
+    assert "w (sex), 6 of 9 respondents\tall 9 respondents" not in page.input_value("#market-csv")
     says(page.evaluate("navigator.clipboard.readText()"), "6 of", "9 respondents")
     page.click("#market-same")
     same = draws.shares([[*map(tuple, draws.first_task), draws.none]], women)[0]
@@ -499,7 +499,7 @@ def test_whom_no_draw_holds_is_not_offered_and_who_is_partly_held_is_said(opened
     rule = draws.rule._replace(respondents=540)  # 30 draws of 9 hold 270 of them, every other
     page = opened(draws._replace(rule=rule, people=describe_respondents(table, 540)))
     offered = page.locator("#market-people option").all_inner_texts()
-    everyone = "all, 540 respondents, 270 of them on this page"
+    everyone = "all 540 respondents, 270 of them on this page"
     assert offered == [everyone, "w (sex), 270", "often (rare), 539"]
     assert page.inner_text("#market-table caption") == f"Predicted shares in %: {everyone}"
     page.select_option("#market-people", label="often (rare), 539")
@@ -544,7 +544,7 @@ def test_people_are_chosen_with_the_keyboard(opened):
     page = opened(draws)
     page.focus("#market-people")
     page.keyboard.press("End")
-    assert rows_of(page)[0]["respondents"] != "all, 9 respondents"
+    assert rows_of(page)[0]["respondents"] != "all 9 respondents"
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "market-weights"
     page.keyboard.press("End")
@@ -680,7 +680,7 @@ def test_what_a_market_earns_and_whom_a_change_costs(opened):
     np.testing.assert_allclose(
         found, [100 * 3.0 * value[0] for value in interval(now)], rtol=0, atol=1e-4
     )
-    assert rows_of(page)[1]["profit"] == "" and "profit of 100 choices" in page.inner_text(
+    assert rows_of(page)[1]["profit"] == "" and "profit per 100 choices" in page.inner_text(
         "#market-table thead"
     )
     moved = 100 * (now - before).mean(axis=0)
@@ -697,7 +697,7 @@ def test_without_a_script_the_first_market_is_shown(opened):
     page = opened(classes(True), java_script_enabled=False)
     text = page.inner_text("#market")
     assert (
-        "may run" in text
+        "allows scripts" in text
         and "Product A" in text
         and "Add a product" not in text
         and "Demand" not in text
