@@ -101,10 +101,10 @@ def scan_ownership(rng, problem, levels, state, work, kept, n):
     for i in range(picked):
         k = work.order[i]
         state.counts[SWITCH, 0] += 1
-        if work.mine[k] < 0:
+        if work.class_slots[k] < 0:
             changed = birth(rng, problem, levels, state, work, kept, n, k, now)
         else:
-            changed = death(rng, problem, levels, state, work, kept, n, work.mine[k])
+            changed = death(rng, problem, levels, state, work, kept, n, work.class_slots[k])
         if changed:
             state.counts[SWITCH, 1] += 1
             sum_utilities(problem, levels, state, work, kept, n, 0)

@@ -337,7 +337,8 @@ def columns_of(table):
     """The names of a table's index, if it has any, and of its columns."""
     names = [
         *(str(name) for name in table.index.names if name is not None),
-        *map(str, table.columns),
+        # how often each chain found a feature, where chains disagree
+        *(str(name) for name in table.columns if not re.fullmatch(r"chain \d", str(name))),
     ]
     # few draws tell how many
     return list(dict.fromkeys(re.sub(r"^segment \d$", "segment 1", name) for name in names))
