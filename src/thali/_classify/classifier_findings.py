@@ -34,7 +34,6 @@ from thali._posterior.posterior_interval import compute_interval, describe_inter
 
 from .covariates_and_labels import list_non_reference_classes, list_varying_columns
 from .cross_validation_scores import STOPPED, Scores
-from .sparse_logit.arguments import read_prior
 
 if TYPE_CHECKING:
     import pandas
@@ -497,7 +496,9 @@ def describe_methods(model: Any) -> tuple[Text, ...]:
     if _has_relative_weights(model):
         return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
     if model._engine.is_point:
-        eta = read_prior(model).eta
+        eta = model.eta
+        if eta is None:
+            eta = model.shape / model.rate  # the prior mean, at which the mode was found
         return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(eta):g}", eta=f"{eta:g}"),)
     if approximation := model._used_engine.approximation:
         return (phrase(ENGLISH, "methods.normal", kind=approximation),)
