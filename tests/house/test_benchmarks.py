@@ -107,7 +107,15 @@ def test_plain_arithmetic_gives_the_same_draws(benchmark):
     for likelihood in (th.likelihoods.Elimination(), effective_draws.PlainElimination()):
         with effective_draws.compiled_alike():
             posterior, _ = effective_draws.run(
-                th.priors.IndianBuffet(), likelihood, data, effective_draws.ALGORITHM_1, 150, 10, 1, 1, 1
+                th.priors.IndianBuffet(),
+                likelihood,
+                data,
+                effective_draws.ALGORITHM_1,
+                150,
+                10,
+                1,
+                1,
+                1,
             )
         found.append(posterior)
     fast, plain = found

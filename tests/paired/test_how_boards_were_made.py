@@ -268,12 +268,14 @@ NAMED = {  # by their place in what is reported
     "judges": (
         {"judges": True, "judge_bias": True, "covariates": "length"},
         {0: "log_worth[D]", 3: "log_worth[C]", 4: "tie", 5: "covariate[length]"}
-        | {-6: "discrimination[j]", -3: "bias[length, k]", -2: "judge_sd", -1: "bias_sd"},
+        | {-7: "discrimination[j]", -4: "bias[length, k]", -3: "spread", -2: "judge_sd"}
+        | {-1: "bias_sd"},
     ),
     "periods": (
         {"date": "day", "period": "month"},
         {0: "log_worth[D, 2025-03]", 1: "log_worth[A, 2025-03]"}
-        | {-4: "log_worth[B, 2025-04]", -3: "log_worth[C, 2025-04]", -2: "tie", -1: "drift"},
+        | {-5: "log_worth[B, 2025-04]", -4: "log_worth[C, 2025-04]", -3: "tie"}
+        | {-2: "spread", -1: "drift"},
     ),
 }
 

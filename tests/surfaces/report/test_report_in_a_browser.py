@@ -391,7 +391,9 @@ def test_shares_of_a_class_of_people(opened):
     page.select_option("#market-weights", label="weight")
     page.select_option("#market-people", label=f"class 3, {part:.0f} % of 300 respondents")
     alone = draws._replace(
-        rule=draws.rule._replace(codes=draws.rule.codes[:, [2]], respondent_classes=None, respondents=1)
+        rule=draws.rule._replace(
+            codes=draws.rule.codes[:, [2]], respondent_classes=None, respondents=1
+        )
     )
     wanted = draws.summarize(alone.shares([market])[0], TAILS)
     found = [
