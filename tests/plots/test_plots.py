@@ -84,6 +84,8 @@ def build_case(name):
 @pytest.mark.parametrize("picture", DRAWN)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
+    if picture == "n_features" and DRAWN[picture](build_case(case)) is None:
+        return  # without features their number is a sentence
     axes = np.ravel(draw_picture(picture, build_case(case)))
     assert_readable(axes[0], monkeypatch, least=3, smallest=6)
 

@@ -90,7 +90,7 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         f" predicted {format_value(float(predicted[k]))}"
         for k in worst_rows.tolist()
     ]
-    ax = ensure_axes(ax, 4.8 + measure_label_width(labels), 4.7)
+    ax = ensure_axes(ax, 5.0 + measure_label_width(labels), 4.7)
     ax.plot(limits, limits, color="0.6", linewidth=0.8, zorder=1)
     # a mean may be outside an equal-tailed interval, hence the maximum
     ax.errorbar(

@@ -193,7 +193,7 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     assert (
         chosen
         == names
-        == ["Bradley-Terry-Luce with the same weights", "Bradley-Terry-Luce with weights by group"]
+        == ["Bradley-Terry-Luce with the same worths", "Bradley-Terry-Luce with worths by group"]
     )
     assert 'name="sensitivity"' not in client.page(f"{address}/evidence"), (
         "which is of one group alone"
