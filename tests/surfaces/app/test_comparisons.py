@@ -207,7 +207,7 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
         and boxes(page, "compare")[1] == names
     )
     report = client.file(address, "compare/view").text
-    assert "Luce by group" in report
+    assert "Luce with worths by group" in report
 
 
 @pytest.mark.fit
