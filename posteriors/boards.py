@@ -29,7 +29,7 @@ class Board(NamedTuple):
 
 def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar=False, **asked):
     """The draws of paired comparisons; `asked`: judges=True, or period="..."."""
-    pose = build_worth_problem(data, WorthsRequest(**asked), lapse)
+    pose = build_worth_problem(data, WorthsRequest(lapse=lapse, **asked))
     density = pose.density
     sampler = HamiltonianSampler(Marginal(density, None, None, None))
     (rng,) = spawn_generators(random_seed, 1)

@@ -68,7 +68,10 @@ def functionals(fitted, names=None):
     names: those that are wanted; None: all that vary, with the presence of each feature that is
     probable enough.
     """
-    posterior = fitted.posterior_["posterior"].dataset
+    tree = fitted.posterior_
+    posterior = tree["posterior"].to_dataset()
+    if "latent_features" in tree:
+        posterior = posterior.merge(tree["latent_features"].to_dataset())
     found = {
         name: draws
         for name, draws in fitted._get_quantities().items()
@@ -113,7 +116,7 @@ def _of_features(posterior, fitted, names):
         ]
     else:
         members = [tuple(name[9:-1].split(", ")) for name in names if name.startswith("presence[")]
-    present = find_presence(fitted.posterior_, members) if members else []
+    present = find_presence(fitted._view, members) if members else []
     return found | {
         f"presence[{', '.join(owners)}]": each
         for owners, each in zip(members, present, strict=True)
