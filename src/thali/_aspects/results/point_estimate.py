@@ -141,7 +141,7 @@ class Estimate(DescribedObject):
 def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
     """Return the user's similarities as a matrix (n, n) in the order of `labels`."""
     n = len(labels)
-    if hasattr(target, "values") and hasattr(target, "first"):
+    if hasattr(target, "labels"):
         index_of_label = {
             label: labels.get_loc(label) for label in _check_labels(target.labels, labels)
         }
