@@ -185,7 +185,11 @@ def test_an_index_without_a_name_is_a_column_without_a_name():
 
 def test_durations_are_no_counts():
     frame = pd.DataFrame(
-        {"winner": ["a", "b"], "loser": ["b", "a"], "n": pd.to_timedelta(["1h", "2h"])}
+        {
+            "winner": ["a", "b"],
+            "loser": ["b", "a"],
+            "n": pd.to_timedelta(["1h", "2h"]).as_unit("ns"),
+        }
     )
     frame.to_parquet(file := io.BytesIO())
     with refused(DataError, "which is not a number"):
