@@ -83,7 +83,9 @@ def test_scores_rest_on_the_true_probabilities(tiny, tmp_path):
     kept = read_parts(tmp_path / "0-10").records.values()
     for name in paper.MODELS:
         predicted = {
-            record["pair"]: np.squeeze(record["predicted"]) for record in kept if record["model"] == name
+            record["pair"]: np.squeeze(record["predicted"])
+            for record in kept
+            if record["model"] == name
         }
         p = [
             made.probabilities[i, j] for i, j in zip(made.data.first, made.data.second, strict=True)

@@ -562,7 +562,9 @@ def test_who_attends_at_another_prior_size_is_the_fit_with_that_size(study):
     assert found.attrs["scales"] == (0.2, 3.0)
     note = str(model.findings(ci=0.5, attention_scale=3.0)["attention"].notes[-1])
     off = np.abs(found["attends_other"] - found["attends"])
-    assert ("matters little" in note) == (off.max() <= 0.1) and "3 in place of 0.2" in note
+    assert ("has little influence" in note) == (
+        off.max() <= 0.1
+    ) and "with 3 instead of 0.2" in note
     with refused(ArgumentError, "scale"):
         model.attention_by_scale(0)
 

@@ -155,7 +155,7 @@ def test_a_finding_has_every_sentence_and_every_row(name, show):
         text = show(model, found.key)
         for sentence in found.format_sentences(TYPED):
             # the command spells an option as this model has it
-            parts = re.split(r"--[\w-]+(?: [^\s,;)]+)?", sentence)
+            parts = re.split(r"--[\w-]+(?: (?:\{[^}]*\}|[^\s,;)]+))?", sentence)
             assert all(part in text for part in parts), (found.key, parts, text)
         assert found.main_table is None or len(text.splitlines()) > len(found.main_table), found.key
 
