@@ -209,7 +209,7 @@ def trials_in(kind, given):
     """The questions of each trial."""
     found = []
     for each in given:
-        further = {"best-worst": "least" in each[0], "dual": "really" in each[0]}.get(kind, False)
+        further = {"best-worst": "least" in each[0], "dual": "actually" in each[0]}.get(kind, False)
         further = further or kind == "ranking" and len(each[1]) < len(DRINKS)
         found[-1].append(each) if further else found.append([each])
     return found

@@ -309,11 +309,11 @@ def test_answers_that_cannot_be_sent_stay_and_are_offered(browser, tmp_path):
         )
         assert len(handed_in(robot.hand_in(tmp_path))) == 1
         robot.press("#again")
-    page.locator("#status", has_text="arrived").wait_for()
+    page.locator("#status", has_text="received").wait_for()
     assert page.locator("#another").is_visible()
     assert page.locator("#hand-over").is_hidden() and page.locator("#again").is_hidden()
     page.reload()
-    assert "arrived" in status.inner_text() and len(bodies) == 1
+    assert "received" in status.inner_text() and len(bodies) == 1
     assert (
         answers_in("ranking", list(csv.DictReader(io.StringIO(bodies[0], newline=""))))
         == robot.given
@@ -350,7 +350,7 @@ def test_the_next_person_is_sent_though_the_last_one_is_on_the_way(browser, tmp_
     robot.press("#another")
     waiting[0].fulfill(status=200, headers=ALLOW)
     robot.take(6)
-    page.locator("#status", has_text="arrived").wait_for()
+    page.locator("#status", has_text="received").wait_for()
     people = {next(csv.DictReader(io.StringIO(body, newline="")))["person"] for body in bodies}
     assert len(bodies) == len(people) == 2
     page.close()

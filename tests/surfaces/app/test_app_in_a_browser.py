@@ -449,7 +449,7 @@ def test_killing_the_server_costs_nothing(browser, start, folder):
     os.kill(int(re.search(r"\d+", process.read_text())[0]), signal.SIGKILL)
     again.heading("The fit was stopped")
     everywhere(again, "killed")
-    again.click("Go on")
+    again.click("Continue")
     again.heading("Fitting")
     assert "20,000" in again.report()
 
@@ -550,10 +550,10 @@ def test_a_stranger_sees_a_question_for_the_key(browser, server):
     page.get_by_role("heading", name="Enter your key").wait_for()
     assert chromium.faults(page) == []
     page.get_by_label("Key or password").fill("wrong")
-    page.get_by_role("button", name="Go on").click()
-    page.get_by_text("That is not the key").wait_for()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_text("This key is not valid").wait_for()
     page.get_by_label("Key or password").fill(server.address.partition("#key=")[2])
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_role("heading", name="What do people choose").wait_for()
 
 
@@ -580,6 +580,6 @@ def test_an_open_server_warns_and_asks_for_its_password(browser, folder):
         port = re.search(r":(\d+)/", said[2])[1]
         page.goto(f"http://127.0.0.1:{port}/")
         page.get_by_label("Key or password").fill(password)
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
         page.get_by_role("heading", name="What do people choose").wait_for()
         process.kill()
