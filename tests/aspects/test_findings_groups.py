@@ -46,7 +46,7 @@ def test_the_probability_comes_first_and_pairs_of_few_groups_are_compared():
 @pytest.mark.fit
 def test_names_of_groups_that_look_like_columns_change_nothing():
     names = ["under > 30", "weight[P(a > b)]", "chain 0 > members"]
-    model = th.EliminationByAspects(2, tempering=False, people=th.people.Groups())
+    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], people=th.people.Groups())
     run = RUN | {"draws": 40, "tune": 20}
     counts = (
         [[0, 40, 40], [1, 0, 20], [1, 20, 0]],
