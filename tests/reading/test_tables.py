@@ -251,10 +251,10 @@ READABLE = {
     " comparisons",
     "paired_eba/drugrisk_all.csv": "row over column: 6 options, 15 pairs, 2,881 comparisons",
     "paired_eba/heaviness_order1.csv": "row over column: 5 options, 10 pairs, 500 comparisons",
-    "paired_bradleyterry2/baseball.csv": "'home.team' over 'away.team' counts in 'home.wins'",
+    "paired_bradleyterry2/baseball.csv": "'home.team' over 'away.team' counted in 'home.wins'",
     "paired_bradleyterry2/chameleons_contests.csv": "35 options, 105 pairs, 106 comparisons",
     "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison per row,"
-    " respondents 'assessor'",
+    " respondents in 'assessor'",
 }
 
 
