@@ -65,6 +65,7 @@ from .duplicate_features import have_same_owners
 from .group_weight_density import log_gamma, log_gamma_ratio
 
 BOTH_COLUMNS = 3  # code of the flips of both columns of an exchange
+EXCHANGES_PER_COLUMN = 6  # proposals in one sweep
 
 
 @scalar
@@ -164,6 +165,13 @@ def propose_compensated_group_flip(
 
 
 @scalar
+def exchange_owners(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """Propose several exchanges of an owner for each feature, in all groups."""
+    for _ in range(EXCHANGES_PER_COLUMN * replica(states, 0).whole[COLUMNS]):
+        propose_owner_exchange(rng, model, caches, states, base)
+
+
+@scalar
 def propose_owner_exchange(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
     """Propose that an option leaves a random feature and joins another, in all groups.
 
@@ -186,7 +194,7 @@ def propose_owner_exchange(rng: Any, model: Any, caches: Any, states: Any, base:
     ratio = rate - first_group.log_rate[k] + partner_rate - first_group.log_rate[partner]
     for g in range(count_groups(states)):
         b = replica(states, g)
-        mass = write_exchange(b, k, partner, i)
+        mass = flipped_weight(b, k, i) + flipped_weight(b, partner, i)
         if b.s[i] <= mass:
             return
         ratio += log_gamma_ratio(
@@ -195,7 +203,7 @@ def propose_owner_exchange(rng: Any, model: Any, caches: Any, states: Any, base:
     gain = 0.0
     for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
-        mass = code_mass(b, i, 2, BOTH_COLUMNS)
+        mass = write_exchange(b, k, partner, i)
         gain += delta_block(likelihood, c, b, i, 2, BOTH_COLUMNS, mass)
     if not accept_move(rng, first_group, ratio, gain):
         return

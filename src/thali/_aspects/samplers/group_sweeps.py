@@ -52,11 +52,11 @@ from ..moves.group_compensated_moves import (
 )
 from ..moves.group_covariate_coefficients import draw_common_parameters
 from ..moves.group_owners import (
+    exchange_owners,
     flip_group_columns,
     propose_compensated_group_flip,
     propose_duplicate_split_or_merge,
     propose_group_split_or_join,
-    propose_owner_exchange,
 )
 from ..moves.group_weights import (
     draw_group_scale,
@@ -144,8 +144,7 @@ def sweep_infinite_groups(
     for _ in range(first_group.whole[COLUMNS]):
         propose_group_split_or_join(rng, model, caches, states, base)
     if model.unique:
-        for _ in range(6 * first_group.whole[COLUMNS]):
-            propose_owner_exchange(rng, model, caches, states, base)
+        exchange_owners(rng, model, caches, states, base)
         for step in range(2 * first_group.whole[COLUMNS]):
             propose_compensated_group_flip(rng, model, caches, states, base, 0.5 + 0.5 * (step % 2))
             if model.similar:
@@ -163,8 +162,7 @@ def sweep_fixed_groups(
         for _ in range(replica(states, 0).whole[COLUMNS]):
             propose_group_split_or_join(rng, model, caches, states, base)
         if model.unique:
-            for _ in range(6 * replica(states, 0).whole[COLUMNS]):
-                propose_owner_exchange(rng, model, caches, states, base)
+            exchange_owners(rng, model, caches, states, base)
             for step in range(2 * replica(states, 0).whole[COLUMNS]):
                 propose_compensated_group_flip(
                     rng, model, caches, states, base, 0.5 + 0.5 * (step % 2)
