@@ -617,9 +617,10 @@ class AdditiveClustering(AdditiveAnswers):
         return None
 
     def _copy_with_fixed_prior(self, data: Any) -> Any:
-        """Return an unfitted copy whose prior stays that for `data`, of the first of its groups."""
+        """Return an unfitted copy that keeps its prior for `data`, whatever it is fitted to."""
         converted_data = self._convert_data(data)
         task_arguments = self._build_task_arguments(converted_data)
+        # all groups get the prior of sigma that belongs to the first
         first_group = next(iter(choose_rules(converted_data).parts.values()))
         likelihood = task_arguments["likelihood"].fix_prior(first_group)
         fixed_copy = super()._copy_with_fixed_prior(data)

@@ -177,7 +177,7 @@ class LatentFeatureModel(ChoiceAnswers):
         return convert_data(data)
 
     def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
-        """Return an unfitted copy whose prior stays that for `data`."""
+        """Return an unfitted copy that keeps its prior for `data`, whatever it is fitted to."""
         task_arguments = self._build_task_arguments(data)
         return LatentFeatureModel(
             **task_arguments

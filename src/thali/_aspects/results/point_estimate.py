@@ -141,7 +141,11 @@ class Estimate(DescribedObject):
 def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
     """Return the user's similarities as a matrix (n, n) in the order of `labels`."""
     n = len(labels)
-    if hasattr(target, "labels"):
+    if hasattr(target, "reindex"):
+        for axis_labels in (target.index, target.columns):
+            _check_labels(axis_labels, labels)
+        target = target.rename(index=format_label, columns=format_label).loc[labels, labels]
+    elif hasattr(target, "labels"):
         index_of_label = {
             label: labels.get_loc(label) for label in _check_labels(target.labels, labels)
         }
@@ -149,10 +153,6 @@ def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
         similarity_matrix = np.full((n, n), np.nan)
         similarity_matrix[target_order[target.first], target_order[target.second]] = target.values
         return np.where(np.isnan(similarity_matrix), similarity_matrix.T, similarity_matrix)
-    if hasattr(target, "reindex"):
-        for axis_labels in (target.index, target.columns):
-            _check_labels(axis_labels, labels)
-        target = target.rename(index=format_label, columns=format_label).loc[labels, labels]
     try:
         similarity_matrix = np.array(target, float)
     except (TypeError, ValueError) as error:
