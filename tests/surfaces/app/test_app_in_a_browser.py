@@ -232,9 +232,9 @@ def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.ask()
     user.option("Random choices (lapse rate)").fill("2")
     user.click("Fit the model")
-    user.sees("is the probability of a blind choice and must be")
+    user.sees("the probability of a random choice, must be")
     name, said = focused(user)
-    assert name == "lapse" and "and must be" in said
+    assert name == "lapse" and "must be" in said
     user.said.clear()  # the browser's console names the answer 400
     everywhere(user, "fault-at-once")
     user.option("Random choices (lapse rate)").fill("")
@@ -257,7 +257,7 @@ def test_a_study_is_mended_compared_renamed_and_taken_along(user):
         user.page.get_by_label(box, exact=True).first.uncheck()
     user.sees("Select at least one model.")
     user.click("Compare models")
-    user.sees("must have a tick at one model or more")
+    user.sees("must have at least one model selected")
     assert focused(user)[0] == "models"
     user.said.clear()
     everywhere(user, "compare")

@@ -421,7 +421,7 @@ def endless(terminal, findings, *more):
     os.kill(os.getpid(), signal.SIGSTOP)
     while True:
         findings._source.check(), findings._source.summary(), findings._source.ranks()
-Terminal.text = endless
+Terminal.format_findings = endless
 from thali._surfaces.cli import main
 main()
 """

@@ -33,7 +33,6 @@ class SweepCost(NamedTuple):
 
     number: float  # per stored number of the data
     option: float  # per option and group of respondents
-    person: float = 0.0  # per respondent and latent class
     column: float = 0.0  # constant
 
 
@@ -49,7 +48,7 @@ SIMILARITY_COSTS = {
     default_sweeps.sweep_conjugate: CONJUGATE_COST,
     default_sweeps.sweep_conjugate_jointly: JOINT_COST,
 }
-GROUP_COST = SweepCost(1.1, 45.0, 85.0)
+GROUP_COST = SweepCost(1.1, 45.0)
 PERSON_COSTS = {  # groups of one respondent
     PairBlocks: SweepCost(8.0, 130.0),
     PairsWithCovariates: SweepCost(8.0, 130.0),
@@ -58,7 +57,8 @@ PERSON_COSTS = {  # groups of one respondent
     OfferedSets: SweepCost(80.0, 250.0),
 }
 OTHER_PERSON_COST = SweepCost(15.0, 250.0)
-CLASS_NANOSECONDS = 16_000.0  # additional time of a sweep that updates class membership
+# Additional time of a sweep that updates class membership, per temperature and per respondent.
+CLASS_NANOSECONDS, RESPONDENT_NANOSECONDS = 10_000.0, 110.0
 SHARED_SHARE = 0.6  # factor of the number of columns in models with unique weights
 # Levels per object, and their maximum, of a ladder lengthened during tuning, for features that at
 # least two objects share. Real similarities had 9 to 12 levels for 16 objects, 17 for 36, 31 for
@@ -188,13 +188,11 @@ def forecast_group_seconds(task: Any, n_respondents: int = 0) -> float:
     sweep_cost = GROUP_COST
     if task.model.persons:
         sweep_cost = PERSON_COSTS.get(type(task.model.likelihood), OTHER_PERSON_COST)
-    column_cost = sweep_cost.number * n_numbers + n_groups * (
-        sweep_cost.option * task.n_options + sweep_cost.person * n_respondents
-    )
-    nanoseconds = task.forecast_levels() * (task.forecast_columns() + 1.0) * column_cost
+    column_cost = sweep_cost.number * n_numbers + n_groups * sweep_cost.option * task.n_options
+    nanoseconds = (task.forecast_columns() + 1.0) * column_cost
     if n_respondents > 0:
-        nanoseconds += CLASS_NANOSECONDS
-    return nanoseconds / 1e9
+        nanoseconds += CLASS_NANOSECONDS + RESPONDENT_NANOSECONDS * n_respondents
+    return task.forecast_levels() * nanoseconds / 1e9
 
 
 def forecast_columns(task: "SamplingTask") -> float:
