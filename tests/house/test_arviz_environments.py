@@ -12,11 +12,17 @@ from helpers.places import PROJECT
 
 pytestmark = pytest.mark.long
 
-# What needs densities that the draws of a model do not give, or one replicate a log likelihood: a
-# triplet has three.
+# What needs densities that the draws of a model do not give (worths of people and of classes have
+# neither those of answers nor of the prior), or one replicate a log likelihood: a triplet has
+# three, a set of which the best and the worst were chosen has two.
+NO_DENSITIES = {"loo", "plot_loo_pit", "psense_summary"}
 WITHOUT = {
-    "product-classes": {"loo", "plot_loo_pit", "psense_summary"},
+    "product-classes": NO_DENSITIES,
+    "bradley-terry-luce, individuals": NO_DENSITIES,
+    "bradley-terry-luce, best and worst individuals": NO_DENSITIES,
+    "bradley-terry-luce, classes": NO_DENSITIES,
     "additive-clustering, triplets": {"plot_loo_pit"},
+    "bradley-terry-luce, best and worst": {"plot_loo_pit"},
     "elimination-by-aspects, random people": {"psense_summary"},
     "additive-clustering, columns of judges": {"psense_summary"},
 }

@@ -148,7 +148,6 @@ def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here):
     asked = study.read(FIT)
     for typed, took, fact in (
         ({}, 20.0, "about 3 minutes"),
-        ({"method": "mcmc"}, 20.0, "about 3 minutes"),
         ({"method": "laplace"}, 20.0, "is not known"),
         ({}, None, "is not known"),
     ):

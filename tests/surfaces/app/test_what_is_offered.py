@@ -74,7 +74,10 @@ def test_worths_of_known_respondents_are_individual_unless_something_else_is_sai
     app_runs.queue_nothing(monkeypatch)
     for form, typed in (
         ({}, {"people": "individuals"}),
+        ({"method": ""}, {"people": "individuals"}),
         ({"people": "independent"}, {"people": "independent"}),
+        ({"method": "laplace"}, {"method": "laplace"}),
+        ({"method": "mcmc"}, {"method": "mcmc", "people": "individuals"}),
         ({"method": "maximum-likelihood"}, {"method": "maximum-likelihood"}),
     ):
         client.go(f"{address}/fit", model="BTL", **form)

@@ -276,17 +276,21 @@ def _format_field_text(typed_value: Any) -> str:
     return str(typed_value)
 
 
+def list_offered_methods(spec: ModelSpec) -> tuple[str, ...]:
+    """Return the methods that a form offers, the default first; "": the data decide."""
+    if spec.method_of_individuals:
+        return ("", *spec.methods)
+    return spec.methods
+
+
 def parse_form(
     spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]
 ) -> dict[str, Any]:
     """Parse a submitted form to typed options of the model, by name."""
-    method = spec.choose_method(
-        {word: field_text for word, field_text in form.items() if field_text}
-    )
     value_by_word: dict[str, Any] = {}
     options = spec.options
-    if method in spec.methods or not spec.methods:
-        options = spec.select_options(method)
+    if form.get("method") in spec.methods:
+        options = spec.select_options(form["method"])
     for option in options:
         field_text = form.get(option.word, "").strip()
         if field_text == FILE and option.word in files:
@@ -301,7 +305,9 @@ def parse_form(
                 Argument(option.name),
                 f" must be one of the listed values or an integer; got {field_text!r}.",
             )
-        if field_text and not (option.name == "method" and field_text == spec.methods[0]):
+        if option.name == "method" and field_text == list_offered_methods(spec)[0]:
+            continue  # the default
+        if field_text:
             value_by_word[option.word] = parsed_value = _parse_text(option, field_text)
             if option.to != FEATURES:
                 parse_option(option, parsed_value)

@@ -34,6 +34,7 @@ from .form_fields import (
     list_data_kinds,
     list_data_options,
     list_model_options,
+    list_offered_methods,
     list_shown_options,
     list_tests,
 )
@@ -277,7 +278,7 @@ class Pages:
                 list_model_options(spec, reading["kind"], has_people),
                 _list_field_values(study, fit_request, name),
                 reading["attributes"],
-                spec.methods,
+                list_offered_methods(spec),
                 offered_columns,
             )
             shown_name = name
@@ -444,9 +445,8 @@ def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
     comparison_texts = english_texts.texts.compare
     seconds_of_fit = study.read(FIT_TIME).get("seconds")
     fit_request = study.read(FIT)
-    spec, _ = find_model(fit_request["model"])
     # a comparison uses the default method
-    is_default_method = fit_request["typed"].get("method", "") in ("", *spec.methods[:1])
+    is_default_method = "method" not in fit_request["typed"]
     compare_time = {}
     if is_compared:
         compare_time = study.read(COMPARE_TIME)

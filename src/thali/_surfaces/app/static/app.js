@@ -299,7 +299,7 @@ function chooseMethod(group) {
   const field = group.querySelector("select[name=method]");
   if (!field) return;
   for (const row of group.querySelectorAll("[data-methods]")) {
-    row.hidden = Boolean(row.dataset.methods) && !row.dataset.methods.split(" ").includes(field.value);
+    row.hidden = Boolean(row.dataset.methods && field.value) && !row.dataset.methods.split(" ").includes(field.value);
   }
 }
 
