@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from helpers import sentences
 from helpers.compiled_code import claim_features, keep_code_in
 from helpers.patience import PATIENCE
-from helpers.places import TESTS
+from helpers.places import PROJECT, TESTS
 from helpers.rolling import RIGHT, rolled
 from helpers.sentences import says, warned
 
@@ -78,7 +79,10 @@ def own_files(came):
 
 def test_shipped_code_is_used_and_named_by_cache_info(came, run):
     assert rolled() == (RIGHT, 1) and {LEVEL} == USED and not own_files(came)
-    assert f"1 files, 0.0 MB shipped with thali, compiled for {LEVEL}\n" in run("cache", "info").out
+    said = run("cache", "info").out
+    assert f"1 files, 0.0 MB shipped with thali, compiled for {LEVEL}\n" in said
+    workflow = (PROJECT / ".github/workflows/release.yml").read_text("utf-8")
+    assert re.search("cache info . grep '(.+)'", workflow)[1] in said
 
 
 def test_a_posterior_names_the_processor(came):

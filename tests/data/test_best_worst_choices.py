@@ -47,6 +47,14 @@ def test_answers_are_numbered_by_the_best_and_then_the_worst():
     np.testing.assert_array_equal(data.questions().sizes, data.answers)
 
 
+def test_a_rounded_probability_above_one_is_simulated():
+    questions = best_worst(ROWS, "abcd").questions()
+    p = np.zeros(len(questions.counts))
+    p[questions.start[:-1]] = np.nextafter(1.0, 2.0)
+    drawn = questions.simulate_counts(p, np.random.default_rng(1))
+    np.testing.assert_array_equal(drawn[questions.start[:-1]], questions.totals)
+
+
 def test_tables_copies_and_people():
     frame = pd.DataFrame(
         [

@@ -56,6 +56,18 @@ CALLS = {
     "transitivity": paired.transitivity,
     "trinary_inequality": lambda data: paired.trinary_inequality(data, ASPECTS),
 }
+
+
+@pytest.mark.parametrize(
+    "call", [paired.order_effect, lambda data: paired.davidson(data, order=True)]
+)
+def test_an_effect_of_order_says_that_answers_of_respondents_are_taken_for_independent(call):
+    rows = table(ties=call is not paired.order_effect)
+    sentence = "The answers of each respondent are treated as independent."
+    assert sentence in call(rows).note
+    assert sentence not in call(rows.drop(columns="respondent")).note
+
+
 # options, models or aspects
 NO_DATA = {"pair_design", "parametric_bootstrap", "simulate", "wald_test"}
 WITHOUT_TIES = set(CALLS) - {"davidson", "half_wins", "leaderboard"}  # the others know them

@@ -57,6 +57,14 @@ def test_a_thousand_of_a_workbook_is_never_one(number):
         th.PairedComparisons.from_frame(read_table(Source("x.xlsx", file.getvalue())))
 
 
+def test_a_misspelt_winner_is_named_beside_its_loser():
+    table = pd.DataFrame({"winer": ["tea", "rum", "tea"], "loser": ["rum", "tea", "rum"]})
+    with pytest.raises(DataError, match="'winner'"):
+        th.read(table)
+    data = th.read(table, chosen="winer")
+    assert data.counts[data.labels.index("tea"), data.labels.index("rum")] == 2.0
+
+
 def test_numbers_with_three_decimals_are_numbers():
     """Where commas separate cells; where weights are meant; where nothing is counted."""
     assert "1 comparison" in taken("winner,loser,n\na,b,1.000\n")[1]

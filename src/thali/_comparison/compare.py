@@ -249,15 +249,16 @@ def compare(
         Models of thali for these data, with any method; or, except for similarities, objects with
         ``fit(data, random_seed=)`` (for classifiers ``fit(X, y)``) and ``predict_proba``. The
         models are not changed. The names of the reference rows, "BASE" and "EMP", are reserved.
-    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, (X, y), or a mapping
+    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, Triplets, (X, y) or a mapping
         A mapping contains the comparisons, choices or similarities of groups of people. X is an
         array or data frame with one row per observation, y contains their classes. With
         ``by="evidence"`` also the NamedTuple of a custom likelihood, for `LatentFeatureModel`.
-    leave_out : {"pair", "respondent", "choice", "task", "row"}, optional
+    leave_out : {"pair", "respondent", "choice", "task", "row", "set"}, optional
         The held-out part: all comparisons or the similarity of a pair; for paired comparisons also
         all comparisons of some respondents, scored as choices with errors over respondents
         (without ties and covariates). For `Choices`: choices (the default) or respondents; for a
-        choice experiment: tasks of all respondents (the default) or respondents; for (X, y): rows.
+        choice experiment: tasks of all respondents (the default) or respondents; for (X, y): rows;
+        for triplets: sets of objects.
     draws, tune, chains, thin : int, optional
         The run of each fit, for models with these arguments. None: 1000, 1000, 4 and the default of
         the model for pairs; the defaults of the model for other data.
@@ -281,7 +282,8 @@ def compare(
     by : {"prediction", "evidence"}
         "evidence": no data are held out; the log evidence of every model is computed as by its
         method `log_evidence`, with its defaults for draws, tune, chains and thin. It requires
-        latent-feature models or ``ProductClasses(method="smc")``.
+        latent-feature models by "mcmc", `BradleyTerryLuce` with a prior, or
+        ``ProductClasses(method="smc")``.
     prior_odds : mapping from the name of every model to a number above 0, optional
         With "evidence", the prior odds of the models. None: equal odds.
     sensitivity : bool
@@ -334,9 +336,9 @@ def compare(
 
         Columns for all data: ``difference``, ``difference_se``, the first of these scores minus the
         score of the best model, and its standard error (for choices and classes also
-        ``hit_difference``, ``accuracy_difference``); ``pairs``, ``tasks`` and ``respondents``, or
-        ``rows``: the number that every model has finished; for choices and classes ``seconds``, CPU
-        seconds of all fits of a model.
+        ``hit_difference``, ``accuracy_difference``); ``pairs``, ``sets``, ``tasks``, ``answers``
+        and ``respondents``, or ``rows``: the number that every model has finished; for choices and
+        classes ``seconds``, CPU seconds of all fits of a model.
 
         By evidence the columns are ``log_evidence`` (with all constants), ``std_error`` and its
         ``df``; ``probability`` and ``probability_se`` of the model given the data;

@@ -177,9 +177,8 @@ class Questions:
 
     def simulate_counts(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Simulate counts (answers,) with the observed number of answers to each question."""
-        return draw_answers(rng, self.check_integer_totals()[:, None], p[None], self.start)[
-            :, 0
-        ].astype(float)
+        counts = draw_answers(rng, self.check_integer_totals()[:, None], p[None], self.start)
+        return counts.ravel().astype(float)
 
     def check_integer_totals(self) -> np.ndarray:
         """Return each question's number of answers as int64, for simulation.
@@ -206,9 +205,10 @@ def draw_answers(
     The order of p is the order of the questions.
     """
     sizes = np.diff(start)
+    p = np.minimum(p, 1.0)  # a rounded sum can exceed 1, which NumPy refuses
     if (sizes == sizes[0]).all():
         p_by_question = p.reshape(len(p), len(sizes), -1).swapaxes(0, 1)
-        return rng.multinomial(times, p_by_question).swapaxes(1, 2).reshape(p.shape[1], -1)
+        return rng.multinomial(times, p_by_question).swapaxes(1, 2).reshape(-1, len(p))
     split_p = np.split(p, start[1:-1], axis=1)
     counts_by_question = [
         rng.multinomial(n, p_part).T for n, p_part in zip(times, split_p, strict=True)

@@ -548,7 +548,7 @@ class SampledModel(Model):
         -------
         pandas.DataFrame
             Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
-            ess_bulk, ess_tail, r_hat.
+            ess_bulk, ess_tail, r_hat; after maximum likelihood estimate, std_error, low, high.
 
         Raises
         ------

@@ -155,8 +155,8 @@ PEOPLE = Option(
     " classes; classes:K:similar: K latent classes whose weights vary around common weights;"
     " groups:similar or groups:common (with --group): groups have similar or the same weights.",
     PEOPLE_VALUE,
-    default="adjusted with laplace, else independent (the convergence check warns); with --group"
-    " groups:free",
+    default="independent (the convergence check warns; maximum-likelihood: errors over"
+    " respondents); with --group groups:free",
     metavar="individuals|adjusted|independent|classes:K|groups:WEIGHTS",
     words={
         "independent": INDEPENDENT,
@@ -180,8 +180,8 @@ PEOPLE_OF_WORTHS = PEOPLE.but(
     " respondent has individual worths, which vary around those of the population; classes:K: K"
     " latent classes; classes:K:similar: K latent classes whose worths vary around common ones;"
     " groups:similar or groups:common (with --group): groups have similar or the same worths.",
-    default="individuals for best and worst choices; else adjusted with laplace, independent with"
-    " other methods; with --group groups:free",
+    default="individuals for rankings, larger sets, and best and worst choices; else adjusted,"
+    " independent with mcmc; with --group groups:free",
 )
 SIGNS = Option(
     "signs",

@@ -185,8 +185,7 @@ def fit(data: Any, **settings: Any) -> Any:
 
     Parameters
     ----------
-    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, Triplets or a table of
-    observations
+    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, Triplets or a table
         As `read` returns them. Several groups of respondents are fitted by a model with ``people``.
     **settings
         Arguments of the model's ``fit``, such as ``draws`` and ``random_seed``.

@@ -131,8 +131,8 @@ def group_test(
     -------
     GroupTest
         statistic, df and p_value of the group effect; `table` with all tests, whose column `test`
-        states the source of a p-value, as in `EliminationByAspects.fit_test`; `weights`, one column
-        per group and one of all groups together.
+        states the source of a p-value, as in `EliminationByAspects.maximum_likelihood.fit_test`;
+        `weights`, one column per group and one of all groups together.
 
     Raises
     ------

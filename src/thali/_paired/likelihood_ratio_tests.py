@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     import pandas
 
 COLUMNS = [
-    "parameters",
-    "larger_parameters",
-    "log_likelihood",
-    "larger_log_likelihood",
     "deviance",
     "df",
     "p_value",
     "test",
+    "parameters",
+    "larger_parameters",
+    "log_likelihood",
+    "larger_log_likelihood",
 ]
 # numbers of parameters of the smaller and the larger model, and their log-likelihoods
 Row = tuple[int, int, float, float]
@@ -49,14 +49,14 @@ def tabulate_tests(
             fit_test = FitTest(deviance, df, chi_square_tail(deviance, df))
         table_rows.append(
             (
-                n_small_parameters,
-                n_large_parameters,
-                small_log_likelihood,
-                large_log_likelihood,
                 deviance,
                 df,
                 fit_test.p_value,
                 fit_test.kind,
+                n_small_parameters,
+                n_large_parameters,
+                small_log_likelihood,
+                large_log_likelihood,
             )
         )
     return pd.DataFrame(table_rows, index=list(rows), columns=COLUMNS)

@@ -24,7 +24,7 @@ from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError, InPython
 
 from .likelihood_ratio_tests import describe_caveats, equal_means_row, tabulate_tests
-from .vote_counts import merge_orders, split_by_order
+from .vote_counts import SplitOrders, merge_orders, split_by_order
 
 _LEVEL = 0.05  # p-values below indicate a direction
 
@@ -78,8 +78,8 @@ def order_effect(
         against the saturated one, of the order effect, of the effect of the options (all weights
         equal, order effect free), and of the balance of the numbers of comparisons; `weights` with
         standard errors. The column `test` states the source of a p-value, as in
-        `EliminationByAspects.fit_test`: with one game per cell the test of the model is
-        uninformative, and the tests of order and effect are valid.
+        `EliminationByAspects.maximum_likelihood.fit_test`: with one game per cell the test of the
+        model is uninformative, and the tests of order and effect are valid.
 
     Raises
     ------
@@ -113,7 +113,8 @@ def order_effect(
 
     if backward is not None:
         data = [data, backward]
-    merged_data = _merge_without_ties(*split_by_order(data))
+    orders = split_by_order(data)
+    merged_data = _merge_without_ties(orders)
     aspects_by_option = check_aspects(merged_data, aspects, unique, 0.0)
     check_identified(aspects_by_option, merged_data)
     cells = merged_data.cells
@@ -156,7 +157,7 @@ def order_effect(
         f" {odds_if_equal:.6g}. Being first, or at home, multiplies the odds by {first_factor:.6g}"
         " (standard"
         f" error {first_factor * log_error:.4g}) and adds {log_advantage:.4g} to the log odds"
-        f" (standard error {log_error:.4g}). "
+        f" (standard error {log_error:.4g}).{orders.caveat} "
         + describe_caveats(fit_test, float(n.sum()), n_weights + 1, "order and effect"),
         order=second_factor,
         std_error=factor_error,
@@ -168,18 +169,17 @@ def order_effect(
     )
 
 
-def _merge_without_ties(
-    forward: PairedComparisons, backward: PairedComparisons
-) -> PairedComparisons:
+def _merge_without_ties(orders: SplitOrders) -> PairedComparisons:
     """Merge comparisons of both orders, with the covariate "order"."""
-    if n_ties := forward.n_ties + backward.n_ties:
+    merged_data = merge_orders(orders)
+    if merged_data.n_ties:
         raise DataError(
-            build_ties_error(n_ties, forward.n_comparisons + backward.n_comparisons),
+            build_ties_error(merged_data.n_ties, merged_data.n_comparisons),
             " To estimate the order effect with ties as a third outcome, use ",
             InPython("paired.davidson(data, order=True)", "thali test davidson --order"),
             ".",
         )
-    return merge_orders(forward, backward)
+    return merged_data
 
 
 def _count_by_position(cells: CovariateCells) -> tuple[float, float]:

@@ -42,7 +42,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     ----------
     data : PairedComparisons, or square table of counts
     samples, random_seed
-        Settings of the test of fit, as in `EliminationByAspects.fit_test`.
+        Settings of the test of fit, as in `EliminationByAspects.maximum_likelihood.fit_test`.
 
     Returns
     -------

@@ -97,7 +97,7 @@ def davidson(
     ties : array or data frame, shape (options, options), optional
         Number of ties of each pair, in one triangle or the same in both. None: those of the data.
     samples, random_seed
-        Settings of the test of fit, as in `EliminationByAspects.fit_test`.
+        Settings of the test of fit, as in `EliminationByAspects.maximum_likelihood.fit_test`.
     order : bool
         Whether to estimate the advantage gamma of being first, or at home.
 
@@ -136,7 +136,8 @@ def davidson(
     if order:
         if ties is not None:
             raise ArgumentError("With `order=True` the data must contain the ties; remove `ties`.")
-        data = merge_orders(*split_by_order(data))
+        orders = split_by_order(data)
+        data = merge_orders(orders)
     else:
         data = _set_ties(data, ties)
     if not data.tied.any():
@@ -161,7 +162,7 @@ def davidson(
         note += (
             f" Advantage of the first option {advantage_results['order']:.6g} (standard error "
             f"{advantage_results['order_std_error']:.4g}, "
-            f"{format_p_value(advantage_results['order_p_value'])})."
+            f"{format_p_value(advantage_results['order_p_value'])}).{orders.caveat}"
         )
     assert fit.tie is not None and fit.tie_std_error is not None
     return Davidson(

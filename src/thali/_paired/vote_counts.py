@@ -153,29 +153,45 @@ def read_rows_of_frame(
     )
 
 
-def split_by_order(data: Any) -> list[PairedComparisons]:
+class SplitOrders(NamedTuple):
+    """Comparisons in which the option that is earlier in the labels was first, and the others."""
+
+    forward: PairedComparisons
+    backward: PairedComparisons
+    caveat: str  # if respondents are known, that their answers are treated as independent
+
+
+def split_by_order(data: Any) -> SplitOrders:
     """Return two data sets, by whether the earlier label was shown first.
 
     `data` identify the first option, are such a data frame, or are the two parts already.
     """
     if isinstance(data, tuple | list) and len(data) == 2:
-        return prepare_groups(data, "two orders of presentation", ties=True)
-    if hasattr(data, "columns"):
-        data = read_comparisons(data)
-    return list(prepare_pairs(data, True, ORDER).by_order())
+        parts = sources = prepare_groups(data, "two orders of presentation", ties=True)
+    else:
+        if hasattr(data, "columns"):
+            data = read_comparisons(data)
+        sources = [prepare_pairs(data, True, ORDER)]
+        parts = sources[0].by_order()
+    caveat = ""
+    if any(source.respondents for source in sources):
+        caveat = " The answers of each respondent are treated as independent."
+    return SplitOrders(*parts, caveat)
 
 
-def merge_orders(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:
+def merge_orders(orders: SplitOrders) -> PairedComparisons:
     """Merge comparisons of both orders, with the covariate "order"."""
     outcome_blocks = []
-    for data, is_forward in ((forward, True), (backward, False)):
+    for data, is_forward in ((orders.forward, True), (orders.backward, False)):
         was_first = np.full(data.n_pairs, is_forward)
         outcome_blocks.append((data.first, data.second, data.wins, data.tied, was_first))
         outcome_blocks.append((data.second, data.first, data.losses, 0.0 * data.tied, ~was_first))
     winners, losers, outcome_counts, ties, is_in_order = (
         np.concatenate(blocks) for blocks in zip(*outcome_blocks, strict=True)
     )
-    fields = build_fields(forward.labels, winners, losers, outcome_counts, ties, None, is_in_order)
+    fields = build_fields(
+        orders.forward.labels, winners, losers, outcome_counts, ties, None, is_in_order
+    )
     return PairedComparisons._from_fields(*fields).with_order()
 
 

@@ -37,8 +37,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     ----------
     model : EliminationByAspects
         Fitted by maximum likelihood.
-    contrasts : array of shape (contrasts, options or aspects), data frame with these as columns, or
-    list of mappings
+    contrasts : array of shape (contrasts, options or aspects), data frame or list of mappings
         A mapping such as ``{"JU": 1, "CY": -1}`` names the nonzero coefficients. Each contrast must
         sum to 0: only ratios of weights are identified, and another sum depends on the scale of the
         weights.

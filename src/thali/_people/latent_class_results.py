@@ -132,8 +132,8 @@ class AlignedClassResults:
         Returns
         -------
         pandas.DataFrame
-            One row per respondent: class, its probability, and the probability of each class,
-            ``P(1)``, ``P(2)``, ..., numbered as in `classes`.
+            One row per respondent: latent_class, its probability, and the probability of each
+            class, ``P(1)``, ``P(2)``, ..., numbered as in `classes`.
 
         Raises
         ------

@@ -112,8 +112,8 @@ def report(what: Any, path: Any, *, title: str = "", author: str = "", question:
 
     Parameters
     ----------
-    what : fitted model, table of thali.compare, leaderboard, or result of a function of
-    thali.paired or thali.designs path : str or path
+    what : fitted model, table of thali.compare, or result of leaderboard, thali.paired or designs
+    path : str or path
         Path of the file; an existing file is replaced.
     title, author, question : str
         Title, author and research question in your words; "" uses thali's texts.

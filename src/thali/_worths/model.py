@@ -138,8 +138,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
     covariates : list of str, optional
         Covariates of comparisons and of options that the model uses. Each coefficient is Normal(0,
         1). None: all covariates of the data.
-    people : {None, "independent", "adjusted"}, Individuals, LatentClasses or Groups of
-    `thali.people`
+    people : {None, "independent", "adjusted"}, Individuals, LatentClasses or Groups
         `Individuals()`: each respondent has individual worths, and results describe the population
         (see Notes). `LatentClasses(K)`: each respondent is in one of K classes with separate
         worths, and results describe the population, except from `of_class`. `Groups()`: `fit` takes
@@ -155,13 +154,13 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
     ----------
     posterior_ : xarray.DataTree
         In the ArviZ schema: `log_worth` (chain, draw, option; centred), `spread`, `log_likelihood`,
-        `tie`, `covariate`, `choice_probability`; with `people=Individuals()` also
-        `spread_of_respondents`, `respondent_effect` (chain, draw, known, option) and
-        `respondent_log_worth` (chain, draw, respondent, option); with `LatentClasses(K)`
+        `tie`, `covariate`, `choice_probability` (only where respondents do not differ); with
+        `people=Individuals()` also `spread_of_respondents`, `residual_spread`,
+        `respondent_log_worth` (chain, draw, respondent, option), with `by` `respondent_effect`
+        (chain, draw, known, option), from 100 respondents on `loading`; with `LatentClasses(K)`
         `spread_of_respondents` and `n_classes`, and in the group `latent_features` `kind` (chain,
-        draw, respondent) and `kind_log_worth`; with `Groups()` `group_log_worth` (chain, draw,
-        group, option). After "maximum-likelihood" there
-        is none.
+        draw, respondent) and `kind_log_worth`; with `Groups()` in place of `log_worth`
+        `group_log_worth` (chain, draw, group, option). After "maximum-likelihood" there is none.
 
     Raises
     ------

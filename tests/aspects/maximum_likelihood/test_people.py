@@ -267,6 +267,23 @@ def test_nested_models_differ_by_a_sum_of_chi_squares():
     )
 
 
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.EstimateWarning")
+def test_weights_of_zero_do_not_make_a_larger_model_significant():
+    """Where no option shares an aspect, and the larger model has weights at the limit of 0."""
+    zeros = 0
+    for seed in range(12):
+        data = th.PairedComparisons.from_trials(answers(20, 0.0, seed), respondent="respondent")
+        small, large = (
+            th.EliminationByAspects(aspects, method="maximum-likelihood").fit(data)
+            for aspects in ("unique", ASPECTS)
+        )
+        zeros += (large._estimates_.weights == 0.0).any()
+        # about 1, since all answers are independent
+        assert 0.2 < small._estimates_.design_effect(large._estimates_).mean < 4.0, seed
+    assert zeros > 3
+
+
 def test_a_hypothesis_about_several_options_over_people():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         comparisons(people=20)

@@ -11,7 +11,6 @@ from helpers.sentences import said
 
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.model_spec import DATA
-from thali._surfaces.app.form_fields import list_offered_methods
 
 pytestmark = pytest.mark.fit  # for their time
 OF_KIND = {
@@ -103,8 +102,8 @@ def test_only_what_means_something_for_the_data_is_asked(client, dropped):
 @pytest.mark.parametrize("name", ALL)
 def test_an_empty_form_is_the_default(name, asked_of):
     form = {option.word: "" for option in ALL[name].options}
-    if "method" in form:
-        form["method"] = list_offered_methods(ALL[name])[0]
+    if "method" in form and not ALL[name].method_of_individuals:
+        form["method"] = ALL[name].methods[0]
     assert asked_of(name, **form) == {}
 
 

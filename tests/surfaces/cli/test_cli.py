@@ -55,7 +55,7 @@ def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
     result = done("fit", "tea.csv", "--print", "all")
     says(result.err, "tea.csv")
     assert "3 options" in result.err
-    assert re.search(r"^Number of aspects other than the unique ones: \d", result.out, re.MULTILINE)
+    assert re.search(r"^Number of non-unique aspects: \d", result.out, re.MULTILINE)
     assert re.search(r"^5 +0\.\d{3}$", result.out, re.MULTILINE)  # the probability of five aspects
     assert re.search(
         r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE
@@ -89,7 +89,7 @@ def test_chains_that_do_not_agree_are_said_to(run, fake):
 def test_where_there_are_no_latent_aspects_none_are_counted(run, fake):
     fake.common, fake.beside, fake.learned_alpha = (), 0.0, False
     printed = run("fit", "tea.csv", "--aspects", "unique").out
-    assert "in every draw" not in printed and "other than the unique" not in printed
+    assert "in every draw" not in printed and "non-unique" not in printed
     assert "Aspects" not in printed and "Concentration" not in printed
 
 
@@ -380,7 +380,7 @@ def heed_interrupts():
 @pytest.mark.parametrize(
     ("data", "answer", "files"),
     [
-        ("celebrities", ("aspects other than the unique ones:",), EVERYTHING),
+        ("celebrities", ("non-unique aspects:",), EVERYTHING),
         ("numbers", ("Number of features",), ["estimate.csv", "posterior.nc", "similarity.png"]),
     ],
 )

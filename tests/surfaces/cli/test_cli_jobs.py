@@ -39,6 +39,20 @@ def test_the_same_command_goes_on(run, folder):
     assert without_folder(once.out) == without_folder(longer.out)
 
 
+def test_a_folder_with_results_of_another_command_is_refused(run, refused, folder):
+    likely = ("--method", "maximum-likelihood")
+    run("leaderboard", "tea.csv", "--out", "board")
+    before = {file: file.read_bytes() for file in (folder / "board").iterdir()}
+    for settings in (likely, QUICK):
+        assert "'thali leaderboard tea.csv'" in refused(
+            "fit", "tea.csv", *settings, "--out", "board"
+        )
+    assert before == {file: file.read_bytes() for file in (folder / "board").iterdir()}
+    for ci in ("0.5", "0.9"):  # the same fit with other results
+        assert run("fit", "tea.csv", *likely, "--ci", ci, "--out", "fit").code == 0
+    assert "choose another folder" in refused("leaderboard", "tea.csv", "--out", "fit")
+
+
 @pytest.mark.long
 def test_another_fit_is_refused_unless_it_may_overwrite(run, refused, folder):
     run("fit", "tea.csv", *QUICK, "--out", "results")

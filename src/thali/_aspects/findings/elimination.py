@@ -115,7 +115,7 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
         return None
     counted_noun = "latent aspects"
     if model.unique:
-        counted_noun = "aspects other than the unique ones"
+        counted_noun = "non-unique aspects"
     return build_number_finding(model, model._view.n_features, "aspect", counted_noun, settings.ci)
 
 

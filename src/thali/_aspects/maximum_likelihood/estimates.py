@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 NO_INFORMATION = 1e-8  # share of the largest eigenvalue below which a direction is uninformative
 # respondents in excess of parameters required for tests of fit over respondents
 MIN_EXTRA_RESPONDENTS = 5
+_LEAST_WEIGHT = 1e-6  # share of the weights in place of zero, whose score by log weight is zero
 
 
 class InformationDirections(NamedTuple):
@@ -355,7 +356,8 @@ class Estimates:
             np.repeat(self.problem.totals, self.problem.sizes) * fitted_probabilities
         )[:, None]
         if larger is not None:
-            larger_model_scores = root_expected * larger.outcome_scores()
+            # a weight of zero is a direction of the larger model, too
+            larger_model_scores = root_expected * larger.outcome_scores(_LEAST_WEIGHT)
         return compute_design_effect(
             self.clusters.residuals(self.problem, fitted_probabilities),
             self.clusters.n_respondents,
@@ -364,13 +366,13 @@ class Estimates:
             df,
         )
 
-    def outcome_scores(self) -> np.ndarray:
+    def outcome_scores(self, min_weight: float = 0.0) -> np.ndarray:
         """Return gradients of log outcome probabilities, (n_outcomes, n_parameters)."""
         from scipy.sparse import eye_array
 
         return self.problem.compute_scores(
             eye_array(len(self.problem.counts), format="csr"),
-            self.maximum.weights,
+            np.maximum(self.maximum.weights, min_weight),
             self.maximum.beta,
         )
 

@@ -109,8 +109,7 @@ class EliminationByAspects(ChoiceAnswers):
         (`PairedComparisons.from_trials`, `with_order`): log odds of elimination + x'beta, then the
         lapse and the ties, where every coefficient has a Normal(0, 1) prior. None: all. Covariates
         of options require `BradleyTerryLuce`. Several groups of respondents share the coefficients.
-    people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups of `thali.people`,
-    optional
+    people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups, optional
         How respondents differ, if the data have respondents. "independent": answers are treated as
         given by different respondents. "adjusted": intervals are for new samples of respondents;
         the likelihood is raised to the power 1 / max(1, design effect), which also reduces the
@@ -119,9 +118,10 @@ class EliminationByAspects(ChoiceAnswers):
         `respondents` has results about each respondent. `LatentClasses`: each respondent is in one
         of several classes, which share aspects and coefficients of covariates and differ in weights
         and in the parameter of ties. `Groups`: `fit` takes a mapping from each group to its
-        `PairedComparisons` or `Choices`; groups share aspects. The last three require method
-        "mcmc". None: "independent"; `convergence` reports by which factor intervals are then too
-        narrow.
+        `PairedComparisons` or `Choices`; groups share aspects. All but "independent"
+        require method "mcmc". None: "independent"; `convergence` reports by which factor intervals
+        are then too narrow. By maximum likelihood errors are over respondents where these are
+        known, and `std_error_independent` is the error for independent answers.
 
     Attributes
     ----------

@@ -380,10 +380,10 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         Returns
         -------
         pandas.DataFrame
-            coef, std_error (by the observed information), z (their ratio; none for a size) and p
-            (two-sided, normal). Rows "class 1: size", "class 1: price[150]" and so on, the largest
-            class first. With `by` the last rows are "log odds of class 2", for people with average
-            columns, "log odds of class 2: age" and so on.
+            coef, std_error (by the observed information), z (their ratio; none for a size) and
+            p_value (two-sided, normal). Rows "class 1: size", "class 1: price[150]" and so on, the
+            largest class first. With `by` the last rows are "log odds of class 2", for people with
+            average columns, "log odds of class 2: age" and so on.
 
         Raises
         ------

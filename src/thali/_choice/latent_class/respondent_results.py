@@ -51,7 +51,7 @@ class ClassRespondents(ChoiceRespondents):
             One row per class except the first and per column of people: `latent_class`, `column`;
             `odds`, the factor of the odds of the class against class 1 for one unit of the column,
             with its interval `low` to `high` (normal for the logarithm); `log_odds` and its
-            standard error `std_error`; `p` (two-sided, normal).
+            standard error `std_error`; `p_value` (two-sided, normal).
 
         Raises
         ------

@@ -151,15 +151,16 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms, as the
-        coordinate `taste` indicates; of people with average covariates), covariate_effect (of a
-        unit), beta (the tastes of every respondent; 0 where the respondent ignores the attribute in
-        that draw; utilities in either space), log_likelihood, and with `attention` also attention
-        (theta; with `attention_by` the mean of theta_n over the respondents) and attends (lambda),
-        with `attention_by` also attention_typical (theta) and attention_effect (gamma, of a unit).
-        If beta has more than 2,000,000 numbers, files contain them with 9 bits each, a relative
-        error of at most 1 / 1,024, without the group of pointwise log-likelihoods: 4,000 draws of
-        300 people and 12 coefficients take 38 MB instead of 240.
+        The draws in the ArviZ schema: mean and covariance (of tastes, or of their logarithms where
+        a taste has a sign, as the rows of `population` say; of people with average covariates),
+        covariate_effect (of a unit), effect, share, beta (the tastes of every respondent; 0 where
+        the respondent ignores the attribute in that draw; utilities in either space),
+        log_likelihood, and with `attention` also attention (theta; with `attention_by` the mean of
+        theta_n over the respondents) and attends (lambda), with `attention_by` also
+        attention_typical (theta) and attention_effect (gamma, of a unit). If beta has more than
+        2,000,000 numbers, files contain them with 9 bits each, a relative error of at most 1 /
+        1,024, without the group of pointwise log-likelihoods: 4,000 draws of 300 people and 12
+        coefficients take 38 MB instead of 240.
     coef_ : pandas.Series (p,)
         Posterior mean of the population's mean taste: of mu, or of the mean over respondents where
         tastes have a sign; with `attention` the mean over attentive people. In willingness-to-pay

@@ -280,7 +280,8 @@ class MultinomialLogit(LogitReports, Model):
         Returns
         -------
         pandas.DataFrame
-            coef, std_error, z (their ratio) and p (two-sided, normal), one row per coefficient.
+            coef, std_error, z (their ratio) and p_value (two-sided, normal), one row per
+            coefficient.
 
         Raises
         ------

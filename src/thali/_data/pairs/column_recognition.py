@@ -250,22 +250,32 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
     name_by_simplified = map_plain_names(names)
     if missing_count := _find_missing_count(names, name_by_simplified):
         return missing_count, "", 4
-    for name_pair in CHOSEN_REJECTED[:-1]:  # a column called i or j is not specific
+    for present_column, missing_name, role in _list_single_columns(name_by_simplified):
+        return f"a column {missing_name!r} to match {present_column!r}", role, 1
+    return None
+
+
+def find_rejected_column(names: list[str]) -> str | None:
+    """Return the column of the rejected options, such as "loser", of a table without "winner"."""
+    for present_column, _, role in _list_single_columns(map_plain_names(names)):
+        if role == "chosen":
+            return present_column
+    return None
+
+
+def _list_single_columns(name_by_simplified: dict[str, str]) -> list[tuple[str, str, str]]:
+    """List columns whose partner is missing, with its usual name and its role."""
+    return [
+        (name_by_simplified[present_name], missing_name, role)
+        for name_pair in CHOSEN_REJECTED[:-1]  # a column called i or j is not specific
         for role, (present_name, missing_name) in (
             ("rejected", name_pair),
             ("chosen", name_pair[::-1]),
-        ):
-            if (
-                present_name in name_by_simplified
-                and missing_name not in name_by_simplified
-                and not (present_name == "chosen" or present_name == "preferred")
-            ):
-                return (
-                    f"a column {missing_name!r} to match {name_by_simplified[present_name]!r}",
-                    role,
-                    1,
-                )
-    return None
+        )
+        if present_name in name_by_simplified
+        and missing_name not in name_by_simplified
+        and present_name not in ("chosen", "preferred")
+    ]
 
 
 def _find_missing_count(columns: list[str], name_by_simplified: dict[str, str]) -> str | None:

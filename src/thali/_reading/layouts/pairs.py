@@ -27,6 +27,7 @@ from thali._data.pairs.column_recognition import (
     PairColumns,
     find_missing_column,
     find_pair_columns,
+    find_rejected_column,
     find_respondent_column,
     find_ties_column,
     is_uncounted,
@@ -209,6 +210,8 @@ def match_list(
     `weights`: fractional counts are intended. Covariates require columns that show which option was
     first, and counts of both options.
     """
+    if chosen is not None and rejected is None and covariates is None:
+        rejected = find_rejected_column(table.names)
     named_columns = {
         "count": count,
         "losses": losses,

@@ -106,7 +106,7 @@ _TESTS = {
     "agreement": "Test whether judges agree (Kendall's u)",
     "trinary": "Test the trinary inequality of a preference tree",
     "likelihood-ratio": "Compare a model with one that has fewer aspects",
-    "wald": "Test whether all options have the same worth",
+    "wald": "Test contrasts of weights, such as two equal options",
     "group": "Test whether groups of respondents differ",
     "order": "Test for an order effect or a home advantage",
     "thurstone": "Scale by Thurstone's Case V",
@@ -120,6 +120,7 @@ TEST_PANELS: Panels = {
     "The test": {
         "--aspects FILE": "Table with the aspects [one unique aspect per option]",
         "--smaller FILE": "Aspects of the smaller model; --larger FILE: the larger",
+        "--contrast A=1,B=-1": "Contrast of the Wald test: A and B are equal",
         "--group COLUMN": "Column with groups of respondents",
         "--seed N": "Random seed of a bootstrap: same seed, same samples",
     },

@@ -203,8 +203,8 @@ COMPARISON = (
     Option(
         "by",
         "Criterion. evidence: the probability of the data under each model, with posterior"
-        " probabilities and Bayes factors, without holding out data; only for latent-feature models"
-        " fitted by MCMC.",
+        " probabilities and Bayes factors, without holding out data; only for models with a log"
+        " evidence (aspects, features and worths with a prior).",
         metavar="prediction|evidence",
         default="evidence if all models have it and --leave-out is not given, else prediction",
     ),

@@ -228,7 +228,7 @@ def _load_compared_data(
         for option in spec.options
         if option.to == DATA and option.word in values_by_word
     }
-    return load_data(named_data, spec, read_arguments)
+    return load_data(named_data, spec, read_arguments, is_named=True)
 
 
 def _choose_data_spec(

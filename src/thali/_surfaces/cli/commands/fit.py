@@ -36,7 +36,14 @@ from ..result_files import (
 from ..terminal_messages import INTERRUPTED, Terminal, list_report_hints, notify
 from .fit_request import COMMAND_OPTIONS, FitRequest, request_default_model, request_model
 from .report import NO_COVER, check_report, write_report
-from .resume_status import COMMAND, JOB, build_job_note, format_command, open_job
+from .resume_status import (
+    COMMAND,
+    JOB,
+    build_job_note,
+    format_command,
+    open_job,
+    refuse_other_results,
+)
 
 
 def run_fit(
@@ -81,6 +88,9 @@ def run_fit(
     settings = model._complete_settings(data, request.settings(named_data, data))
     command = {"data_name": data_name, "model_name": model_name, "typed": typed}
     command |= _list_file_arguments(formats, page, cover, slides)
+    # a job that exists is compared with this fit when it is opened
+    if not (request.has_cores and out is not None and (out / JOB).exists()):
+        refuse_other_results(out, "fit", command)
     output = FitOutput(command, build_job_note("fit", command), out, overwrite, page, slides)
     _fit_model(terminal, request, model, data, output)
     if model._interrupted_:

@@ -13,7 +13,7 @@ from ..option_parsers import parse_option
 from ..result_files import check_output_folder, write_findings
 from ..terminal_messages import Terminal, list_report_hints, notify
 from .report import check_report, write_report
-from .resume_status import COMMAND, build_job_note, format_command
+from .resume_status import COMMAND, build_job_note, format_command, refuse_other_results
 
 if TYPE_CHECKING:
     from thali._paired.leaderboard import LeaderboardRecipe
@@ -45,9 +45,10 @@ def run_leaderboard(
     }
     check_output_folder(out_folder)
     check_report(report_file, cover)
+    command = {"data_names": names, "typed": typed, "cover": cover}
+    refuse_other_results(out_folder, "leaderboard", command)
     board = _build_board(names, settings, not terminal.is_quiet)
     findings = build_board_findings(board)
-    command = {"data_names": names, "typed": typed, "cover": cover}
     try:
         with Figures() as figures:
             if out_folder is not None:

@@ -164,6 +164,25 @@ def find_command(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
     )
 
 
+def refuse_other_results(folder: Path | None, name: str, arguments: Mapping[str, Any]) -> None:
+    """Raise DataError if a folder contains results of another command, data, model or method."""
+    if folder is None or (found := find_command(folder)) is None:
+        return
+    found_name, found_arguments, _ = found
+
+    def identify(given: Mapping[str, Any]) -> list[Any]:
+        """Return what decides which files a command writes."""
+        names = [given.get(key) for key in ("data_name", "data_names", "model_name")]
+        return [*names, given["typed"].get("method")]
+
+    if found_name != name or identify(found_arguments) != identify(arguments):
+        raise DataError(
+            f"The folder '{folder}' contains the results of"
+            f" '{format_command(found_name, found_arguments)}'; choose another folder, or delete"
+            " this one."
+        )
+
+
 def format_command(name: str, arguments: Mapping[str, Any]) -> str:
     """Return a command as the user typed it, without --out."""
     setting_by_option = {
