@@ -313,6 +313,8 @@ def test_show_prints_any_finding_whole(done, run):
     assert summary.count("choice_probability[") == 3 and "Preferred" not in summary
     # whose table is not printed with all others
     assert "observed" in done("show", "results", "check").out
+    sentence = done("show", "results", "check", "--quiet").out
+    assert sentence.count("\n") == 1 and done("show", "results", "check").out.startswith(sentence)
     for words, facts in (
         (("results", "rank"), ("'rank'", "'ranks'")),
         (("results", "ranks", "--list"), ("--list", "'ranks'")),

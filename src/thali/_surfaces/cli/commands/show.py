@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from thali._model.finding import render_text
 from thali.errors import ArgumentError
 
 from ...findings_text import format_finding
@@ -25,7 +26,9 @@ def run_show(terminal: Terminal, results_path: Path, key: str | None, shows_keys
     elif key is not None:
         finding = replace(findings[key], is_printed=True)
         finding_text = format_finding(finding, terminal.words)
-        if not finding_text and finding.picture is not None:
+        if terminal.is_quiet and finding.sentence != "":
+            finding_text = render_text(finding.sentence, terminal.words)
+        elif not finding_text and finding.picture is not None:
             finding_text = f"Picture: {finding.picture.caption}"
         print(finding_text)
     else:
