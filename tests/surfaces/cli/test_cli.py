@@ -208,7 +208,7 @@ def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(
     assert result.code == 2 and "Traceback" not in result.err
     says(result.err, "thali: Cannot write")
     says(result.err, "No space left")
-    assert "Number of aspects other than" in result.out
+    assert "Number of non-unique aspects" in result.out
     assert os.listdir(folder) == ["tea.csv"]
     elsewhere = Path(result.err.rpartition("The results were written to '")[2].partition("'")[0])
     assert {"posterior.nc", "summary.csv"} <= set(os.listdir(elsewhere))
@@ -305,7 +305,7 @@ def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     result = run("fit", "tea.csv", "--draws", 50, "--out", "results")
     assert result.code == 130
     says(result.err, "4 chains", "50 draws")
-    assert "Number of aspects other than" in result.out
+    assert "Number of non-unique aspects" in result.out
     assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
     assert "; kept 1 chain of 1 draw." in run("fit", "tea.csv", "--draws", 1, "--chains", 1).err
 
