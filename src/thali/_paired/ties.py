@@ -133,11 +133,12 @@ def davidson(
 
     from thali._worths.density_from_data import list_wins
 
+    order_caveat = ""
     if order:
         if ties is not None:
             raise ArgumentError("With `order=True` the data must contain the ties; remove `ties`.")
         orders = split_by_order(data)
-        data = merge_orders(orders)
+        data, order_caveat = merge_orders(orders), orders.caveat
     else:
         data = _set_ties(data, ties)
     if not data.tied.any():
@@ -162,7 +163,7 @@ def davidson(
         note += (
             f" Advantage of the first option {advantage_results['order']:.6g} (standard error "
             f"{advantage_results['order_std_error']:.4g}, "
-            f"{format_p_value(advantage_results['order_p_value'])}).{orders.caveat}"
+            f"{format_p_value(advantage_results['order_p_value'])}).{order_caveat}"
         )
     assert fit.tie is not None and fit.tie_std_error is not None
     return Davidson(

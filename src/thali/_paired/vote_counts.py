@@ -172,11 +172,12 @@ def split_by_order(data: Any) -> SplitOrders:
         if hasattr(data, "columns"):
             data = read_comparisons(data)
         sources = [prepare_pairs(data, True, ORDER)]
-        parts = sources[0].by_order()
+        parts = list(sources[0].by_order())
+    forward, backward = parts
     caveat = ""
     if any(source.respondents for source in sources):
         caveat = " The answers of each respondent are treated as independent."
-    return SplitOrders(*parts, caveat)
+    return SplitOrders(forward, backward, caveat)
 
 
 def merge_orders(orders: SplitOrders) -> PairedComparisons:
