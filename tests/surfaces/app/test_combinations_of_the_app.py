@@ -54,9 +54,7 @@ def test_the_app_finds_what_the_command_line_finds(
         return
     model, settings = offered.pop(), study.read("reading")["settings"]
     is_default = model == study.read("reading")["models"][0]
-    if is_default and "people" in settings and method != "maximum-likelihood":
-        # the first method of the form stands for that of individual worths
-        words = [word for word in words if word not in ("--method", method)]
+    if is_default and "people" in settings and method == "mcmc":
         words += ["--people", settings["people"]]
     typed_there = run("fit", "table.csv", *words, "--out", "out")
     form = {"model": model, "method": method}
