@@ -20,6 +20,7 @@ from thali._input_files import Source
 from thali._labels import format_label
 from thali._object_descriptions import Description, format_html, format_text
 from thali._reading.table_files import RawTable, read_table
+from thali._reading.text_cells import complete_triangle
 from thali.errors import DataError, DataWarning
 from thali.report import slides
 
@@ -55,6 +56,13 @@ def test_a_thousand_of_a_workbook_is_never_one(number):
         taken(file.getvalue(), "x.xlsx")
     with pytest.raises(DataError, match=ASKED):  # from Python, too
         th.PairedComparisons.from_frame(read_table(Source("x.xlsx", file.getvalue())))
+
+
+def test_rows_without_cells_are_no_triangle():
+    for table in (pd.DataFrame({"a": ["1", None]}), pd.DataFrame({"a": [None, None, None]})):
+        with pytest.raises(DataError):
+            th.read(table)
+    assert complete_triangle([(1, ["tea"]), (2, ["", ""])]) is None
 
 
 def test_a_misspelt_winner_is_named_beside_its_loser():

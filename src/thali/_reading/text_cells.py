@@ -290,6 +290,8 @@ def complete_triangle(rows: NumberedRows) -> NumberedRows | None:
             cells.pop()
     if numbered_rows[0][1] == [str(len(numbered_rows) - 1)]:
         numbered_rows = numbered_rows[1:]
+    if not all(cells for _, cells in numbered_rows):
+        return None
     header = numbered_rows[0][1]
     first_cells = [cells[0] for _, cells in numbered_rows]
     number_labels = [str(k) for k in range(1, len(numbered_rows) + 2)]
