@@ -24,7 +24,7 @@ from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import DataError, InPython
 
 from .likelihood_ratio_tests import describe_caveats, equal_means_row, tabulate_tests
-from .vote_counts import SplitOrders, merge_orders, split_by_order
+from .vote_counts import merge_orders
 
 _LEVEL = 0.05  # p-values below indicate a direction
 
@@ -113,8 +113,8 @@ def order_effect(
 
     if backward is not None:
         data = [data, backward]
-    orders = split_by_order(data)
-    merged_data = _merge_without_ties(orders)
+    merged_data, caveat = merge_orders(data)
+    _refuse_ties(merged_data)
     aspects_by_option = check_aspects(merged_data, aspects, unique, 0.0)
     check_identified(aspects_by_option, merged_data)
     cells = merged_data.cells
@@ -157,7 +157,7 @@ def order_effect(
         f" {odds_if_equal:.6g}. Being first, or at home, multiplies the odds by {first_factor:.6g}"
         " (standard"
         f" error {first_factor * log_error:.4g}) and adds {log_advantage:.4g} to the log odds"
-        f" (standard error {log_error:.4g}).{orders.caveat} "
+        f" (standard error {log_error:.4g}).{caveat} "
         + describe_caveats(fit_test, float(n.sum()), n_weights + 1, "order and effect"),
         order=second_factor,
         std_error=factor_error,
@@ -169,17 +169,15 @@ def order_effect(
     )
 
 
-def _merge_without_ties(orders: SplitOrders) -> PairedComparisons:
-    """Merge comparisons of both orders, with the covariate "order"."""
-    merged_data = merge_orders(orders)
-    if merged_data.n_ties:
+def _refuse_ties(data: PairedComparisons) -> None:
+    """Raise DataError if there are ties."""
+    if data.n_ties:
         raise DataError(
-            build_ties_error(merged_data.n_ties, merged_data.n_comparisons),
+            build_ties_error(data.n_ties, data.n_comparisons),
             " To estimate the order effect with ties as a third outcome, use ",
             InPython("paired.davidson(data, order=True)", "thali test davidson --order"),
             ".",
         )
-    return merged_data
 
 
 def _count_by_position(cells: CovariateCells) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import ArgumentError, DataError, InPython
 
 from .order_effects import estimate_advantage
-from .vote_counts import merge_orders, prepare_pairs, split_by_order
+from .vote_counts import merge_orders, prepare_pairs
 
 if TYPE_CHECKING:
     import pandas
@@ -137,8 +137,7 @@ def davidson(
     if order:
         if ties is not None:
             raise ArgumentError("With `order=True` the data must contain the ties; remove `ties`.")
-        orders = split_by_order(data)
-        data, order_caveat = merge_orders(orders), orders.caveat
+        data, order_caveat = merge_orders(data)
     else:
         data = _set_ties(data, ties)
     if not data.tied.any():

@@ -153,18 +153,11 @@ def read_rows_of_frame(
     )
 
 
-class SplitOrders(NamedTuple):
-    """Comparisons in which the option that is earlier in the labels was first, and the others."""
+def merge_orders(data: Any) -> tuple[PairedComparisons, str]:
+    """Return comparisons with the covariate "order", and a caveat if respondents are known.
 
-    forward: PairedComparisons
-    backward: PairedComparisons
-    caveat: str  # if respondents are known, that their answers are treated as independent
-
-
-def split_by_order(data: Any) -> SplitOrders:
-    """Return two data sets, by whether the earlier label was shown first.
-
-    `data` identify the first option, are such a data frame, or are the two parts already.
+    `data` identify the first option, are such a data frame, or are two data sets, by whether the
+    earlier label was shown first.
     """
     if isinstance(data, tuple | list) and len(data) == 2:
         parts = sources = prepare_groups(data, "two orders of presentation", ties=True)
@@ -173,27 +166,19 @@ def split_by_order(data: Any) -> SplitOrders:
             data = read_comparisons(data)
         sources = [prepare_pairs(data, True, ORDER)]
         parts = list(sources[0].by_order())
-    forward, backward = parts
     caveat = ""
     if any(source.respondents for source in sources):
         caveat = " The answers of each respondent are treated as independent."
-    return SplitOrders(forward, backward, caveat)
-
-
-def merge_orders(orders: SplitOrders) -> PairedComparisons:
-    """Merge comparisons of both orders, with the covariate "order"."""
     outcome_blocks = []
-    for data, is_forward in ((orders.forward, True), (orders.backward, False)):
-        was_first = np.full(data.n_pairs, is_forward)
-        outcome_blocks.append((data.first, data.second, data.wins, data.tied, was_first))
-        outcome_blocks.append((data.second, data.first, data.losses, 0.0 * data.tied, ~was_first))
+    for part, is_forward in zip(parts, (True, False), strict=True):
+        was_first = np.full(part.n_pairs, is_forward)
+        outcome_blocks.append((part.first, part.second, part.wins, part.tied, was_first))
+        outcome_blocks.append((part.second, part.first, part.losses, 0.0 * part.tied, ~was_first))
     winners, losers, outcome_counts, ties, is_in_order = (
         np.concatenate(blocks) for blocks in zip(*outcome_blocks, strict=True)
     )
-    fields = build_fields(
-        orders.forward.labels, winners, losers, outcome_counts, ties, None, is_in_order
-    )
-    return PairedComparisons._from_fields(*fields).with_order()
+    fields = build_fields(parts[0].labels, winners, losers, outcome_counts, ties, None, is_in_order)
+    return PairedComparisons._from_fields(*fields).with_order(), caveat
 
 
 def prepare_groups(groups: Any, noun: str, ties: bool = False) -> list[PairedComparisons]:

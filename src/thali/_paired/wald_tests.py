@@ -38,9 +38,9 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     model : EliminationByAspects
         Fitted by maximum likelihood.
     contrasts : array of shape (contrasts, options or aspects), data frame or list of mappings
-        A mapping such as ``{"JU": 1, "CY": -1}`` names the nonzero coefficients. Each contrast must
-        sum to 0: only ratios of weights are identified, and another sum depends on the scale of the
-        weights.
+        A data frame has the options or aspects as columns. A mapping such as ``{"JU": 1, "CY":
+        -1}`` names the nonzero coefficients. Each contrast must sum to 0: only ratios of weights
+        are identified, and another sum depends on the scale of the weights.
     scale : {"utility", "weights"}
         Whether C applies to options (the sum of the weights of their aspects) or to aspects.
 

@@ -367,7 +367,7 @@ class Estimates:
         )
 
     def outcome_scores(self, min_weight: float = 0.0) -> np.ndarray:
-        """Return gradients of log outcome probabilities, (n_outcomes, n_parameters)."""
+        """Return gradients of log outcome probabilities at weights of at least `min_weight`."""
         from scipy.sparse import eye_array
 
         return self.problem.compute_scores(
