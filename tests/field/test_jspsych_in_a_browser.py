@@ -12,7 +12,7 @@ import subprocess
 import numpy as np
 import pytest
 from helpers.chromium import watched
-from helpers.hostile import HOSTILE
+from helpers.hostile import HOSTILE, LABELS
 from helpers.patience import PATIENCE
 
 import thali as th
@@ -256,9 +256,7 @@ def test_hostile_words_run_nothing_in_jspsych(browser, packages, tmp_path):
     rows = list(
         csv.DictReader(io.StringIO(person.hand_in(tmp_path).read_text("utf-8-sig"), newline=""))
     )
-    assert {row["chosen"] for row in rows} <= {label.strip() for label in HOSTILE} and len(
-        rows
-    ) == 6
+    assert {row["chosen"] for row in rows} <= LABELS and len(rows) == 6
     person.page.close()
 
 

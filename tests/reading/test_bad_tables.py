@@ -1,9 +1,11 @@
 """Tables with one thing wrong each, and the facts that each is refused with, or warned of."""
 
+import pandas as pd
 import pytest
 from helpers.sentences import refused, warned
 from helpers.typed_tables import made, table
 
+import thali
 from thali._reading.layout_recognition import recognise
 from thali.errors import DataError, DataWarning
 
@@ -316,6 +318,35 @@ DIGITS = "1" * 5000  # more than Python makes a number of
 def test_a_number_of_thousands_of_digits_ends_in_a_sentence(text):
     with pytest.raises(DataError):
         recognise(table(text))
+
+
+def test_an_odd_one_out_of_thousands_of_digits_ends_in_a_sentence():
+    with refused(DataError, "1111", "'tea'"):
+        made(f"item1,item2,item3,odd\ntea,milk,mud,{DIGITS}\n")
+
+
+@pytest.mark.parametrize("number", [DIGITS, "\N{SUPERSCRIPT TWO}"])
+def test_a_cho_file_of_odd_numbers_ends_in_a_sentence(number):
+    with refused(DataError, "Line 1", number[:9], "only integers"):
+        table(f"1 0 1 {number} 0\n", "x.cho")
+
+
+@pytest.mark.parametrize("conversion", ["linear", "exponential"])
+def test_dissimilarities_without_a_number_end_in_a_sentence(conversion):
+    with refused(DataError, "no similarities", "3 objects"):
+        made("a,b,dissimilarity\nx,y,\nx,z,\ny,z,\n", dissimilarities=conversion)
+
+
+def test_answers_that_are_bytes_end_in_a_sentence():
+    trials = pd.DataFrame({"left": ["x", "x"], "right": ["y", "z"], "chosen": [b"\xff"] * 2})
+    with refused(DataError, "'chosen'", "row 0 (and 1 more times)"):
+        thali.read(trials)
+
+
+def test_dates_that_are_bytes_end_in_a_sentence():
+    games = pd.DataFrame({"winner": ["x", "y"], "loser": ["y", "x"], "day": [b"\xff"] * 2})
+    with refused(DataError, "'day'", "row 0"):
+        thali.read(games, date="day")
 
 
 def test_an_alternative_without_a_label_ends_in_a_sentence():

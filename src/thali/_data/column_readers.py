@@ -231,6 +231,14 @@ def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:
     return list(map(format_label, get_column(frame, name)))
 
 
+def parse_position(text: str, max_position: int) -> int:
+    """Return the index of a position "1" to "maximum"; -1 for other texts."""
+    is_number = text.isdecimal() and len(text) < 18
+    if is_number and 1 <= int(text) <= max_position:
+        return int(text) - 1
+    return -1
+
+
 def describe_content(text: str) -> str:
     """Return "is 'tea'", or "is empty", for an error message on a cell."""
     if not text:

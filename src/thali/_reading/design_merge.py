@@ -10,6 +10,7 @@ import pandas as pd
 
 from thali._data.choices.rankings import BEFORE, TIED
 from thali._data.column_guesses import find_option_columns
+from thali._data.column_readers import parse_position
 from thali._data.column_roles import (
     ALTERNATIVE,
     BEST,
@@ -583,8 +584,8 @@ def _find_choice(
             (k for k, label in enumerate(alternative_labels) if simplify_name(label) in NO_CHOICE),
             len(rows_of_task),
         )
-    if chosen_text.isdigit() and 1 <= int(chosen_text) <= len(rows_of_task):
-        return rows_of_task, int(chosen_text) - 1
+    if (position := parse_position(chosen_text, len(rows_of_task))) >= 0:
+        return rows_of_task, position
     raise DataError(
         f"{chosen_text!r} was chosen {location_text}, but the alternatives of that task are"
         f" {shorten(alternative_labels)}."

@@ -508,7 +508,7 @@ def _parse_integers(file_bytes: bytes) -> list[Token]:
         file_bytes.decode("utf-8-sig", "replace").splitlines(), start=1
     ):
         for integer_text in line_text.split():
-            if not integer_text.lstrip("-").isdigit():
+            if not INTEGER.fullmatch(integer_text) or len(integer_text) > _EXACT:
                 raise DataError(
                     f"Line {line_number} contains {integer_text!r}, but .cho files contain only"
                     " integers; check the file format."

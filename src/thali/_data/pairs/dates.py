@@ -12,7 +12,6 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..base_classes import Frozen
 from ..column_readers import get_column, number_distinct_rows
-from ..column_roles import has_numbers
 from ..respondent_answers import split_ties
 
 if TYPE_CHECKING:
@@ -317,14 +316,12 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
     import pandas as pd
 
     date_column = get_column(frame, name)
-    is_blank = date_column.isna() | (date_column.astype(str).str.strip() == "")
+    date_texts = pd.Series(list(map(str, date_column)), date_column.index).str.strip()
+    is_blank = date_column.isna() | (date_texts == "")
     if (row := find_first(is_blank.to_numpy())) is not None:
         raise MissingDateError(name, int(frame.index[row]), int(is_blank.sum()))
     if pd.api.types.is_datetime64_any_dtype(date_column.dtype):
         return RowDates(name, DAY, _convert_days(date_column))
-    if has_numbers(date_column) and not pd.api.types.is_bool_dtype(date_column.dtype):
-        return _parse_numbers(name, date_column.to_numpy(float), frame)
-    date_texts = date_column.astype(str).str.strip()
     parsed_numbers: Any = pd.to_numeric(date_texts, errors="coerce")
     if parsed_numbers.notna().all():
         return _parse_numbers(name, parsed_numbers.to_numpy(float), frame)

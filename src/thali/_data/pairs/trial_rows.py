@@ -348,9 +348,8 @@ def _build_unreadable_error(
         is_fault = is_unread
     wrong_row = is_fault.argmax()
     faulty_text = cell_texts[wrong_row]
-    equal_rows = frame.loc[
-        is_fault & (frame[chosen_column].astype(str).str.strip() == faulty_text).to_numpy()
-    ]
+    is_equal = np.array([text == faulty_text for text in cell_texts])
+    equal_rows = frame.loc[is_fault & is_equal]
     repetitions_text = ""
     side_examples = "a side (left, right, first, second, 1, 2)"
     if (n_repetitions := count_comparisons(equal_rows, count_column)) > 1:

@@ -193,6 +193,8 @@ def compute_similarities(
             f"The dissimilarity of {describe_pair(k)} is {distance[k]:g}, which is {problem};"
             " dissimilarities must be >= 0."
         )
+    if not len(distance):
+        return distance
     if callable(conversion):
         return _check_returned(conversion(distance.copy()), len(distance))
     if conversion == "linear":

@@ -26,6 +26,7 @@ from ..column_readers import (
     get_column,
     number_distinct_rows,
     number_pairs,
+    parse_position,
     read_counts,
     refuse_empty,
 )
@@ -659,7 +660,7 @@ def _find_named_object(
     index_by_column = {simplify_name(column): k for k, column in enumerate(object_columns)}
     cell_texts.append("")  # of code -1, an empty cell
     index_by_name = [index_by_column.get(simplify_name(text), -1) for text in cell_texts]
-    index_by_number = [_parse_position(text, len(object_columns)) for text in cell_texts]
+    index_by_number = [parse_position(text, len(object_columns)) for text in cell_texts]
     for indices in (np.array(index_by_name)[codes], np.array(index_by_number)[codes]):
         if (indices >= 0).all():
             return indices
@@ -673,10 +674,3 @@ def _find_named_object(
         f"Row {frame.index[k]}, column {answer_column!r}, {problem} of the objects shown,"
         f" {shown_objects}; correct or remove the row."
     )
-
-
-def _parse_position(text: str, max_position: int) -> int:
-    """Return the index of a position "1" to "maximum"; -1 for other texts."""
-    if text.isdecimal() and 1 <= int(text) <= max_position:
-        return int(text) - 1
-    return -1

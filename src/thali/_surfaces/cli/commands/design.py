@@ -151,7 +151,7 @@ def _build_design_finding(label: str, sentence: str, table: "pandas.DataFrame", 
 
 def _parse_options(options: list[str]) -> int | list[str]:
     """Return option labels, or their number if one integer was typed."""
-    if len(options) == 1 and options[0].isdigit():
+    if len(options) == 1 and options[0].isdecimal():
         return int(options[0])
     return options
 
