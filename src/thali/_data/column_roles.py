@@ -637,6 +637,7 @@ STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
 }
 SHORT_GOALS = _split_name_pairs("fthg ftag, hg ag")  # of the home side and of the other
 ROW_COLUMN = _split_name_pairs("row column, row col, rows columns")
+# "i j" stays last: alone it is too common to name a column
 CHOSEN_REJECTED = _split_name_pairs(
     "chosen rejected, chosen notchosen, winner loser, won lost, preferred other, preferred"
     " notpreferred, preferred rejected, selected rejected, better worse, topitem bottomitem,"
