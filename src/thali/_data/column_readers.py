@@ -232,8 +232,8 @@ def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:
 
 
 def parse_position(text: str, max_position: int) -> int:
-    """Return the index of a position "1" to "maximum"; -1 for other texts."""
-    is_number = text.isdecimal() and len(text) < 18
+    """Return the index of a position from "1" to the maximum; -1 for other texts."""
+    is_number = text.isdecimal() and len(text) < 18  # Python converts at most 4,300 digits
     if is_number and 1 <= int(text) <= max_position:
         return int(text) - 1
     return -1
