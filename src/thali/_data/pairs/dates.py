@@ -316,11 +316,13 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
     import pandas as pd
 
     date_column = get_column(frame, name)
-    date_texts = pd.Series(list(map(str, date_column)), date_column.index).str.strip()
+    date_texts = date_column
+    if not (has_dates := pd.api.types.is_datetime64_any_dtype(date_column.dtype)):
+        date_texts = date_column.astype(object).map(str).str.strip()
     is_blank = date_column.isna() | (date_texts == "")
     if (row := find_first(is_blank.to_numpy())) is not None:
         raise MissingDateError(name, int(frame.index[row]), int(is_blank.sum()))
-    if pd.api.types.is_datetime64_any_dtype(date_column.dtype):
+    if has_dates:
         return RowDates(name, DAY, _convert_days(date_column))
     parsed_numbers: Any = pd.to_numeric(date_texts, errors="coerce")
     if parsed_numbers.notna().all():
