@@ -337,50 +337,12 @@ def draw_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
 
 
 @generic
-def draw_group_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Draw the likelihood parameters of one group that groups do not share.
-
-    They are the parameters for which a common factor with the weights is not drawn jointly. The
-    default is draw_parameters.
-    """
-
-
-@generic
-def is_group_scale_free(likelihood: Any) -> Any:
-    """Return whether one factor of weights and parameters leaves the likelihood equal.
-
-    The parameters are those of `sum_scaled_priors`. The default is is_scale_free.
-    """
-
-
-@generic
 def sum_scaled_priors(likelihood: Any, c: Any) -> Any:
     """Return (summed shapes, summed rate times value) of priors of scaled parameters.
 
     They are the sum of the shapes of the Gamma priors, and the sum of rate times value; default: 0
     and 0.
     """
-
-
-@generic
-def compute_answer_logs(likelihood: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
-    """Fill `logs` with the log probability of each answer in `people`.
-
-    This operation and the next two are used for latent classes only, whose answers change.
-    """
-
-
-@generic
-def add_answer(likelihood: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
-    """Count an answer `times` times in the cache `c`; `log` is its log probability.
-
-    A negative number removes answers.
-    """
-
-
-@generic
-def clear_answers(likelihood: Any, c: Any) -> None:
-    """Set all answer counts in the cache to 0."""
 
 
 @generic
@@ -474,19 +436,6 @@ def _apply_no_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> Non
 def _draw_no_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
     """Do nothing: by default, the likelihood has no parameters of its own."""
     pass
-
-
-@draw_group_parameters.register(object)
-@scalar
-def _draw_all_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Default of `draw_group_parameters`: call `draw_parameters`."""
-    draw_parameters(likelihood, rng, c, b)
-
-
-@is_group_scale_free.register(object)
-def _default_group_scale_free(likelihood: Any) -> Any:
-    """Default of `is_group_scale_free`: return `is_scale_free`."""
-    return is_scale_free(likelihood)
 
 
 @sum_scaled_priors.register(object)

@@ -223,14 +223,11 @@ def _estimate_population_share(
 def list_label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     """Return draws of quantities that do not depend on class numbers, by name.
 
-    These are `kappa`, and for several classes `n_classes`, `class_share[1]`, ...,
-    `class_agreement`.
+    For several classes these are `n_classes`, `class_share[1]`, ..., `class_agreement`.
     """
     n_classes = posterior.max_classes
     shape = posterior.shape
     quantities = {}
-    if posterior.kappa is not None:
-        quantities["kappa"] = posterior.kappa
     if n_classes == 1:
         return quantities
     memberships = posterior.members

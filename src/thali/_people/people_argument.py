@@ -47,32 +47,27 @@ class _Heterogeneity:
 
 @dataclass(frozen=True, repr=False)
 class Individuals(_Heterogeneity):
-    r"""Value of `people=`: each respondent has individual weights, around common ones.
+    r"""Value of `people=`: each respondent has individual log worths, around common ones.
 
     .. math::
 
-        w_{nk} \sim \mathrm{Gamma}(\kappa, \kappa / m_{nk}), \qquad m_{nk} = v_k \exp(x_n' b_k)
+        u_p = M' x_p + W' f_p + d_p, \qquad d_{pi} \sim \mathrm{Normal}(0, \sigma^2), \quad
+        f_{pk} \sim \mathrm{Normal}(0, 1)
 
-    The weight of feature k of respondent n is w, and the common weight is v. A larger kappa means
-    that respondents differ less; it is learned, kappa ~ Gamma(2, 0.1). In `BradleyTerryLuce`
-    respondents have log worths instead, which are Normal about those of the population. The
-    covariates x are in standard deviations about their means, and b ~ Normal(0, 0.5²). Results
-    describe the population. `respondents` of the fitted model describes each of them.
+    The log worths of respondent p are u; x contains 1 and the covariates of the respondent, in
+    standard deviations about their means. M, W and sigma are learned. Results describe the
+    population. `respondents` of the fitted model describes each respondent.
 
     Parameters
     ----------
     by : list of str
-        Columns of the table of respondents on which weights depend, numbers or labels. The first
+        Columns of the table of respondents on which worths depend, numbers or labels. The first
         label has no coefficient, each other label has one.
 
     Raises
     ------
     ArgumentError
         If `by` is not a list of columns.
-
-    References
-    ----------
-    Carroll & Arabie (1983), INDCLUS: An individual differences generalization of the ADCLUS model.
 
     Examples
     --------
@@ -91,19 +86,18 @@ class Individuals(_Heterogeneity):
 
 @dataclass(frozen=True, repr=False)
 class LatentClasses(_Heterogeneity):
-    r"""Value of `people=`: respondents are in latent classes with different weights.
+    r"""Value of `people=`: respondents are in latent classes with different log worths.
 
     .. math:: P(z_n = g) = \pi_g, \qquad \pi \sim \mathrm{Dirichlet}(1, \dots, 1)
 
-    The class of a respondent is z. The coefficients of covariates are common to all classes. In
-    `BradleyTerryLuce` classes have log worths instead of features and weights.
+    The class of a respondent is z.
 
     Parameters
     ----------
     classes : int from 1 to 20
         The largest number of classes. Classes may stay empty.
     weights : {"free", "similar"}
-        "free": each class has independent weights. "similar": weights of the classes vary about
+        "free": each class has independent worths. "similar": worths of the classes vary about
         common ones, as of `Groups`.
 
     Raises
@@ -137,34 +131,23 @@ class LatentClasses(_Heterogeneity):
 
 @dataclass(frozen=True, repr=False)
 class Groups(_Heterogeneity):
-    r"""Value of `people=`: known groups of respondents, as in the mapping passed to `fit`.
+    """Value of `people=`: known groups of respondents, as in the mapping passed to `fit`.
 
-    Groups share features.
-
-    .. math::
-
-        w_{gk} \sim \mathrm{Gamma}(\kappa, \kappa / v_k), \qquad \kappa \sim \mathrm{Gamma}(2, 0.1)
-
-    is the weight of feature k in group g if weights are "similar". The common weight v has the
-    prior of weights. In `BradleyTerryLuce` groups have log worths instead: "free" ones are
-    independent with a common spread, "similar" ones are Normal about common ones.
+    In `BradleyTerryLuce` each group has log worths. "free" ones are independent with a common
+    spread, "similar" ones are Normal about common ones. Models of features pool groups of "common"
+    weights.
 
     Parameters
     ----------
     weights : {"free", "similar", "common"}
-        "free": each group has independent weights. "similar": weights vary about common ones, as
+        "free": each group has independent worths. "similar": worths vary about common ones, as
         little as the data allow; also for many groups with few answers each. "common": all groups
-        have the same weights, as if all respondents were one. Similarities cannot have common
-        weights.
+        have the same worths, or the same features and weights, as if all respondents were one.
 
     Raises
     ------
     ArgumentError
         If `weights` is another word.
-
-    References
-    ----------
-    Carroll & Arabie (1983), INDCLUS: An individual differences generalization of the ADCLUS model.
 
     Examples
     --------
@@ -223,31 +206,61 @@ def check_people(
     Also raise for groups in the data without `Groups`. `supported` are the classes that the model
     supports.
     """
-    is_word = isinstance(people, str) and people in WORDS
-    if not (people is None or is_word or isinstance(people, supported)):
-        allowed_texts = [repr(word) for word in (None, *WORDS)]
-        allowed_texts += [f"thali.people.{cls.__name__}(...)" for cls in supported]
-        typed_texts = ", ".join([*WORDS, *(cls.usage for cls in supported)])
-        people_text: Any = repr(people)
-        if isinstance(people, _Heterogeneity):
-            people_text = Value("people", people)
-        raise ArgumentError(
-            Argument("people"),
-            " must be one of ",
-            InPython(", ".join(allowed_texts), typed_texts),
-            "; got ",
-            people_text,
-            ".",
-        )
+    if not (_is_word(people) or isinstance(people, supported)):
+        python_values = [f"thali.people.{cls.__name__}(...)" for cls in supported]
+        raise _unsupported_people_error(people, python_values, [cls.usage for cls in supported])
     if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):
-        raise unexpected_groups_error(data)
+        raise unexpected_groups_error(data, Groups())
 
 
-def unexpected_groups_error(data: Mapping[Any, Any]) -> DataError:
-    """Return the error that data of several groups need `people=Groups()`."""
+def check_equal_respondents(people: Any, data: Any) -> None:
+    """Raise ArgumentError for `people` of unequal weights, as models of features require.
+
+    Also raise for groups in the data unless these have common weights.
+    """
+    pooled = Groups(COMMON)
+    if not (_is_word(people) or people == pooled):
+        raise _unsupported_people_error(
+            people,
+            [f"thali.people.{pooled!r}"],
+            [],
+            " Where respondents differ, fit each group separately; for choices, BradleyTerryLuce has"
+            " worths of individuals, latent classes and groups.",
+        )
+    if isinstance(data, Mapping) and people != pooled:
+        raise unexpected_groups_error(data, pooled)
+
+
+def _is_word(people: Any) -> bool:
+    """Return whether `people` is None or one of the words."""
+    return people is None or (isinstance(people, str) and people in WORDS)
+
+
+def _unsupported_people_error(
+    people: Any, python_values: list[str], typed_values: list[str], remedy: str = ""
+) -> ArgumentError:
+    """Return the error that lists the words and values of `people` that a model supports."""
+    people_text: Any = repr(people)
+    if isinstance(people, _Heterogeneity):
+        people_text = Value("people", people)
+    return ArgumentError(
+        Argument("people"),
+        " must be one of ",
+        InPython(
+            ", ".join([*map(repr, (None, *WORDS)), *python_values]),
+            ", ".join([*WORDS, *typed_values]),
+        ),
+        "; got ",
+        people_text,
+        f".{remedy}",
+    )
+
+
+def unexpected_groups_error(data: Mapping[Any, Any], groups: Groups) -> DataError:
+    """Return the error that data of several groups need a value of `people` such as `groups`."""
     return DataError(
         f"The data are divided into {format_plural(len(data), 'group')}; set ",
-        Setting("people", Groups()),
+        Setting("people", groups),
         ", or fit the data of a single group.",
     )
 

@@ -10,11 +10,8 @@ import numpy as np
 from thali._data.kinds import (
     BEST_WORST,
     CHOICES,
-    GROUPS,
-    ONE,
     OWN,
     PAIRS,
-    PEOPLE,
     SIMILARITIES,
     TRIPLETS,
 )
@@ -30,20 +27,7 @@ if TYPE_CHECKING:
 LATENT = "latent_features"
 _LATENT_DIMENSIONS = {"feature", "owner", "kind_number"}
 MEMBERS = "kind"  # its variable with classes of respondents
-# In `constant_data`: GROUPS, also if each is a respondent, or KINDS; absent for one population.
-POPULATION = "population"
 COVARIATE = "covariate_name"  # dimension of covariates of comparisons and options
-
-_BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
-# variables of the population, if each respondent is a group
-_OF_POPULATION = (
-    "common_worth",
-    "common_weights",
-    "common_unique_weights",
-    "population_probability",
-    "slopes",
-    "unique_slopes",
-)
 
 
 @dataclass
@@ -151,44 +135,6 @@ class Posterior(PosteriorTree):
         current_groups = {str(name): node.dataset for name, node in self.tree.children.items()}
         return self.from_groups({**current_groups, **groups}, self.attributes)
 
-    def of_group(self, name: str) -> Self:
-        """Return the posterior restricted to one respondent group."""
-        if not self.groups:
-            return self
-        group_index = self.groups.index(name)
-        variables = self.merge_draws().drop_vars(_OF_POPULATION, errors="ignore")
-        ungrouped_names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in variables}
-        variables = _select_group_rows(
-            variables.drop_vars(ungrouped_names.values()), group_index
-        ).rename(ungrouped_names)
-        data_groups = [
-            group_name
-            for group_name in ("log_likelihood", "observed_data", "constant_data")
-            if group_name in self.tree.children
-        ]
-        data_by_group = {
-            group_name: _select_group_rows(self.tree[group_name].dataset, group_index)
-            for group_name in data_groups
-        }
-        data_by_group["constant_data"] = data_by_group["constant_data"].drop_vars(POPULATION)
-        return self.from_groups(
-            split_draws(variables) | data_by_group | {"sample_stats": self.stats}, self.attributes
-        )
-
-    def select_common(self) -> Self:
-        """Return the posterior of the common weights, as if of one group."""
-        first_group_posterior = self.of_group(self.groups[0])
-        common_variables = {
-            "weights": self._find_variable("common_weights"),
-            "unique_weights": self._find_variable("common_unique_weights"),
-        }
-        variables = first_group_posterior.merge_draws().assign(
-            {name: draws for name, draws in common_variables.items() if draws is not None}
-        )
-        return self.from_groups(
-            split_draws(variables) | {"constant_data": first_group_posterior.fixed}, self.attributes
-        )
-
     # data and respondents -------------------------------------------------------------------------
 
     @cached_property
@@ -201,19 +147,10 @@ class Posterior(PosteriorTree):
         """Properties that all posteriors of this data kind share."""
         return FACTS[self.data_kind]
 
-    @property
-    def population(self) -> str:
-        """Form of heterogeneity: ONE, GROUPS, KINDS (latent classes) or PEOPLE."""
-        if self._find_variable("common_weights") is not None:
-            return PEOPLE
-        if POPULATION not in self.fixed:
-            return ONE
-        return str(self.fixed[POPULATION].item())
-
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """Names of groups, or of respondents with individual weights; else ()."""
-        if self.population not in (GROUPS, PEOPLE):
+        """Names of groups with different worths; () for a single group."""
+        if "group" not in self.draws.coords:
             return ()
         return tuple(map(str, self.draws["group"].values))
 
@@ -324,41 +261,6 @@ class Posterior(PosteriorTree):
         """Whether the concentration was inferred rather than fixed."""
         return bool(self.fixed["learned_alpha"])
 
-    @property
-    def group_weights(self) -> Any:
-        """Weights of features by group, (chain, draw, group, feature), padded with 0."""
-        return self._get_values("group_weights")
-
-    @property
-    def group_unique(self) -> Any:
-        """Weights of unique aspects by group, (chain, draw, group, option)."""
-        return self._get_values("group_unique_weights")
-
-    @property
-    def kappa(self) -> Any:
-        """Similarity of weights between groups or classes, (chain, draw)."""
-        return self._get_values("kappa")
-
-    @property
-    def common_worth(self) -> Any:
-        """Worths by the common weights, (chain, draw, option), for individual weights."""
-        return self._get_values("common_worth")
-
-    @property
-    def common_weights(self) -> Any:
-        """Common feature weights as shares, (chain, draw, feature), or None."""
-        return self._get_values("common_weights")
-
-    @property
-    def slopes(self) -> Any:
-        """Effects of respondent covariates on log weights, (chain, draw, known, feature)."""
-        return self._get_values("slopes")
-
-    @property
-    def unique_slopes(self) -> Any:
-        """Effects of respondent covariates on log unique weights, (chain, draw, known, option)."""
-        return self._get_values("unique_slopes")
-
     # other parameters -----------------------------------------------------------------------------
 
     @property
@@ -460,11 +362,6 @@ class Posterior(PosteriorTree):
         return np.zeros((self.n_draws, 0))
 
     @property
-    def known(self) -> tuple[str, ...]:
-        """Names of respondent covariates on which weights depend."""
-        return tuple(map(str, self.fixed["known"].values))
-
-    @property
     def parameters(self) -> dict[str, np.ndarray]:
         """Parameters of a custom likelihood by name, each (chain, draw)."""
         if "parameters" not in self.fixed:
@@ -498,16 +395,6 @@ class Posterior(PosteriorTree):
     def choice_probability(self) -> Any:
         """P(first option chosen), (chain, draw, pair), if stored."""
         return self._get_values("choice_probability")
-
-    @property
-    def pair_names(self) -> list[str]:
-        """Names "a, b" of the pairs with stored probabilities."""
-        return self.draws["pair"].values.tolist()
-
-    @property
-    def population_probability(self) -> Any:
-        """Choice probabilities of a new respondent, (chain, draw, pair)."""
-        return self._get_values("population_probability")
 
     @property
     def similarity(self) -> Any:
@@ -551,18 +438,6 @@ class Posterior(PosteriorTree):
 def flatten_chains(array: np.ndarray) -> np.ndarray:
     """Reshape an array (chain, draw, ...) to (chain * draw, ...)."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
-
-
-def _select_group_rows(dataset: "xarray.Dataset", group_index: int) -> "xarray.Dataset":
-    """Return the variables of group number `group_index`, without the group dimension."""
-    for dim in list(dataset.sizes):
-        if f"{dim}_group" in dataset.coords:
-            dataset = dataset.isel(
-                {dim: np.flatnonzero(dataset[f"{dim}_group"].values == group_index)}
-            ).drop_vars(f"{dim}_group")
-    if "group" not in dataset.sizes:
-        return dataset
-    return dataset.isel(group=group_index).drop_vars("group")
 
 
 def split_draws(variables: "xarray.Dataset") -> "dict[str, xarray.Dataset]":

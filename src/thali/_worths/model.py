@@ -11,10 +11,10 @@ from thali._data.choices import Choices
 from thali._data.grouped_data import GroupedData
 from thali._data.kinds import PAIRS
 from thali._inference.random_seeds import spawn_generators
+from thali._labels import shorten, suggest
 from thali._model.best_worst_probabilities import RULES, choose_default_rule
 from thali._model.data_argument_check import check_data
 from thali._model.fitting_methods import Engine, PreparedFit
-from thali._model.group_models import MultiGroupModel
 from thali._model.markov_chain_model import MarkovChainModel, require_stored_chains
 from thali._model.maximum_likelihood_results import MaximumLikelihoodResults
 from thali._model.method_requirements import (
@@ -73,6 +73,16 @@ def require_distinguished_respondents(model: Any, name: str) -> None:
         raise respondents_required_error(name, "worths")
 
 
+def require_groups(model: Any, name: str) -> None:
+    """Raise ArgumentError if the fit has no groups of respondents."""
+    if not isinstance(model.people, Groups):
+        raise ArgumentError(
+            f"{name} requires several groups of respondents; refit with ",
+            Setting("people", Groups()),
+            ".",
+        )
+
+
 def require_several_groups(model: Any, name: str) -> None:
     """Raise ArgumentError unless the fit has several groups."""
     if len(model._groups) < 2:
@@ -98,7 +108,7 @@ def find_population_engine(people: Any) -> Any:
     return None
 
 
-class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
+class BradleyTerryLuce(MarkovChainModel):
     r"""Learn the worth of each option from pairs, rankings, choices or best-worst choices.
 
     Option i is chosen out of the set S with probability
@@ -405,7 +415,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
             if isinstance(self.people, Individuals):
-                raise unexpected_groups_error(data)
+                raise unexpected_groups_error(data, Groups())
             groups = GroupedData(data).map_groups(self._convert_group_data)
             if self.people.weights == COMMON:
                 return groups.pooled()
@@ -462,10 +472,41 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         data, draws = self._engine.select_class(self, number)
         return self._build_part_model(data, draws, f"class {number}")
 
-    def _copy_for_group(self, name: str) -> Self:
-        """Return a model of one group only, with its draws."""
-        if not self._groups:
+    @property
+    def _groups(self) -> tuple[str, ...]:
+        """Names of the respondent groups; () if there is only one."""
+        return self._view.groups
+
+    @requires(require_groups)
+    def of_group(self, name: Any) -> Self:
+        """Return the fitted model restricted to the respondent group `name`.
+
+        Parameters
+        ----------
+        name : str
+            Name of a group.
+
+        Returns
+        -------
+        BradleyTerryLuce
+            The model of the group's worths. It cannot continue drawing. Models with
+            ``people=Groups("common")`` are equal for all groups.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If there is no such group.
+        """
+        name, known_groups = str(name), self._groups
+        if not known_groups:
             return self._copy_with_posterior(self.posterior_, f"group {name}")
+        if name not in known_groups:
+            raise ArgumentError(
+                f"There is no group {name!r}; the groups are {shorten(known_groups, 10)}."
+                f"{suggest(name, known_groups)}"
+            )
         data, draws = self._engine.select_group(self, name)
         return self._build_part_model(data, draws, f"group {name}")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
+from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._labels import format_plural
 from thali._model.choice_findings import check, format_row
 from thali._model.common_findings import (
@@ -49,7 +49,6 @@ from ..draws.fitted_similarities import compute_similarities
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from ..results.fit_quality_messages import describe_slow_swaps
 from ..results.matched_features import choose_similar, space_indices
-from . import groups, respondents
 from .english_sentences import ENGLISH
 from .features import (
     build_features_finding,
@@ -62,6 +61,7 @@ from .features import (
     format_for_reading,
     read_labels,
 )
+from .repeated_answers import describe_repeated_answers, independence
 
 if TYPE_CHECKING:
     import pandas
@@ -130,15 +130,10 @@ def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[
     """List the functions that make the findings of a fit."""
     if model._engine.is_point:
         return POINT_FINDINGS
-    data_facts, population = _get_kind_facts(model), model._view.population
-    if population == PEOPLE:
-        return (*_INDIVIDUAL_FINDINGS, data_facts.check, summary, data, *METHODS_FINDINGS)
-    if population == GROUPS:
-        return (*groups.list_group_findings("feature", data_facts.check), *METHODS_FINDINGS)
     membership_maker = membership
     if _choose_similar(model, settings) is None:
         membership_maker = membership_picture
-    return (*data_facts.makers, membership_maker, *METHODS_FINDINGS)
+    return (*_get_kind_facts(model).makers, membership_maker, *METHODS_FINDINGS)
 
 
 def _get_kind_facts(model: "AdditiveClustering") -> "ClusteringDataFacts":
@@ -478,13 +473,7 @@ def describe_clustering_methods(model: "AdditiveClustering", ci: float) -> tuple
         phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
     )
     sentences.append(error_sentence)
-    if model._groups:
-        sentences.append(groups.describe_group_methods(model, "feature"))
-    return (
-        *sentences,
-        *respondents.describe_slopes(model),
-        *respondents.describe_repeated_answers(model),
-    )
+    return (*sentences, *describe_repeated_answers(model))
 
 
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
@@ -521,16 +510,8 @@ def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tupl
     )
 
 
-METHODS_FINDINGS = (methods_text, respondents.independence, convergence)
+METHODS_FINDINGS = (methods_text, independence, convergence)
 _QUESTION = make_question_maker(lambda model: ENGLISH["additive.asked"])
-_INDIVIDUAL_FINDINGS = (
-    _QUESTION,
-    features,
-    n_features,
-    respondents.respondent_effects,
-    respondents.feature_weights,
-    respondents.parameters,
-)
 SIMILARITY_FINDINGS = (
     _QUESTION,
     features,
@@ -560,7 +541,6 @@ class ClusteringDataFacts(NamedTuple):
     """Findings and sentences that differ between similarities and triplets."""
 
     makers: tuple[FindingMaker, ...]
-    check: FindingMaker
     number_key: str  # key of a sentence, like `density`
     density_key: str
     describe_assumptions: "Callable[[Any, pandas.DataFrame], list[Text]]"
@@ -571,7 +551,6 @@ class ClusteringDataFacts(NamedTuple):
 _FACTS_BY_DATA_KIND = {
     SIMILARITIES: ClusteringDataFacts(
         SIMILARITY_FINDINGS,
-        similarity_check,
         "additive.counted",
         "additive.density",
         _describe_similarity_assumptions,
@@ -580,7 +559,6 @@ _FACTS_BY_DATA_KIND = {
     ),
     TRIPLETS: ClusteringDataFacts(
         TRIPLET_FINDINGS,
-        check,
         "additive.counted.triplets",
         "additive.answers",
         _describe_triplet_assumptions,

@@ -1,11 +1,9 @@
 """Findings that elimination by aspects reports."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
 from thali._labels import list_names
 from thali._model.choice_findings import (
     MAX_RANKED,
@@ -37,11 +35,9 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_percent
-from thali._people.people_argument import LatentClasses
 from thali._trees.tree import Tree
 
 from ..results.data_kind_checks import require_choices
-from . import groups, latent_classes, respondents
 from .english_sentences import ENGLISH
 from .features import (
     build_features_finding,
@@ -50,7 +46,7 @@ from .features import (
     has_only_unique_aspects,
     membership,
 )
-from .respondents import describe_repeated_answers, independence
+from .repeated_answers import describe_repeated_answers, independence
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
@@ -61,18 +57,8 @@ _MIN_COMPARED_OPTIONS = 3
 def list_makers(
     model: "EliminationByAspects", settings: AnswerSettings
 ) -> tuple[FindingMaker, ...]:
-    """List the functions that make the findings of a fit, by its population."""
-    individual_makers = (
-        *_FIRST_INDIVIDUAL_FINDINGS,
-        *respondents.list_segment_findings(settings),
-        *_LAST_INDIVIDUAL_FINDINGS,
-    )
-    return {
-        ONE: ELIMINATION_FINDINGS,
-        GROUPS: GROUP_FINDINGS,
-        PEOPLE: individual_makers,
-        KINDS: CLASS_FINDINGS,
-    }[model._view.population]
+    """List the functions that make the findings of a fit."""
+    return ELIMINATION_FINDINGS
 
 
 def has_no_shared_aspects(model: "EliminationByAspects") -> bool:
@@ -125,14 +111,6 @@ def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     return build_rank_finding(
         model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci
     )
-
-
-@finding("ranks", "Ranking of the options", ON_SCREEN)
-def common_ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """Report the ranks of the options by the population weights."""
-    rank_finding = ranks(model, settings)
-    assert rank_finding is not None
-    return replace(rank_finding, notes=(*rank_finding.notes, ENGLISH["ranks.common"]))
 
 
 @finding("unique_weights", "Weights of unique aspects", ON_SCREEN)
@@ -249,57 +227,9 @@ def _describe_covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     covariate_names = model._covariates
     if not covariate_names:
         return ()
-    sentence = phrase(ENGLISH, "methods.covariates", names=list_names(covariate_names))
-    if model._groups:
-        return sentence, ENGLISH["groups.methods.covariates"]
-    if isinstance(model.people, LatentClasses):
-        return sentence, ENGLISH["kinds.methods.covariates"]
-    return (sentence,)
+    return (phrase(ENGLISH, "methods.covariates", names=list_names(covariate_names)),)
 
 
-GROUP_FINDINGS = (
-    *groups.list_group_findings("aspect", check, covariates),
-    make_methods_maker(
-        lambda model: (
-            *describe_elimination_methods(model),
-            groups.describe_group_methods(model, "aspect"),
-        )
-    ),
-    independence,
-    convergence,
-)
-_FIRST_INDIVIDUAL_FINDINGS = (
-    make_question_maker(lambda model: ENGLISH["independence.asked"]),
-    aspects,
-    n_features,
-    common_ranks,
-    respondents.respondent_effects,
-    respondents.individuals,
-)
-_LAST_INDIVIDUAL_FINDINGS = (
-    respondents.parameters,
-    check,
-    summary,
-    data,
-    make_methods_maker(
-        lambda model: (
-            *describe_elimination_methods(model),
-            *respondents.describe_individual_methods(model),
-        )
-    ),
-    independence,
-    convergence,
-)
-CLASS_FINDINGS = (
-    *latent_classes.list_class_findings(check, covariates),
-    make_methods_maker(
-        lambda model: (
-            *describe_elimination_methods(model),
-            *latent_classes.describe_class_methods(model),
-        )
-    ),
-    convergence,
-)
 ELIMINATION_FINDINGS = (
     make_question_maker(_describe_question),
     aspects,

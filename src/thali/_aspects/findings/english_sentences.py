@@ -31,9 +31,6 @@ ENGLISH = SENTENCES | {
     "elimination.silent": "Choices do not identify aspects shared by all options, or the separate"
     " weights of an option's unique aspects (only the sum of these weights is identified).",
     "ranks.title": "Rank of each option by the total weight of its aspects",
-    "ranks.common": "Ranks are based on population weights, which are means of the respondents'"
-    " weights. An option that only some respondents strongly prefer can therefore rank higher"
-    " here than by scores or shares.",
     "unique_weights.title": "Weight of the unique aspect of each option, and its share of the"
     " total",
     "option_similarity": "{a} and {b} are the most similar options: they share {share} of their"
@@ -61,57 +58,8 @@ ENGLISH = SENTENCES | {
     "methods.no_own": "All weights had Gamma(1, 1) priors.",
     "methods.ties.prior": ", with a Gamma(1, 1) prior on its parameter",
     # people who answered more than once
-    "independence.asked": "Which options do respondents prefer, allowing for individual"
-    " differences?",
     "independence.aspects": "The adjustment also lowers the estimated number of {features}, because"
     " each answer carries less information.",
-    "individuals.weights": "Weight of each feature for each respondent, if the feature is present",
-    "individuals.title": "Individual shares of preference",
-    "individuals.caption": "Individual shares of preference, and the shares implied by the"
-    " population weights.",
-    "respondent_effects.by": "Effects are changes in the log weight per one-unit increase in the"
-    " column, with the other columns held constant; for the worth of an option, changes in the"
-    " log of its share of the total worth.",
-    "respondent_effects.methods": "A respondent's expected weight was v exp(x'b), where v is the"
-    " population weight, x contains the respondent's {columns} (standardised) and each element"
-    " of b had a Normal(0, {sd}²) prior.",
-    "individuals.methods": "Individual weights had a Gamma(κ, κ / v) prior around the population"
-    " weight v, with κ ~ Gamma(2, 0.1).",
-    "individuals.kappa": "Heterogeneity: individual weights vary around the population weight with"
-    " a relative standard deviation of {estimate}.",
-    "individuals.log_likelihood": "Log-likelihood of all respondents' answers, including constants:"
-    " {value}.",
-    # groups and latent classes
-    "groups.asked": "Do {names} share the same {word}s, and how much does each {word} weigh in each"
-    " group?",
-    "groups.more": "The {word} shared by {members} weighs more for {more} than for {less}"
-    " (probability {sure} if the {word} exists; it exists with probability {probability})",
-    "groups.same": "No shared {word} clearly differs in weight between groups.",
-    "groups.title": "Weights by group, for {word}s shared by some but not all",
-    "groups.others": "The exported table of {word}s contains {more}.",
-    "groups.caption": "Weight of each {word} in each group.",
-    "groups.kappa": "Weights vary between groups with a relative standard deviation of {estimate}.",
-    "groups.log_likelihood": "Log-likelihood of the answers of all groups, including constants:"
-    " {value}.",
-    "groups.methods": "The {number} groups shared the same {word}s but had separate weights{how}",
-    "groups.methods.free": ", independent across groups.",
-    "groups.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~"
-    " Gamma(2, 0.1).",
-    "groups.methods.covariates": "Covariate coefficients were constrained to be equal in all"
-    " groups.",
-    "kinds.features": "Weights, by class, of the aspects shared by some but not all options",
-    "kinds.caption": "Weight of each aspect in each class.",
-    "kinds.kappa": "Weights vary between classes with a relative standard deviation of {estimate}.",
-    "kinds.log_likelihood": "Log-likelihood of all respondents' answers, including constants:"
-    " {value}.",
-    "kinds.methods": "Each respondent belonged to one of {number} latent classes, with a"
-    " Dirichlet(1, ..., 1) prior on the class shares; class memberships were inferred. The"
-    " classes shared the same aspects but had separate weights{how}",
-    "kinds.methods.covariates": "Covariate coefficients were constrained to be equal in all"
-    " classes.",
-    "kinds.methods.free": ", independent across classes.",
-    "kinds.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~"
-    " Gamma(2, 0.1).",
     # what was asked
     "elimination.asked.plain": "How strongly is each option preferred, assuming that each has a"
     " single worth?",

@@ -86,16 +86,6 @@ def build_features_finding(
     )
 
 
-def build_empty_finding(exported_table: "pandas.DataFrame", word: str) -> Finding:
-    """Build the finding that no feature is shared by some but not all options."""
-    return Finding(
-        phrase(ENGLISH, "features.none", word=word),
-        table=exported_table,
-        is_printed=False,
-        brief=Brief(f"{word.capitalize()}s"),
-    )
-
-
 def suggest_next_steps(word: str) -> Message:
     """Return a message with next steps, if no feature is probable enough to list."""
     comparison: tuple[Any, ...] = ()

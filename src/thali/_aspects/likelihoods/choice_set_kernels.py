@@ -10,8 +10,6 @@ import numpy as np
 
 from thali._compile.jit import part, register_answers, scalar
 from thali._data.choices import Choices
-from thali._inference.numerics.array_parts import part_size
-from thali._inference.numerics.fast_logarithm import fast_log
 from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
 
@@ -21,7 +19,6 @@ from .elimination_kernels import (
     ALL,
     COMPENSATED,
     MAX_SET_SIZE,
-    MIN_PROBABILITY,
     SPLIT,
     TRANSFERRED,
     WITH_OPTION,
@@ -29,7 +26,6 @@ from .elimination_kernels import (
     OfferedSets,
     SetCache,
     arrange_sets,
-    compute_set_shares,
     evaluate_affected_sets,
     make_set_cache,
     sum_set_values,
@@ -296,30 +292,3 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
 
 
 # Choices of respondents whose latent class changes: answers are numbered by set member.
-
-
-@kernel_operations.compute_answer_logs.register(OfferedSets)
-def _compute_answer_logs(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
-    """Fill `logs` with the log choice probability of every member of every set."""
-    for v in range(sets.start.size - 1):
-        compute_set_shares(sets, c, b, v)
-        start, size = sets.start[v], part_size(sets.start, v)
-        for x in range(size):
-            p = (1.0 - sets.lapse) * c.share[x] + sets.lapse / size
-            logs[start + x] = fast_log(max(p, MIN_PROBABILITY))
-
-
-@kernel_operations.add_answer.register(OfferedSets)
-def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
-    """Count a choice `times` times in its set, with its log probability."""
-    c.count[answer] += times
-    c.value[people.place[answer]] += times * log
-
-
-@kernel_operations.clear_answers.register(OfferedSets)
-def _clear_answers(sets: Any, c: Any) -> None:
-    """Set all choice counts and log-likelihoods of the cached sets to 0."""
-    for t in range(c.count.size):
-        c.count[t] = 0.0
-    for v in range(c.value.size):
-        c.value[v] = 0.0

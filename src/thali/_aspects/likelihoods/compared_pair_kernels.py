@@ -9,7 +9,6 @@ import numpy as np
 
 from thali._compile.jit import register_answers, scalar
 from thali._data.pairs import PairedComparisons
-from thali._data.respondent_answers import OUTCOMES
 from thali._inference.numerics.array_parts import part_range
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slice_sampling import draw_on_line, log_density
@@ -24,7 +23,6 @@ from ..chain_state import (
 )
 from ..kernel_operations import select_remaining_row
 from .pair_blocks import (
-    LOGLIK,
     LOSSES,
     PAIR_CLASSES,
     TIE,
@@ -313,13 +311,6 @@ def _draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> 
         draw_tie(pairs, rng, c, b)
 
 
-@register_operation(kernel_operations.draw_group_parameters, WITH_COVARIATES.values())
-def _draw_group_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Draw the tie parameter of one group; groups share the coefficients."""
-    if has_ties(pairs):
-        draw_tie(pairs, rng, c, b)
-
-
 @register_operation(
     kernel_operations.record_parameters, (PairsWithTies, PairsWithTiesWithoutUnique)
 )
@@ -344,59 +335,3 @@ def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> N
 # the first option, 3 e + 1 of the second, and 3 e + 2 of neither; their positions are three times
 # the flat position of the pair among the blocks of its first option, plus 0, 1 and 2. Half a tie is
 # added to the choices of each option, and the factor nu of ties depends on their total number.
-
-
-@register_operation(kernel_operations.compute_answer_logs)
-def _compute_answer_logs(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
-    """Fill `logs` with log probabilities of first, second and tie for all pairs."""
-    for e in range(0, people.place.size, OUTCOMES):
-        slot = people.place[e] // OUTCOMES
-        v, t = slot // WIDTH, slot % WIDTH
-        weight_i = count_first_weight(pairs, c, v, t, c.block[v, WEIGHT_I + t])
-        weight_j = count_second_weight(pairs, c.block[v, WEIGHT_J + t])
-        scaled_inverse = pairs.scale / (weight_i + weight_j)
-        logs[e] = fast_log(weight_i * scaled_inverse + pairs.base)
-        logs[e + 1] = fast_log(weight_j * scaled_inverse + pairs.base)
-        if has_ties(pairs):
-            log_normaliser = fast_log(
-                1.0 + c.real[TIE] * tie_factor(weight_i, weight_j, pairs.scale, pairs.base)
-            )
-            logs[e + 2] = 0.5 * (logs[e] + logs[e + 1]) + math.log(c.real[TIE]) - log_normaliser
-            logs[e] -= log_normaliser
-            logs[e + 1] -= log_normaliser
-
-
-@register_operation(kernel_operations.add_answer)
-def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
-    """Count an answer `times` times in both copies of its pair, with its log probability."""
-    slot = people.place[answer] // OUTCOMES
-    v, t = slot // WIDTH, slot % WIDTH
-    position = pairs.transposed[v, t]
-    block, lane = position // np.uint64(WIDTH), position % np.uint64(WIDTH)
-    outcome = people.place[answer] % OUTCOMES
-    wins, term = 0.0, times * log
-    if outcome == 0:
-        wins = times
-    if has_ties(pairs) and outcome == 2:
-        wins = 0.5 * times
-        c.real[TIED] += times
-        term -= times * math.log(c.real[TIE])
-    losses = times - wins
-    c.block[v, WINS + t] += wins
-    c.block[v, LOSSES + t] += losses
-    c.block[v, LOGLIK + t] += term
-    c.block[block, np.uint64(WINS) + lane] += losses
-    c.block[block, np.uint64(LOSSES) + lane] += wins
-    c.block[block, np.uint64(LOGLIK) + lane] += term
-
-
-@register_operation(kernel_operations.clear_answers)
-def _clear_answers(pairs: Any, c: Any) -> None:
-    """Set all counts and log-likelihoods of the cached pairs to 0."""
-    for v in range(c.block.shape[0]):
-        for t in range(WIDTH):
-            c.block[v, WINS + t] = 0.0
-            c.block[v, LOSSES + t] = 0.0
-            c.block[v, LOGLIK + t] = 0.0
-    if has_ties(pairs):
-        c.real[TIED] = 0.0

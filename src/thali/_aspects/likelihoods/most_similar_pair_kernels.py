@@ -209,19 +209,6 @@ for _operation, _implementation in kernel_operations.WITHOUT_UNIQUE.items():
 # Groups draw the sum of constant and weights together with the common weights.
 
 
-@kernel_operations.draw_group_parameters.register(AnsweredPairSets)
-def _draw_group_constant(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Draw the additive constant of one group's similarities."""
-    if sets.is_ratio:
-        draw_constant(rng, sets, c, b)
-
-
-@kernel_operations.is_group_scale_free.register(AnsweredPairSets)
-def _is_group_scale_free(sets: Any) -> Any:
-    """Return whether a common factor of weights and constant has no effect (ratios)."""
-    return sets.is_ratio
-
-
 @kernel_operations.sum_scaled_priors.register(AnsweredPairSets)
 def _sum_scaled_priors(sets: Any, c: Any) -> Any:
     """Return the shape of the constant's Gamma prior, and its rate times the constant c0."""

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._argument_checks import check_allowed
-from thali._data.kinds import GROUPS, SIMILARITIES, TRIPLETS
+from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.markov_chains import Run, TimeIsUp, TimeLimit
 from thali._inference.numerics.log_densities import log_normal_density
 from thali._inference.progress_display import Progress
-from thali._inference.user_warnings import silence_warnings, warn
-from thali._labels import shorten
+from thali._inference.user_warnings import silence_warnings
 from thali._model.chain_runs import Sampling, get_model_parameters
 from thali._model.dependent_answers import choose_chain_dependence
 from thali._model.finding_settings import AnswerSettings
@@ -22,10 +21,9 @@ from thali._model.fitting_methods import Engine
 from thali._model.method_requirements import requires
 from thali._model.model_files import compute_digest
 from thali._model.model_spec import MODEL
-from thali._people.people_argument import ADJUSTED, Groups, Individuals, check_people
 from thali._posterior.respondent_dependence import Dependence
 from thali._trees.tree import Tree
-from thali.errors import Argument, ArgumentError, DataWarning, Setting
+from thali.errors import Argument, ArgumentError, Setting
 
 from ..chain_state import COLUMNS
 from ..draws.fitted_similarities import read_similarities
@@ -38,8 +36,6 @@ from ..likelihoods.additive import (
 )
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..likelihoods.similarity_residuals import CONSTANT, VARIANCE
-from ..populations.population_choice import choose_population
-from ..populations.single_group import Population
 from ..priors.prior_from_argument import build_feature_prior
 from ..results.data_kind_checks import require_data_kind
 from ..samplers.chains import FeatureChain
@@ -47,13 +43,15 @@ from ..samplers.sampling_task import build_task
 from ..spec import ADDITIVE
 from .additive_result_methods import AdditiveAnswers
 from .annealing import ANNEALING, estimate_score_variances
+from .base_model import pool_groups
 from .sampling_engine import FEATURE_SAMPLING
 
 if TYPE_CHECKING:
     import pandas
 
     from ..results.point_estimate import Estimate
-    from .feature_respondent_results import FeatureRespondents
+
+    pass
 
 
 # The choice of the standard deviation of similarities by cross-validation
@@ -186,43 +184,17 @@ class SimilarityRules:
     kind: ClassVar[str] = SIMILARITIES  # data kind that arguments are checked for
     are_estimated: ClassVar[bool] = True
 
-    def __init__(self, data: Any) -> None:
-        self.parts = {"": data}
-        if data.population == GROUPS:
-            self.parts = dict(data)
-
-    @property
-    def has_estimates(self) -> bool:
-        """Whether one estimate of the features exists (not with several groups)."""
-        return self.are_estimated and "" in self.parts
-
-    @property
-    def data_description(self) -> str:
-        """Description of the data: their kind, and whether there are several groups."""
-        if "" in self.parts:
-            return self.kind
-        return f"{self.kind} of several groups"
-
     def likelihood(self, model: "AdditiveClustering") -> Any:
         """Return the likelihood of similarities with the model's arguments."""
-        names_without_sigma = [name for name, part in self.parts.items() if part.sigma is None]
-        if model.sigma is not None or not 0 < len(names_without_sigma) < len(self.parts):
-            return Additive(model.sigma, bool(model.constant))
-        warn(
-            DataWarning(
-                "`sigma` is estimated for every group, because it was not given for"
-                f" {shorten(names_without_sigma)}."
-            )
-        )
-        return Additive(LEARNED, bool(model.constant))
+        return Additive(model.sigma, bool(model.constant))
 
-    def weight_prior(self) -> tuple[float, float]:
+    def weight_prior(self, data: Any) -> tuple[float, float]:
         """Return shape and rate of the default Gamma prior of the weights."""
-        return min(map(choose_weight_prior, self.parts.values()))
+        return choose_weight_prior(data)
 
-    def lacks_sigma(self) -> bool:
+    def lacks_sigma(self, data: Any) -> bool:
         """Return whether sigma is not given and can be cross-validated."""
-        return "" in self.parts and self.parts[""].sigma is None
+        return data.sigma is None
 
 
 class TripletRules(SimilarityRules):
@@ -235,11 +207,11 @@ class TripletRules(SimilarityRules):
         """Return the likelihood of triplets with the model's arguments."""
         return MostSimilarPair(model.link, model.lapse)
 
-    def weight_prior(self) -> tuple[float, float]:
+    def weight_prior(self, data: Any) -> tuple[float, float]:
         """Return shape and rate of the default Gamma prior of the weights."""
         return 1.0, 1.0
 
-    def lacks_sigma(self) -> bool:
+    def lacks_sigma(self, data: Any) -> bool:
         """Return False: the likelihood of triplets has no noise sigma."""
         return False
 
@@ -247,18 +219,15 @@ class TripletRules(SimilarityRules):
 class OtherDataRules(SimilarityRules):
     """Defaults of AdditiveClustering for data of other kinds, which its likelihood rejects."""
 
-    def __init__(self, data: Any) -> None:
-        self.parts = {"": data}
-
     def likelihood(self, model: "AdditiveClustering") -> Any:
         """Return the likelihood of similarities, which rejects these data."""
         return Additive(model.sigma, bool(model.constant))
 
-    def weight_prior(self) -> tuple[float, float]:
+    def weight_prior(self, data: Any) -> tuple[float, float]:
         """Return shape and rate of the fallback Gamma prior of the weights."""
         return DEFAULT_WEIGHT_PRIOR
 
-    def lacks_sigma(self) -> bool:
+    def lacks_sigma(self, data: Any) -> bool:
         """Return False: no sigma is chosen for data of other kinds."""
         return False
 
@@ -272,29 +241,16 @@ _RULES: dict[str | None, type[SimilarityRules]] = {
 def choose_rules(data: Any) -> SimilarityRules:
     """Return the rules for similarities, triplets or other data."""
     if data is None:
-        return OtherDataRules(data)
-    return _RULES.get(data.kind, OtherDataRules)(data)
+        return OtherDataRules()
+    return _RULES.get(data.kind, OtherDataRules)()
 
 
 LAPSE = 0.01
 
 
 def require_similarities(model: Any, answer_name: str) -> None:
-    """Raise ArgumentError unless draws of one group's similarities exist."""
+    """Raise ArgumentError unless draws of similarities exist."""
     require_data_kind(SIMILARITIES, model._view, answer_name)
-
-
-def require_similarity_draws(model: Any, answer_name: str) -> None:
-    """Raise ArgumentError unless draws of similarities exist, of any groups."""
-    if model._view.sigma is None:
-        require_similarities(model, answer_name)
-
-
-def require_respondent_weights(model: Any, answer_name: str) -> None:
-    """Raise ArgumentError unless respondents have individual weights."""
-    from ..results.individual_weights import require_individual_weights
-
-    require_individual_weights(model._view, answer_name)
 
 
 class AdditiveClustering(AdditiveAnswers):
@@ -355,18 +311,15 @@ class AdditiveClustering(AdditiveAnswers):
         identified; with "ratio" only ratios of weights and constant affect the answers.
     lapse : float in [0, 1)
         For triplets, the probability epsilon of naming a pair at random.
-    people : {"independent", "adjusted"}, Individuals or Groups of `thali.people`, optional
-        How respondents differ, if the data have respondents: `Triplets`, and `Similarities` from
-        `from_respondents` and from lists with a respondent column. "independent" (None): answers
-        are treated as given by different respondents; `convergence` reports by which factor
-        intervals are too narrow. "adjusted": the likelihood is raised to the power 1 / max(1,
-        design effect), which also reduces the number of features; the design effect is estimated
-        for the given features, or for the most probable features of annealed runs. `Individuals`:
-        each respondent has individual weights around common weights (for similarities also a
-        constant and a sigma), individual differences (INDCLUS); the summary describes the
-        population. `fit` also takes a mapping from each respondent to their data. `Groups`: `fit`
-        takes a mapping from each group to its `Similarities` or its `Triplets`; groups share
-        features, and each has a constant and a sigma. The last three require method "mcmc".
+    people : {"independent", "adjusted"} or Groups("common") of `thali.people`, optional
+        How repeated answers of a respondent count, if the data have respondents: `Triplets`, and
+        `Similarities` from `from_respondents` and from lists with a respondent column.
+        "independent" (None): answers are treated as given by different respondents; `convergence`
+        reports by which factor intervals are too narrow. "adjusted": the likelihood is raised to
+        the power 1 / max(1, design effect), which also reduces the number of features; the design
+        effect is estimated for the given features, or for the most probable features of annealed
+        runs. ``Groups("common")``: `fit` takes a mapping from each group to its `Triplets`, which
+        are pooled. The last two require method "mcmc".
 
     Attributes
     ----------
@@ -378,9 +331,8 @@ class AdditiveClustering(AdditiveAnswers):
 
     References
     ----------
-    Shepard & Arabie (1979); Carroll & Arabie (1983) for groups; Navarro & Griffiths (2007), eq. 1
-    to 5. Their prior on the weights, which the paper does not state, is Gamma(1, 10) in all
-    likelihood, and alpha 0.5.
+    Shepard & Arabie (1979); Navarro & Griffiths (2007), eq. 1 to 5. Their prior on the weights,
+    which the paper does not state, is Gamma(1, 10) in all likelihood, and alpha 0.5.
 
     Examples
     --------
@@ -429,22 +381,14 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _complete_settings(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
         """Return report settings; raise for estimates these data do not have."""
-        if (
-            settings.kind != AnswerSettings().kind
-            and not (rules := choose_rules(data)).has_estimates
-        ):
+        if settings.kind != AnswerSettings().kind and not choose_rules(data).are_estimated:
             raise ArgumentError(
                 Argument("kind"),
-                f" requires {SIMILARITIES} of a single group; these data are"
-                f" {rules.data_description}. Remove ",
+                f" requires {SIMILARITIES}; these data are {data.kind}. Remove ",
                 Argument("kind"),
                 ".",
             )
         return settings
-
-    def _choose_population(self, data: Any) -> Population:
-        """Return the population (groups, classes or one) of the data."""
-        return choose_population(data, self.people)
 
     def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
         """Return the correction for respondents' repeated answers; None without correction."""
@@ -452,10 +396,9 @@ class AdditiveClustering(AdditiveAnswers):
             self.people, data, partial(estimate_score_variances, data, task_arguments)
         )
 
-    def _convert_data(self, data: Any) -> Any:
-        """Return similarities or triplets converted for the population."""
-        check_people(self.people, (Individuals, Groups), data)
-        return self._choose_population(data).check_data(super()._convert_data(data))
+    def _pool_groups(self, data: Any) -> Any:
+        """Return the data of `fit`, groups with common weights pooled."""
+        return pool_groups(data, self.people)
 
     def _build_task_arguments(self, data: Any) -> dict[Any, Any]:
         """Return arguments of the sampling task; cross-validate sigma if it is None."""
@@ -499,7 +442,7 @@ class AdditiveClustering(AdditiveAnswers):
     def _choose_weight_prior(self, data: Any) -> Any:
         """Return shape and rate of the weights' Gamma prior for these data."""
         if self.weight_prior is None:
-            return choose_rules(data).weight_prior()
+            return choose_rules(data).weight_prior(data)
         return self.weight_prior
 
     def _build_evidence_arguments(self, data: Any) -> dict[Any, Any]:
@@ -517,7 +460,7 @@ class AdditiveClustering(AdditiveAnswers):
         """Return whether sigma must be chosen by cross-validation."""
         if self._fixed_arguments is not None:
             return False
-        if self.sigma is not None or not choose_rules(data).lacks_sigma():
+        if self.sigma is not None or not choose_rules(data).lacks_sigma(data):
             return False
         return (
             can_estimate_sigma(data)
@@ -554,29 +497,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._state_.digest == compute_digest(data)
 
     @property
-    @requires(require_respondent_weights)
-    def respondents(self) -> "FeatureRespondents":
-        """Results about the respondents of a fit with ``people=Individuals()``.
-
-        Returns
-        -------
-        FeatureRespondents
-            `.individuals()`, the weight of each feature for each respondent; `.effects()` of the
-            columns `by`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model was not fitted with ``people=Individuals()``.
-        """
-        from .feature_respondent_results import FeatureRespondents
-
-        return FeatureRespondents(self)
-
-    @property
-    @requires(require_similarity_draws)
+    @requires(require_similarities)
     def sigma_(self) -> float:
         """Standard deviation of a similarity in the fit; the posterior mean of a learned one."""
         return float(self._view.sigma.mean())
@@ -610,19 +531,13 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _suggest_faster_setting(self, data: Any) -> Setting | None:
         """Return the setting that makes a fit faster; None if there is none."""
-        if isinstance(self.people, Individuals):
-            return Setting("people", ADJUSTED)
-        if "" in choose_rules(data).parts:
-            return Setting("method", "map")
-        return None
+        return Setting("method", "map")
 
     def _copy_with_fixed_prior(self, data: Any) -> Any:
         """Return an unfitted copy that keeps its prior for `data`, whatever it is fitted to."""
         converted_data = self._convert_data(data)
         task_arguments = self._build_task_arguments(converted_data)
-        # all groups get the prior of sigma that belongs to the first
-        first_group = next(iter(choose_rules(converted_data).parts.values()))
-        likelihood = task_arguments["likelihood"].fix_prior(first_group)
+        likelihood = task_arguments["likelihood"].fix_prior(converted_data)
         fixed_copy = super()._copy_with_fixed_prior(data)
         fixed_copy._fixed_arguments = task_arguments | {"likelihood": likelihood}
         return fixed_copy

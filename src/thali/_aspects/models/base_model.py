@@ -1,24 +1,25 @@
 """The base of all latent-feature models: a prior over features and a likelihood."""
 
 from collections.abc import Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from thali._data.grouped_data import GroupedData
 from thali._model.data_argument_check import check_data
 from thali._model.evidence_arguments import EvidenceRun, build_evidence_run
 from thali._model.fitting_methods import Engine, PreparedFit
-from thali._model.group_models import MultiGroupModel
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.method_requirements import mark_as_setup, require_draws, requires
 from thali._model.simulated_data import PriorSample
+from thali._people.people_argument import check_equal_respondents, check_not_groups
 from thali._posterior.log_evidence import LogEvidence
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.posterior_tree import Posterior
-from thali.errors import Setting
+from thali.errors import ArgumentError, DataError, Setting
 
-from ..populations.single_group import Population, SingleGroup
+from ..samplers.sampling_task import build_task
+from ..simulation import build_observed, sample_prior_features, simulate_replicates
 from .sampling_engine import FEATURE_SAMPLING
 
 if TYPE_CHECKING:
@@ -34,7 +35,23 @@ if TYPE_CHECKING:
     from ..results.posterior_results import PosteriorResults
 
 
-class LatentFeatures(MultiGroupModel, MarkovChainModel):
+def pool_groups(data: Any, people: Any) -> Any:
+    """Return data, pooled if they are of groups with common weights; raise for other groups."""
+    check_equal_respondents(people, data)
+    if not isinstance(data, Mapping):
+        check_not_groups(people)
+        return data
+    groups = GroupedData(data)
+    if not groups.add_up:
+        raise ArgumentError(
+            Setting("people", people),
+            " requires counts; for similarities, average the data of all groups with"
+            " Similarities.from_respondents and fit the average.",
+        )
+    return groups.pooled()
+
+
+class LatentFeatures(MarkovChainModel):
     """Base of the latent-feature models: fits, draws, summaries and features.
 
     A subclass defines `_build_task_arguments(data)`: prior, likelihood, weight_prior, alpha and
@@ -48,7 +65,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
     @property
     def _data_results(self) -> "PosteriorResults":
-        """Results for the data kind and population of the fit, built once."""
+        """Results for the data kind of the fit, built once."""
         from ..results.result_classes import load_results
 
         posterior = self._view
@@ -70,19 +87,26 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         """Return the phylogenetic tree given as features, or None."""
         raise NotImplementedError
 
-    def _choose_population(self, data: Any) -> Population:
-        """Return the population (groups, classes or one) of the data."""
-        return SingleGroup()
-
     def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> "Dependence | None":
         """Return None: no correction for repeated answers of a respondent, unless overridden."""
         return None
 
+    def _pool_groups(self, data: Any) -> Any:
+        """Return the data of `fit`; models with `people` pool groups of respondents."""
+        if isinstance(data, Mapping):
+            raise DataError(
+                "A model built from a prior and a likelihood requires one group of respondents, but"
+                " the data contain several; fit each group."
+            )
+        return data
+
+    def _convert_group(self, data: Any) -> Any:
+        """Return the data of one group as models store them."""
+        return check_data(data, matrix_kind=self._matrix)
+
     def _convert_data(self, data: Any) -> Any:
-        """Convert the data given to `fit` for the engine."""
-        return self._choose_population(data).convert_data(
-            data, partial(check_data, matrix_kind=self._matrix)
-        )
+        """Return the data of `fit` as models store them, groups pooled."""
+        return self._convert_group(self._pool_groups(data))
 
     def fit(
         self,
@@ -108,8 +132,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
             2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of similarities and triplets what
             is predicted of pairs and the features that they share count, too. Tempered chains are
-            looked at from 500 draws on; of many people with ``people=Individuals()`` there are
-            fewer draws, further apart. Where the chains stay in different families of features, so
+            looked at from 500 draws on. Where the chains stay in different families of features, so
             that more draws would not help, the run starts again with ``tempering=8``, unless the
             model says how it tempers or more than half of the time is over.
         tune : int
@@ -120,7 +143,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
             Sweeps of the sampler for each state. None chooses, in the first 400 sweeps of tuning,
             the fewest with which half of the draws are effective: 25 at most, so many that there
             are 400 sweeps of tuning, and 25 with less than 16 states to tune. With tempering 50 (of
-            every replica; of groups 10) where `draws` are given or levels are annealed, otherwise
+            every replica) where `draws` are given or levels are annealed, otherwise
             between 10 and that.
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the
@@ -184,27 +207,32 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         """Draw features, parameters and data from the prior, once per generator."""
         data = self._convert_data(data)
-        return self._choose_population(data).sample_prior(
-            data, self._build_task_arguments(data), rngs
-        )
+        task_arguments = self._build_task_arguments(data)
+        task = build_task(data=data, draws=1, tune=0, thin=None, **task_arguments)
+        return sample_prior_features(task, task_arguments["likelihood"], data, rngs)
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
         """Simulate data of the same design at every posterior draw."""
         data = self._convert_data(data)
-        return self._choose_population(data).simulate_replicates(
-            self._view, data, self._build_task_arguments(data), rng
-        )
+        likelihood = self._build_task_arguments(data)["likelihood"]
+        return simulate_replicates(self._view, likelihood, data, rng)
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
         """Return these data as arrays named as in `observed_data`."""
         data = self._convert_data(data)
-        return self._choose_population(data).build_observed(
-            self._view, data, self._build_task_arguments(data)
-        )
+        return build_observed(self._view, self._build_task_arguments(data)["likelihood"], data)
 
     def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
         """Estimate the log evidence of the model for these data."""
-        return self._choose_population(data).estimate_model_evidence(self, data, run)
+        from ..samplers.tempered_evidence import estimate_evidence
+
+        converted_data = self._convert_data(data)
+        evidence_parts = [converted_data]
+        if isinstance(data, Mapping):  # the probability of the data of each group
+            evidence_parts = [self._convert_group(part) for part in GroupedData(data).data]
+        return estimate_evidence(
+            self._build_evidence_arguments(converted_data), converted_data, run, evidence_parts
+        )
 
     def _get_fitted_labels(self) -> list[str]:
         """Return the labels of the fitted options; [] if unavailable."""
@@ -256,11 +284,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         them; worth[a] and rank[a] if options share no feature), for similarities sigma (if
         learned), constant and presence[a, b, ...], whether a draw has the feature with exactly
         these owners, for every feature with probability > 0.2; custom likelihoods have presence
-        too. With latent classes, probabilities are for a new respondent, and additional rows are
-        kappa (if weights are similar), n_classes (occupied classes), class_share[1], ... (the share
-        of respondents in the largest class of a draw, ...) and class_agreement (the share of pairs
-        of respondents for which a draw agrees with the most typical draw on whether they are in the
-        same class).
+        too.
 
         Parameters
         ----------
@@ -317,11 +341,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
             inner node; with its name, if it has one), "root" (all), or "across". Matched features
             are numbered from 1; their members are the options with a membership >= 0.5 (see
             `membership`), `stability` is the mean Jaccard index of the owners in each draw and the
-            membership, and their probability is that a draw has the feature. With several groups
-            (or latent classes, which are matched across draws) each group has a weight and its
-            interval (``weight[women]``, ``weight_low[women]``, ...), for choices as share of the
-            group's total; with up to four groups ``P(women > men)`` is the probability that the
-            weight is larger in one of two groups.
+            membership, and their probability is that a draw has the feature.
 
         Raises
         ------
@@ -433,10 +453,8 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         Separate chains run at temperatures from the posterior down to the prior, and neighbours
         swap states; at infinite temperature every state is an independent draw from the prior. The
         draws at all temperatures are combined by the multistate acceptance ratio. The draws of the
-        fit are not used. With several groups the data are the data of all groups; a fit with
-        ``people=Groups("common")`` uses pooled data, and `thali.compare` uses the probability of
-        the data of each group there too. With latent classes the data are the answers of all
-        respondents, with the constant of the pooled answers, as in a model without heterogeneity.
+        fit are not used. A fit with ``people=Groups("common")`` uses pooled data; `thali.compare`
+        uses the probability of the data of each group.
 
         Parameters
         ----------
@@ -456,8 +474,8 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         progressbar : bool
         sensitivity : bool
-            Whether to estimate the evidence under other priors too, for one group of respondents;
-            this takes two to six times the time. Each of these is halved and doubled: the rate of
+            Whether to estimate the evidence under other priors too; this takes two to six times the
+            time. Each of these is halved and doubled: the rate of
             the Gamma prior of alpha (if learned), the shape of the prior of weights, their mean
             unless only proportions of weights affect the likelihood, and for similarities the mean
             of the prior of sigma squared (if sigma is learned).
@@ -500,16 +518,12 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         >>> bool(low < -1.609 < high)  # the logarithm of 4 B(4, 2) = 1/5
         True
         """
-        from ..populations.tempered_evidence import estimate_fit_evidence
+        from ..samplers.tempered_evidence import estimate_fit_evidence
 
         run_settings = build_evidence_run(
             draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity
         )
         return estimate_fit_evidence(self, run_settings)
-
-    def _copy_for_group(self, name: str) -> Self:
-        """Return a copy of the model with the posterior of one group."""
-        return self._copy_with_posterior(self._view.of_group(name).tree, f"group {name}")
 
     def _match_features(self, similar: float, min_probability: float) -> "MatchedFeatures":
         """Return the features matched across draws, cached by setting."""

@@ -1,6 +1,5 @@
 """Results of models of choices: probabilities, ranks, unique weights, next questions."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from thali._model.markov_chain_model import require_stored_chains
@@ -17,14 +16,8 @@ if TYPE_CHECKING:
 
 
 def require_choice_draws(model: Any, answer_name: str) -> None:
-    """Raise ArgumentError unless the model was fitted to choices of one group."""
+    """Raise ArgumentError unless the model was fitted to choices."""
     require_choices(model._view, answer_name)
-
-
-def require_common_ranks(model: Any, answer_name: str) -> None:
-    """Raise ArgumentError unless all respondents share one order of the options."""
-    if model._view.common_worth is None:
-        require_choice_draws(model, answer_name)
 
 
 class ChoiceAnswers(LatentFeatures):
@@ -109,7 +102,7 @@ class ChoiceAnswers(LatentFeatures):
         """
         return self._engine.covariate_effects(self, ci)
 
-    @requires(require_common_ranks)
+    @requires(require_choice_draws)
     def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return the posterior of each option's rank by utility, the weight of all its aspects.
 
@@ -141,20 +134,8 @@ class ChoiceAnswers(LatentFeatures):
         """
         return self._data_results.ranks(every_rank, ci)
 
-    def predict_proba(
-        self,
-        sets: Any,
-        return_se: bool = False,
-        covariates: Any = None,
-        respondent: Mapping[str, Any] | None = None,
-    ) -> Any:
+    def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
         """Return posterior mean choice probabilities, including lapses.
-
-        With `LatentClasses` they are probabilities of a new respondent, for pairs. A new respondent
-        is in a class with probability proportional to its number of respondents plus one. For
-        probabilities of one class use `respondents.of_class`. With ``people=Individuals()`` they
-        are the mean over new respondents, whose weights vary around the common weights; for one
-        respondent use `of_group`.
 
         Parameters
         ----------
@@ -165,10 +146,6 @@ class ChoiceAnswers(LatentFeatures):
         covariates : mapping or DataFrame, optional
             Covariates of comparisons: by name one number for all pairs or one for each, with the
             sign of "a over b": ``{"order": 1}`` if a is shown first. Omitted covariates are 0.
-        respondent : mapping, optional
-            With `Individuals(by=...)`: covariates of the new respondent, such as ``{"age": 30,
-            "sex": "f"}``. None: the mean over new respondents with the covariates of the
-            respondents in the data.
 
         Returns
         -------
@@ -183,19 +160,8 @@ class ChoiceAnswers(LatentFeatures):
         Raises
         ------
         ArgumentError
-            If a label or a covariate is unknown, an entry is not at least two different options, or
-            `respondent` lacks a covariate of weights or has a label that no respondent has.
-        DataError
-            If `respondent` has no number where the respondents have numbers.
+            If a label or a covariate is unknown, or an entry is not at least two different options.
         """
-        if respondent is not None:
-            from thali._people.respondent_columns import no_covariates_error
-
-            from ..results.new_respondent_predictions import predict_from_population
-
-            if not self._engine.draws:
-                raise no_covariates_error()
-            return predict_from_population(self._view, sets, return_se, covariates, respondent)
         return self._engine.predict_proba(self, sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
@@ -225,22 +191,13 @@ class ChoiceAnswers(LatentFeatures):
     def log_predictive(self, choices: Any) -> "pandas.Series":
         r"""Return the joint log predictive probability of each new respondent's choices.
 
-        .. math::
-            \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t), \qquad
-            \text{with latent classes} \quad
-            \ln \frac1S \sum_s \sum_g \pi_g^{(s)} \prod_t p_{gt}^{(s)}(x_t)
+        .. math:: \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t)
 
-        and with ``people=Individuals()`` the integral over the weights w of a new respondent,
-
-        .. math::
-            \ln \frac1S \sum_s \int \prod_t p_t(x_t \mid w) \, dP(w \mid v^{(s)}, \kappa^{(s)})
-
-        The product over the choices x_t of a respondent is taken within each draw s, and each class
-        g, so that the first choices inform predictions of the other choices; a product of
-        `predict_proba` would treat each choice as made by a different respondent. The likelihood is
-        not adjusted, even if draws were adjusted for repeated answers. The integral is estimated by
-        annealed importance sampling (Neal 2001) with at least 1,024 new respondents, equal for all
-        respondents. `thali.compare` uses it to score held-out respondents.
+        The product over the choices x_t of a respondent is taken within each draw s, so that the
+        first choices inform predictions of the other choices; a product of `predict_proba` would
+        treat each choice as made by a different respondent. The likelihood is not adjusted, even if
+        draws were adjusted for repeated answers. `thali.compare` uses it to score held-out
+        respondents.
 
         Parameters
         ----------
@@ -459,7 +416,6 @@ class ChoiceAnswers(LatentFeatures):
         from thali._model.chain_runs import check_unchanged
 
         check_unchanged(self)
-        self._choose_population(self._state_.source).check_update()
         dependence = self._view.dependence
         if dependence is not None and dependence.model != INDEPENDENT:
             raise ArgumentError(

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._argument_checks import check_allowed
-from thali._data.grouped_data import GroupedData
-from thali._data.kinds import KINDS, PAIRS, PEOPLE
-from thali._model.finding_settings import AnswerSettings
+from thali._data.kinds import PAIRS
 from thali._model.fitting_methods import Engine
 from thali._model.method_requirements import require_maximum_likelihood, requires
 from thali._model.tie_and_covariate_arguments import (
@@ -15,30 +13,17 @@ from thali._model.tie_and_covariate_arguments import (
     select_covariates,
     treat_ties,
 )
-from thali._people.people_argument import (
-    ADJUSTED,
-    Groups,
-    Individuals,
-    LatentClasses,
-    check_people,
-    respondents_required_error,
-)
-from thali._people.respondent_segments import list_segment_numbers
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.respondent_dependence import Dependence
 from thali._trees.tree import Tree
-from thali.errors import ArgumentError, InPython, Setting
 
 from ..dependent_choices import choice_dependence
 from ..likelihoods.elimination import Elimination, require_pairs
-from ..likelihoods.group_elimination import match_group_forms
 from ..maximum_likelihood.elimination_engine import MAXIMUM_LIKELIHOOD
 from ..maximum_likelihood.elimination_results import AspectEstimates
-from ..populations.latent_classes import LatentClassPopulation
-from ..populations.population_choice import choose_population
-from ..populations.single_group import Population
 from ..priors.given_features import Given
 from ..priors.prior_from_argument import build_feature_prior, insert_feature_names
+from .base_model import pool_groups
 from .choice_result_methods import ChoiceAnswers
 from .sampling_engine import FEATURE_SAMPLING
 
@@ -46,13 +31,8 @@ if TYPE_CHECKING:
     import pandas
 
     from ..maximum_likelihood.estimates import Estimates
-    from .aspect_respondent_results import AspectRespondents
 
-
-def require_respondents(model: Any, answer_name: str) -> None:
-    """Raise ArgumentError without individual weights or latent classes."""
-    if model._view.population not in (PEOPLE, KINDS):
-        raise respondents_required_error(answer_name, "weights")
+    pass
 
 
 class EliminationByAspects(ChoiceAnswers):
@@ -94,10 +74,10 @@ class EliminationByAspects(ChoiceAnswers):
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
         Parallel tempering: each chain runs replicas at several temperatures, which are swapped, so
         that it does not stay in one family of aspects. None, "auto": 8 temperatures at the start if
-        aspects are learned and unique=False, or there are two to ten groups of respondents, because
-        chains get stuck there; otherwise one. False, "off": one temperature. A number: this number
-        of temperatures up to 10 at the start; more are added during tuning, until neighbours are
-        swapped often enough. A sequence increasing from 1: these temperatures.
+        aspects are learned and unique=False, because chains get stuck there; otherwise one. False,
+        "off": one temperature. A number: this number of temperatures up to 10 at the start; more
+        are added during tuning, until neighbours are swapped often enough. A sequence increasing
+        from 1: these temperatures.
     ties : {None, "davidson", "half", "drop"}
         Treatment of ties, in which neither option of a pair was chosen (`PairedComparisons.ties`).
         "davidson": a third outcome with the probability r / (1 + r), where r is nu times the square
@@ -108,19 +88,16 @@ class EliminationByAspects(ChoiceAnswers):
         Covariates of comparisons in the model, among the covariates of the data
         (`PairedComparisons.from_trials`, `with_order`): log odds of elimination + x'beta, then the
         lapse and the ties, where every coefficient has a Normal(0, 1) prior. None: all. Covariates
-        of options require `BradleyTerryLuce`. Several groups of respondents share the coefficients.
-    people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups, optional
-        How respondents differ, if the data have respondents. "independent": answers are treated as
-        given by different respondents. "adjusted": intervals are for new samples of respondents;
-        the likelihood is raised to the power 1 / max(1, design effect), which also reduces the
-        number of aspects. `Individuals`: each respondent has individual weights around common
-        weights, for aspects that options share; the summary describes the population, and
-        `respondents` has results about each respondent. `LatentClasses`: each respondent is in one
-        of several classes, which share aspects and coefficients of covariates and differ in weights
-        and in the parameter of ties. `Groups`: `fit` takes a mapping from each group to its
-        `PairedComparisons` or `Choices`; groups share aspects. All but "independent"
-        require method "mcmc". None: "independent"; `convergence` reports by which factor intervals
-        are then too narrow. By maximum likelihood errors are over respondents where these are
+        of options require `BradleyTerryLuce`.
+    people : {"independent", "adjusted"} or Groups("common"), optional
+        How repeated answers of a respondent count, if the data have respondents. "independent":
+        answers are treated as given by different respondents. "adjusted": intervals are for new
+        samples of respondents; the likelihood is raised to the power 1 / max(1, design effect),
+        which also reduces the number of aspects. ``Groups("common")``: `fit` takes a mapping from
+        each group to its `PairedComparisons` or `Choices`, which are pooled; `thali.compare` scores
+        each group. Where respondents differ, use `BradleyTerryLuce`. All but "independent" require
+        method "mcmc". None: "independent"; `convergence` reports by which factor intervals are then
+        too narrow. By maximum likelihood errors are over respondents where these are
         known, and `std_error_independent` is the error for independent answers.
 
     Attributes
@@ -183,33 +160,14 @@ class EliminationByAspects(ChoiceAnswers):
         self.covariates = covariates
         self.people = people
 
-    def _convert_data(self, data: Any) -> Any:
-        """Return the data of `fit` with ties converted or kept, and selected covariates."""
-        check_people(self.people, data=data)
-        data = treat_ties(super()._convert_data(data), self.ties, ("davidson", *CONVERSIONS))
-        return self._choose_population(data).check_data(select_covariates(data, self.covariates))
+    def _pool_groups(self, data: Any) -> Any:
+        """Return the data of `fit`, groups with common weights pooled."""
+        return pool_groups(data, self.people)
 
-    def _choose_population(self, data: Any) -> Population:
-        """Return the population (groups, classes or one) of the data."""
-        if isinstance(self.people, LatentClasses):
-            return LatentClassPopulation(self.people)
-        return choose_population(data, self.people)
-
-    def _complete_settings(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
-        """Return report settings; raise if segments lack individual weights."""
-        if settings.segments is not None:
-            if not isinstance(self.people, Individuals):
-                from ..results.individual_weights import individual_weights_error
-
-                raise individual_weights_error("segments")
-            # without respondents the fit raises
-            if self._is_fitted():
-                group_names = self._groups
-            else:
-                group_names = data.respondents
-            if len(group_names):
-                list_segment_numbers(settings.segments, len(group_names), "segments")
-        return settings
+    def _convert_group(self, data: Any) -> Any:
+        """Return the data of one group with ties converted or kept, and selected covariates."""
+        data = treat_ties(super()._convert_group(data), self.ties, ("davidson", *CONVERSIONS))
+        return select_covariates(data, self.covariates)
 
     def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
         """Return the correction for respondents' repeated answers; None without correction."""
@@ -225,11 +183,7 @@ class EliminationByAspects(ChoiceAnswers):
         models_ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         likelihood = Elimination(lapse, bool(self.unique), models_ties, data.covariate_names)
         if self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0:
-            self._check_unique(likelihood.convert_data(data))
-        if isinstance(data, GroupedData):
-            likelihood = match_group_forms(likelihood, data.data)
-        elif isinstance(self.people, LatentClasses):
-            likelihood = match_group_forms(likelihood, [data])
+            require_pairs(likelihood.convert_data(data))
         return {
             "prior": prior,
             "likelihood": likelihood,
@@ -237,44 +191,6 @@ class EliminationByAspects(ChoiceAnswers):
             "alpha": self.alpha,
             "tempering": self.tempering,
         }
-
-    def _check_unique(self, data: Any) -> None:
-        """Raise ArgumentError if these data do not allow a model without unique aspects."""
-        if isinstance(self.people, Individuals | LatentClasses | Groups):
-            raise ArgumentError(
-                Setting("people", self.people),
-                " requires aspects that options share, because unique aspects alone are worths;"
-                " fit ",
-                InPython(
-                    f"BradleyTerryLuce(people=th.people.{self.people})",
-                    f"--model BTL --people {self.people.typed}",
-                ),
-                ".",
-            )
-        require_pairs(data)
-
-    @property
-    @requires(require_respondents)
-    def respondents(self) -> "AspectRespondents":
-        """Results about the respondents of a fit with `people`.
-
-        Returns
-        -------
-        AspectRespondents
-            With `Individuals()`: `.individuals()`, each respondent's preferences; `.segments(k)`;
-            `.effects()` of the columns `by`. With `LatentClasses()`: `.classes()`, their sizes;
-            `.membership()`; `.same_class()`; `.of_class(number)`, the model of one class.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the fit does not distinguish respondents.
-        """
-        from .aspect_respondent_results import AspectRespondents
-
-        return AspectRespondents(self)
 
     @property
     @requires(require_maximum_likelihood)
@@ -327,12 +243,6 @@ class EliminationByAspects(ChoiceAnswers):
         """
         return self._engine.summary(self, ci)
 
-    def _suggest_faster_setting(self, data: Any) -> Setting | None:
-        """Return the setting that makes a fit faster; None if there is none."""
-        if isinstance(self.people, Individuals):
-            return Setting("people", ADJUSTED)
-        return None
-
     def _get_prior_tree(self) -> Tree | None:
         """Return the tree given as `aspects`, or None."""
         if isinstance(self.aspects, Tree):
@@ -371,42 +281,3 @@ class EliminationByAspects(ChoiceAnswers):
         if similar is None:
             insert_feature_names(aspects_table, "aspect", self.aspects, self._view.labels)
         return aspects_table
-
-    def _part_of_class(self, number: int) -> "EliminationByAspects":
-        """Return a copy of the model with the posterior of latent class `number`."""
-        data_results: Any = self._data_results
-        return self._copy_with_posterior(
-            data_results.class_posterior.of_group(str(number)).tree, f"class {number}"
-        )
-
-    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Return a posterior predictive check of the observed proportions.
-
-        As `LatentFeatureModel.check`. With `LatentClasses` the respondents of the data are
-        replicated, each with its class in that draw. `thali.plots.check` draws the table.
-
-        Parameters
-        ----------
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the replicates.
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            As for `LatentFeatureModel.check`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            For the model of one class, whose respondents are unknown.
-        """
-        if isinstance(self.people, LatentClasses) and not self._view.has_classes:
-            raise ArgumentError(
-                "The check covers all respondents together, because class membership is unknown;"
-                " call it on the whole model."
-            )
-        return super().check(random_seed, ci)

@@ -12,9 +12,10 @@ from thali._model.fitting_methods import PreparedFit, RespondentChainEngine
 from thali._posterior.respondent_dependence import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 
+from ..draws.posterior_tree import build_datatree
 from ..results.saved_posterior_layout import TEMPERED_LATER
 from ..samplers.chains import build_chains, count_pilot_sweeps, end_pilot
-from ..samplers.sampling_task import FIRST_LEVELS, PreparedChains
+from ..samplers.sampling_task import FIRST_LEVELS, PreparedChains, build_task
 
 if TYPE_CHECKING:
     import pandas
@@ -38,19 +39,13 @@ class FeatureSamplingEngine(RespondentChainEngine):
         sampling = model._build_sampling(data, build_run(**fit_arguments))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._build_job(sampling, model._choose_population(data).describe_data(data))
+        return model._build_job(sampling, str(data))
 
     def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
         """Check a fit and return its sampling task, without drawing."""
         data = model._convert_data(data)
         task_arguments = model._build_prepare_arguments(data)
-        task = model._choose_population(data).build_task(
-            data,
-            fit_arguments["draws"],
-            fit_arguments["tune"],
-            fit_arguments["thin"],
-            task_arguments,
-        )
+        task = build_task(data=data, **fit_arguments, **task_arguments)
         lapse = None
         if data.are_choices:
             lapse = float(task_arguments["likelihood"].lapse)
@@ -60,9 +55,7 @@ class FeatureSamplingEngine(RespondentChainEngine):
         """Return the prepared chains of a fit to these data."""
         task_arguments = model._build_task_arguments(source)
         dependence = model._choose_dependence(source, task_arguments)
-        sampling = build_sampling(
-            model._choose_population(source), source, run, task_arguments, dependence
-        )
+        sampling = build_sampling(source, run, task_arguments, dependence)
         return replace(sampling, faster=model._suggest_faster_setting(source))
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
@@ -111,7 +104,6 @@ class FeatureSamplingEngine(RespondentChainEngine):
 
 
 def build_sampling(
-    population: Any,
     source: Any,
     run: Run,
     task_arguments: dict[str, Any],
@@ -128,7 +120,13 @@ def build_sampling(
         powered_arguments = task_arguments | {"power": dependence.power}
         attributes = dependence.attributes
     task, budgeted_run = _plan_run(
-        population.build_task(source, run.min_draws, run.tune, run.thin, powered_arguments),
+        build_task(
+            data=source,
+            draws=run.min_draws,
+            tune=run.tune,
+            thin=run.thin,
+            **powered_arguments,
+        ),
         run,
         budget_share,
     )
@@ -139,7 +137,14 @@ def build_sampling(
         attrs[TEMPERED_LATER] = int(is_restart)
         recorded_indices, n_draws = choose_recorded_chains(chains)
         draws = [chains[i].collect_draws(chains[i].first + n_draws) for i in recorded_indices]
-        return population.build_tree(draws, source, task_arguments, task, attrs)
+        return build_datatree(
+            draws,
+            source,
+            task_arguments["likelihood"],
+            is_alpha_learned=task.model.learn_alpha,
+            attrs=attrs,
+            task=task,
+        )
 
     def build_tempered_restart(sweeps: int) -> Sampling[Any] | None:
         """Return a restart with tempering after the first sweeps, or None."""
@@ -147,7 +152,6 @@ def build_sampling(
         if not task.may_temper or budget_share < MIN_BUDGET_SHARE:
             return None
         return build_sampling(
-            population,
             source,
             run,
             task_arguments | {"tempering": FIRST_LEVELS},
@@ -161,7 +165,6 @@ def build_sampling(
         run=budgeted_run.run,
         chains=lambda draws, seed: build_chains(replace(task, draws=draws), run.chains, seed),
         tree=tree,
-        complete_tree=population.complete_tree,
         build_attributes=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),

@@ -80,51 +80,6 @@ def predict_means(
     )
 
 
-class AskedSets:
-    """Pairs or sets of options that a user asks choice probabilities for."""
-
-    def __init__(self, posterior: Posterior, sets: Any) -> None:
-        """Convert the user's pairs or sets of labels to option indices."""
-        self.places, self.paired = set_indices(sets, posterior.labels)
-        self.answers, self.lapse = is_best_worst(sets), posterior.lapse
-        self.chains = posterior.shape[0]
-
-    @property
-    def pairs(self) -> np.ndarray:
-        """Option indices of both members of each pair, shape (2, n_pairs)."""
-        return split_pairs(self.places)
-
-    def probabilities(self, feature_columns: FeatureColumns) -> np.ndarray:
-        """Return choice probabilities at every draw, shape (n_draws, n_probabilities)."""
-        if self.paired:
-            first_options, second_options = self.pairs
-            return compute_probability_draws(
-                feature_columns, first_options, second_options, self.lapse
-            )
-        return build_set_probabilities(feature_columns, self.places, self.answers, self.lapse)[0](
-            slice(0, feature_columns.n_draws)
-        )
-
-    def means(self, draws: np.ndarray, return_se: bool) -> Any:
-        """Return mean probabilities of each set, and Monte Carlo errors if `return_se`."""
-        from thali._posterior.summary_table import compute_mean_errors
-
-        means_and_errors: list[Any] = [draws.mean(axis=0)]
-        if return_se:
-            means_and_errors.append(
-                compute_mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1))
-            )
-        if not self.paired:
-            set_sizes = np.array(list(map(len, self.places)))
-            if self.answers:
-                set_sizes *= set_sizes - 1
-            set_ends = np.cumsum(set_sizes)[:-1]
-            means_and_errors = [np.split(estimate, set_ends) for estimate in means_and_errors]
-        if return_se:
-            return tuple(means_and_errors)
-        return means_and_errors[0]
-
-
 def build_set_probabilities(
     feature_columns: FeatureColumns,
     options_by_set: list[np.ndarray],

@@ -1,26 +1,15 @@
-"""Results of choices: of one population, of individual respondents, and of latent classes."""
+"""Results of choices: pairs, and sets of any size."""
 
-from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.choices.data_subsets import select_choices
-from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
-from thali._data.questions import AnswerProbabilities, Questions
-from thali._model.predicted_answers import EqualRespondents
-from thali._model.rank_table import tabulate_ranks
+from thali._data.questions import AnswerProbabilities
 from thali._model.stored_choices import store_pairs, store_sets
-from thali._people.latent_class_results import (
-    align_members,
-    list_label_free_quantities,
-    membership_probabilities,
-)
-from thali._posterior.posterior_tree import Posterior, flatten_chains
 
 from ..draws.covariate_offsets import read_cells
 from ..draws.feature_columns import read_columns
@@ -32,18 +21,8 @@ from ..likelihoods.answer_probabilities import (
 from ..likelihoods.choice_posterior_parts import build_data_part
 from . import summary_quantities
 from .choice_predictions import outcome_draws, outcomes_table, predict_choices
-from .group_posterior_tree import group_features_table
-from .latent_class_predictions import (
-    convert_classes_to_groups,
-    list_respondent_answers,
-    new_outcomes_table,
-    predict_new_respondent,
-)
-from .log_predictive_probability import log_predictive_by_class, log_predictive_by_respondent
-from .matched_features import MatchedFeatures
-from .new_respondent_predictions import log_predictive_by_individual, predict_from_population
-from .posterior_results import GroupResults, IndividualResults, PosteriorResults
-from .result_classes import load_results
+from .log_predictive_probability import log_predictive_by_respondent
+from .posterior_results import PosteriorResults
 from .summary_quantities import Quantities
 
 if TYPE_CHECKING:
@@ -192,128 +171,3 @@ class PairResults(SetResults):
         return build_comparison_probabilities(
             feature_columns, data, posterior.lapse, tie_parameter, coefficients
         )
-
-
-class RespondentChoiceResults(IndividualResults):
-    """Results of a posterior of choices in which respondents have individual weights."""
-
-    def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
-        """Return a table of option ranks by the population's common weights."""
-        return tabulate_ranks(
-            flatten_chains(self.posterior.common_worth), self.posterior.labels, every_rank, ci
-        )
-
-    def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        """Return choice probabilities of a new respondent from the population."""
-        return predict_from_population(self.posterior, sets, return_se, covariates)
-
-    def log_predictive(self, choices: Any) -> "pandas.Series":
-        """Return log predictive probability of each new respondent's choices."""
-        return log_predictive_by_individual(self.posterior, choices)
-
-
-class LatentClassResults(PosteriorResults):
-    """Results of a posterior of latent classes of respondents."""
-
-    def _get_kind_quantities(self) -> Quantities:
-        """Return draws of rows about classes, and of choice probabilities if options are few."""
-        posterior = self.posterior
-        class_rows = list_label_free_quantities(posterior)
-        if posterior.n_options > summary_quantities.MAX_OPTIONS:
-            return class_rows
-        return class_rows | self.pooled_results._get_kind_quantities()
-
-    @cached_property
-    def class_posterior(self) -> Posterior:
-        """The posterior with each latent class as a group of respondents."""
-        posterior, pooled_results = self.posterior, self.pooled_results
-        questions = pooled_results.data().questions(posterior.has_ties)
-        respondent_index, answer_index, answer_times = list_respondent_answers(posterior)
-        probable_class = membership_probabilities(posterior).argmax(axis=1)[respondent_index]
-        data_parts, place_indices = [], []
-        for class_index in range(posterior.max_classes):
-            class_counts = np.bincount(
-                answer_index, answer_times * (probable_class == class_index), len(questions.counts)
-            )
-            data_parts.append(pooled_results.build_data_part(class_counts))
-            place_indices.append(
-                np.flatnonzero(
-                    np.repeat(questions.sum_by_question(class_counts) > 0.0, questions.sizes)
-                )
-            )
-        return convert_classes_to_groups(posterior, data_parts, place_indices)
-
-    @cached_property
-    def pooled_results(self) -> Any:
-        """Results read as one population, from variables averaged over the classes."""
-        return load_results(self.posterior, ONE)
-
-    def data(self) -> Any:
-        """Return the fitted data as the results of one population read them."""
-        return self.pooled_results.data()
-
-    def group_respondents(
-        self, data: Any, questions: Questions, draws: np.ndarray, ties: bool
-    ) -> list[EqualRespondents]:
-        """Return one `EqualRespondents` per latent class, whose members change between draws."""
-        all_questions = data.questions(self.posterior.has_ties)
-        (respondent_index, answer_index, answer_times) = list_respondent_answers(self.posterior)
-        question_index = all_questions.question[answer_index]
-        class_index, class_posterior = align_members(self.posterior)[draws], self.class_posterior
-
-        def count_asked(g: int) -> Callable[[slice], np.ndarray]:
-            """Return a function that counts how often members of class g were asked."""
-
-            def count_in_slice(question_slice: slice) -> np.ndarray:
-                """Count how often each question was asked, shape (n_questions, n_draws)."""
-                answer_rows = np.flatnonzero(
-                    (question_index >= question_slice.start)
-                    & (question_index < question_slice.stop)
-                )
-                is_member = class_index[:, respondent_index[answer_rows]] == g
-                n_asked = np.zeros((question_slice.stop - question_slice.start, len(draws)))
-                np.add.at(
-                    n_asked,
-                    question_index[answer_rows] - question_slice.start,
-                    answer_times[answer_rows, None] * is_member.T,
-                )
-                return n_asked
-
-            return count_in_slice
-
-        group_results = GroupResults(class_posterior)
-        return [
-            EqualRespondents(
-                group_results.select_group(name).answer_probabilities(data, draws, ties),
-                count_asked(g),
-            )
-            for g, name in enumerate(class_posterior.groups)
-        ]
-
-    def agreement_quantities(self) -> Quantities:
-        """Return draws of further rows whose convergence is checked."""
-        return GroupResults(self.class_posterior).agreement_quantities()
-
-    def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        """Return choice probabilities of a new respondent, averaged over classes."""
-        return predict_new_respondent(
-            self.posterior, self.class_posterior, sets, return_se, covariates
-        )
-
-    def predict_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
-        """Return a new respondent's win, tie and loss probabilities, averaged over classes."""
-        return new_outcomes_table(self.posterior, self.class_posterior, pairs, covariates)
-
-    def log_predictive(self, choices: Any) -> "pandas.Series":
-        """Return log predictive probability of each new respondent's choices, over classes."""
-        return log_predictive_by_class(self.posterior, self.class_posterior, choices)
-
-    def features(
-        self,
-        min_probability: float,
-        similar: float | None,
-        match_features: Callable[[float, float], MatchedFeatures],
-        ci: float,
-    ) -> "pandas.DataFrame":
-        """Return a table of probable features with their weights in each class."""
-        return group_features_table(self.class_posterior, min_probability, similar, ci)

@@ -1,12 +1,12 @@
-"""Raise ArgumentError for results that the data kind or population of a posterior rules out."""
+"""Raise ArgumentError for results that the data kind of a posterior rules out."""
 
 from thali._data.kinds import OWN
 from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError
 
 
-def require_one_known_group(posterior: Posterior, answer_name: str) -> Posterior:
-    """Return the posterior; raise for a custom likelihood, several groups or latent classes.
+def require_known_likelihood(posterior: Posterior, answer_name: str) -> Posterior:
+    """Return the posterior; raise ArgumentError for a custom likelihood.
 
     The error names the requested answer, `answer_name`.
     """
@@ -15,30 +15,19 @@ def require_one_known_group(posterior: Posterior, answer_name: str) -> Posterior
             f"{answer_name} is not available for a custom likelihood, whose predictions thali does"
             " not know; compute it from posterior_['latent_features']['features'] and ['weights']."
         )
-    if posterior.groups:
-        first_group = posterior.groups[0]
-        raise ArgumentError(
-            f"{answer_name} requires one group of respondents; use the model of one group, such as"
-            f" of_group({first_group!r})."
-        )
-    if posterior.has_classes:
-        raise ArgumentError(
-            f"{answer_name} requires one latent class; use the model of one class, such as"
-            " respondents.of_class(1)."
-        )
     return posterior
 
 
 def require_choices(posterior: Posterior, answer_name: str) -> Posterior:
-    """Raise ArgumentError unless the data are choices of one group; return the posterior."""
-    if not require_one_known_group(posterior, answer_name).facts.of_choices:
+    """Raise ArgumentError unless the data are choices; return the posterior."""
+    if not require_known_likelihood(posterior, answer_name).facts.of_choices:
         raise requires_choices_error(posterior, answer_name)
     return posterior
 
 
 def requires_choices_error(posterior: Posterior, answer_name: str) -> ArgumentError:
-    """Return the ArgumentError of a result that requires choices of one group."""
-    require_one_known_group(posterior, answer_name)
+    """Return the ArgumentError of a result that requires choices."""
+    require_known_likelihood(posterior, answer_name)
     return ArgumentError(
         f"{answer_name} requires a model fitted to choices; this model was fitted to"
         f" {posterior.data_kind}. Use features(), and posterior_['posterior']['similarity'] for"
@@ -47,8 +36,8 @@ def requires_choices_error(posterior: Posterior, answer_name: str) -> ArgumentEr
 
 
 def require_data_kind(required_kind: str, posterior: Posterior, answer_name: str) -> Posterior:
-    """Raise ArgumentError unless one group gave data of this kind; return the posterior."""
-    data_kind = require_one_known_group(posterior, answer_name).data_kind
+    """Raise ArgumentError unless the data are of this kind; return the posterior."""
+    data_kind = require_known_likelihood(posterior, answer_name).data_kind
     if data_kind != required_kind:
         raise ArgumentError(
             f"{answer_name} requires a model fitted to {required_kind}; this model was fitted to"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.index_arithmetic import iterate_slices, repeat_indices
-from thali._inference.numerics.ranks import average_ranks
 from thali._inference.numerics.weight_shares import divide_positive
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import Posterior
@@ -31,14 +30,6 @@ def compute_utilities(feature_columns: FeatureColumns) -> np.ndarray:
         feature_columns.weights[column_index],
     )
     return utility
-
-
-def compute_ranks(posterior: Posterior) -> np.ndarray:
-    """Return each option's rank by utility, 1 the highest, shape (n_draws, n_options).
-
-    Rank 1 is the highest utility; ties share their mean rank.
-    """
-    return average_ranks(-compute_utilities(read_columns(posterior)))
 
 
 # Weight unique to each option ---------------------------------------------------------------------

@@ -1,16 +1,14 @@
-"""Results of a posterior: base class of all data kinds, several groups, individual weights.
+"""Results of a posterior: base class of all data kinds.
 
-Results of one kind of data have modules of their own; `registry` lists all classes.
+Results of one kind of data have modules of their own; `result_classes` lists them.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.grouped_data import GroupedData
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.predicted_answers import (
     EqualRespondents,
@@ -18,7 +16,7 @@ from thali._model.predicted_answers import (
     check_unweighted,
     predict_answers,
 )
-from thali._model.predictive_check import merge_group_checks, select_draws
+from thali._model.predictive_check import select_draws
 from thali._model.rank_table import tabulate_ranks
 from thali._posterior.convergence_check import Advice
 from thali._posterior.posterior_interval import INTERVAL
@@ -29,10 +27,8 @@ from ..draws.feature_columns import read_columns
 from . import summary_quantities
 from .data_kind_checks import requires_choices_error
 from .feature_table import add_convergence, features_table
-from .group_posterior_tree import group_features_table
-from .matched_features import MatchedFeatures, match_posterior, matched_features_table
+from .matched_features import MatchedFeatures, matched_features_table
 from .option_tables import compute_utilities
-from .result_classes import load_results
 from .saved_posterior_layout import TEMPERED_LATER
 from .summary_quantities import STUCK_CHAINS, Quantities, presence_quantities
 
@@ -48,8 +44,6 @@ _RESTART_NOTE = (
 @dataclass
 class PosteriorResults:
     """Base of results for one kind of data; unavailable results raise ArgumentError."""
-
-    _unit_name: ClassVar[Any] = None  # the noun for a part of several, in messages
 
     posterior: Posterior
 
@@ -78,7 +72,7 @@ class PosteriorResults:
         return self.owner_quantities()
 
     def owner_quantities(self) -> Quantities:
-        """Return draws of rows about feature owners, which all groups share."""
+        """Return draws of rows about feature owners."""
         return {}
 
     def is_agreement_row(self, row_name: str) -> bool:
@@ -196,89 +190,3 @@ class CustomDataResults(PosteriorResults):
     def suggest_remedies(self) -> Advice:
         """Return remedies for chains that disagree, for a user-defined likelihood."""
         return Advice(stuck=(STUCK_CHAINS, Setting("tempering", 8), " or more temperatures"))
-
-
-class GroupResults(PosteriorResults):
-    """Results of several groups of respondents who gave the same kind of data."""
-
-    _unit_name = "group"
-
-    def select_group(self, name: str) -> PosteriorResults:
-        """Return the results of the group called `name`."""
-        return load_results(self.posterior.of_group(name))
-
-    def _results_by_group(self) -> dict[str, PosteriorResults]:
-        """Return {group name: results of that group}."""
-        return {name: self.select_group(name) for name in self.posterior.groups}
-
-    def _first_results(self) -> PosteriorResults:
-        """Return the results of the first group, whose features all groups share."""
-        return self.select_group(self.posterior.groups[0])
-
-    def quantities(self) -> Quantities:
-        """Return draws of summary rows that groups share, and of each group's rows."""
-        return summary_quantities.group_quantities(
-            self.posterior,
-            {name: results_g.quantities() for name, results_g in self._results_by_group().items()},
-        )
-
-    def agreement_quantities(self) -> Quantities:
-        """Return draws of rows about feature owners, whose convergence is checked."""
-        return self._first_results().owner_quantities()
-
-    def is_agreement_row(self, row_name: str) -> bool:
-        """Return whether the convergence check includes a summary row."""
-        return self._first_results().is_agreement_row(row_name)
-
-    def suggest_remedies(self) -> Advice:
-        """Return remedies for chains that disagree, as for the first group."""
-        return self._first_results().suggest_remedies()
-
-    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
-        """Return the posterior predictive checks of all groups in one table."""
-        tables_by_group = {
-            name: results_g.check(random_seed, ci)
-            for name, results_g in self._results_by_group().items()
-        }
-        return merge_group_checks(tables_by_group, self._unit_name)
-
-    def features(
-        self,
-        min_probability: float,
-        similar: float | None,
-        match_features: Callable[[float, float], MatchedFeatures],
-        ci: float,
-    ) -> "pandas.DataFrame":
-        """Return a table of probable features with their weights in each group."""
-        return group_features_table(self.posterior, min_probability, similar, ci)
-
-    def data(self) -> Any:
-        """Return the fitted data of all groups as `GroupedData`."""
-        return GroupedData(
-            {name: results_g.data() for name, results_g in self._results_by_group().items()}
-        )
-
-
-class IndividualResults(GroupResults):
-    """Results of respondents with individual weights; predictions for a new one."""
-
-    _unit_name = "respondent"
-
-    def quantities(self) -> Quantities:
-        """Return draws of shared and population rows, by name."""
-        return summary_quantities.respondent_quantities(
-            self.posterior, self._first_results().quantities()
-        )
-
-    def features(
-        self,
-        min_probability: float,
-        similar: float | None,
-        match_features: Callable[[float, float], MatchedFeatures],
-        ci: float,
-    ) -> "pandas.DataFrame":
-        """Return a table of probable features with the population's weights."""
-        common_posterior = self.posterior.select_common()
-        return load_results(common_posterior).features(
-            min_probability, similar, partial(match_posterior, common_posterior), ci
-        )

@@ -1,6 +1,5 @@
 """Draws of quantities that do not depend on the labels of features, for the summary."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from thali.errors import Setting
 
 from ..draws.feature_columns import read_columns
 from ..draws.pair_probabilities import compute_probability_draws
-from .common_weights import population_quantities
 from .feature_table import features_table, find_presence
 from .option_tables import compute_utilities
 
@@ -26,42 +24,10 @@ MAX_RANKED = 1_000
 # The presence of less probable features is not a row of the summary.
 MIN_PRESENT = 0.2
 
-# Quantities of owners, which all groups share.
-SHARED_ROWS = ("n_features", "n_shared_features", "alpha", "log_likelihood")
-
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
 STUCK_CHAINS = (
     "the chains stay in different sets of features, so more draws will rarely help; refit with "
 )
-
-
-def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
-    """Return the first group's rows that are equal in all groups, and `kappa`."""
-    shared_names = {*SHARED_ROWS, *map(coefficient_name, posterior.covariates)}
-    shared_rows = {
-        name: draws
-        for name, draws in first_rows.items()
-        if name in shared_names or name.startswith("presence[")
-    }
-    if posterior.kappa is not None:
-        shared_rows["kappa"] = posterior.kappa
-    return shared_rows
-
-
-def respondent_quantities(posterior: Posterior, first_rows: Quantities) -> Quantities:
-    """Return draws of shared and population rows, for individual weights."""
-    return _select_shared(posterior, first_rows) | population_quantities(posterior, MAX_OPTIONS)
-
-
-def group_quantities(posterior: Posterior, rows_by_group: Mapping[str, Quantities]) -> Quantities:
-    """Return draws of shared rows, and of rows named `quantity[group][...]`."""
-    shared_rows = _select_shared(posterior, rows_by_group[posterior.groups[0]])
-    for group_name, group_rows in rows_by_group.items():
-        for row_name, draws in group_rows.items():
-            if row_name not in shared_rows and not row_name.startswith("presence["):
-                quantity, separator, labels = row_name.partition("[")
-                shared_rows[f"{quantity}[{group_name}]{separator}{labels}"] = draws
-    return shared_rows
 
 
 def shared_aspect_quantities(posterior: Posterior) -> Quantities:

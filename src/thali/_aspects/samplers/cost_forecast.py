@@ -6,7 +6,6 @@ once chains are tuned, because real tables of sixty objects have five times the 
 tables of that size. For similarities of many objects a short run counts them in advance.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,13 +15,10 @@ import numpy as np
 from thali._inference.progress_display import Progress
 
 from ..chain_state import COLUMNS, NO_UNIQUE
-from ..likelihoods.elimination_kernels import OfferedSets
 from ..likelihoods.most_similar_pair_probabilities import AnsweredPairSets
 from ..likelihoods.pair_blocks import PairBlocks
 from ..likelihoods.pair_covariates import PairsWithCovariates
-from ..likelihoods.similarity_residuals import Judgements
 from . import default_sweeps
-from .tempering import MAX_TEMPERATURES
 
 if TYPE_CHECKING:
     from .chains import FeatureChain, SamplingTask
@@ -48,17 +44,7 @@ SIMILARITY_COSTS = {
     default_sweeps.sweep_conjugate: CONJUGATE_COST,
     default_sweeps.sweep_conjugate_jointly: JOINT_COST,
 }
-GROUP_COST = SweepCost(1.1, 45.0)
-PERSON_COSTS = {  # groups of one respondent
-    PairBlocks: SweepCost(8.0, 130.0),
-    PairsWithCovariates: SweepCost(8.0, 130.0),
-    AnsweredPairSets: SweepCost(8.0, 130.0),
-    Judgements: SweepCost(2.0, 20.0),
-    OfferedSets: SweepCost(80.0, 250.0),
-}
-OTHER_PERSON_COST = SweepCost(15.0, 250.0)
 # Additional time of a sweep that updates class membership, per temperature and per respondent.
-CLASS_NANOSECONDS, RESPONDENT_NANOSECONDS = 10_000.0, 110.0
 SHARED_SHARE = 0.6  # factor of the number of columns in models with unique weights
 # Levels per object, and their maximum, of a ladder lengthened during tuning, for features that at
 # least two objects share. Real similarities had 9 to 12 levels for 16 objects, 17 for 36, 31 for
@@ -68,7 +54,6 @@ LEVELS_PER_OBJECT, MAX_LEVELS = 0.4, 20.0
 # minimum. With 12 options 2, 4, 8, 16, 30 groups had 8, 8, 14, 16, 22 levels; with 30 options 2 and
 # 8 groups had 11 and 22. Columns grow with the root of the number of groups: with 12 options 6, 14,
 # 17, 34, 37 as a mean over the levels, where a single group is expected to have 5.
-GROUP_LEVEL_FACTOR = 1.3
 # Columns of similarities, as a mean over the levels. Real tables have many on cold levels and few
 # on hot ones (at temperature 1, at the hottest, on average: numbers 21, 8, 14; druguse 14, 8, 11;
 # phonemes 14, 2, 8; countries 17, 1, 10; morse 30, 3, 16; faces 21, 7, 12). Simulated tables of 8
@@ -161,38 +146,6 @@ def forecast_levels(task: "SamplingTask") -> float:
     if task.lengthens and task.model.lo == 2:
         return max(n_temperatures, min(LEVELS_PER_OBJECT * task.n_options, MAX_LEVELS))
     return n_temperatures
-
-
-def forecast_group_temperatures(task: Any) -> float:
-    """Forecast the number of temperatures after tuning, for several groups."""
-    n_temperatures = float(len(task.temperatures))
-    if not task.lengthens:
-        return n_temperatures
-    return min(
-        max(n_temperatures, GROUP_LEVEL_FACTOR * math.sqrt(task.n_groups * task.n_options)),
-        float(MAX_TEMPERATURES),
-    )
-
-
-def forecast_group_columns(task: Any) -> float:
-    """Forecast the number of features that several groups share."""
-    n_columns = float(task.prior.usual_columns(task.n_options))
-    if task.prior.is_infinite and not task.model.persons:
-        return n_columns * math.sqrt(task.n_groups)
-    return n_columns
-
-
-def forecast_group_seconds(task: Any, n_respondents: int = 0) -> float:
-    """Forecast the CPU seconds of one sweep of all groups or latent classes."""
-    n_groups, n_numbers = task.n_groups, count_stored_numbers(task.model.likelihood)
-    sweep_cost = GROUP_COST
-    if task.model.persons:
-        sweep_cost = PERSON_COSTS.get(type(task.model.likelihood), OTHER_PERSON_COST)
-    column_cost = sweep_cost.number * n_numbers + n_groups * sweep_cost.option * task.n_options
-    nanoseconds = (task.forecast_columns() + 1.0) * column_cost
-    if n_respondents > 0:
-        nanoseconds += CLASS_NANOSECONDS + RESPONDENT_NANOSECONDS * n_respondents
-    return task.forecast_levels() * nanoseconds / 1e9
 
 
 def forecast_columns(task: "SamplingTask") -> float:

@@ -86,10 +86,11 @@ def copy_prior_state(prior_state: FeatureState, b: FeatureState) -> None:
     b.whole[COLUMNS], b.whole[FULL] = n_columns, prior_state.whole[FULL]
 
 
-class EvidenceLadder(FeatureChain):
+class PriorLadder(FeatureChain):
     """A tempered chain down to the prior that records log-likelihoods at all temperatures."""
 
     task: Any
+    states: Any
     energies: np.ndarray  # (draws, levels) log-likelihoods
 
     def __init__(self, task: Any, rng: np.random.Generator) -> None:
@@ -115,16 +116,6 @@ class EvidenceLadder(FeatureChain):
 
     def _redraw_prior(self) -> None:
         """Replace the state at inverse temperature 0 by a prior draw; update energies."""
-        raise NotImplementedError
-
-
-class PriorLadder(EvidenceLadder):
-    """A tempered chain of one group from the posterior down to the prior."""
-
-    states: Any
-
-    def _redraw_prior(self) -> None:
-        """Replace the state at inverse temperature 0 by a draw from the prior."""
         task = self.task
         prior_state = sample_prior_state(
             self.rng, task.model, task.prior, task.n_options, task.alpha
@@ -191,10 +182,8 @@ def place_levels(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     )
 
 
-def build_ladders(
-    task: Any, beta: np.ndarray, n_ladders: int, seed: Any, ladder_class: Any = PriorLadder
-) -> list[Any]:
+def build_ladders(task: Any, beta: np.ndarray, n_ladders: int, seed: Any) -> list[PriorLadder]:
     """Build independent tempered chains with these inverse temperatures."""
     with np.errstate(divide="ignore"):
         ladder_task = replace(task, temperatures=tuple(1.0 / beta), lengthens=False)
-    return [ladder_class(ladder_task, rng) for rng in spawn_generators(seed, n_ladders)]
+    return [PriorLadder(ladder_task, rng) for rng in spawn_generators(seed, n_ladders)]

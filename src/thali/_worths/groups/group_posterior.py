@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.grouped_data import GroupedData
-from thali._data.kinds import GROUPS
 from thali._people.people_argument import COMMON, SIMILAR, Groups
-from thali._posterior.posterior_tree import POPULATION
 
 from ..density_from_data import convert_for_likelihood, keep_single_choices
 from ..latent_classes.chain import WorthClassChain, list_all_options
@@ -90,8 +88,6 @@ class GroupProblem(WorthProblem):
         if self.is_similar:
             variables["spread_of_groups"] = dims, np.exp(log_sds[..., 1])
         coordinates = {"group": np.asarray(self.names, dtype=str)}
-        stored_data = self.build_data_groups()
-        stored_data = stored_data._replace(constants=stored_data.constants | {POPULATION: GROUPS})
         return self.build_tree_from_variables(
-            variables, coordinates, log_tie, stored_data, attributes
+            variables, coordinates, log_tie, self.build_data_groups(), attributes
         )

@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.kinds import KINDS
 from thali._people.latent_class_results import new_class_probabilities
 from thali._people.people_argument import SIMILAR, LatentClasses, check_enough_respondents
-from thali._posterior.posterior_tree import MEMBERS, POPULATION, flatten_chains
+from thali._posterior.posterior_tree import MEMBERS, flatten_chains
 
 from ..people.answer_table import tabulate_answers
 from ..people.individual_posterior import refuse_data
@@ -92,7 +91,7 @@ class WorthClassProblem(WorthProblem):
             variables["spread_of_classes"] = dims, np.exp(log_sds[..., 1])
         coordinates = {"respondent": np.asarray(self.data.respondents, dtype=str)}
         stored_data = self.build_data_groups()
-        constants = stored_data.constants | {POPULATION: KINDS, "kinds": self.n_classes}
+        constants = stored_data.constants | {"kinds": self.n_classes}
         stored_data = stored_data._replace(constants=constants)
         return self.build_tree_from_variables(
             variables, coordinates, log_tie, stored_data, attributes

@@ -20,14 +20,14 @@ from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 from ..draws.feature_columns import concatenate_chain_columns
 from ..kernel_operations import is_scale_free
 from ..likelihoods.parameter_priors import Normal
-from ..samplers.evidence_chains import PriorLadder, build_ladders, place_first_levels, place_levels
-from ..samplers.sampling_task import build_task, compile_ahead
 from ..weight_priors import GammaWeights, NormalWeights
+from .evidence_chains import PriorLadder, build_ladders, place_first_levels, place_levels
+from .sampling_task import build_task, compile_ahead
 
 if TYPE_CHECKING:
     import pandas
 
-    from ..samplers.chains import SamplingTask
+    from .chains import SamplingTask
 
 PRIOR_DRAWS = 200  # draws from the prior that place the temperatures of the pilot
 # chains of the pilot, which places the temperatures of the run; it has 1 / PILOT_SHARE of its draws
@@ -44,18 +44,42 @@ def estimate_fit_evidence(model: Any, run_settings: EvidenceRun) -> LogEvidence:
         )
     check_unchanged(model)
     data = model._get_fit_data()
-    evidence = model._choose_population(data).estimate_evidence(
-        data, model._build_evidence_arguments(data), run_settings
-    )
+    evidence = estimate_evidence(model._build_evidence_arguments(data), data, run_settings, [data])
     if not evidence.usable:
         warn(ConvergenceWarning(evidence.convergence.message))
     return evidence
 
 
-def build_evidence_task(
+def estimate_evidence(
+    task_arguments: dict[str, Any], data: Any, run_settings: EvidenceRun, parts: Sequence[Any]
+) -> LogEvidence:
+    """Estimate the log evidence by tempered chains from posterior to prior.
+
+    Its constant is that of the `parts` of the data, such as the data of each group.
+    """
+    if run_settings.sensitivity and len(parts) > 1:
+        raise ArgumentError(
+            Argument("sensitivity"),
+            " requires one group of respondents; remove ",
+            Argument("sensitivity"),
+            ".",
+        )
+    task = _build_evidence_task(task_arguments, data, run_settings)
+    evidence, ladders = _run_ladders(
+        task, _build_constant(task_arguments["likelihood"], parts), run_settings
+    )
+    if not run_settings.sensitivity:
+        return evidence
+    return replace(
+        evidence,
+        sensitivity=_estimate_sensitivity(evidence, ladders, task_arguments, data, run_settings),
+    )
+
+
+def _build_evidence_task(
     task_arguments: dict[str, Any], data: Any, run_settings: EvidenceRun
 ) -> "SamplingTask":
-    """Check all arguments and build the evidence's sampling task for one group."""
+    """Check all arguments and build the evidence's sampling task."""
     task = build_task(
         data=data,
         draws=run_settings.draws,
@@ -70,11 +94,8 @@ def build_evidence_task(
     return task
 
 
-def run_ladders(
-    task: Any,
-    compute_constant: Callable[[Any], float],
-    run_settings: EvidenceRun,
-    ladder_class: Any = PriorLadder,
+def _run_ladders(
+    task: Any, compute_constant: Callable[[Any], float], run_settings: EvidenceRun
 ) -> tuple[LogEvidence, list[Any]]:
     """Run tempered chains from posterior to prior; return the log evidence and chains."""
     seeds = build_seed_sequence(run_settings.random_seed).spawn(3)
@@ -84,12 +105,8 @@ def run_ladders(
         run_settings.progressbar, "log evidence", n_sweeps, "sweeps", warn_duration
     ) as progress:
         compile_ahead(task, progress)
-        inverse_temperatures = _place_temperatures(
-            task, run_settings, seeds, progress, ladder_class
-        )
-        ladders = build_ladders(
-            task, inverse_temperatures, run_settings.chains, seeds[2], ladder_class
-        )
+        inverse_temperatures = _place_temperatures(task, run_settings, seeds, progress)
+        ladders = build_ladders(task, inverse_temperatures, run_settings.chains, seeds[2])
         run_in_threads(ladders, run_settings.cores, progress)
         progress.note("combining the draws of all temperatures")
         n_accepted = np.sum([chain.ladder.accepted for chain in ladders], axis=0)
@@ -105,7 +122,6 @@ def _place_temperatures(
     run_settings: EvidenceRun,
     seeds: Sequence[Any],
     progress: Progress,
-    ladder_class: Any,
 ) -> np.ndarray:
     """Choose inverse temperatures from 1 to 0 by short pilot runs."""
 
@@ -118,7 +134,6 @@ def _place_temperatures(
             inverse_temperatures,
             chains,
             seed,
-            ladder_class,
         )
         progress.note("placing the temperatures")
         run_in_threads(pilot_ladders, run_settings.cores, NoProgress())
@@ -146,7 +161,7 @@ def _stack_energies(ladders: Sequence[Any]) -> np.ndarray:
     return np.stack([ladder.energies for ladder in ladders])
 
 
-def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
+def _build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
     """Return a function of a chain: the log-likelihood constant that samplers omit."""
 
     def compute_constant(ladder: PriorLadder) -> float:
@@ -170,7 +185,7 @@ def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadde
 PRIOR_FACTORS = 0.5, 2.0  # of the scale of each prior
 
 
-def estimate_sensitivity(
+def _estimate_sensitivity(
     evidence: LogEvidence,
     ladders: Sequence[PriorLadder],
     task_arguments: dict[str, Any],
@@ -193,9 +208,9 @@ def estimate_sensitivity(
     for prior_name, changed_parts in _list_prior_changes(
         task_arguments, ladders[0].task.model, data
     ):
-        changed_evidence = run_ladders(
-            build_evidence_task(changed_parts, data, run_settings),
-            build_constant(changed_parts["likelihood"], [data]),
+        changed_evidence = _run_ladders(
+            _build_evidence_task(changed_parts, data, run_settings),
+            _build_constant(changed_parts["likelihood"], [data]),
             run_settings,
         )[0]
         table_rows[prior_name] = changed_evidence.value, changed_evidence.standard_error
