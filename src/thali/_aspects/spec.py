@@ -8,23 +8,19 @@ from thali._model.aliases import ALIASES_OF_ASPECTS
 from thali._model.command_line_options import (
     ALPHA,
     ALTERNATIVE,
-    BY,
     CHOSEN,
     CI,
     DESIGN,
     DISSIMILARITIES,
     DRAWS,
-    GROUP,
     LABELS,
     LAPSE,
     LEAF_LENGTH,
     METHOD,
-    PEOPLE,
-    PEOPLE_WITHOUT_CLASSES,
+    PEOPLE_OF_FEATURES,
     RESPONDENT,
     RUN,
     SEED,
-    SEGMENTS,
     SIMILAR,
     TABLE_OPTIONS,
     TASK,
@@ -51,10 +47,6 @@ def _limit_run_lengths(option: Option) -> Option:
 
 _ESTIMATES = ("expectation", "map-features", "conditional-map", "joint-map")
 
-_BY_HELP = (
-    "Respondent columns, such as age, that individual weights depend on;"
-    " implies --people individuals."
-)
 ELIMINATION = ModelSpec(
     name="elimination-by-aspects",
     aliases=("elimination", "EBA", "pIBP", *ALIASES_OF_ASPECTS),
@@ -95,13 +87,7 @@ ELIMINATION = ModelSpec(
         CHOSEN,
         *TABLE_OPTIONS,
         TIES,
-        GROUP.but(methods=_SAMPLED),
-        PEOPLE.but(methods=_SAMPLED),
-        BY.but(help=_BY_HELP, methods=_SAMPLED),
-        SEGMENTS.but(
-            help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}",
-            methods=_SAMPLED,
-        ),
+        PEOPLE_OF_FEATURES.but(methods=_SAMPLED),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},
@@ -193,9 +179,9 @@ ADDITIVE = ModelSpec(
         ),
         SIMILAR.but(methods=_SAMPLED),
         CI.but(methods=_SAMPLED),
-        GROUP.but(methods=_SAMPLED),
-        PEOPLE_WITHOUT_CLASSES.but(methods=_SAMPLED),
-        BY.but(help=_BY_HELP, methods=_SAMPLED),
+        PEOPLE_OF_FEATURES.but(
+            default="independent (the convergence check warns)", methods=_SAMPLED
+        ),
         TREE,
         LEAF_LENGTH,
         ALPHA,

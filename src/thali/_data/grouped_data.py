@@ -21,7 +21,7 @@ from .kinds import GROUPS, find_data_spec
 from .report_facts import MAX_LISTED, list_name_facts
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 class GroupedData(Judged, Mapping[str, Any]):
@@ -33,11 +33,8 @@ class GroupedData(Judged, Mapping[str, Any]):
     Parameters
     ----------
     data : mapping
-        From the name of each group to its `PairedComparisons`, `Choices`, `Similarities` or
-        `Triplets`. Data that say who answered make one by `by_respondent`, and but for similarities
-        by `by_group`.
-    people : DataFrame, optional
-        Where every group is a person: a row for each, by their names.
+        From the name of each group to its `PairedComparisons`, `Choices` or `Triplets`. Data that
+        say who answered make one by `by_group` or `by_respondent`.
 
     Attributes
     ----------
@@ -45,14 +42,12 @@ class GroupedData(Judged, Mapping[str, Any]):
         Of the groups.
     labels : tuple of str
         All options, in the order in which they first appear.
-    people : DataFrame or None
-        Where every group is a person: columns that describe them, one row each.
 
     Raises
     ------
     DataError
-        If there is no group, a group has no data, the groups have data of different kinds, no
-        option is in common, or `people` has not one row for each group.
+        If there is no group, a group has no data, the groups have data of different kinds, or no
+        option is in common.
 
     Examples
     --------
@@ -69,14 +64,13 @@ class GroupedData(Judged, Mapping[str, Any]):
     {'women': ('coffee',), 'men': ('tea',)}
     """
 
-    _FIELDS = ("names", "data", "people")
-    _IF_KNOWN = "people"
+    _FIELDS = ("names", "data")
 
     population = GROUPS
     names: tuple[str, ...]
     data: tuple[Any, ...]
 
-    def __init__(self, data: Mapping[Any, Any], people: "pd.DataFrame | None" = None) -> None:
+    def __init__(self, data: Mapping[Any, Any]) -> None:
         if not isinstance(data, Mapping):
             raise DataError(
                 f"Groups must be a mapping from group names to data; got {type(data).__name__}."
@@ -94,8 +88,8 @@ class GroupedData(Judged, Mapping[str, Any]):
         for group_name, dataset in zip(group_names, datasets, strict=True):
             if not isinstance(dataset, Judged) or not find_data_spec(dataset.kind).by_group:
                 raise DataError(
-                    f"Group {group_name!r} must be PairedComparisons, Choices, Similarities or"
-                    f" Triplets; got {type(dataset).__name__}. Omit groups without data."
+                    f"Group {group_name!r} must be PairedComparisons, Choices or Triplets; got"
+                    f" {type(dataset).__name__}. Omit groups without data."
                 )
             if type(dataset) is not type(datasets[0]):
                 raise DataError(
@@ -109,9 +103,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         for k, dataset in enumerate(datasets):
             if dataset.labels != all_labels:
                 aligned_datasets[k] = dataset.together([], all_labels)
-        if people is not None:
-            people = _check_people_rows(people, group_names)
-        self._freeze(group_names, tuple(aligned_datasets), people)
+        self._freeze(group_names, tuple(aligned_datasets))
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
@@ -125,14 +117,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         return len(self.names)
 
     def __str__(self) -> str:
-        return self.in_words(format_plural(len(self), "group"))
-
-    def in_words(self, group_count: str) -> str:
-        """Return a text on the groups' sizes and the number of options.
-
-        `group_count` is the number of groups as text, such as "3 groups". Groups of equal size are
-        not listed if they are many.
-        """
+        group_count = format_plural(len(self), "group")
         options_text = format_plural(self.n_options, self.data[0].option_word)
         answer_texts = [part.answers_in_words for part in self.data]
         if len(self) > 6 and len(set(answer_texts)) == 1:
@@ -158,9 +143,7 @@ class GroupedData(Judged, Mapping[str, Any]):
             ("Groups", f"{len(self):,}: {list_names(self.names, MAX_LISTED)}"),
             *list_name_facts("Options not judged", missing_texts),
         ]
-        if self.add_up:
-            facts += self.pooled()._facts()
-        return tuple(facts)
+        return tuple(facts + self.pooled()._facts())
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -176,11 +159,6 @@ class GroupedData(Judged, Mapping[str, Any]):
     def are_choices(self) -> bool:  # type: ignore[override]
         """Whether the data are choices among options."""
         return self.data[0].are_choices
-
-    @property
-    def add_up(self) -> bool:  # type: ignore[override]
-        """Whether the answers of several groups can be merged into one data object."""
-        return self.data[0].add_up
 
     @property
     def n_answers(self) -> int | float:
@@ -205,7 +183,7 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     def map_groups(self, function: Callable[[Any], Any]) -> "GroupedData":
         """Return groups with `function(data)` for the data of each group."""
-        return GroupedData({name: function(part) for name, part in self.items()}, self.people)
+        return GroupedData({name: function(part) for name, part in self.items()})
 
     def without_ties(self, how: str) -> "GroupedData":
         """Return the data with ties halved ("half") or dropped ("drop") in each group.
@@ -220,14 +198,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         return self.map_groups(lambda part: part.with_covariates(names))
 
     def pooled(self) -> Any:
-        """Merge the data of all groups into one data object.
-
-        Raises
-        ------
-        DataError
-            If the data are similarities, of which a mean is another datum: see
-            `Similarities.from_respondents`.
-        """
+        """Merge the data of all groups into one data object."""
         return self.data[0].together(self.data[1:], self.labels)
 
     def warn_if_unusual(self) -> None:
@@ -236,8 +207,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         These are options that a group did not judge or that nothing connects, and names that occur
         in several groups.
         """
-        if self.add_up:
-            self.pooled().warn_if_unusual()
+        self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
             unjudged_text = "; ".join(
                 f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items()
@@ -258,32 +228,6 @@ class GroupedData(Judged, Mapping[str, Any]):
                     " another group is treated as another respondent."
                 )
             )
-
-
-def _check_people_rows(people: Any, group_names: tuple[str, ...]) -> "pd.DataFrame":
-    """Return the rows of the table `people` in the order of `group_names`."""
-    import pandas as pd
-
-    if not isinstance(people, pd.DataFrame):
-        raise DataError(
-            f"`people` must be a table with one row per group; got {type(people).__name__}."
-        )
-    row_labels = list(map(format_label, people.index))
-    if missing_names := [name for name in group_names if name not in row_labels]:
-        rows_found = "it has no rows"
-        if row_labels:
-            rows_found = f"its rows are {shorten(row_labels)}"
-        raise DataError(
-            f"`people` must have a row named after each group; {rows_found}, so there is no row for"
-            f" {missing_names[0]!r}."
-        )
-    if has_repeats(row_labels):
-        repeated_name = next(name for name in row_labels if row_labels.count(name) > 1)
-        raise DataError(
-            f"`people` must have one row per group; {repeated_name!r} has"
-            f" {row_labels.count(repeated_name)}."
-        )
-    return people.set_axis(pd.Index(row_labels, name=people.index.name)).loc[list(group_names)]
 
 
 def _check_equal_covariates(

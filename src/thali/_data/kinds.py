@@ -15,9 +15,7 @@ CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user
 
-# Populations: equal respondents, groups of them, respondents with individual weights, latent
-# classes.
-ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
+ONE, GROUPS = "one", "groups"  # populations: equal respondents, groups of them
 
 # of experiments: the attribute that distinguishes products from the no-choice option, and levels
 INSIDE = "inside"
@@ -40,7 +38,7 @@ SPECS: tuple[DataSpec, ...] = (
         ),
         example="EliminationByAspects()",
         compared="BTL,inferred aspects=ibp",
-        compared_by_group="common,free,similar",
+        compared_by_group="common:BTL,free:BTL,similar:BTL",
         by_group=True,
         has_classes=True,
     ),
@@ -69,7 +67,7 @@ SPECS: tuple[DataSpec, ...] = (
         matrix="which counts how often the row was chosen over the column",
         example="EliminationByAspects()",
         compared="BTL,inferred aspects=ibp",
-        compared_by_group="common,free,similar",
+        compared_by_group="common:BTL,free:BTL,similar:BTL",
         by_group=True,
         has_classes=True,
         by_people=True,
@@ -87,8 +85,6 @@ SPECS: tuple[DataSpec, ...] = (
         matrix="which contains the similarity of the row and column objects",
         example="AdditiveClustering()",
         compared="ibp",
-        compared_by_group="free,similar",
-        by_group=True,
         of_objects=True,
     ),
     DataSpec(
@@ -103,7 +99,6 @@ SPECS: tuple[DataSpec, ...] = (
         ),
         example="AdditiveClustering()",
         compared="ibp",
-        compared_by_group="common,free,similar",
         by_group=True,
         of_objects=True,
     ),

@@ -138,25 +138,21 @@ LEAF_LENGTH = Option(
 GROUP = Option(
     "group",
     "Column that contains the group of each respondent, or the respondent column (one group per"
-    " respondent). All groups share the same aspects or features, with different weights.",
+    " respondent). Each group has different worths.",
     to=DATA,
     default="none",
     metavar="COLUMN",
 )
-GROUP_OF_WORTHS = GROUP.but(
-    help="Column that contains the group of each respondent, or the respondent column (one group"
-    " per respondent). Each group has different worths.",
-)
 PEOPLE = Option(
     "people",
     "How respondents differ. independent: no differences, and all answers are independent;"
-    " adjusted: no differences, but intervals generalise to new respondents; individuals: the"
-    " weights of each respondent vary around common weights; classes:K (choices only): K latent"
-    " classes; classes:K:similar: K latent classes whose weights vary around common weights;"
-    " groups:similar or groups:common (with --group): groups have similar or the same weights.",
+    " adjusted: no differences, but intervals generalise to new respondents; individuals: each"
+    " respondent has individual worths, which vary around those of the population; classes:K: K"
+    " latent classes; classes:K:similar: K latent classes whose worths vary around common ones;"
+    " groups:similar or groups:common (with --group): groups have similar or the same worths.",
     PEOPLE_VALUE,
-    default="independent (the convergence check warns; maximum-likelihood: errors over"
-    " respondents); with --group groups:free",
+    default="individuals for rankings, larger sets, and best and worst choices; else adjusted,"
+    " independent with mcmc; with --group groups:free",
     metavar="individuals|adjusted|independent|classes:K|groups:WEIGHTS",
     words={
         "independent": INDEPENDENT,
@@ -168,20 +164,14 @@ PEOPLE = Option(
         "groups:common": Groups("common"),
     },
 )
-PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
-    default="independent (the convergence check warns); with --group groups:free",
-    words={
-        word: value for word, value in PEOPLE.words.items() if not isinstance(value, LatentClasses)
-    },
-)
-PEOPLE_OF_WORTHS = PEOPLE.but(
-    help="How respondents differ. independent: no differences, and all answers are independent;"
-    " adjusted: no differences, but intervals generalise to new respondents; individuals: each"
-    " respondent has individual worths, which vary around those of the population; classes:K: K"
-    " latent classes; classes:K:similar: K latent classes whose worths vary around common ones;"
-    " groups:similar or groups:common (with --group): groups have similar or the same worths.",
-    default="individuals for rankings, larger sets, and best and worst choices; else adjusted,"
-    " independent with mcmc; with --group groups:free",
+PEOPLE_OF_FEATURES = PEOPLE.but(
+    help="Repeated answers of a respondent. independent: all answers are independent; adjusted:"
+    " intervals generalise to new respondents.",
+    default="independent (the convergence check warns; maximum-likelihood: errors over"
+    " respondents)",
+    metavar="adjusted|independent",
+    words={"independent": INDEPENDENT, "adjusted": ADJUSTED},
+    type=str,
 )
 SIGNS = Option(
     "signs",

@@ -10,6 +10,7 @@ from thali._people.people_argument import parse_people
 from thali._posterior.respondent_dependence import INDIVIDUALS
 from thali.errors import DataError
 
+from .model_spec import PEOPLE_VALUE
 from .registry import SPECS, find_spec_by_name
 
 MIN_TASKS = 4  # of the median respondent; from here on respondents have individual utilities
@@ -62,16 +63,25 @@ class ModelOffer(NamedTuple):
         """The `ModelSpec` of the model."""
         return find_spec_by_name(self.name)
 
-    def has_options(self, option_words: Iterable[str]) -> bool:
+    def has_options(self, typed: Iterable[str]) -> bool:
         """Return whether the model's default method takes all these command-line options.
 
-        Any method counts if one is named.
+        Any method counts if one is named. `typed` are words, or a mapping of words to typed values,
+        of which that of --people counts.
         """
         spec = self.spec
-        option_words = {*option_words}
+        option_words = {*typed}
         options = spec.options
         if spec.methods and not spec.method_of_individuals and "method" not in option_words:
             options = spec.select_options(spec.methods[0])
+        if isinstance(typed, Mapping) and "people" in typed:
+            options = [
+                option
+                for option in options
+                if option.word != "people"
+                or option.type == PEOPLE_VALUE
+                or typed["people"] in option.words
+            ]
         return {option.word for option in options}.issuperset(option_words)
 
 
@@ -128,7 +138,6 @@ def list_offers(data_kind: str) -> list[ModelOffer]:
 def choose_default_model(data: Any, option_words: Iterable[str] = ()) -> DefaultModel:
     """Choose the default model for a data set and the command-line options typed."""
     is_individual_excluded = excludes_individuals(option_words)
-    option_words = {*option_words}
     if get_data_form(data) == DataForm(CHOICES, GROUPS):
         data = data.pooled()
     offers = list_offers(data.kind)
@@ -148,7 +157,9 @@ def choose_default_model(data: Any, option_words: Iterable[str] = ()) -> Default
     other_names = [
         candidate.name
         for candidate in offers
-        if candidate.is_possible(data) and candidate is not offer
+        if candidate.is_possible(data)
+        and candidate is not offer
+        and candidate.has_options(option_words)
     ]
     return DefaultModel(offer, settings, other_names)
 

@@ -224,8 +224,8 @@ def check_equal_respondents(people: Any, data: Any) -> None:
             people,
             [f"thali.people.{pooled!r}"],
             [],
-            " Where respondents differ, fit each group separately; for choices, BradleyTerryLuce has"
-            " worths of individuals, latent classes and groups.",
+            " Where respondents differ, fit each group separately; for choices, BradleyTerryLuce"
+            " has worths of individuals, latent classes and groups.",
         )
     if isinstance(data, Mapping) and people != pooled:
         raise unexpected_groups_error(data, pooled)

@@ -6,7 +6,7 @@ column.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -58,14 +58,6 @@ class FeatureColumns:
     def slot(self) -> np.ndarray:
         """Position of each feature within its draw, as in padded arrays."""
         return np.arange(len(self.sizes)) - self.column_offsets[self.draw]
-
-    def replace_weights(self, weights: np.ndarray, unique_weights: np.ndarray) -> "FeatureColumns":
-        """Return the same features with other weights, sharing all other arrays."""
-        reweighted = replace(self, weights=weights, unique_weights=unique_weights)
-        vars(reweighted).update(
-            {name: getattr(self, name) for name in ("column_offsets", "owner_offsets", "draw")}
-        )
-        return reweighted
 
     def select_draw(self, draw: int) -> "FeatureColumns":
         """Return the features of one draw."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.grouped_data import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.index_arithmetic import repeat_indices
 from thali._inference.markov_chains import Run
@@ -427,13 +426,6 @@ def find_probable_features(data: Any, task_arguments: dict[str, Any]) -> np.ndar
     """
     if isinstance(prior := task_arguments["prior"], Given):
         return prior.matrix.T.astype(bool)
-    # features of all groups; equal features are merged later
-    if isinstance(data, GroupedData):
-        if not data.add_up:
-            return np.concatenate(
-                [find_probable_features(part, task_arguments) for part in data.data]
-            )
-        data = data.pooled()
     task_arguments = task_arguments | {"tempering": False}
     plan_runs, find_best = _SEARCHES[data.kind]
     fit_task = build_task(data=data, draws=1, tune=0, thin=1, **task_arguments)

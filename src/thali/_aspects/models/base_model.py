@@ -16,7 +16,7 @@ from thali._people.people_argument import check_equal_respondents, check_not_gro
 from thali._posterior.log_evidence import LogEvidence
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.posterior_tree import Posterior
-from thali.errors import ArgumentError, DataError, Setting
+from thali.errors import DataError, Setting
 
 from ..samplers.sampling_task import build_task
 from ..simulation import build_observed, sample_prior_features, simulate_replicates
@@ -41,14 +41,7 @@ def pool_groups(data: Any, people: Any) -> Any:
     if not isinstance(data, Mapping):
         check_not_groups(people)
         return data
-    groups = GroupedData(data)
-    if not groups.add_up:
-        raise ArgumentError(
-            Setting("people", people),
-            " requires counts; for similarities, average the data of all groups with"
-            " Similarities.from_respondents and fit the average.",
-        )
-    return groups.pooled()
+    return GroupedData(data).pooled()
 
 
 class LatentFeatures(MarkovChainModel):

@@ -31,11 +31,10 @@ ASPECT_CANDIDATES = (
 GROUP_CANDIDATES = (
     ComparisonCandidate("Bradley-Terry-Luce with the same worths", "common:BTL", (COMPARE,)),
     ComparisonCandidate("Bradley-Terry-Luce with worths by group", "free:BTL", (COMPARE,)),
-    ComparisonCandidate("shared aspects with the same weights", "common", (EVIDENCE,)),
-    ComparisonCandidate("shared aspects with weights by group", "free", (EVIDENCE,)),
-    ComparisonCandidate("shared aspects with similar weights", "similar", ()),
+    ComparisonCandidate("Bradley-Terry-Luce with similar worths", "similar:BTL", ()),
+    ComparisonCandidate("shared aspects with the same weights", "common:ibp", ()),
 )
-_GROUP_FEATURE_CANDIDATES = (
+_FEATURE_CANDIDATES = (
     ComparisonCandidate("features with the same weights", "common", _BOTH),
     ComparisonCandidate("features with weights by group", "free", _BOTH),
     ComparisonCandidate("features with similar weights", "similar", ()),
@@ -58,8 +57,6 @@ def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
             return GROUP_CANDIDATES
         return ASPECT_CANDIDATES
     if features_argument:
-        if has_groups(study):
-            return _GROUP_FEATURE_CANDIDATES
         return _FEATURE_CANDIDATES
     candidates = []
     for offer in list_offers(data_kind):
@@ -73,7 +70,7 @@ def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
 
 def has_evidence(study: StudyFolder) -> bool:
     """Return whether the models for a study's data have a log evidence."""
-    return bool(get_features_argument(_read_data_kind(study)))
+    return bool(get_features_argument(_read_data_kind(study))) and not has_groups(study)
 
 
 def has_groups(study: StudyFolder) -> bool:

@@ -311,7 +311,7 @@ class _JudgementQuestions(_DataQuestions):
         if GROUP in typed:
             return [GROUP]
         question_names = []
-        if data.respondents and offered.get(GROUP):
+        if data.are_choices and data.respondents and offered.get(GROUP):
             question_names.append(GROUP)
         if data.forward is not None:
             question_names.append(COVARIATES)

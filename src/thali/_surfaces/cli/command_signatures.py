@@ -233,9 +233,8 @@ def compare(
             " A model is a name of thali fit --model (such as plackett-luce), with default"
             " settings; a value of --aspects or --features (such as ibp or unique); or tree"
             " (with --tree; tree:0.5 sets the leaf length to 0.5). With --group, also common,"
-            " free or similar: the weights of the groups. With respondents, also a value of"
-            " --people (such as adjusted or classes:2). similar:BTL and classes:2:BTL"
-            " have worths instead of inferred aspects. For choice experiments,"
+            " free:BTL or similar:BTL: the worths of the groups. With respondents, also a value of"
+            " --people, such as adjusted, individuals:BTL or classes:2:BTL. For choice experiments,"
             " attention:hierarchical-logit adds attribute non-attendance.",
             show_default="default models for the kind of data",
         ),

@@ -2,7 +2,7 @@
 
 import math
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from thali._data.kinds import PAIRS, SPECS
 from thali._inference.user_warnings import silence_warnings
 from thali._input_files import Source, read_source, read_standard_input
-from thali._labels import format_label, format_plural, shorten, suggest
+from thali._labels import format_plural, shorten, suggest
 from thali._model.command_line_options import RESPONDENT
 from thali._model.model_spec import ModelSpec
 from thali.errors import Argument, Clause, DataError, Setting, prefix_errors
@@ -224,11 +224,7 @@ def _split_by_group(
     """Split the data by a column of groups; also return sentences on them."""
     from thali._data.grouped_data import GroupedData
 
-    if not data.add_up:
-        grouped_data = GroupedData(
-            _read_rows_by_group(named_data.table, spec, read_arguments, group_column)
-        )
-    elif data.people is not None and group_column in map(str, data.people.columns):
+    if data.people is not None and group_column in map(str, data.people.columns):
         grouped_data = GroupedData(data.by_group(group_column))
     else:
         respondent_data, _ = recognise_table(
@@ -243,7 +239,7 @@ def _split_by_group(
             Argument("group"),
             ".",
         )
-    if data.add_up and len(grouped_data) == data.n_answers:
+    if len(grouped_data) == data.n_answers:
         raise DataError(
             f"Column {group_column!r} has a different value in every row; name a column with"
             " repeated values."
@@ -251,25 +247,6 @@ def _split_by_group(
     if read_arguments.get("ties") in _TIES:
         grouped_data = grouped_data.without_ties(read_arguments["ties"])
     return grouped_data, [*sentences, f"by {group_column!r}: {grouped_data}"]
-
-
-def _read_rows_by_group(
-    table: "RawTable", spec: ModelSpec, read_arguments: dict[str, Any], group_column: str
-) -> dict[str, Any]:
-    """Read the table's rows with each value of a column as separate data."""
-    from thali._data.column_readers import get_column
-
-    with prefix_errors(table.file):
-        group_labels = get_column(table.frame, group_column).map(format_label)
-    data_by_group = {}
-    for group in filter(None, dict.fromkeys(group_labels)):  # rows with an empty cell have no group
-        group_table = replace(
-            table,
-            frame=table.frame.loc[group_labels == group],
-            file=f"{table.file}, {group_column} {group!r}",
-        )
-        data_by_group[group] = recognise_table(group_table, spec.data, read_arguments).build()[0]
-    return data_by_group
 
 
 def add_option_covariates(data: Any, path: Path) -> Any:

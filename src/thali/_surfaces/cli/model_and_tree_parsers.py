@@ -177,30 +177,50 @@ def parse_models(
 def _parse_people_prefix(model_text: str, data_form: DataForm) -> tuple[dict[str, Any], str]:
     """Split a prefix such as "individuals:" off a model text; return parameters, rest."""
     prefix, _, model_part = model_text.partition(":")
-    if data_form.has_groups and prefix in (FREE, SIMILAR, COMMON):
-        return {"people": Groups(prefix)}, model_part or "ibp"
-    if (
-        not data_form.has_groups
-        and get_features_argument(data_form.kind) == "aspects"
-        and prefix in (INDEPENDENT, ADJUSTED, INDIVIDUALS)
-    ):
-        return {"people": parse_people(prefix)}, model_part or "ibp"
+    if data_form.has_groups:
+        return _parse_group_weights(model_text)
+    if get_features_argument(data_form.kind) == "aspects":
+        if prefix in (INDEPENDENT, ADJUSTED):
+            return {"people": parse_people(prefix)}, model_part or "ibp"
+        if prefix == INDIVIDUALS:
+            return {"people": parse_people(prefix)}, _require_worths(model_text, model_part)
     if _find_attention_spec(model_text) is not None:
         return {ATTENTION.name: True}, model_part
-    if (
-        prefix == "classes"
-        and not data_form.has_groups
-        and find_data_spec(data_form.kind).has_classes
-    ):
+    if prefix == "classes" and find_data_spec(data_form.kind).has_classes:
         n_classes, _, model_part = model_part.partition(":")
         if not n_classes.isdecimal():
             raise ArgumentError(
                 f"{model_text!r} in --models must have the form classes:N, such as classes:2."
             )
-        return {"people": LatentClasses(int(n_classes))}, model_part or "ibp"
-    if data_form.has_groups:
-        return {"people": Groups()}, model_text
+        return {"people": LatentClasses(int(n_classes))}, _require_worths(model_text, model_part)
     return {}, model_text
+
+
+def _parse_group_weights(model_text: str) -> tuple[dict[str, Any], str]:
+    """Split a prefix such as "free:" off a model text; return parameters, rest."""
+    prefix, _, model_part = model_text.partition(":")
+    if prefix == COMMON:
+        return {"people": Groups(COMMON)}, model_part or "ibp"
+    if prefix in (FREE, SIMILAR):
+        return {"people": Groups(prefix)}, _require_worths(model_text, model_part)
+    if _names_worths(model_text):
+        return {"people": Groups()}, model_text
+    return {"people": Groups(COMMON)}, model_text
+
+
+def _names_worths(model_text: str) -> bool:
+    """Return whether an entry of --models is the model of worths."""
+    return find_spec_by_name(model_text) is find_spec_by_name(WORTHS)
+
+
+def _require_worths(model_text: str, model_part: str) -> str:
+    """Return the model after a prefix, worths if there is none; raise for other models."""
+    if model_part and not _names_worths(model_part):
+        raise ArgumentError(
+            f"{model_text!r} in --models requires worths, whose respondents differ; type"
+            f" {model_text.removesuffix(model_part)}{WORTHS}."
+        )
+    return WORTHS
 
 
 def find_named_specs(text: str) -> list["ModelSpec"]:

@@ -16,7 +16,7 @@ from thali._labels import format_plural
 from thali._model.command_line_options import TABLE_OPTIONS
 from thali._model.finding import Findings
 from thali._model.finding_settings import AnswerSettings
-from thali._model.model_spec import FIT, MODEL, ModelSpec
+from thali._model.model_spec import FIT, MODEL, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
 from ...figure_files import Figures
@@ -137,12 +137,26 @@ def _list_file_arguments(
 
 def _parse_table_arguments(terminal: Terminal, typed: dict[str, Any]) -> dict[str, Any]:
     """Parse all typed options; return the options that describe the table."""
-    option_by_word = {word: owned[0][1] for word, owned in index_options().items()}
+    options_by_word = {
+        word: [option for _, option in owned] for word, owned in index_options().items()
+    }
     # of options with equal names, --respondent of tables comes first
-    terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *option_by_word.values()])
+    first_options = [options[0] for options in options_by_word.values()]
+    terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *first_options])
     return select_table_arguments(
-        {word: parse_option(option_by_word[word], text) for word, text in typed.items()}
+        {word: _parse_for_any_model(options_by_word[word], text) for word, text in typed.items()}
     )
+
+
+def _parse_for_any_model(options: list[Option], text: Any) -> Any:
+    """Parse the text typed after an option of several models; raise if no model accepts it."""
+    for option in options:
+        try:
+            return parse_option(option, text)
+        except ArgumentError:
+            continue
+    # the error that lists the most words
+    return parse_option(max(options, key=lambda option: len(option.words)), text)
 
 
 def _check_destinations(out_folder: Path | None, slides: Path | None) -> None:
