@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from thali._argument_checks import (
+    check_allowed,
     check_integer,
     check_integers,
     check_open_interval,
@@ -13,7 +14,7 @@ from thali._argument_checks import (
 )
 from thali._data import column_roles as roles
 from thali._data.kinds import SIMILARITIES
-from thali._people.people_argument import Groups, Individuals, LatentClasses
+from thali._people.people_argument import WORDS, Groups, Individuals, LatentClasses
 from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT
 
 from .model_spec import (
@@ -171,7 +172,7 @@ PEOPLE_OF_FEATURES = PEOPLE.but(
     " respondents)",
     metavar="adjusted|independent",
     words={"independent": INDEPENDENT, "adjusted": ADJUSTED},
-    type=str,
+    check=partial(check_allowed, choices=WORDS),
 )
 SIGNS = Option(
     "signs",

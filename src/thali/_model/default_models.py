@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, get_data_form
-from thali._people.people_argument import parse_people
+from thali._people.people_argument import WORDS, parse_people
 from thali._posterior.respondent_dependence import INDIVIDUALS
 from thali.errors import DataError
 
-from .model_spec import PEOPLE_VALUE
 from .registry import SPECS, find_spec_by_name
 
 MIN_TASKS = 4  # of the median respondent; from here on respondents have individual utilities
@@ -78,9 +77,7 @@ class ModelOffer(NamedTuple):
             options = [
                 option
                 for option in options
-                if option.word != "people"
-                or option.type == PEOPLE_VALUE
-                or typed["people"] in option.words
+                if option.word != "people" or option.check is None or typed["people"] in WORDS
             ]
         return {option.word for option in options}.issuperset(option_words)
 
