@@ -16,7 +16,6 @@ worths_in_time         the ratings of options in each period
 ranks                  the probability of each rank of each option
 individuals            the preferences of each respondent, and of the population
 reach                  the sets of options that reach most respondents
-group_weights          the weight of each aspect in each group of respondents
 tree                   a tree over options
 preference_tree        a preference tree, its branches as long as the weights
 utility_scale          utilities with error bars

@@ -141,7 +141,7 @@ def append_rows(stacked: Any, rows: Any) -> Any:
 
 def double_capacity(states: FeatureState) -> FeatureState:
     """Copy stacked states into arrays with twice the room for features."""
-    copies = [replica(states, t) for t in range(count_groups(states))]
+    copies = [replica(states, t) for t in range(count_replicas(states))]
     return stack_states([resize_state(b, 2 * capacity(b)) for b in copies])
 
 
@@ -180,8 +180,8 @@ def capacity(b: Any) -> Any:
 
 
 @scalar
-def count_groups(states: Any) -> Any:
-    """Return the number of groups whose states are stacked."""
+def count_replicas(states: Any) -> Any:
+    """Return the number of replicas whose states are stacked."""
     return states.w.shape[0]
 
 

@@ -71,7 +71,6 @@ class StoredData(NamedTuple):
     observed: dict[Any, Any]  # group observed_data
     constants: dict[Any, Any]  # group constant_data
     coordinates: dict[Any, Any]  # of both groups
-    rows: tuple[str, ...]  # dimensions of the data
 
     @property
     def log_constant(self) -> float:
@@ -101,9 +100,7 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
         covariate_variables, covariate_names = store_covariates(data.covariates)
         constants |= covariate_variables
         coordinates |= covariate_names
-    return StoredData(
-        PAIRS, log_coefficients, observed, constants, coordinates, ("compared_pair", "cell")
-    )
+    return StoredData(PAIRS, log_coefficients, observed, constants, coordinates)
 
 
 def store_sets(data: "Choices", lapse: float) -> StoredData:
@@ -112,13 +109,10 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
     questions = data.questions()
     coefficients = questions.log_coefficients()
     set_names = join_set_members(data)
-    data_kind, coordinates, row_dimensions = (
-        BEST_WORST,
-        {"set": set_names},
-        ("set", "place", "answer"),
-    )
+    data_kind, answer_dimension = BEST_WORST, "answer"
+    coordinates = {"set": set_names}
     if data.worst is None:
-        data_kind, row_dimensions = CHOICES, ("set", "place")
+        data_kind, answer_dimension = CHOICES, "place"
         coordinates |= {
             "offered": ("place", set_names[data.set_of]),
             "alternative": ("place", labels[data.members]),
@@ -129,8 +123,8 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
         "log_multinomial_coefficient": ("set", coefficients),
         "lapse": float(lapse),
     }
-    observed = {"chosen": (row_dimensions[-1], convert_counts(questions.counts))}
-    return StoredData(data_kind, coefficients, observed, constants, coordinates, row_dimensions)
+    observed = {"chosen": (answer_dimension, convert_counts(questions.counts))}
+    return StoredData(data_kind, coefficients, observed, constants, coordinates)
 
 
 def join_set_members(data: "Choices") -> np.ndarray:

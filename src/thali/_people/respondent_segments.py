@@ -18,8 +18,6 @@ from thali._posterior.posterior_interval import INTERVAL, compute_interval, inte
 from thali._printed_result import printed_dataclass
 from thali.errors import Argument, DataError
 
-from .latent_class_alignment import share_by_class
-
 MAX_TRIED = 6  # maximum of segments if their number is not given
 _AS_STABLE = 0.05  # difference of stability below which more segments are better
 _CLOSEST = 0.02  # minimum distance of a preference to 0 and 1
@@ -260,6 +258,11 @@ def _assign_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator)
     labels = np.stack([compute_squared_distances(draw, centres).argmin(axis=1) for draw in points])
     by_size = argsort_descending(np.bincount(labels.ravel(), minlength=n_segments))
     return np.argsort(by_size)[labels]
+
+
+def share_by_class(members: np.ndarray, n_classes: int, axis: int) -> np.ndarray:
+    """Return the share of members in each class along `axis`; classes last."""
+    return np.stack([(members == g).mean(axis=axis) for g in range(n_classes)], axis=-1)
 
 
 def _find_most_frequent_segment(labels: np.ndarray, n_segments: int) -> np.ndarray:

@@ -4,7 +4,6 @@ from .classifier_calibration import calibration as calibration
 from .demand_curve import demand as demand
 from .feature_matrix import features as features
 from .feature_membership import membership as membership
-from .group_weights import group_weights as group_weights
 from .individual_shares import individuals as individuals
 from .judge_discrimination import judges as judges
 from .leaderboard import leaderboard as leaderboard

@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ArgumentError
-
 from ._fonts import picture
 from ._style import (
     COLOURS,
@@ -50,11 +48,6 @@ def individuals(
     -------
     matplotlib axes
 
-    Raises
-    ------
-    ArgumentError
-        If the table contains weights of features instead of shares of options.
-
     Examples
     --------
     >>> import pandas as pd
@@ -65,11 +58,6 @@ def individuals(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['milk', 'tea']
     """
-    if "option" not in table.index.names:
-        raise ArgumentError(
-            "plots.individuals requires individual shares of options, but these respondents have"
-            " weights of features; use plots.group_weights."
-        )
     shares = table["mean"].unstack("option")
     mean_shares = shares.mean()
     if population is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from thali._data.kinds import (
 )
 from thali._inference.index_arithmetic import part_bounds
 
-from .datatree_files import build_tree
 from .respondent_dependence import Dependence, read_dependence
 
 if TYPE_CHECKING:
@@ -119,22 +118,6 @@ class Posterior(PosteriorTree):
             return self.tree[LATENT].dataset
         return xr.Dataset()
 
-    def merge_draws(self) -> "xarray.Dataset":
-        """Return one dataset of all draws, `latent` included; `split_draws` splits it."""
-        return self.draws.merge(self.latent)
-
-    @classmethod
-    def from_groups(
-        cls, groups: "Mapping[str, xarray.Dataset]", attributes: Mapping[Any, Any]
-    ) -> Self:
-        """Build the view of a new tree from datasets by group name."""
-        return cls(build_tree(groups, attributes))
-
-    def replace_groups(self, groups: "Mapping[str, xarray.Dataset]") -> Self:
-        """Return a copy with some datasets of the tree replaced."""
-        current_groups = {str(name): node.dataset for name, node in self.tree.children.items()}
-        return self.from_groups({**current_groups, **groups}, self.attributes)
-
     # data and respondents -------------------------------------------------------------------------
 
     @cached_property
@@ -170,11 +153,6 @@ class Posterior(PosteriorTree):
         return self.draws.sizes["option"]
 
     # latent classes -------------------------------------------------------------------------------
-
-    @property
-    def has_classes(self) -> bool:
-        """Whether respondents are in latent classes."""
-        return MEMBERS in self.latent
 
     @property
     def members(self) -> np.ndarray:

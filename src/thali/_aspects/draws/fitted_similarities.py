@@ -72,7 +72,6 @@ def build_similarities_part(
         },
         pointwise=pointwise_variables,
         observed_coordinates=pair_coordinates("measured_pair", labels, data.first, data.second),
-        rows=("measured_pair",),
     )
 
 

@@ -1,6 +1,6 @@
 """Draws of latent-feature models as a tree in the ArviZ schema."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -75,13 +75,6 @@ class DataPart:
     # group log_likelihood; empty above 2,000 pairs
     pointwise: dict[Any, Any] = field(default_factory=dict)
     observed_coordinates: dict[Any, Any] = field(default_factory=dict)  # of these three groups
-    # dimensions of the data, which differ between groups of respondents
-    rows: tuple[str, ...] = ()
-    # (draws,) scale of weights and constant, if only their ratios affect the likelihood
-    scale: np.ndarray | None = None
-    common: tuple[str, ...] = ()  # variables of parameters that all groups share
-    # probabilities of all answers (draws, answers); None: too many
-    answers: Callable[[], np.ndarray] | None = None
 
 
 class KeptDraws(NamedTuple):
@@ -103,18 +96,13 @@ class KeptDraws(NamedTuple):
         """Stack draws of a likelihood parameter, shape (n_chains, n_draws)."""
         return self.stack_chains(chain.extra[name] for chain in self.chains)
 
-    def build_variables(self, log_constant: float, similar: bool = False) -> dict[Any, Any]:
-        """Return n_features, alpha, log-likelihood (and kappa) of all draws, (chain, draw).
-
-        The weights of `similar` groups or classes have a parameter kappa.
-        """
+    def build_variables(self, log_constant: float) -> dict[Any, Any]:
+        """Return n_features, alpha and log-likelihood of all draws, (chain, draw)."""
         arrays_by_name = {
             "n_features": [chain.n_features for chain in self.chains],
             "alpha": [chain.alpha for chain in self.chains],
             "log_likelihood": [chain.log_likelihood + log_constant for chain in self.chains],
         }
-        if similar:
-            arrays_by_name["kappa"] = [chain.extra["kappa"] for chain in self.chains]
         return {
             name: (("chain", "draw"), self.stack_chains(arrays))
             for name, arrays in arrays_by_name.items()
@@ -158,7 +146,7 @@ def build_datatree(
     attrs: Mapping[str, object] | None = None,
     task: "SamplingTask | None" = None,
 ) -> "xarray.DataTree":
-    """Build the posterior tree (ArviZ schema) of one group from all chains."""
+    """Build the posterior tree (ArviZ schema) from all chains."""
     import xarray as xr
 
     kept_draws = select_kept_draws(chains)

@@ -79,8 +79,6 @@ def build_triplets_part(
             "has_constant": constant is not None,
         },
         pointwise=pointwise_variables,
-        rows=("set", "place"),
-        scale=compute_mean_weight(feature_columns, constant),
     )
 
 

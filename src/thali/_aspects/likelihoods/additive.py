@@ -104,7 +104,6 @@ class Additive:
     approximate = None  # chains need no other likelihood to find their start
     # stored with the draws in addition to features and weights
     parameters: ClassVar[tuple[str, ...]] = ("constant", "sigma")
-    common_parameters: ClassVar[tuple[str, ...]] = ()  # shared by several groups
 
     def __post_init__(self) -> None:
         """Raise ArgumentError unless `sigma` and `variance` are valid."""

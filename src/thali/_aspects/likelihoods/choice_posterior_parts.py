@@ -1,7 +1,6 @@
 """Parts of the posterior tree about choices: probabilities and pointwise log-likelihoods."""
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from ..draws.pair_probabilities import (
     iterate_advantages,
 )
 from ..draws.posterior_tree import DataPart
-from .answer_probabilities import build_choice_probabilities, build_comparison_probabilities
+from .answer_probabilities import build_choice_probabilities
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -43,7 +42,6 @@ def build_data_part(stored_data: StoredData, has_unique: bool) -> DataPart:
         observed=stored_data.observed,
         constants=stored_data.constants | {"unique": bool(has_unique)},
         observed_coordinates=stored_data.coordinates,
-        rows=stored_data.rows,
     )
 
 
@@ -62,7 +60,7 @@ def build_pairs_part(
 
     `tie` and `beta` are the tie parameters and covariate coefficients per draw.
     """
-    labels, comparison_cells = np.asarray(data.labels, dtype=str), data.cells
+    labels = np.asarray(data.labels, dtype=str)
     stored_data = store_pairs(data, lapse, tie is not None)
     variables = {
         "unique_weights": (
@@ -70,15 +68,10 @@ def build_pairs_part(
             feature_columns.unique_weights.reshape(*shape, -1),
         )
     }
-    coordinates, pointwise_variables, compute_answers = {}, {}, None
+    coordinates, pointwise_variables = {}, {}
     if beta is not None:
         variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
         coordinates = {COVARIATE: stored_data.coordinates[COVARIATE]}
-    if stores_pairs and len(comparison_cells.pair) <= MAX_PAIRS:
-        compute_answers = partial(
-            build_comparison_probabilities(feature_columns, data, lapse, tie, beta),
-            slice(0, len(comparison_cells.pair)),
-        )
     if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
         pair_probability, log_likelihoods = _compute_pair_draws(
@@ -102,8 +95,6 @@ def build_pairs_part(
         variables=variables,
         coordinates=coordinates,
         pointwise=pointwise_variables,
-        common=("covariate",),
-        answers=compute_answers,
     )
 
 
@@ -202,7 +193,7 @@ def build_sets_part(
             feature_columns.unique_weights.reshape(*shape, -1),
         )
     }
-    coordinates, pointwise_log_likelihood, compute_answers = {}, {}, None
+    coordinates, pointwise_log_likelihood = {}, {}
     if stores_pairs:
         pair_probability = _compute_all_pairs(feature_columns, data.n_options, lapse)
         variables["choice_probability"] = (
@@ -225,13 +216,6 @@ def build_sets_part(
             answer_probabilities.reshape(*shape, -1),
         )
         coordinates |= member_coordinates(data)
-
-        def get_answers() -> np.ndarray:
-            """Return the probability of every member of every set, (draws, members)."""
-            return answer_probabilities
-
-        compute_answers = get_answers
-
     return replace(
         build_data_part(stored_data, has_unique),
         descriptions={
@@ -243,7 +227,6 @@ def build_sets_part(
         variables=variables,
         coordinates=coordinates,
         pointwise=pointwise_log_likelihood,
-        answers=compute_answers,
     )
 
 

@@ -112,14 +112,10 @@ class Elimination:
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of learned parameters besides weights: tie parameter and coefficients."""
+        coefficient_names = tuple(map(coefficient_name, self.covariates))
         if self.ties:
-            return ("tie", *self.common_parameters)
-        return self.common_parameters
-
-    @property
-    def common_parameters(self) -> tuple[str, ...]:
-        """The names of parameters that several groups share."""
-        return tuple(map(coefficient_name, self.covariates))
+            return ("tie", *coefficient_names)
+        return coefficient_names
 
     @property
     def needs_tempering(self) -> bool:
@@ -243,7 +239,9 @@ class Elimination:
         parameter_draws = {}
         if self.ties:
             parameter_draws["tie"] = rng.standard_exponential()
-        return parameter_draws | {name: rng.standard_normal() for name in self.common_parameters}
+        return parameter_draws | {
+            coefficient_name(name): rng.standard_normal() for name in self.covariates
+        }
 
     def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return log prior densities of the tie parameter and the coefficients, per draw."""

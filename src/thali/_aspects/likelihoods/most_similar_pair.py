@@ -65,7 +65,6 @@ class MostSimilarPair:
     # minimum shape of the weight prior: with smaller shapes a difference of sums loses tiny weights
     min_shape: ClassVar[float] = 0.5
     needs_tempering = False
-    common_parameters: ClassVar[tuple[str, ...]] = ()  # shared by several groups
     # chains of many objects find their start with this approximate likelihood
     approximate: ClassVar[Callable[..., tuple[Any, Any, float]]] = staticmethod(approximate_answers)
 

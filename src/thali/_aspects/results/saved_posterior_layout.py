@@ -44,7 +44,7 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
             f"'{path}', written by thali {version}, contains data of kind {data_kind!r}, which this"
             " version does not support; fit the model again"
         )
-    variables = posterior.merge_draws()
+    variables = posterior.draws.merge(posterior.latent)
     required_variables = dict(_REQUIRED)
     if posterior.features is None:
         required_variables |= _LISTED

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._people.latent_class_results import align_members, aligned_class_probabilities
 from thali._posterior.posterior_tree import Posterior, flatten_chains
 
 from ..people.respondent_draws import MAX_NEW, MIN_NEW, NEW_RESPONDENTS, RespondentDraws
 from ..worth_draws import WorthDraws
+from .respondent_results import align_members, aligned_class_probabilities
 
 _SEED = 1
 

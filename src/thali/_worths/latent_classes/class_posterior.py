@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._people.latent_class_results import new_class_probabilities
 from thali._people.people_argument import SIMILAR, LatentClasses, check_enough_respondents
 from thali._posterior.posterior_tree import MEMBERS, flatten_chains
 
@@ -13,6 +12,7 @@ from ..people.individual_posterior import refuse_data
 from ..population_posterior import WorthProblem
 from .chain import WorthClassChain, list_all_options
 from .gibbs_sweep import ClassRecord
+from .respondent_results import new_class_probabilities
 
 if TYPE_CHECKING:
     import xarray

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._people.latent_class_alignment import add_class_order
-from thali._people.latent_class_results import list_label_free_quantities, membership_probabilities
 from thali.errors import ArgumentError
 
 from ..people.estimation_method import IndividualsEngine
 from ..population_posterior import WorthProblem
 from ..posterior_density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from ..worth_draws import Quantities, WorthDraws
+from .class_alignment import add_class_order
 from .class_draws import (
     WorthClassDraws,
     draw_new_respondents,
@@ -22,7 +21,7 @@ from .class_draws import (
 )
 from .class_posterior import WorthClassProblem
 from .gibbs_sweep import ClassRecord
-from .respondent_results import WorthClasses
+from .respondent_results import WorthClasses, list_label_free_quantities, membership_probabilities
 
 if TYPE_CHECKING:
     import pandas

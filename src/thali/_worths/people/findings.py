@@ -28,24 +28,32 @@ from thali._model.finding import (
 )
 from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.respondent_findings import build_effects_finding, build_individuals_finding
 from thali._model.segment_findings import (
     describe_segmentation,
     make_segment_function,
     make_segment_makers,
 )
 from thali._model.sentence_templates import phrase
-from thali._number_format import format_probability
+from thali._number_format import format_number, format_percent, format_probability
+from thali._people.respondent_columns import RespondentCovariates
 from thali._posterior.posterior_interval import describe_interval
 
 from .. import findings as of_one
 
 if TYPE_CHECKING:
+    import pandas
+
     from thali._people.respondent_segments import Segments
 
     from ..model import BradleyTerryLuce
 
 ENGLISH = {
+    "individuals": "Most preferred option among {number} respondents: {options}.",
+    "effects": "Clear effects on {what}s: {effects}.",
+    "effects.number": "× {ratio} for {of} per unit of '{column}'",
+    "effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
+    "effects.none": "No {what} clearly increases or decreases with {columns} (probability ≥ 0.95).",
+    "effects.title": "Effects of respondent characteristics on {what}s",
     "asked": "What do respondents prefer, and how much do they differ?",
     "individuals.once": "{number} answered once; such scores are mostly those of the population.",
     "individuals.title": "Preference scores of each respondent (a respondent's scores sum to 100)",
@@ -79,6 +87,7 @@ ENGLISH = {
     " Normal(0, 0.5²))",
     "methods.directions": " and three shared directions in which log worths vary together",
 }
+NAMED, SURE = 3, 0.95  # effects and options that a sentence names; probability of a clear effect
 FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of its prior
 REACH_SIZE = 3  # options of a set
 
@@ -103,6 +112,59 @@ def _report_segment_scores(
     return build_score_finding(table, "option_scores.segments", "segment_scores")
 
 
+def _build_individuals_finding(
+    table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str
+) -> Finding:
+    """Build the finding of preferences per respondent and option, with population means."""
+    preferred_options: Any = table["mean"].unstack("option").idxmax(axis=1)
+    n_by_option = preferred_options.value_counts(sort=True)
+    share_texts = [
+        f"{option} ({format_percent(count / n_by_option.sum())})"
+        for option, count in n_by_option.head(NAMED).items()
+    ]
+    sentence = ENGLISH["individuals"].format(
+        number=f"{n_by_option.sum():,}", options=list_names(share_texts)
+    )
+    picture = Picture("individuals", caption, table, {"population": population})
+    return Finding(sentence, title=title, table=table, picture=picture)
+
+
+def _build_effects_finding(
+    table: Any, covariates: RespondentCovariates, parameter_name: str, note: str
+) -> Finding:
+    """Build the finding of respondent covariates' effects on the parameters named."""
+    clear_effects = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
+    largest_effects = (
+        clear_effects["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]
+    )
+    effect_texts = [
+        _describe_effect(covariates, name, parameter, table["ratio"][name, parameter])
+        for name, parameter in largest_effects
+    ]
+    if effect_texts:
+        sentence = ENGLISH["effects"].format(what=parameter_name, effects=list_names(effect_texts))
+    else:
+        sentence = ENGLISH["effects.none"].format(
+            what=parameter_name, columns=list_names(covariates.sources)
+        )
+    title = ENGLISH["effects.title"].format(what=parameter_name)
+    return Finding(sentence, title=title, table=table, notes=(note,), brief=Brief("Effects"))
+
+
+def _describe_effect(
+    covariates: RespondentCovariates, name: str, parameter: str, odds_ratio: float
+) -> str:
+    """Describe the effect of one respondent covariate on one parameter in a sentence."""
+    ratio_text = format_number(odds_ratio)
+    column_and_labels = covariates.describe_label(name)
+    if column_and_labels is None:
+        return ENGLISH["effects.number"].format(of=parameter, column=name, ratio=ratio_text)
+    column, label, reference_label = column_and_labels
+    return ENGLISH["effects.label"].format(
+        of=parameter, ratio=ratio_text, column=column, label=label, first=reference_label
+    )
+
+
 @finding("individuals", "Individual preferences", FULL)
 def report_individuals(model: Any, settings: AnswerSettings) -> Finding:
     """Report scores of each respondent, with the mean over respondents."""
@@ -110,7 +172,7 @@ def report_individuals(model: Any, settings: AnswerSettings) -> Finding:
     mean_scores = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
         columns={"score": "mean"}
     )
-    individuals_finding = build_individuals_finding(
+    individuals_finding = _build_individuals_finding(
         table, mean_scores, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
     )
     answers = model._get_fit_data().questions(model._draws.nu is not None).given
@@ -180,7 +242,7 @@ def report_respondent_effects(model: Any, settings: AnswerSettings) -> Finding |
     covariates = model._engine.get_respondent_draws(model).covariates
     if covariates is None:
         return None
-    return build_effects_finding(
+    return _build_effects_finding(
         model.respondents.effects(settings.ci), covariates, "worth", ENGLISH["effects.by"]
     )
 

@@ -11,9 +11,9 @@ from thali._inference.random_seeds import spawn_generators
 from thali._labels import format_label, shorten
 from thali._model.covariate_effects import summarise_effects
 from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
-from thali._people.individual_preferences import tabulate_individuals
 from thali._people.respondent_segments import Preferences, Segments, select_segment_draws
 from thali._people.turf_reach import select_reach_draws
+from thali._posterior.posterior_interval import interval_tails
 from thali.errors import Argument, ArgumentError
 
 from .respondent_draws import RespondentDraws
@@ -26,16 +26,24 @@ def tabulate_respondent_scores(
     respondent_draws: RespondentDraws, labels: list[str], score_scale: ScoreScale, ci: float
 ) -> "pandas.DataFrame":
     """Return a table of scores of each respondent and option, with intervals."""
+    import pandas as pd
 
-    def compute_scores(respondents: slice) -> np.ndarray:
-        """Return the scores of these respondents, by draw and option."""
-        return score_scale.compute_scores(
-            np.exp(respondent_draws.worths[:, respondents].astype(float))
+    from thali._exportable_table import Table
+
+    tail_probabilities = interval_tails(ci)
+    n_draws, respondents = respondent_draws.n_draws, respondent_draws.respondents
+    mean, low, high = np.empty((3, len(respondents), len(labels)))
+    for respondent_slice in iterate_slices(len(respondents), n_draws * len(labels)):
+        scores = score_scale.compute_scores(
+            np.exp(respondent_draws.worths[:, respondent_slice].astype(float))
         )
-
-    table = tabulate_individuals(
-        compute_scores, respondent_draws.n_draws, respondent_draws.respondents, labels, "option", ci
-    )
+        mean[respondent_slice] = np.nanmean(scores, axis=0)
+        low[respondent_slice], high[respondent_slice] = np.nanquantile(
+            scores, tail_probabilities, axis=0
+        )
+    index = pd.MultiIndex.from_product([respondents, labels], names=["respondent", "option"])
+    table = Table({"mean": mean.ravel(), "low": low.ravel(), "high": high.ravel()}, index)
+    table.attrs["interval"] = ci
     table.attrs["measure"] = "preference score"
     return table
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.index_arithmetic import argsort_descending
+from thali._posterior.datatree_files import build_tree, get_groups
 from thali._posterior.posterior_tree import LATENT, Posterior
 
 if TYPE_CHECKING:
@@ -39,12 +40,8 @@ def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     common_sizes = (memberships[:, :, None] == aligned_order[:, None, :]).sum(axis=(0, 1))
     aligned_order = aligned_order[:, argsort_descending(common_sizes)]
     class_order = ("chain", "draw", "class"), aligned_order.reshape(n_chains, n_draws, -1)
-    return posterior.replace_groups({LATENT: posterior.latent.assign(class_order=class_order)}).tree
-
-
-def share_by_class(memberships: np.ndarray, n_classes: int, axis: int) -> np.ndarray:
-    """Return the share of members in each class along `axis`; classes last."""
-    return np.stack([(memberships == g).mean(axis=axis) for g in range(n_classes)], axis=-1)
+    latent = posterior.latent.assign(class_order=class_order)
+    return build_tree(get_groups(tree) | {LATENT: latent}, tree.attrs)
 
 
 def compute_same_class_probabilities(memberships: np.ndarray, n_classes: int) -> np.ndarray:
