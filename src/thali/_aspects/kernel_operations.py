@@ -337,15 +337,6 @@ def draw_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
 
 
 @generic
-def sum_scaled_priors(likelihood: Any, c: Any) -> Any:
-    """Return (summed shapes, summed rate times value) of priors of scaled parameters.
-
-    They are the sum of the shapes of the Gamma priors, and the sum of rate times value; default: 0
-    and 0.
-    """
-
-
-@generic
 def record_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Write the likelihood's parameters into row `draw` of `extra`; default: none."""
 
@@ -436,12 +427,6 @@ def _apply_no_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> Non
 def _draw_no_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
     """Do nothing: by default, the likelihood has no parameters of its own."""
     pass
-
-
-@sum_scaled_priors.register(object)
-def _sum_no_priors(likelihood: Any, c: Any) -> Any:
-    """Return (0, 0): by default, scaling changes no parameter with a prior."""
-    return 0.0, 0.0
 
 
 @record_parameters.register(object)

@@ -289,6 +289,3 @@ def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     """Return the log-likelihood of all sets in full precision."""
     return sum_set_values(c)
-
-
-# Choices of respondents whose latent class changes: answers are numbered by set member.

@@ -329,9 +329,3 @@ def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> N
         n_ties = 1
     for m in range(pairs.x.shape[0]):
         extra[draw, n_ties + m] = c.real[FIRST_COEFFICIENT + m]
-
-
-# Answers of respondents whose latent class changes. For pair, or cell, e, answer 3 e is a choice of
-# the first option, 3 e + 1 of the second, and 3 e + 2 of neither; their positions are three times
-# the flat position of the pair among the blocks of its first option, plus 0, 1 and 2. Half a tie is
-# added to the choices of each option, and the factor nu of ties depends on their total number.

@@ -192,7 +192,10 @@ def draw_weight_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
     factor = rng.standard_gamma(sets.shape * (b.whole[COLUMNS] + 1)) / sets.rate / total
     for k in range(b.whole[COLUMNS]):
         b.w[k] *= factor
-    scale_constant_and_sums(sets, c, b, factor)
+    c.real[CONSTANT] *= factor
+    for p in range(c.shared.shape[0]):
+        c.shared[p] *= factor
+    evaluate_all_sets(sets, c)
 
 
 @kernel_operations.record_parameters.register(AnsweredPairSets)
@@ -204,22 +207,3 @@ def _record_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None
 
 for _operation, _implementation in kernel_operations.WITHOUT_UNIQUE.items():
     _operation.register(AnsweredPairSets)(_implementation)
-
-
-# Groups draw the sum of constant and weights together with the common weights.
-
-
-@kernel_operations.sum_scaled_priors.register(AnsweredPairSets)
-def _sum_scaled_priors(sets: Any, c: Any) -> Any:
-    """Return the shape of the constant's Gamma prior, and its rate times the constant c0."""
-    return sets.shape, sets.rate * c.real[CONSTANT]
-
-
-@kernel_operations.apply_scale.register(AnsweredPairSets)
-@scalar
-def scale_constant_and_sums(sets: Any, c: Any, b: Any, factor: Any) -> None:
-    """Multiply the constant and all cached shared weights by a factor."""
-    c.real[CONSTANT] *= factor
-    for p in range(c.shared.shape[0]):
-        c.shared[p] *= factor
-    evaluate_all_sets(sets, c)

@@ -181,20 +181,14 @@ def build_sampling(
 
 def _plan_run(task: Any, run: Run, budget_share: float) -> tuple[Any, BudgetedRun]:
     """Return the task with its run length, and the run within its time budget."""
-    is_thin_free, thin, first_draws = run.thin is None, task.thin, FIRST_DRAWS
-    if run.draws is None:
-        first_draws = task.first_draws(run.chains)
-    if is_thin_free and first_draws < FIRST_DRAWS:  # large draws: fewer, with a larger interval
-        thin *= -(-FIRST_DRAWS // first_draws)
-        if run.tune <= FIRST_DRAWS:
-            run = run._replace(tune=min(run.tune, first_draws))
+    is_thin_free, first_draws = run.thin is None, FIRST_DRAWS
     if run.draws is None and len(task.temperatures) > 1:
         first_draws = min(first_draws, FIRST_TEMPERED_DRAWS)
     # only then may the budget shorten the run
     if run.max_time is None and (run.draws is None or is_thin_free):
         task = task.add_work_counts(run.progressbar)
     budgeted_run = limit_run(
-        run, thin, task.forecast_sweep_seconds(), first_draws, budget_share=budget_share
+        run, task.thin, task.forecast_sweep_seconds(), first_draws, budget_share=budget_share
     )
     task = replace(
         task, draws=budgeted_run.first_draws, tune=budgeted_run.run.tune, thin=budgeted_run.thin

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.array_dict_encoding import Arrays, unflatten_tuple, unpack_generators
-from thali._inference.markov_chains import FIRST_DRAWS, Chain
+from thali._inference.markov_chains import Chain
 from thali._inference.markov_chains import run_chains as run
 from thali._inference.random_seeds import spawn_generators
 from thali._posterior.summary_table import compute_diagnostics
@@ -28,7 +28,7 @@ from ..chain_state import (
     stack_states,
 )
 from ..kernel_operations import select_cache
-from ..moves.step_tuning import Tuning, build_tuning, compute_acceptance_rates, select_tuning
+from ..moves.step_tuning import build_tuning, compute_acceptance_rates, select_tuning
 from . import cost_forecast
 from .draw_record import (
     ChainRecord,
@@ -88,7 +88,7 @@ class SamplingTask:
         """Build a chain in its initial state."""
         return FeatureChain(self, rng)
 
-    # methods that forecast the time of a run; groups have others
+    # methods that forecast the time of a run
     forecast_sweep_seconds = cost_forecast.forecast_sweep_seconds
     forecast_levels = cost_forecast.forecast_levels
     forecast_columns = cost_forecast.forecast_columns
@@ -107,10 +107,6 @@ class SamplingTask:
             anneals=False,
             pilot=0,
         )
-
-    def first_draws(self, n_chains: int) -> int:
-        """Return the draws per chain before the first convergence check."""
-        return FIRST_DRAWS
 
 
 class FeatureChain(Chain):
@@ -135,15 +131,6 @@ class FeatureChain(Chain):
         self.ladder = build_ladder(task.temperatures)
         self.thin = task.thin
         self.pairs = select_neighbour_pairs(task.n_options)
-        self._initialize()
-        n_monitored_times = task.pilot // PILOT_STEP
-        self.pilot_statistics = np.zeros((n_monitored_times, self._count_pilot_statistics()))
-        self._n_restarts = 0  # completed entries of the schedule
-        self._sample_start = task.sample_start  # until the first sweep
-
-    def _initialize(self) -> None:
-        """Sample initial states from the prior; build caches, step sizes and record."""
-        task, rng = self.task, self.rng
         states = []
         for _ in task.temperatures:
             alpha = sample_alpha(rng, task.alpha)
@@ -153,6 +140,9 @@ class FeatureChain(Chain):
         self.caches = stack_states([task.make_cache(task.model.likelihood) for _ in states])
         self.tunings = stack_states([build_tuning(task.n_options) for _ in states])
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
+        self.pilot_statistics = np.zeros((task.pilot // PILOT_STEP, 2 + self.pairs.shape[1]))
+        self._n_restarts = 0  # completed entries of the schedule
+        self._sample_start = task.sample_start  # until the first sweep
 
     @property
     def schedule(self) -> list[tuple[int, bool]]:
@@ -160,10 +150,6 @@ class FeatureChain(Chain):
         return build_swap_schedule(
             self.task.tune * self.thin, len(self.task.temperatures) > 1, self.task.lengthens
         )
-
-    def _count_pilot_statistics(self) -> int:
-        """Return how many statistics the pilot run monitors."""
-        return 2 + self.pairs.shape[1]
 
     @property
     def state(self) -> Any:
@@ -238,21 +224,13 @@ class FeatureChain(Chain):
 
     def collect_draws(self, stop: int) -> RecordedDraws:
         """Return the draws before index `stop`, with acceptance and swap rates."""
-        stats: dict[str, Any] = compute_acceptance_rates(self._get_first_tuning())
+        stats: dict[str, Any] = compute_acceptance_rates(select_tuning(self.tunings, 0))
         if self.ladder.beta.size > 1:
             stats |= {
                 "temperature": 1.0 / self.ladder.beta,
                 "swap_rate": compute_swap_rates(self.ladder),
             }
-        return build_chain_draws(self.read_draws(self.first, stop), self._list_parameters(), stats)
-
-    def _get_first_tuning(self) -> Tuning:
-        """Return views of the step sizes at temperature 1."""
-        return select_tuning(self.tunings, 0)
-
-    def _list_parameters(self) -> tuple[str, ...]:
-        """Return the names of the likelihood parameters that are recorded."""
-        return self.task.parameters
+        return build_chain_draws(self.read_draws(self.first, stop), self.task.parameters, stats)
 
     def run_until(self, until: int) -> None:
         """Run and record the chain until it has done `until` sweeps."""
@@ -280,7 +258,9 @@ class FeatureChain(Chain):
             self.sweeps // PILOT_STEP, min(until // PILOT_STEP, len(self.pilot_statistics))
         ):
             self._run_kernel((time_index + 1) * PILOT_STEP)
-            self.pilot_statistics[time_index] = self._compute_pilot_statistics()
+            self.pilot_statistics[time_index] = compute_pilot_statistics(
+                self.task.model, self.state, self.pairs
+            )
         self._run_kernel(until)
 
     def _anneal(self, until: int) -> None:
@@ -323,10 +303,6 @@ class FeatureChain(Chain):
         )
         self.tunings = insert_levels(self.tunings)
 
-    def _compute_pilot_statistics(self) -> np.ndarray:
-        """Return the pilot run's statistics of the current state, (n_statistics,)."""
-        return compute_pilot_statistics(self.task.model, self.state, self.pairs)
-
     def _run_kernel(self, until: int) -> None:
         """Run sweeps until number `until`; enlarge state and record when they are full."""
         task = self.task
@@ -335,7 +311,7 @@ class FeatureChain(Chain):
                 self.rng,
                 task.model,
                 self.caches,
-                *self._kernel_arrays(),
+                self.states,
                 self.tunings,
                 self.ladder,
                 self.record,
@@ -344,20 +320,12 @@ class FeatureChain(Chain):
                 self.thin,
             )
             if run_status == CROWDED:
-                self._enlarge_states()
+                self.states = double_capacity(self.states)
             elif run_status == RECORD_FULL:
                 self.record = enlarge_record(self.record)
             else:
                 assert run_status == DONE
                 return
-
-    def _kernel_arrays(self) -> tuple[Any, ...]:
-        """Return the arrays, besides caches, that the kernel updates."""
-        return (self.states,)
-
-    def _enlarge_states(self) -> None:
-        """Double the room for features in the states of all temperatures."""
-        self.states = double_capacity(self.states)
 
 
 def end_pilot(chains: Sequence[FeatureChain]) -> None:

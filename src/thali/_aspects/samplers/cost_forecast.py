@@ -28,7 +28,7 @@ class SweepCost(NamedTuple):
     """Nanoseconds per sweep, for each feature at each temperature."""
 
     number: float  # per stored number of the data
-    option: float  # per option and group of respondents
+    option: float  # per option
     column: float = 0.0  # constant
 
 
@@ -44,16 +44,11 @@ SIMILARITY_COSTS = {
     default_sweeps.sweep_conjugate: CONJUGATE_COST,
     default_sweeps.sweep_conjugate_jointly: JOINT_COST,
 }
-# Additional time of a sweep that updates class membership, per temperature and per respondent.
 SHARED_SHARE = 0.6  # factor of the number of columns in models with unique weights
 # Levels per object, and their maximum, of a ladder lengthened during tuning, for features that at
 # least two objects share. Real similarities had 9 to 12 levels for 16 objects, 17 for 36, 31 for
 # 60; simulated ones 8 to 12 for any number; triplets 12 for 20 objects, 15 for 30, 16 for 38.
 LEVELS_PER_OBJECT, MAX_LEVELS = 0.4, 20.0
-# Levels divided by the root of the product of groups and options; the initial levels are the
-# minimum. With 12 options 2, 4, 8, 16, 30 groups had 8, 8, 14, 16, 22 levels; with 30 options 2 and
-# 8 groups had 11 and 22. Columns grow with the root of the number of groups: with 12 options 6, 14,
-# 17, 34, 37 as a mean over the levels, where a single group is expected to have 5.
 # Columns of similarities, as a mean over the levels. Real tables have many on cold levels and few
 # on hot ones (at temperature 1, at the hottest, on average: numbers 21, 8, 14; druguse 14, 8, 11;
 # phonemes 14, 2, 8; countries 17, 1, 10; morse 30, 3, 16; faces 21, 7, 12). Simulated tables of 8
@@ -129,12 +124,10 @@ def compute_cost_ratio(task: Any, chains: Sequence["FeatureChain"]) -> float:
     """Return the features of tuned chains divided by their forecast; 1 without draws."""
     if any(chain.recorded == 0 for chain in chains):
         return 1.0
-    # mean over the groups of a level, sum over levels, whose number may differ between chains
-    columns_by_chain = [chain.states.whole[..., COLUMNS] + 1.0 for chain in chains]
-    mean_columns = sum(
-        chain_columns.mean(axis=tuple(range(1, chain_columns.ndim))).sum()
-        for chain_columns in columns_by_chain
-    ) / len(chains)
+    # sum over levels, whose number may differ between chains
+    mean_columns = sum((chain.states.whole[:, COLUMNS] + 1.0).sum() for chain in chains) / len(
+        chains
+    )
     return float(mean_columns) / (task.forecast_levels() * (task.forecast_columns() + 1.0))
 
 

@@ -33,8 +33,6 @@ class RecordedDraws:
     owners: np.ndarray  # (sum sizes,) int32: option indices, ascending within a column
     # (draws,) of each parameter of the likelihood
     extra: dict[str, np.ndarray] = field(default_factory=dict)
-    # (draws, n_respondents) latent class of each respondent; empty without latent classes
-    classes: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int16))
     # of the complete chain, for sample_stats: numbers, or arrays
     stats: dict[str, Any] = field(default_factory=dict)
 
@@ -54,13 +52,9 @@ class ChainRecord(NamedTuple):
     sizes: np.ndarray
     owners: np.ndarray
     extra: np.ndarray  # (draws, parameters of the likelihood)
-    # (draws, n_respondents) int16: latent class of each respondent; no columns without classes
-    classes: np.ndarray
 
 
-def empty_record(
-    draws: int, n_options: int, n_parameters: int = 0, n_respondents: int = 0
-) -> ChainRecord:
+def empty_record(draws: int, n_options: int, n_parameters: int = 0) -> ChainRecord:
     """Allocate arrays for all draws, with guessed room for their features."""
     feature_room = 16 * draws + 64
     return ChainRecord(
@@ -73,7 +67,6 @@ def empty_record(
         sizes=np.zeros(feature_room, np.int64),
         owners=np.zeros(4 * feature_room + 64 * n_options, np.int32),
         extra=np.zeros((draws, n_parameters)),
-        classes=np.zeros((draws, n_respondents), np.int16),
     )
 
 
@@ -91,7 +84,7 @@ def enlarge_record(record: ChainRecord) -> ChainRecord:
     )
 
 
-_BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra", "classes")
+_BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra")
 
 
 def slice_draws(record: ChainRecord, first: int, stop: int, n_skipped: int) -> Arrays:
