@@ -1,6 +1,5 @@
 """Dependence between answers of the same respondent, in posteriors of choices."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from thali._data.pairs import PairedComparisons
 from thali._inference.numerics.weight_shares import scale_to_maximum
 from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
 from thali._model.cluster_robust_variance import ScoreVariance, compute_score_variance
-from thali._model.dependent_answers import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
+from thali._model.dependent_answers import MAX_OPTIONS, choose_chain_dependence
 from thali._model.labelled_option_sets import is_best_worst
 from thali._posterior.respondent_dependence import Dependence
 
@@ -31,15 +30,11 @@ def choice_dependence(setting: Any, data: Any, task_arguments: dict[str, Any]) -
         return None
     likelihood, prior = task_arguments["likelihood"], task_arguments["prior"]
     return choose_chain_dependence(
-        setting, data, partial(_compute_group_scores, likelihood, prior), likelihood.ties
+        setting,
+        data,
+        lambda clusters: _compute_scores(data, clusters, likelihood, prior),
+        likelihood.ties,
     )
-
-
-def _compute_group_scores(
-    likelihood: Elimination, prior: Any, groups: list[tuple[Any, AnswersByRespondent]]
-) -> list[ScoreVariance]:
-    """Compute the variance of respondents' likelihood scores in each group."""
-    return [_compute_scores(data, clusters, likelihood, prior) for data, clusters in groups]
 
 
 def choice_design_effect(data: Any) -> float:
@@ -66,7 +61,7 @@ def choice_design_effect(data: Any) -> float:
     clusters = group_by_respondent(data, likelihood.ties)
     if clusters is None or clusters.n_answers.max() < 2.0:
         return float("nan")
-    return mean_design_effect([_compute_scores(data, clusters, likelihood, None)])
+    return _compute_scores(data, clusters, likelihood, None).design_effect
 
 
 def _compute_scores(

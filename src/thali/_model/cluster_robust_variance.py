@@ -88,6 +88,13 @@ class ScoreVariance(NamedTuple):
     trace: float  # of J⁻V, with J the information of the likelihood
     rank: int  # of J
 
+    @property
+    def design_effect(self) -> float:
+        """Mean design effect; NaN without information on any weight."""
+        if self.rank:
+            return self.trace / self.rank
+        return float("nan")
+
 
 class RespondentScores:
     """Scores (log-likelihood gradients) of S respondents, whitened by the Hessian, (S, r).

@@ -9,19 +9,16 @@ is raised to the power :math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 201
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from thali._data.grouped_data import GroupedData
 from thali._people.people_argument import (
     ADJUSTED,
     INDEPENDENT,
     Groups,
-    Individuals,
-    LatentClasses,
     unknown_respondents_error,
 )
 from thali._posterior.respondent_dependence import (
@@ -39,23 +36,15 @@ MIN_REPEATED = 0.5
 MAX_OPTIONS = 2_000  # above, the matrices take more time and memory than the chains
 
 
-def mean_design_effect(variances: list[ScoreVariance]) -> float:
-    """Return the design effect averaged over groups; NaN without information on any weight."""
-    rank = sum(variance.rank for variance in variances)
-    if rank:
-        return sum(variance.trace for variance in variances) / rank
-    return float("nan")
-
-
 # Treatment of respondents, as requested or by default ---------------------------------------------
 
 
 def choose_dependence(
-    people: Any, default_model: str, data: Any, clusters: list[AnswersByRespondent]
+    people: Any, default_model: str, data: Any, clusters: AnswersByRespondent | None
 ) -> Dependence | None:
     """Choose how the model treats dependence of a respondent's answers; None if unidentified."""
-    if not clusters:
-        n_identified = max(len(part.respondents) for part in _list_group_data(data))
+    if clusters is None:
+        n_identified = len(data.respondents)
         if people == ADJUSTED:
             if n_identified == 1:
                 raise single_respondent_error(ADJUSTED)
@@ -64,7 +53,7 @@ def choose_dependence(
         if n_identified != 1:
             return None
         return Dependence(INDEPENDENT, "", 1, n_answers, n_answers, float("nan"))
-    answer_counts = np.concatenate([cluster.n_answers for cluster in clusters])
+    answer_counts = clusters.n_answers
     treatment = INDEPENDENT
     if isinstance(people, str):
         treatment = people
@@ -99,41 +88,25 @@ def build_individual_dependence(answer_counts: np.ndarray) -> Dependence:
 def choose_chain_dependence(
     people: Any,
     data: Any,
-    compute_variances: Callable[[list[tuple[Any, AnswersByRespondent]]], list[ScoreVariance]],
+    compute_variance: Callable[[AnswersByRespondent], ScoreVariance | None],
     has_ties: bool = False,
 ) -> Dependence | None:
     """Choose how a fit by chains treats dependent answers of a respondent; None if not at all.
 
-    `compute_variances` returns the variance of respondents' scores for the data and respondents of
-    each group; it is not called if the design effect is 1.
+    `compute_variance` returns the variance of respondents' scores, or None if the design effect is
+    not worth its computation.
     """
-    if isinstance(people, LatentClasses):  # classes model the respondents themselves
-        return None
-    if isinstance(people, Individuals):
-        return build_individual_dependence(np.array([part.n_answers for part in data.data], float))
-    group_answers = [
-        (part, clusters)
-        for part in _list_group_data(data)
-        if (clusters := group_by_respondent(part, has_ties)) is not None
-    ]
-    dependence = choose_dependence(
-        people, INDEPENDENT, data, [clusters for _, clusters in group_answers]
-    )
+    clusters = group_by_respondent(data, has_ties)
+    dependence = choose_dependence(people, INDEPENDENT, data, clusters)
     if (
         dependence is None
-        or dependence.number < 2
+        or clusters is None
         or (people is None and data.n_options > MAX_OPTIONS)
+        or (variance := compute_variance(clusters)) is None
     ):
         return dependence
     # NaN without weights that differ between respondents
-    design_effect = mean_design_effect(compute_variances(group_answers))
+    design_effect = variance.design_effect
     if dependence.model == ADJUSTED and not math.isnan(design_effect):
         return replace(dependence, by=POWER, effect=design_effect)
     return replace(dependence, effect=design_effect)
-
-
-def _list_group_data(data: Any) -> Sequence[Any]:
-    """Return the data of each group; without groups, a list of the whole data."""
-    if isinstance(data, GroupedData):
-        return data.data
-    return [data]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from thali._labels import format_plural, simplify_number
-from thali._lazy_imports import load_method
 from thali._number_format import format_percent
 from thali.errors import Argument, Clause, DataError, Message, Remedy, Setting
 
@@ -72,8 +71,7 @@ class Dependence:
         )
         if self.grouped:
             return Message(f"{text}.")
-        individuals = Remedy("people", load_method("Individuals")())
-        return Message(text, Clause("; set ", Remedy("people", ADJUSTED), " or ", individuals), ".")
+        return Message(text, Clause("; set ", Remedy("people", ADJUSTED)), ".")
 
     @property
     def is_good(self) -> bool | None:

@@ -14,7 +14,7 @@ from thali._model.cluster_robust_variance import (
     expect_answers,
     raise_improbable_variance,
 )
-from thali._model.dependent_answers import choose_dependence, mean_design_effect
+from thali._model.dependent_answers import choose_dependence
 from thali._people.people_argument import ADJUSTED
 from thali._posterior.respondent_dependence import POWER, SCORES, Dependence
 
@@ -206,18 +206,13 @@ def build_adjustment(
     """Return the correction for repeated answers of respondents in these data."""
     density = marginal.density
     clusters = group_by_respondent(data, bool(data.n_ties) or density.rows.has_ties)
-    known_clusters = []
-    if clusters is not None:
-        known_clusters.append(clusters)
-    dependence = choose_dependence(people, default_adjustment, data, known_clusters)
+    dependence = choose_dependence(people, default_adjustment, data, clusters)
     if dependence is None or clusters is None:
         return RespondentAdjustment(dependence)
     _, mode = marginal.best
     covariance_root = mode.factor.draw(np.eye(density.size))
     variance = estimate_respondent_variance(density, data, clusters, mode.point, covariance_root)
-    return RespondentAdjustment(
-        replace(dependence, effect=mean_design_effect([variance.scores])), variance
-    )
+    return RespondentAdjustment(replace(dependence, effect=variance.scores.design_effect), variance)
 
 
 class WidenedPoints(NamedTuple):

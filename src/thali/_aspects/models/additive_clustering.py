@@ -42,7 +42,7 @@ from ..samplers.chains import FeatureChain
 from ..samplers.sampling_task import build_task
 from ..spec import ADDITIVE
 from .additive_result_methods import AdditiveAnswers
-from .annealing import ANNEALING, estimate_score_variances
+from .annealing import ANNEALING, estimate_score_variance
 from .base_model import pool_groups
 from .sampling_engine import FEATURE_SAMPLING
 
@@ -393,7 +393,7 @@ class AdditiveClustering(AdditiveAnswers):
     def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
         """Return the correction for respondents' repeated answers; None without correction."""
         return choose_chain_dependence(
-            self.people, data, partial(estimate_score_variances, data, task_arguments)
+            self.people, data, partial(estimate_score_variance, data, task_arguments)
         )
 
     def _pool_groups(self, data: Any) -> Any:

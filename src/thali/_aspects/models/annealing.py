@@ -440,27 +440,15 @@ def find_probable_features(data: Any, task_arguments: dict[str, Any]) -> np.ndar
     return owners
 
 
-def estimate_score_variances(
-    data: Any,
-    task_arguments: dict[str, Any],
-    answers_by_group: list[tuple[Any, AnswersByRespondent]],
-) -> list[ScoreVariance]:
-    """Return the variance of respondents' scores in each group; [] if none repeat."""
-    # without repeated answers, the search for features would be wasted
-    if max(clusters.n_answers.max() for _, clusters in answers_by_group) < 2.0:
-        return []
-    owners = find_probable_features(data, task_arguments)
-    return [
-        estimate_score_variance(part, clusters, task_arguments, owners)
-        for part, clusters in answers_by_group
-    ]
-
-
 def estimate_score_variance(
-    data: Any, clusters: AnswersByRespondent, task_arguments: dict[str, Any], owners: np.ndarray
-) -> ScoreVariance:
-    """Return the variance of respondents' scores at the weights' posterior mode."""
+    data: Any, task_arguments: dict[str, Any], clusters: AnswersByRespondent
+) -> ScoreVariance | None:
+    """Return the variance of respondents' scores at the weights' mode; None if none repeat."""
+    # without repeated answers, the search for features would be wasted
+    if clusters.n_answers.max() < 2.0:
+        return None
     likelihood = task_arguments["likelihood"]
+    owners = find_probable_features(data, task_arguments)
     weight_likelihood = build_feature_problem(data, owners, likelihood)
     prior = build_weight_prior(task_arguments["weight_prior"], likelihood)
     return compute_score_variance(

@@ -61,7 +61,7 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
 def report_group_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the ranks of the options in each group of respondents."""
     group_models = {name: model.of_group(name) for name in model._groups}
-    tables = {
+    tables: dict[str, Any] = {
         name: group_model.ranks(every_rank=True, ci=settings.ci)
         for name, group_model in group_models.items()
     }
