@@ -9,7 +9,6 @@ HOMES = {
     "Classifier.check_folds": "thali._comparison.classifier_holdouts:check_folds",
     "Picture.draw": "thali.plots:__getattribute__",
     "Tree.plot": "thali._plots.option_tree:tree",
-    "Individuals": "thali._people.people_argument:Individuals",
 }
 
 # The `ModelSpec` of each model, in the order of lists of models.

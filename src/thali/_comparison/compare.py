@@ -313,7 +313,7 @@ def compare(
           (over choices, if `Choices` do not identify respondents)
         - ``hit_rate``, ``hit_rate_se``: likewise; m tied alternatives count 1/m of a hit
         - ``together``, ``together_se``, for held-out respondents of `Choices`: log joint
-          probability of all choices of a respondent (see `EliminationByAspects.log_predictive`),
+          probability of all choices of a respondent (see `BradleyTerryLuce.log_predictive`),
           summed over respondents and divided by the number of choices; ``together_difference`` from
           the best model by this score. It distinguishes latent classes and individual differences
           (``people=Individuals()``), which scores of single choices rarely do. Models from outside

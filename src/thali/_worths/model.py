@@ -837,7 +837,14 @@ class BradleyTerryLuce(MarkovChainModel):
     def log_predictive(self, choices: Any) -> "pandas.Series":
         r"""Return log probabilities of all choices of each new respondent, jointly.
 
-        .. math:: \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t)
+        .. math::
+            \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t), \qquad
+            \text{with latent classes} \quad
+            \ln \frac1S \sum_s \sum_g \pi_g^{(s)} \prod_t p_{gt}^{(s)}(x_t)
+
+        With ``people=Individuals()`` it is the integral over the worths of a new respondent, by
+        annealed importance sampling (Neal 2001) with at least 1,024 new respondents, equal for all
+        respondents. `thali.compare` uses it to score held-out respondents.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def require_triplets(model: Any, answer_name: str) -> None:
-    """Raise ArgumentError unless draws of one group's triplets exist."""
+    """Raise ArgumentError unless draws of triplets exist."""
     require_data_kind(TRIPLETS, model._view, answer_name)
 
 
