@@ -59,17 +59,22 @@ class Scorer(ABC):
         """Return {score name: one number per unit} of a fitted model's predictions."""
         if not isinstance(test, Mapping):
             return self.score_one(model, test)
-        if find_spec(model) is None and "of_group" not in self.required_methods:
-            group_scores = [self.score_one(model, group_data) for group_data in test.values()]
-        else:
-            group_scores = [
-                self.score_one(model.of_group(name), group_data)
-                for name, group_data in test.items()
-            ]
+        group_scores = [
+            self.score_one(self._select_group(model, name), group_data)
+            for name, group_data in test.items()
+        ]
         return {
             name: [number for group in group_scores for number in group[name]]
             for name in group_scores[0]
         }
+
+    def _select_group(self, model: Any, name: str) -> Any:
+        """Return the model of one group."""
+        if find_spec(model) is not None:
+            return model._select_group(name)
+        if "of_group" in self.required_methods:
+            return model.of_group(name)
+        return model
 
     @abstractmethod
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:

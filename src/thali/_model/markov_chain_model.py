@@ -156,6 +156,10 @@ class MarkovChainModel(SampledModel):
             Job(lambda: update_sampling(self, data, run), draws=draws, data=str(data))
         )
 
+    def _select_group(self, name: str) -> Any:
+        """Return the model of one group of the data; by default all groups are equal."""
+        return self
+
     def _copy_with_posterior(self, tree: "xarray.DataTree", part_name: str) -> Self:
         """Return a copy with another posterior, such as that of one group."""
         # The copy cannot be continued; `part_name` names its respondents.

@@ -510,6 +510,10 @@ class BradleyTerryLuce(MarkovChainModel):
         data, draws = self._engine.select_group(self, name)
         return self._build_part_model(data, draws, f"group {name}")
 
+    def _select_group(self, name: str) -> Any:
+        """Return the model of one group of the data."""
+        return self.of_group(name)
+
     def _build_part_model(self, data: Any, draws: WorthDraws, part_name: str) -> Self:
         """Build the model of some respondents from their data and draws."""
         problem = WorthProblem(data, draws.lapse, draws.nu is not None, draws.rule)
