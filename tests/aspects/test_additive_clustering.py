@@ -126,28 +126,3 @@ def test_one_chain_settles_nothing():
             th.Similarities(DRINKS), **(SHORT | {"chains": 1})
         )
     assert not model.features()["converged"].any()
-
-
-@pytest.mark.unit
-@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
-def test_sigma_is_learned_of_all_groups_where_some_lack_one(uncompiled):
-    known, unknown = (
-        th.Similarities.from_respondents(np.eye(3)[None] + 0.1 * k, sigma=s)
-        for k, s in ((1, 0.2), (2, None))
-    )
-    model = th.AdditiveClustering(people=th.people.Groups(), tempering=False)
-    shortly = {
-        "draws": 1,
-        "tune": 0,
-        "thin": 1,
-        "chains": 2,
-        "random_seed": 1,
-        "progressbar": False,
-    }
-    with warned(DataWarning, "'y'"):
-        model.fit({"x": known, "y": unknown}, **shortly)
-    assert {"sigma[x]", "sigma[y]"} <= set(model.summary().index)
-    model.fit({"x": known, "y": known}, **shortly)
-    assert not any(row.startswith("sigma") for row in model.summary().index)
-    model.set_params(sigma=0.3).fit({"x": known, "y": unknown}, **shortly)
-    assert not any(row.startswith("sigma") for row in model.summary().index)

@@ -10,7 +10,6 @@ from helpers.watched_runs import run_of
 import thali as th
 from thali._aspects.chain_state import COLUMNS, make_empty_state
 from thali._aspects.samplers.chains import SamplingTask
-from thali._data.grouped_data import GroupedData
 
 SWEEPS = 1000
 
@@ -235,78 +234,6 @@ def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
         chain.run_until(chain.total)
     task = chains[0].task
     columns = np.mean([chain.state.whole[COLUMNS] for chain in chains])
-    times = (columns + 1.0) / (task.forecast_columns() + 1.0)
-    assert times != 1.0 and sampling.count_allowed_draws(chains) == pytest.approx(
-        1_100 / times - 100, abs=1.0
-    )
-
-
-@pytest.mark.unit
-def test_groups_take_as_much_as_their_options_columns_and_levels():
-    _, data = comparisons(12, np.random.default_rng(0))
-    two, eight, many = (
-        th.EliminationByAspects(people=th.people.Groups())
-        .prepare(GroupedData({str(g): data for g in range(groups)}), 1, 0, None)
-        .task
-        for groups in (2, 8, 30)
-    )
-    usual = two.prior.usual_columns(12)
-    assert (two.forecast_levels(), eight.forecast_levels(), many.forecast_levels()) == (
-        8.0,
-        pytest.approx(1.3 * 96**0.5),
-        1.0,
-    )
-    assert [task.forecast_columns() / usual for task in (two, eight, many)] == pytest.approx(
-        [2**0.5, 8**0.5, 30**0.5]
-    )
-    heavier = (eight.forecast_levels() * (eight.forecast_columns() + 1.0)) / (
-        two.forecast_levels() * (two.forecast_columns() + 1.0)
-    )
-    assert eight.forecast_sweep_seconds() == pytest.approx(
-        4.0 * heavier * two.forecast_sweep_seconds()
-    )
-    fixed = th.EliminationByAspects(4, tempering=[1.0, 2.0], people=th.people.Groups())
-    known = fixed.prepare(GroupedData(dict.fromkeys("abcd", data)), 1, 0, None).task
-    assert (known.forecast_levels(), known.forecast_columns()) == (2.0, 4.0)
-
-
-def of_groups(number):
-    """Of so many groups, who know the same aspects and weigh them differently."""
-    rng = np.random.default_rng(number)
-    features, groups = rng.random((12, 5)) < 0.3, {}
-    for name in range(number):
-        weights, rows = rng.gamma(2.0, 0.5, 5), []
-        for i, j in (sorted(rng.permutation(12)[:2]) for _ in range(2_000)):
-            better, worse = (
-                (features[i] & ~features[j]) @ weights,
-                (features[j] & ~features[i]) @ weights,
-            )
-            rows.append(
-                (i, j) if rng.random() < (better + 0.3) / (better + worse + 0.6) else (j, i)
-            )
-        groups[str(name)] = th.PairedComparisons.from_pairs(rows, labels=list(range(12)))
-    return GroupedData(groups)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("number", [2, 4, 8, 20])
-def test_forecast_beside_the_columns_and_levels_of_groups(number):
-    model = th.EliminationByAspects(people=th.people.Groups())
-    assert 0.5 < counted(model.prepare(of_groups(number), SWEEPS, SWEEPS, 1).task) < 2.0
-
-
-@pytest.mark.fit
-def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
-    _, data = comparisons(8, np.random.default_rng(0))
-    model = th.EliminationByAspects(tempering=[1.0, 2.0], people=th.people.Groups())
-    run = run_of(model, {"a": data, "b": data}, tune=100, chains=2, thin=1)
-    sampling = replace(run, data_max_draws=1_000)
-    chains = sampling.chains(10, np.random.SeedSequence(1))
-    for chain in chains:
-        chain.run_until(chain.total)
-    task = chains[0].task
-    # the same for all groups
-    columns = np.mean([chain.states.whole[:, 0, COLUMNS] for chain in chains])
     times = (columns + 1.0) / (task.forecast_columns() + 1.0)
     assert times != 1.0 and sampling.count_allowed_draws(chains) == pytest.approx(
         1_100 / times - 100, abs=1.0

@@ -103,16 +103,10 @@ def test_the_check_replicates_comparisons_with_their_covariates(model, tied):
         assert table.loc[pair, "n"] == n.sum()
 
 
-PEOPLE = {
-    "one": None,
-    "individuals": th.people.Individuals(),
-    "classes": th.people.LatentClasses(2),
-}
 MODELS = {
     "ibp": th.EliminationByAspects(),
     "maximum likelihood": th.EliminationByAspects("unique", method="maximum-likelihood"),
-    "groups": th.EliminationByAspects(people=th.people.Groups()),
-    **{name: th.EliminationByAspects(people=people) for name, people in PEOPLE.items()},
+    "groups": th.EliminationByAspects(people=th.people.Groups("common")),
 }
 
 

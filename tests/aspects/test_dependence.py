@@ -10,7 +10,6 @@ from helpers.dependence_attributes import dependence_of
 from helpers.log_evidences import log_evidence
 from helpers.naive import latent_features as naive
 from helpers.naive import respondent_scores as naive_scores
-from helpers.people_fits import compared, of_people
 from helpers.plain_python import run_as_python
 from helpers.sentences import refused, said
 from scipy import stats
@@ -18,7 +17,6 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 import thali as th
-from thali._aspects.chain_state import COLUMNS
 from thali._model.cluster_robust_variance import (
     RespondentScores,
     ScoreVariance,
@@ -28,7 +26,7 @@ from thali._model.cluster_robust_variance import (
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-ADJUSTED, INDEPENDENT, INDIVIDUALS = "adjusted", "independent", "individuals"
+ADJUSTED, INDEPENDENT = "adjusted", "independent"
 SCORES, POWER = "scores", "power"  # what adjusts
 OPTIONS = list("abcd")
 QUIET = {"random_seed": 1, "progressbar": False}
@@ -224,15 +222,6 @@ def test_independent_answers_have_a_design_effect_near_one():
         for seed in range(3)
     ]
     assert np.mean(varied) > 2.0
-
-
-@pytest.mark.fit
-def test_the_effect_of_groups_is_that_of_all_their_weights():
-    data = {"A": comparisons(seed=1), "B": comparisons(seed=2, spread=0.1)}
-    aspects = np.eye(data["A"].n_options, 1, dtype=int) + np.eye(data["A"].n_options, 1, -1, int)
-    effects = [made_of(part, "independent", "mcmc", aspects).effect for part in data.values()]
-    found = made_of(data, th.people.Groups(), "mcmc", aspects)
-    assert found.effect == pytest.approx(np.mean(effects)) and found.number == 40
 
 
 # draws that are spread ----------------------------------------------------------------------------
@@ -576,20 +565,11 @@ def test_what_cannot_be_adjusted_is_said(name):
 
 
 @pytest.mark.fit
-def test_one_answer_each_hardly_tells_how_alike_people_are(uncompiled):
-    shortly = {
-        "draws": 2,
-        "tune": 0,
-        "thin": 1,
-        "chains": 2,
-        "random_seed": 1,
-        "progressbar": False,
-    }
+def test_one_answer_each_hardly_tells_how_alike_people_are():
     for data, is_said in ((once(), True), (comparisons(people=3), False)):
-        model = th.EliminationByAspects(people=th.people.Individuals()).fit(data, **shortly)
-        assert (
-            "little information on heterogeneity" in str(model.findings()["independence"].sentence)
-        ) == is_said
+        model = th.BradleyTerryLuce(people=th.people.Individuals()).fit(data, draws=4, **QUIET)
+        sentence = str(model.findings()["independence"].sentence)
+        assert ("little information on heterogeneity" in sentence) == is_said
 
 
 REFUSED = {
@@ -607,21 +587,6 @@ REFUSED = {
         lambda: comparisons(people=1),
         {"people": "adjusted"},
         ("answers are from one", "people='adjusted'"),
-    ),
-    "nobody known, individuals": (
-        unknown,
-        {"people": th.people.Individuals()},
-        ("the respondent of each answer",),
-    ),
-    "one respondent, individuals": (
-        lambda: comparisons(people=1),
-        {"people": th.people.Individuals()},
-        ("answers are from one",),
-    ),
-    "groups, individuals": (
-        lambda: {"A": comparisons(), "B": comparisons(seed=1)},
-        {"people": th.people.Individuals()},
-        ("contain several",),
     ),
     "estimates": (
         comparisons,
@@ -641,11 +606,9 @@ def test_it_is_refused_in_a_sentence(name):
 
 
 @pytest.mark.fit
-def test_covariates_and_random_are_refused():
+def test_comparisons_with_covariates_are_adjusted():
     frame = answers().assign(length=np.linspace(-1, 1, 240))
     data = th.PairedComparisons.from_trials(frame, respondent="respondent", covariates=["length"])
-    with refused(ArgumentError, "people=Individuals()"):
-        th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(data, **QUICK)
     assert made_of(data, "adjusted", "mcmc").by == POWER
 
 
@@ -664,7 +627,7 @@ def test_the_convergence_check_says_how_many_times_too_narrow(tmp_path):
     assert not convergence.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(
         convergence
     )
-    assert "`people='adjusted'` or `people=Individuals()`" in str(convergence)
+    assert "set `people='adjusted'`" in str(convergence)
     assert (
         model.findings()["independence"].good is False
         and model.findings()["convergence"].good == convergence.agrees
@@ -714,89 +677,6 @@ def test_evidence_knows_no_power():
         log_evidence(model, comparisons(), draws=100, tune=20, chains=2).value for model in models
     )
     assert one == other
-
-
-# people of whom each has weights of their own -----------------------------------------------------
-
-
-@pytest.mark.fit
-def test_what_weights_vary_about_is_recorded(uncompiled):
-    """The last record of a chain that has just made it."""
-    model = th.EliminationByAspects(people=th.people.Individuals())
-    chain = model.prepare(comparisons(people=3, options=3), 2, 0, 1).task.chain(
-        np.random.default_rng(3)
-    )
-    chain.run_until(chain.total)
-    drawn, last = chain.draws, chain.ladder.at[0]
-    columns = int(drawn.n_features[-1])
-    np.testing.assert_array_equal(drawn.unique_weights[-1, 3], chain.bases.unique[last])
-    owned = chain.state.m[0][: int(chain.state.whole[0, COLUMNS])] > 0
-    np.testing.assert_array_equal(
-        drawn.weights[len(drawn.weights) - columns :, 3], chain.bases.v[last][: len(owned)][owned]
-    )
-    np.testing.assert_array_equal(drawn.unique_weights[-1, 1], chain.state.s[1][:3])
-
-
-def test_choice_probabilities_of_new_people_are_means_over_them():
-    """Of two draws with shared aspects, against people that are simulated one by one."""
-    own = np.array([[1.0, 0.5, 2.0, 0.7], [0.3, 0.3, 1.0, 0.6]])
-    shared, kappa = np.array([[1.5, 0.4], [0.7, 0.9]]), np.array([1.5, 6.0])  # draws, aspects
-    weights = np.concatenate([np.ones((2, 3, 2)), shared[:, None]], axis=1)
-    owners = {(0, 1): weights[:, :, 0], (1, 2): weights[:, :, 1]}
-    model = of_people(compared(3), np.ones((2, 3, 4)), own, owners, kappa, lapse=0.02)
-    found = model.posterior_["posterior"]["population_probability"].values[0]
-    features, rng = np.isin(np.arange(4)[:, None], (0, 1)), np.random.default_rng(1)
-    features = np.column_stack([features, np.isin(np.arange(4), (1, 2))]).astype(int)
-    for draw in range(2):
-        people = rng.gamma(kappa[draw], 1 / kappa[draw], (2000, 4 + 2))
-        own_of, shared_of = people[:, :4] * own[draw], people[:, 4:] * shared[draw]
-        for pair, (i, j) in enumerate(combinations(range(4), 2)):
-            each = [
-                naive.pair_probability(i, j, features, w, u, 0.02)
-                for w, u in zip(shared_of, own_of, strict=True)
-            ]
-            # a hypercube has little of its own
-            error = np.std(each) * (1 / np.sqrt(2000) + 0.1 / np.sqrt(64))
-            assert abs(found[draw, pair] - np.mean(each)) < 5 * error
-
-
-@pytest.mark.fit
-def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
-    data = comparisons(people=4)
-    run = {"draws": 4, "tune": 1, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
-    model = th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(data, **run)
-    assert dependence_of(model).model == INDIVIDUALS
-    similar = th.EliminationByAspects([[1]] * 4, people=th.people.Groups("similar"))
-    of_people, of_groups = (
-        each.prepare(given, 1, 0, 1).task.model._replace(prior=None)
-        for each, given in ((model, data), (similar, data.by_respondent()))
-    )
-    assert of_people.persons and not of_groups.persons and np.isnan(of_people.kappa)
-    for one, other in zip(of_people.likelihood, of_groups.likelihood, strict=True):
-        np.testing.assert_array_equal(one, other)
-    nothing = {"likelihood": None, "persons": None, "kappa": None, "known": None}
-    assert of_people._replace(**nothing) == of_groups._replace(**nothing)
-    posterior = model.posterior_["posterior"]
-    rows = ["n_features", "log_likelihood", "kappa"]
-    rows += [f"choice_probability[{a}, {b}]" for a, b in combinations(data.labels, 2)]
-    assert model.summary().index.tolist() == rows
-    np.testing.assert_allclose(posterior["common_worth"].sum("option"), 1.0)
-    best = posterior["common_worth"].mean(("chain", "draw")).idxmax().item()
-    assert model.ranks().index[0] == best or model.ranks()["rank"].iloc[0] <= 2.5
-    assert "4 respondents had individual values" in " ".join(
-        map(str, model.findings()["methods"].notes)
-    )
-    assert "Ranking" in model.findings()["ranks"].question
-    model.save(tmp_path / "fit.nc")
-    pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").ranks(), model.ranks())
-    shorter = th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(
-        data, **{**run, "draws": 2}
-    )
-    shorter.continue_fit(2, progressbar=False)
-    for name in ("common_worth", "population_probability"):
-        np.testing.assert_array_equal(shorter.posterior_["posterior"][name], posterior[name])
-    with refused(ArgumentError, "people=Individuals()"):
-        model.update(data)
 
 
 @pytest.mark.fit

@@ -44,18 +44,12 @@ ELIMINATION, UNIQUE = (
     partial(th.EliminationByAspects, tempering=False),
     partial(th.EliminationByAspects, "unique"),
 )
-BY_GROUP = partial(ELIMINATION, people=th.people.Groups())
 ROWS = {
     "pairs": (ELIMINATION, random_comparisons(5, 5)),
     "ties": (ELIMINATION, TIED),
     "covariates": (ELIMINATION, COVARIATES),
     "ties and covariates": (UNIQUE, trials(["left", "right", "tie"])),
     "sets": (ELIMINATION, random_choices(4, (2, 3, 4), 1)),
-    "groups": (BY_GROUP, {name: random_comparisons(4, seed) for seed, name in enumerate("ab")}),
-    "groups of sets": (
-        BY_GROUP,
-        {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)},
-    ),
     "similarities": (th.AdditiveClustering, random_similarities(4, 1, judgements=unequal(4))),
     **{
         f"triplets, {link}": (
@@ -67,14 +61,14 @@ ROWS = {
 }
 
 
-def by_definition(model, data, at, group=""):
+def by_definition(model, data, at):
     """The log-likelihood of a draw, without the coefficients of counts."""
     features = (
         at["features"].values.T.astype(bool)
         if "features" in at
         else np.zeros((data.n_options, 0), bool)
     )
-    weights = at[f"{group}weights"].values if "features" in at else np.zeros(0)
+    weights = at["weights"].values if "features" in at else np.zeros(0)
     if isinstance(data, th.Similarities):
         constant, sigma = float(at["constant"]), float(at["sigma"])
         return naive.additive_log_likelihood(data, features, weights, constant, sigma)
@@ -86,7 +80,7 @@ def by_definition(model, data, at, group=""):
         more["beta"] = at["covariate"].values
     if "tie" in at:
         more["tie"] = float(at["tie"])
-    unique = at[f"{group}unique_weights"].values
+    unique = at["unique_weights"].values
     return naive.log_likelihood(data, features, weights, unique, model._view.lapse, **more)
 
 
@@ -108,18 +102,11 @@ def log_coefficients(data):
 def test_the_log_likelihood_is_that_of_naive_evaluations(name):
     make, data = ROWS[name]
     model = make().fit(data, **RUN)
-    tree, groups = model.posterior_, data if isinstance(data, dict) else {"": data}
+    tree = model.posterior_
     posterior = all_drawn(tree)
     for chain, draw in np.ndindex(2, 8):
         at = posterior.isel(chain=chain, draw=draw)
-        total = 0.0
-        for group, each in groups.items():
-            own = at.sel(group=group) if group else at
-            total += by_definition(model, each, own, "group_" if group else "")
-            if "best" not in name:
-                total += log_coefficients(each)
-        if "best" in name:
-            total += float(tree["constant_data"]["log_multinomial_coefficient"].sum())
+        total = by_definition(model, data, at) + log_coefficients(data)
         assert float(at["log_likelihood"]) == pytest.approx(total, rel=1e-9)
     (terms,) = tree["log_likelihood"].data_vars.values()
     whole = terms.sum([dim for dim in terms.dims if dim not in ("chain", "draw")])

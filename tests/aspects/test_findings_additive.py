@@ -95,15 +95,23 @@ def test_an_estimate_is_refused_where_there_is_no_other(uncompiled):
         "progressbar": False,
     }
     triplets = th.Triplets([["tea", "coffee", "wall"], ["tea", "wall", "coffee"]])
-    groups = {name: th.Similarities([[1, 0.5], [0.5, 1]]) for name in "mf"}
-    for data, people, what in (
-        (triplets, None, "triplets"),
-        (groups, th.people.Groups(), "several groups"),
-    ):
-        model = th.AdditiveClustering(people=people).fit(data, **shortly)
-        with refused(ArgumentError, Argument("kind"), what):
-            model.findings(kind="joint-map")
-        assert "convergence" in model.findings()
+    model = th.AdditiveClustering().fit(triplets, **shortly)
+    with refused(ArgumentError, Argument("kind"), "triplets"):
+        model.findings(kind="joint-map")
+    assert "convergence" in model.findings()
+
+
+@pytest.mark.parametrize(
+    ("setting", "facts"),
+    [
+        ({"kind": "jointmap"}, ("kind", "'expectation'", "got 'jointmap'")),
+        ({"random_seed": "x"}, ("random_seed", "0; got 'x'", "got 'x'")),
+        ({"cores": 0}, ("cores", "1; got 0", "got 0")),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused_at_once(model, setting, facts):
+    with refused(ArgumentError, *facts):
+        model.findings(**setting)
 
 
 class Shown(Words):

@@ -4,7 +4,6 @@ comparisons of models."""
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.kind_problems import answered, random_answers, shares_of_new
 from helpers.sentences import refused
 from helpers.set_problems import random_choices
 
@@ -18,6 +17,24 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
     pytest.mark.usefixtures("uncompiled"),
 ]
+
+
+def answered(rows, labels=None):
+    """Comparisons from rows of person, first, second, and which of the two was chosen."""
+    frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
+    return th.PairedComparisons.from_trials(
+        frame, "first", "second", "chosen", respondent="person", labels=labels
+    )
+
+
+def random_answers(people, n, choices, seed):
+    """People who answer at random."""
+    rng, rows, labels = np.random.default_rng(seed), [], list("abcdefghij"[:n])
+    for person in range(people):
+        for _ in range(choices):
+            pair = rng.choice(labels, 2, replace=False)
+            rows.append((f"p{person}", *pair, rng.choice(pair)))
+    return answered(rows, labels)
 
 
 def of_one(*answers):
@@ -42,23 +59,6 @@ def test_log_predictive_of_equal_respondents_is_the_log_mean():
     assert found.name == "log_predictive" and found.index.name == "respondent"
     assert found.to_dict() == pytest.approx(
         {who: np.log(each.mean()) for who, each in by_hand(p).items()}
-    )
-
-
-def test_kinds_are_mixed_within_each_draw():
-    model = th.EliminationByAspects(people=th.people.LatentClasses(3)).fit(
-        random_answers(6, 3, 5, seed=1), **RUN
-    )
-    share = shares_of_new(model)
-    of_kinds = [
-        model.respondents.of_class(k).posterior_["posterior"]["choice_probability"].values
-        for k in (1, 2, 3)
-    ]
-    p = np.stack([each.reshape(-1, 3) for each in of_kinds], axis=1)
-    expected = {who: np.log((share * each).sum(axis=1).mean()) for who, each in by_hand(p).items()}
-    assert model.log_predictive(NEW).to_dict() == pytest.approx(expected)
-    assert model.respondents.of_class(2).log_predictive(NEW)["m"] == pytest.approx(
-        np.log(by_hand(p)["m"][:, 1].mean())
     )
 
 
@@ -146,10 +146,10 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
     data = random_answers(6, 3, 5, seed=1)
     if groups:
         data = {"one": data, "two": random_answers(4, 3, 5, seed=2)}
-        models = {"similar": th.EliminationByAspects(people=th.people.Groups("similar"))}
+        models = {"similar": th.BradleyTerryLuce(people=th.people.Groups("similar"))}
     else:
         models = {
-            "two": th.EliminationByAspects(people=th.people.LatentClasses(2)),
+            "two": th.BradleyTerryLuce(people=th.people.LatentClasses(2)),
             "guess": Guess(),
             "one": th.EliminationByAspects("unique"),
         }
@@ -175,12 +175,18 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
     assert again.equals(table)
 
 
-@pytest.mark.parametrize("people", [th.people.LatentClasses(2), th.people.Groups("similar"), None])
-def test_chains_of_every_sort_are_compiled_ahead(people, monkeypatch):
-    """Before the first fits of a comparison, where nothing is compiled."""
-    data = random_answers(4, 3, 5, seed=1)
-    prepared = th.EliminationByAspects(people=people).prepare(
-        {"a": data, "b": data} if isinstance(people, th.people.Groups) else data
+def test_the_score_of_an_adjusted_fit_is_of_the_likelihood_itself():
+    model = th.EliminationByAspects("unique", people="adjusted").fit(
+        random_answers(8, 3, 5, seed=1), **RUN
     )
+    assert model.posterior_.attrs["people_effect"] > 1.0
+    p = model.posterior_["posterior"]["choice_probability"].values.reshape(-1, 3)
+    expected = {who: np.log(each.mean()) for who, each in by_hand(p).items()}
+    assert model.log_predictive(NEW).to_dict() == pytest.approx(expected)
+
+
+def test_chains_are_compiled_ahead(monkeypatch):
+    """Before the first fits of a comparison, where nothing is compiled."""
+    prepared = th.EliminationByAspects().prepare(random_answers(4, 3, 5, seed=1))
     monkeypatch.setattr(type(prepared.task.kernel), "is_compiled", lambda kernel, model: False)
     prepared.compile(Progress(False, "", 1, ""))

@@ -1,4 +1,4 @@
-"""Every likelihood × every population is fitted."""
+"""Every likelihood is fitted; what is pooled keeps its covariates."""
 
 import numpy as np
 import pandas as pd
@@ -85,25 +85,10 @@ ROWS = {
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.parametrize(
-    ("name", "population"),
-    [
-        (name, each)
-        for name, (_, model, _) in ROWS.items()
-        for each in ("one", "groups", "kinds")
-        if each != "kinds" or model is ASPECTS
-    ],
-)
-def test_each_model_prepares_each_kind_of_data_and_population(name, population):
+@pytest.mark.parametrize("name", ROWS)
+def test_each_model_prepares_each_kind_of_data(name):
     make, model, settings = ROWS[name]
-    data, more = (
-        make(),
-        {"kinds": th.people.LatentClasses(2), "groups": th.people.Groups("similar")}.get(
-            population
-        ),
-    )
-    given = {"women": data, "men": data} if population == "groups" else data
-    assert model(**settings, people=more).prepare(given, draws=1, tune=0).task.model is not None
+    assert model(**settings).prepare(make(), draws=1, tune=0).task.model is not None
 
 
 UNIQUE = {  # data that worths are for, and what a sentence about them says
@@ -120,30 +105,6 @@ def test_unique_aspects_of_sets_are_refused_in_favour_of_worths(name, method):
     make, facts = UNIQUE[name]
     with refused(ThaliError, *facts):
         th.EliminationByAspects("unique", method=method).fit(make(), random_seed=1)
-
-
-@pytest.mark.unit
-@pytest.mark.parametrize("aspects", ["unique", {"a": [], "b": [], "c": []}])
-def test_individual_weights_of_unique_aspects_alone_are_refused(aspects):
-    with refused(
-        ThaliError, "people=Individuals()", "BradleyTerryLuce(people=th.people.Individuals())"
-    ):
-        ASPECTS(aspects, people=th.people.Individuals()).fit(_pairs(), random_seed=1)
-
-
-@pytest.mark.fit
-def test_kinds_of_what_a_model_does_not_take_are_refused_as_of_one_group():
-    with refused(ThaliError, "PairedComparisons", "got Similarities"):
-        ASPECTS(people=th.people.LatentClasses(2)).prepare(*judged_similarities(), draws=1, tune=0)
-
-
-@pytest.mark.fit
-def test_a_prior_joined_with_a_likelihood_is_of_one_group():
-    model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())
-    with refused(ThaliError, "one group"):
-        model.prepare(
-            {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}, draws=1, tune=0
-        )
 
 
 @pytest.mark.fit

@@ -11,7 +11,6 @@ from helpers.short_slices import short_slices, stopped_after
 from helpers.watched_runs import run_of
 
 import thali as th
-from thali._aspects.populations.group_chains import MAX_TEMPERED
 from thali._aspects.samplers.chains import (
     EFFECTIVE_SHARE,
     MIN_TEMPERED,
@@ -23,8 +22,7 @@ from thali._aspects.samplers.chains import (
     count_pilot_sweeps,
     select_neighbour_pairs,
 )
-from thali._aspects.samplers.sampling_task import DEFAULT_THIN, FIRST_LEVELS
-from thali._data.grouped_data import GroupedData
+from thali._aspects.samplers.sampling_task import FIRST_LEVELS
 from thali._inference.progress_display import Progress
 from thali._model import chain_runs as fits
 from thali._model.chain_runs import RunningFit
@@ -132,16 +130,6 @@ def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
         seen.append(chain.pilot_statistics)
     assert seen[0].any(axis=1).all()
     np.testing.assert_array_equal(*seen)
-
-
-@pytest.mark.unit
-@pytest.mark.parametrize(("groups", "thin"), [(2, MIN_TEMPERED), (MAX_TEMPERED + 1, DEFAULT_THIN)])
-def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled, groups, thin):
-    """Fewer sweeps between tempered draws than of one group; asked for, as asked."""
-    data = GroupedData({f"group {g}": random_comparisons(4, g) for g in range(groups)})
-    model = th.EliminationByAspects(people=th.people.Groups())
-    assert run_of(model, data, draws=100, tune=40, chains=2).chains(10, 1)[0].thin == thin
-    assert run_of(model, data, draws=100, tune=40, chains=2, thin=3).chains(10, 1)[0].thin == 3
 
 
 @pytest.mark.fit
