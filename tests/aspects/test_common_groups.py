@@ -2,7 +2,6 @@
 
 import pandas as pd
 import pytest
-from helpers.digests import answered_triplets
 from helpers.problems import random_comparisons
 from helpers.sentences import refused
 from helpers.set_problems import random_choices
@@ -28,7 +27,10 @@ DATA = {
         th.EliminationByAspects,
         {"a": random_choices(3, (2, 3), 1), "b": random_choices(4, (2, 3), 2)},
     ),
-    "triplets": (th.AdditiveClustering, {"a": answered_triplets()[0], "b": answered_triplets()[0]}),
+    "triplets": (
+        th.AdditiveClustering,
+        {"a": th.Triplets([list("abc"), list("abd")]), "b": th.Triplets([list("cda")])},
+    ),
 }
 pytestmark = [
     pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.digests import answered_triplets, judged_similarities
 from helpers.likelihood_rows import with_values
 from helpers.problems import random_comparisons, with_ties
 from helpers.sentences import refused
@@ -69,17 +68,29 @@ def _answers():
     return th.Choices.from_best_worst(_of_people(pd.DataFrame(rows, columns=columns)))
 
 
+def _similarities():
+    rng = np.random.default_rng(4)
+    squares = {f"p{k}": rng.random((4, 4)) for k in range(4)}
+    return th.Similarities.from_respondents(squares, list("abcd"), symmetrize="mean")
+
+
+def _triplets():
+    rows = [list("abcc"), list("abdd"), list("cdaa"), list("bcdd"), list("abcc")]
+    columns = [*(f"object{k}" for k in (1, 2, 3)), "odd"]
+    return th.Triplets.from_frame(_of_people(pd.DataFrame(rows, columns=columns)))
+
+
 # Of a likelihood: the data, and a model of them.
 ROWS = {
     "pairs": (_pairs, ASPECTS, {}),
     "pairs with ties": (_tied, ASPECTS, {}),
     "pairs with covariates": (lambda: _pairs(covariates=["longer"]), ASPECTS, {}),
-    "sets": (lambda: _sets(), ASPECTS, {}),
+    "sets": (_sets, ASPECTS, {}),
     "rankings": (_rankings, ASPECTS, {}),
     "best and worst of three": (_answers, ASPECTS, {}),
-    "similarities": (lambda: judged_similarities()[0], th.AdditiveClustering, {"sigma": 0.1}),
-    "triplets": (lambda: answered_triplets()[0], th.AdditiveClustering, {}),
-    "triplets, ratio": (lambda: answered_triplets()[0], th.AdditiveClustering, {"link": "ratio"}),
+    "similarities": (_similarities, th.AdditiveClustering, {"sigma": 0.1}),
+    "triplets": (_triplets, th.AdditiveClustering, {}),
+    "triplets, ratio": (_triplets, th.AdditiveClustering, {"link": "ratio"}),
 }
 
 

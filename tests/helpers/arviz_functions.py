@@ -77,12 +77,9 @@ def main():
     matplotlib.use("Agg")
     if NEW:
         arviz.rcParams["plot.backend"] = "matplotlib"
-    # of groups of people there are no prior densities, which some functions need, and of kinds no
-    # simulated data
+    # of groups of people there are no prior densities, which some functions need
     tiny = {
-        name: each
-        for name, each in tiny_models.TINY.items()
-        if not name.endswith(("groups", "kinds"))
+        name: each for name, each in tiny_models.TINY.items() if not name.endswith("groups")
     }
     drawn = {name: each for name, each in tiny.items() if each.has_chains}
     data = {"example": arviz.load_arviz_data("centered_eight")} | {

@@ -64,8 +64,7 @@ _OF_GIBBS = Own('Only of `method="gibbs"`.')
 OWN = {
     ("LatentFeatures", "draws"): Own(
         "Of similarities and triplets what is predicted of pairs and the features that they share"
-        " count, too. Tempered chains are looked at from 500 draws on; of many people with"
-        " ``people=Individuals()`` there are fewer draws, further apart. Where the chains stay in"
+        " count, too. Tempered chains are looked at from 500 draws on. Where the chains stay in"
         " different families of features, so that more draws would not help, the run starts again"
         " with ``tempering=8``, unless the model says how it tempers or more than half of the time"
         " is over."
@@ -73,8 +72,8 @@ OWN = {
     ("LatentFeatures", "thin"): Own(
         "None chooses, in the first 400 sweeps of tuning, the fewest with which half of the draws"
         " are effective: 25 at most, so many that there are 400 sweeps of tuning, and 25 with less"
-        " than 16 states to tune. With tempering 50 (of every replica; of groups 10) where `draws`"
-        " are given or levels are annealed, otherwise between 10 and that."
+        " than 16 states to tune. With tempering 50 (of every replica) where `draws` are given or"
+        " levels are annealed, otherwise between 10 and that."
     ),
     ("BradleyTerryLuce", "draws"): Own("With ``people=Individuals()`` it looks after 500 first."),
     ("BradleyTerryLuce", "tune"): Own(

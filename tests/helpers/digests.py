@@ -78,30 +78,6 @@ def _with_none():
     return (th.ChoiceExperiment.from_frame(pd.concat(rows, ignore_index=True), none="4"),)
 
 
-def judged_similarities():
-    """Similarities of which it is known who judged."""
-    rng = np.random.default_rng(4)
-    squares = {f"p{k}": rng.random((4, 4)) for k in range(4)}
-    return (th.Similarities.from_respondents(squares, list("abcd"), symmetrize="mean"),)
-
-
-def answered_triplets():
-    """Triplets of which it is known who answered."""
-    rows = [
-        ("a", "b", "c", "c"),
-        ("a", "b", "d", "d"),
-        ("c", "d", "a", "a"),
-        ("b", "c", "d", "d"),
-        ("a", "b", "c", "c"),
-    ]
-    frame = pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd"])
-    return (th.Triplets.from_frame(frame.assign(person=[f"p{k % 4}" for k in range(5)])),)
-
-
-def _of_women(model):
-    return small_models.predict_first_pair(model.of_group("women"))
-
-
 def _first_column(model):
     return model.summary().iloc[:, 0].to_numpy()
 
@@ -121,14 +97,20 @@ def best_and_worst():
     )
 
 
-def _of_groups(data, ask):
-    """Of each way in which weights of groups hang together."""
-    return {
-        weights: SmallModelCase(
-            partial(th.EliminationByAspects, people=th.people.Groups(weights)), data, ask
-        )
-        for weights in ("free", "common", "similar")
-    }
+def _choice_groups():
+    """Choices from sets of two and three options, which differ by group."""
+    chosen = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
+    return ({name: _set_choices(sets) for name, sets in chosen.items()},)
+
+
+def _set_choices(chosen):
+    rows = [
+        (f"{members} {k}", x, int(x == option))
+        for members, options in chosen.items()
+        for k, option in enumerate(options)
+        for x in members
+    ]
+    return th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"]))
 
 
 # What runs the code of a row of `SMALL_MODELS` with other numbers, other data or another likelihood.
@@ -163,33 +145,15 @@ MORE = {
         )
     },
     **{
-        f"{_EBA}, pairs of groups, {each}": row
-        for each, row in _of_groups(small_models.build_groups, _of_women).items()
-    },
-    **{
-        f"{_EBA}, tied groups, {each}": row
-        for each, row in _of_groups(_tied_groups, _of_women).items()
-    },
-    **{
-        f"{_EBA}, sets of groups, {each}": row
-        for each, row in _of_groups(
-            small_models.build_choice_groups,
-            lambda model: small_models.predict_first_set(model.of_group("men")),
-        ).items()
-    },
-    **{
-        f"{_ADDITIVE}, groups, {weights}": SmallModelCase(
-            partial(th.AdditiveClustering, people=th.people.Groups(weights)),
-            small_models.build_similarity_groups,
-            small_models.summarise_worths,
+        f"{_EBA}, {name}, common": SmallModelCase(
+            partial(th.EliminationByAspects, people=th.people.Groups("common")), data, ask
         )
-        for weights in ("free",)
+        for name, data, ask in (
+            ("pairs of groups", small_models.build_groups, small_models.predict_first_pair),
+            ("tied groups", _tied_groups, small_models.predict_first_pair),
+            ("sets of groups", _choice_groups, small_models.predict_first_set),
+        )
     },
-    f"{_EBA}, kinds, similar": SmallModelCase(
-        partial(th.EliminationByAspects, people=th.people.LatentClasses(2, "similar")),
-        small_models.build_answered_pairs,
-        small_models.predict_first_pair,
-    ),
     f"{_EBA}, number, choices": SmallModelCase(
         partial(th.EliminationByAspects, aspects=2),
         small_models.build_sets,
@@ -228,21 +192,6 @@ MORE = {
             ),
         )
     },
-    f"{_EBA}, people, random": SmallModelCase(
-        partial(th.EliminationByAspects, people=th.people.Individuals()),
-        small_models.build_answered_pairs,
-        lambda model: small_models.predict_first_pair(model.of_group("p1")),
-    ),
-    f"{_ADDITIVE}, people, random, groups": SmallModelCase(
-        partial(th.AdditiveClustering, people=th.people.Individuals()),
-        small_models.build_similarity_groups,
-        small_models.summarise_worths,
-    ),
-    f"{_ADDITIVE}, people, random, triplets": SmallModelCase(
-        partial(th.AdditiveClustering, people=th.people.Individuals()),
-        answered_triplets,
-        small_models.summarise_worths,
-    ),
     **{
         f"{_EBA}, {method}, {name}": SmallModelCase(partial(_UNIQUE, method=method), data, ask, run)
         for method, run, name, data, ask in (
@@ -396,7 +345,7 @@ def place_of(name: str) -> tuple[str, str, str, str]:
     population = (
         "groups"
         if isinstance(data, dict)
-        else "kinds"
+        else "classes"
         if isinstance(given.get("people"), th.people.LatentClasses)
         else "one"
     )

@@ -1,4 +1,4 @@
-"""Hashes of all draws of thirteen fits as users make them, on one processor.
+"""Hashes of all draws of ten fits as users make them, on one processor.
 
 `python -m helpers.digests_long` in the folder `tests` writes them anew (cases/digests_long.json):
 before a change of structure, at the commit that it starts from. `pytest -m long
@@ -31,7 +31,7 @@ def processor():
     return f"{name}, NumPy {np.__version__}, Python {python.major}.{python.minor}"
 
 
-def answers(respondents, shown, seed, slope=0.0):
+def answers(respondents, shown, seed):
     """Which of the options shown each respondent chooses, six times: columns `who`, `age`,
     `option1`, ..., `chosen`."""
     rng = np.random.default_rng(seed)
@@ -39,7 +39,7 @@ def answers(respondents, shown, seed, slope=0.0):
     rows = []
     for who in range(respondents):
         age = int(rng.integers(20, 80))
-        own = worths * (1.0 + slope * (age - 50) / 30) + rng.normal(0.0, 0.5, len(OPTIONS))
+        own = worths + rng.normal(0.0, 0.5, len(OPTIONS))
         for _ in range(6):
             items = rng.choice(len(OPTIONS), shown, replace=False)
             best = int(np.argmax(own[items] + rng.gumbel(size=shown)))
@@ -48,19 +48,6 @@ def answers(respondents, shown, seed, slope=0.0):
                 {"who": f"p{who}", "age": age, **names, "chosen": names[f"option{best + 1}"]}
             )
     return pd.DataFrame(rows)
-
-
-def pairs(respondents=30, seed=1, **more):
-    """Comparisons of two options, with who made them."""
-    frame = answers(respondents, 2, seed, **more)
-    return th.PairedComparisons.from_trials(
-        frame, first="option1", second="option2", chosen="chosen", respondent="who"
-    )
-
-
-def groups():
-    """Comparisons of three groups."""
-    return {name: pairs(12, seed) for seed, name in enumerate(("women", "men", "others"), start=1)}
 
 
 def sets():
@@ -135,15 +122,6 @@ FITS = {
     "tempering": lambda: th.EliminationByAspects(tempering=4).fit(
         th.datasets.celebrities(), draws=200, tune=200, thin=4, **RUN
     ),
-    "three groups": lambda: th.EliminationByAspects(people=th.people.Groups("similar")).fit(
-        groups(), draws=200, tune=200, thin=4, **RUN
-    ),
-    "latent classes": lambda: th.EliminationByAspects(people=th.people.LatentClasses(2)).fit(
-        pairs(), draws=200, tune=200, thin=4, **RUN
-    ),
-    "individuals": lambda: th.EliminationByAspects(people=th.people.Individuals()).fit(
-        pairs(), draws=200, tune=200, thin=4, **RUN
-    ),
     "sets": lambda: th.EliminationByAspects().fit(sets(), draws=200, tune=200, thin=4, **RUN),
     "triplets": lambda: th.AdditiveClustering().fit(triplets(), draws=200, tune=200, thin=4, **RUN),
     "hierarchical logit": lambda: th.HierarchicalLogit().fit(
@@ -178,7 +156,6 @@ def draws_of(model):
         for part in ("posterior", "latent_features")
         if part in model.posterior_.children
         for name, values in model.posterior_[part].dataset.data_vars.items()
-        if name != "class_order"  # which follows from them
     }
 
 

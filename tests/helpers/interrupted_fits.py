@@ -9,10 +9,8 @@ import pandas as pd
 import thali as th
 from helpers.classifier_runs import fit_rows
 from helpers.experiment_data import simulate_experiment
-from helpers.kind_problems import random_answers
 from helpers.problems import random_comparisons
 from helpers.sentences import without_warnings
-from thali._data.grouped_data import GroupedData
 
 RUN = {"tune": 40, "chains": 3, "random_seed": 1}
 
@@ -38,12 +36,6 @@ def _choices():
     ]
     frame = pd.DataFrame(rows, columns=["choice", "option", "chosen"])
     return th.Choices.from_frame(frame, choice_id="choice", alternative="option", chosen="chosen")
-
-
-def _groups():
-    return GroupedData(
-        {name: random_comparisons(4, seed) for seed, name in enumerate(["adults", "children"])}
-    )
 
 
 def _triplets():
@@ -107,18 +99,6 @@ KINDS = {  # name: (draws, or final sweeps, of a run of about a second; the fit)
         ),
     ),
     "sets": (2000, _latent(th.EliminationByAspects, _choices, 1)),
-    "groups": (
-        1000,
-        _latent(lambda: th.EliminationByAspects(people=th.people.Groups()), _groups, 2),
-    ),
-    "kinds of people": (
-        1500,
-        _latent(
-            lambda: th.EliminationByAspects(people=th.people.LatentClasses(2)),
-            lambda: random_answers(12, 4, 8, 5),
-            2,
-        ),
-    ),
     "triplets": (6000, _latent(th.AdditiveClustering, _triplets, 2)),
     "additive": (3000, _latent(th.AdditiveClustering, _similarities, 2)),
     "own likelihood": (
@@ -155,11 +135,7 @@ def draws_of(model) -> dict[str, np.ndarray]:
     """What a fit drew, (chain, draw, ...): numbers that do not hang on the order in which features
     are stored."""
     posterior = model.posterior_["posterior"].dataset
-    padded = (
-        {"features", "weights", "group_weights", "kind_weights"}
-        if "feature" in posterior.sizes
-        else set()
-    )
+    padded = {"features", "weights"} if "feature" in posterior.sizes else set()
     return {
         name: v.values
         for name, v in posterior.data_vars.items()

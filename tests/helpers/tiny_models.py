@@ -3,11 +3,8 @@ to `TINY`."""
 
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import combinations
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import thali as th
@@ -38,8 +35,6 @@ class Tiny(SmallModelCase):
     pictures: tuple[str, ...] | None = None
 
 
-_OF_GROUPS = ("group_weights", "n_features", "trace")
-
 # by the name of the spec, with what is special behind a comma
 _SPECIAL: dict[str, dict[str, Any]] = {
     "bradley-terry-luce": {},
@@ -57,11 +52,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "bradley-terry-luce, classes": {"pictures": ("predictions", "trace")},
     "bradley-terry-luce, groups": {"pictures": ("predictions", "trace")},
     "elimination-by-aspects": {},
-    "elimination-by-aspects, groups": {"pictures": _OF_GROUPS},
-    "elimination-by-aspects, choice groups": {"pictures": _OF_GROUPS},
-    "elimination-by-aspects, described groups": {"pictures": _OF_GROUPS},
-    "elimination-by-aspects, kinds": {"pictures": _OF_GROUPS},
-    "elimination-by-aspects, choice kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, covariates": {},
     "elimination-by-aspects, maximum likelihood": {
         "has_chains": False,
@@ -69,7 +59,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     },
     "additive-clustering": {},
     "additive-clustering, triplets": {"pictures": ("features", "n_features", "trace", "check")},
-    "additive-clustering, triplet groups": {"pictures": _OF_GROUPS},
     "latent-feature-model": {},
     "product-classes": {"keeps_beginning": False},
     "multinomial-logit": {"has_chains": False},
@@ -83,29 +72,12 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "sparse-logit": {"bad_data": (None, None)},
 }
 
-# whose compiled code no other test of the default suite needs: they are met behind `long`
-RARE_ENDS = "described groups", "triplet groups", "choice kinds", "columns of judges"
 _PEOPLE = SmallModelCase(
     th.BradleyTerryLuce,
-    SMALL_MODELS["elimination-by-aspects, kinds"].data,
-    SMALL_MODELS["elimination-by-aspects"].predict,
+    SMALL_MODELS["bradley-terry-luce, individuals"].data,
+    SMALL_MODELS["bradley-terry-luce"].predict,
     SMALL_MODELS["bradley-terry-luce"].run,
 )
-
-
-def _aged_judges():
-    """A list of what people whose age is known say of four objects."""
-    rng = np.random.default_rng(5)
-    rows = [
-        (f"p{k}", 20 + 10 * k, a, b, rng.random())
-        for k in range(4)
-        for a, b in combinations("abcd", 2)
-    ]
-    return (
-        th.Similarities.from_frame(
-            pd.DataFrame(rows, columns=["judge", "age", "first", "second", "similarity"])
-        ),
-    )
 
 
 TINY = {name: Tiny(**vars(SMALL_MODELS[name]), **special) for name, special in _SPECIAL.items()}
@@ -116,27 +88,12 @@ TINY["bradley-terry-luce, best and worst"] = Tiny(
     SMALL_MODELS["elimination-by-aspects, choices"].predict,
     SMALL_MODELS["bradley-terry-luce"].run,
 )
-TINY["elimination-by-aspects, random people"] = Tiny(
-    partial(th.EliminationByAspects, people=th.people.Individuals()),
-    SMALL_MODELS["elimination-by-aspects, kinds"].data,
-    SMALL_MODELS["elimination-by-aspects"].predict,
-    SMALL_MODELS["elimination-by-aspects"].run,
-    pictures=("individuals", "segments", "n_features", "trace"),
-)
-TINY["additive-clustering, columns of judges"] = Tiny(
-    partial(th.AdditiveClustering, people=th.people.Individuals(by=["age"])),
-    _aged_judges,
-    SMALL_MODELS["additive-clustering, groups"].predict,
-    SMALL_MODELS["additive-clustering"].run,
-    pictures=_OF_GROUPS,
-)
 TINY["hierarchical-logit, attention by age"] = Tiny(
     partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
     SMALL_MODELS["latent-class-logit, columns of people"].data,
     SMALL_MODELS["hierarchical-logit"].predict,
     SMALL_MODELS["hierarchical-logit"].run,
 )
-RARE = tuple(name for name in TINY if name.rpartition(", ")[2] in RARE_ENDS)
 
 
 @cache
@@ -150,9 +107,9 @@ ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keep
     "bradley-terry-luce, mcmc",
     "bradley-terry-luce, maximum likelihood",
     "bradley-terry-luce, best and worst individuals",
+    "bradley-terry-luce, classes",
+    "bradley-terry-luce, groups",
     "elimination-by-aspects",
-    "elimination-by-aspects, groups",
-    "elimination-by-aspects, kinds",
     "elimination-by-aspects, maximum likelihood",
     "additive-clustering, triplets",
     "product-classes",
@@ -165,9 +122,12 @@ ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keep
 
 def of_models(names, is_shared=False):
     """A check of each of these models; of code that all share, by default of one of each wing."""
-    marks = {
-        name: pytest.mark.long for name in (set(names) - {*ONE_OF_EACH} if is_shared else RARE)
-    }
     return pytest.mark.parametrize(
-        "name", [pytest.param(name, marks=marks.get(name, ())) for name in names]
+        "name",
+        [
+            pytest.param(
+                name, marks=[pytest.mark.long] * (is_shared and name not in ONE_OF_EACH)
+            )
+            for name in names
+        ],
     )

@@ -23,8 +23,6 @@ WITHOUT = {
     "bradley-terry-luce, classes": NO_DENSITIES,
     "additive-clustering, triplets": {"plot_loo_pit"},
     "bradley-terry-luce, best and worst": {"plot_loo_pit"},
-    "elimination-by-aspects, random people": {"psense_summary"},
-    "additive-clustering, columns of judges": {"psense_summary"},
 }
 # On ArviZ's own example these want groups that it lacks.
 LACKS = {"psense_summary"}

@@ -19,8 +19,8 @@ from thali.errors import ArgumentError, DataError, NotFittedError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 
-# of groups and of kinds of people, and of people themselves, there are no prior densities
-_SEVERAL = "groups", "kinds", "classes", "random people", "individuals", "columns of judges"
+# of groups and of classes of people, and of people themselves, there are no prior densities
+_SEVERAL = "groups", "classes", "individuals"
 DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(_SEVERAL)]
 # its draws lack the passing part of the values
 WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]
@@ -121,7 +121,7 @@ def test_posterior_predictive_adds_a_group(name):
 
 
 @pytest.mark.first(8)
-@of_models([*DRAWN, *_OF_WORTHS, "elimination-by-aspects, random people"])
+@of_models([*DRAWN, *_OF_WORTHS])
 def test_sample_prior_has_the_variables_of_the_posterior(name):
     tree = TINY[name].model().sample_prior(*TINY[name].data(), draws=3, random_seed=1)
     fit = fitted(name).posterior_

@@ -36,39 +36,26 @@ NAMES = list(TINY)
 SPEC_OF = {name: spec for name in NAMES for spec in SPECS if spec.name == name.partition(",")[0]}
 DRAWN = [name for name in NAMES if TINY[name].has_chains]
 
-PAIR_GROUPS, CHOICE_GROUPS, TRIPLET_GROUPS = "pair groups", "choice groups", "triplet groups"
-BEST_AND_WORST = "best and worst"
+PAIR_GROUPS, BEST_AND_WORST = "pair groups", "best and worst"
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
     PAIR_GROUPS: "2 groups (women: 13 comparisons, men: 12 comparisons), 3 options",
-    CHOICE_GROUPS: "2 groups (women: 5 choices, men: 4 choices), 3 options",
     BEST_AND_WORST: "4 options, 4 sets of 3 options, 4 best-worst choices",
-    TRIPLET_GROUPS: "2 groups (women: 5 answers, men: 3 answers), 4 objects",
     CHOICES: "3 options, 3 sets of 2 to 3 options, 8 choices",
     SIMILARITIES: "4 objects, 6 similarities",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
-    "random people": "4 respondents (p0: 4 comparisons, p1: 3 comparisons, p2: 3 comparisons, p3: 3"
-    " comparisons), 3 options",
     "individuals": "3 options, 3 pairs, 13 comparisons, 4 respondents",
     "best and worst individuals": "4 options, 1 set of 4 options, 6 best-worst choices, 3"
     " respondents",
-    "columns of judges": "4 respondents (p0: 6 similarities, p1: 6 similarities, p2: 6"
-    " similarities, p3: 6 similarities), 4 objects",
 }
 _KINDS = {  # by the end of a row's name
     "triplets": TRIPLETS,
     "groups": PAIR_GROUPS,
-    "described groups": PAIR_GROUPS,
-    "choice groups": CHOICE_GROUPS,
-    "choice kinds": CHOICES,
     "best and worst": BEST_AND_WORST,
-    "triplet groups": TRIPLET_GROUPS,
-    "random people": "random people",
     "individuals": "individuals",
     "best and worst individuals": "best and worst individuals",
-    "columns of judges": "columns of judges",
 }
 
 
@@ -140,9 +127,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     size += {
         "covariates": ", 1 covariate",
         "people": ", 4 respondents",
-        "kinds": ", 4 respondents",
         "classes": ", 4 respondents",
-        "choice kinds": ", 4 respondents",
     }.get(name.rpartition(", ")[2], "")
     told = [call, size, str(model.convergence())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
@@ -183,11 +168,9 @@ def test_a_saved_model_answers_as_before(name, tmp_path):
     [
         n
         for n in NAMES
-        if hasattr(m := TINY[n].model(), "tempering")
-        and m._engine.has_evidence
-        and "kinds" not in n
+        if hasattr(m := TINY[n].model(), "tempering") and m._engine.has_evidence
     ]
-)  # not yet
+)
 def test_log_evidence_is_equal_after_loading(name, tmp_path):
     how = {"draws": 10, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
     if name == "additive-clustering":  # whose sigma is known
@@ -291,10 +274,6 @@ def test_estimates_are_compared_by_what_they_predict(name):
     assert list(table.index)[:2] == ["BASE", "it"] and np.isfinite(table.loc["it"].iloc[0])
 
 
-# pictures that three sweeps may not offer: of shared features, and of respondents in segments
-DEPENDS_ON_DRAWS = {"group_weights", "segments"}
-
-
 @of_models([name for name, spec in SPEC_OF.items() if spec.pictures], is_shared=True)
 def test_the_pictures_of_a_model_draw_it(name):
     matplotlib = pytest.importorskip("matplotlib")
@@ -303,7 +282,7 @@ def test_the_pictures_of_a_model_draw_it(name):
 
     pictures = [each.picture.name for each in fitted(name).findings() if each.picture]
     wanted = set(TINY[name].pictures or SPEC_OF[name].pictures)
-    assert wanted - DEPENDS_ON_DRAWS <= set(pictures)
+    assert wanted - {"segments"} <= set(pictures)  # which draws may not agree on
     for picture in pictures:
         drawn = fitted(name).plot(picture)
         assert all(ax.has_data() or ax.texts for ax in np.atleast_1d(drawn)), picture

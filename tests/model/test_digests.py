@@ -19,7 +19,6 @@ from helpers.digests import (
 )
 
 from thali._data.kinds import CHOICES, PAIRS, TRIPLETS
-from thali._data.kinds import SPECS as DATA_SPECS
 from thali._model.registry import SPECS
 
 KEPT = json.loads(FILE.read_text("utf-8"))
@@ -34,20 +33,9 @@ def wanted():
         for place in product([spec.name], spec.methods or ("",), ["one"], spec.data)
     }
     one.remove((EBA, "maximum-likelihood", "one", CHOICES))  # which worths are for
-    classes = [each.kind for each in DATA_SPECS if each.has_classes]
-    several = {
-        (spec.name, "mcmc", population, kind)
-        for spec in SPECS
-        if spec.name in (EBA, ADDITIVE)
-        for population, kinds in (
-            ("groups", [each.kind for each in DATA_SPECS if each.by_group]),
-            ("kinds", classes),
-        )
-        for kind in kinds
-        if kind in spec.data
-    }
-    several |= {(BTL, "mcmc", population, PAIRS) for population in ("groups", "kinds")}
-    return (one | several) - {(EBA, "maximum-likelihood", "one", CHOICES)}
+    several = {(EBA, "mcmc", "groups", kind) for kind in (PAIRS, CHOICES)}
+    several |= {(BTL, "mcmc", population, PAIRS) for population in ("groups", "classes")}
+    return one | several
 
 
 @pytest.mark.fit  # for its imports

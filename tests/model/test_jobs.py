@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 SIZE = {"product classes": 40, "particles": 6, "tempered": 50}
 COMPILED_EACH_TIME = "own likelihood"  # which takes half a minute
 # of kernels that few tests need
-LONG = (COMPILED_EACH_TIME, "groups", "kinds of people", "triplets")
+LONG = (COMPILED_EACH_TIME, "triplets")
 EVERY = [pytest.param(kind, marks=[pytest.mark.long] * (kind in LONG)) for kind in KINDS]
 CHAINS = [kind for kind in EVERY if kind.values[0] != "particles"]
 

@@ -198,7 +198,7 @@ def test_the_scale_of_the_weights_does_not_matter(rate):
 
 def test_a_plain_mapping_is_refused_as_data():
     with refused(DataError, "'tea'", "PairedComparisons", "or Triplets; got"):
-        th.EliminationByAspects(people=th.people.Groups()).fit({"tea": 1})
+        th.EliminationByAspects(people=th.people.Groups("common")).fit({"tea": 1})
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ class Nothing:
 MODELS = {spec.name: TINY[spec.name] for spec in SPECS}
 DATA = {
     "comparisons": "bradley-terry-luce",
-    "groups": "elimination-by-aspects, groups",
+    "groups": "bradley-terry-luce, groups",
     "similarities": "additive-clustering",
     "triplets": "additive-clustering, triplets",
     "an experiment": "multinomial-logit",

@@ -2,7 +2,6 @@
 are announced."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.sentences import warned
 from helpers.watched_runs import show_times
@@ -114,24 +113,6 @@ def test_a_long_fit_says_what_is_quicker(monkeypatch):
     data = th.Similarities(np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))))
     with warned(LongRunWarning, "method='map'"):
         th.AdditiveClustering(sigma=0.1).fit(data, draws=200, tune=200, random_seed=1)
-
-
-@pytest.mark.fit
-def test_a_long_fit_of_individuals_says_that_adjusted_intervals_are_quicker(
-    monkeypatch, uncompiled
-):
-    for limit in ("EARLY", "LONG"):
-        monkeypatch.setattr(progress_display, limit, 0.0)
-    rows = {
-        "respondent": list("pppqqq"),
-        "first": list("aabaab"),
-        "second": list("bccbcc"),
-        "chosen": list("aacbcb"),
-    }
-    data = th.PairedComparisons.from_trials(pd.DataFrame(rows), respondent="respondent")
-    model = th.EliminationByAspects(people=th.people.Individuals())
-    with warned(LongRunWarning, "people='adjusted'"):
-        model.fit(data, draws=40, tune=20, thin=1, chains=2, random_seed=1)
 
 
 @pytest.mark.unit

@@ -278,7 +278,9 @@ def test_models_that_cannot_be_simulated_say_so():
     with pytest.raises(DataError, match="one class"):
         th.SparseMultinomialLogit().sample_prior(X, ["a"] * 9)
     with refused(DataError, "'a'", "PairedComparisons", "or Triplets; got"):
-        th.EliminationByAspects(people=th.people.Groups()).sample_prior({"a": [0, 1], "b": [1, 0]})
+        th.EliminationByAspects(people=th.people.Groups("common")).sample_prior(
+            {"a": [0, 1], "b": [1, 0]}
+        )
 
 
 def test_similarities_of_many_judgements_scatter_less():

@@ -80,12 +80,6 @@ def build_groups():
     )
 
 
-def build_choice_groups():
-    """Return choices from sets of two and three options, which differ by group."""
-    choices_by_group = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
-    return ({name: _build_set_choices(chosen) for name, chosen in choices_by_group.items()},)
-
-
 def _build_set_choices(chosen_by_set):
     """Return choices of the options of each set, which are letters."""
     choice_rows = [
@@ -186,43 +180,9 @@ def build_answered_best_worst():
     )
 
 
-def build_answered_sets():
-    """Return the small choices from sets with respondents."""
-    frame = build_sets()[0].to_frame()
-    frame["person"] = [f"p{k % 4}" for k in frame["choice_id"]]
-    return (
-        th.Choices(frame, "choice_id", "alternative", "chosen", respondent="person", count="count"),
-    )
-
-
 def build_rankings():
     """Return rankings of a few options, as arguments of `fit`."""
     return (th.Choices.from_rankings([list("abcd"), list("bacd"), list("dabc"), list("cab")]),)
-
-
-def build_similarity_groups():
-    """Return similarities of two groups of respondents."""
-    return ({"women": build_similarities()[0], "men": _draw_similarities(5)},)
-
-
-def _build_triplet_groups():
-    """Return triplets of two groups of respondents."""
-    rows = [("a", "b", "c"), ("b", "d", "c"), ("c", "d", "b")]
-    return ({"women": build_triplets()[0], "men": th.Triplets(rows, labels=list("abcd"))},)
-
-
-def _build_described_groups():
-    """Return comparisons of two groups with the covariate "shown first"."""
-    mens_columns = {
-        "left": list("abcbcb"),
-        "right": list("bcaaba"),
-        "winner": list("abcbba"),
-        "count": [2, 1, 3, 2, 2, 2],
-    }
-    mens_comparisons = th.PairedComparisons.from_trials(
-        pd.DataFrame(mens_columns), covariates=["order"], labels=list("abc")
-    )
-    return ({"women": build_described_pairs()[0], "men": mens_comparisons},)
 
 
 # argument of `fit` -> argument of the constructor of classifiers
@@ -354,8 +314,7 @@ def _build_case(model, data, predict, run=CHAINS, **arguments):
 
 GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
 PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **ONCE}
-_TWO_CLASSES, _SIMILAR_GROUPS = th.people.LatentClasses(2), th.people.Groups("similar")
-_INDIVIDUALS = th.people.Individuals()
+_TWO_CLASSES, _INDIVIDUALS = th.people.LatentClasses(2), th.people.Individuals()
 
 SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
     "bradley-terry-luce": SmallModelCase(
@@ -418,30 +377,6 @@ SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
     "elimination-by-aspects, rankings": SmallModelCase(
         th.EliminationByAspects, build_rankings, predict_first_set
     ),
-    "elimination-by-aspects, groups": _build_case(
-        th.EliminationByAspects,
-        build_groups,
-        lambda model: predict_first_pair(model.of_group("women")),
-        people=_SIMILAR_GROUPS,
-    ),
-    "elimination-by-aspects, choice groups": _build_case(
-        th.EliminationByAspects,
-        build_choice_groups,
-        lambda model: predict_first_set(model.of_group("men")),
-        people=_SIMILAR_GROUPS,
-    ),
-    "elimination-by-aspects, described groups": _build_case(
-        th.EliminationByAspects,
-        _build_described_groups,
-        lambda model: predict_first_pair(model.of_group("women")),
-        people=_SIMILAR_GROUPS,
-    ),
-    "elimination-by-aspects, kinds": _build_case(
-        th.EliminationByAspects, build_answered_pairs, predict_first_pair, people=_TWO_CLASSES
-    ),
-    "elimination-by-aspects, choice kinds": _build_case(
-        th.EliminationByAspects, build_answered_sets, predict_first_set, people=_TWO_CLASSES
-    ),
     "elimination-by-aspects, maximum likelihood": _build_case(
         th.EliminationByAspects,
         build_pairs,
@@ -469,15 +404,6 @@ SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
     ),
     "additive-clustering, map": _build_case(
         th.AdditiveClustering, build_similarities, estimate_similarity, ONCE, method="map"
-    ),
-    "additive-clustering, groups": _build_case(
-        th.AdditiveClustering, build_similarity_groups, summarise_worths, people=_SIMILAR_GROUPS
-    ),
-    "additive-clustering, triplet groups": _build_case(
-        th.AdditiveClustering,
-        _build_triplet_groups,
-        lambda model: predict_first_set(model.of_group("men")),
-        people=_SIMILAR_GROUPS,
     ),
     "additive-clustering, triplets": SmallModelCase(
         th.AdditiveClustering, build_triplets, predict_first_set

@@ -136,8 +136,8 @@ class LatentFeatures(MarkovChainModel):
             Sweeps of the sampler for each state. None chooses, in the first 400 sweeps of tuning,
             the fewest with which half of the draws are effective: 25 at most, so many that there
             are 400 sweeps of tuning, and 25 with less than 16 states to tune. With tempering 50 (of
-            every replica) where `draws` are given or levels are annealed, otherwise
-            between 10 and that.
+            every replica) where `draws` are given or levels are annealed, otherwise between 10 and
+            that.
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the
             draws.
