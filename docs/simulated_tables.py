@@ -165,6 +165,22 @@ def hot_or_sweet() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
 
 
+def rated_objects() -> dict[str, pd.DataFrame]:
+    """Six respondents rate the similarity of eight objects; three look at the kind, three at the
+    size."""
+    animals, vehicles = ["dog", "cat", "horse", "cow"], ["bike", "moped", "bus", "lorry"]
+    large = ["horse", "cow", "bus", "lorry"]
+    objects = animals + vehicles
+    owners = np.array([[name in part for part in (animals, vehicles, large)] for name in objects])
+    rng, tables = np.random.default_rng(1), {}
+    for person in range(6):
+        weights = np.array([0.6, 0.5, 0.1] if person < 3 else [0.2, 0.1, 0.6])
+        noise = np.triu(0.05 * rng.normal(size=(8, 8)), 1)
+        similarity = 0.1 + (owners * weights) @ owners.T + noise + noise.T
+        tables[f"p{person + 1}"] = pd.DataFrame(similarity.round(2), objects, objects)
+    return tables
+
+
 def inattentive() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Eighty respondents choose twelve times among three cameras; tastes, and who looks at what."""
     rng = np.random.default_rng(5)

@@ -98,37 +98,6 @@ def sets():
     return {"rows": rows}
 
 
-def two_groups():
-    """Simulated choices of two groups of people, who weigh the same options differently.
-
-    counts[g][i][j]: how often people of group g chose i over j.
-    """
-    rng = np.random.default_rng(18)
-    counts = np.zeros((2, 5, 5), int)
-    for group, worth in enumerate(([3.0, 2.0, 1.0, 1.0, 0.5], [1.0, 3.0, 2.0, 1.0, 0.5])):
-        for i in range(5):
-            for j in range(i + 1, 5):
-                counts[group, i, j] = rng.binomial(15, worth[i] / (worth[i] + worth[j]))
-                counts[group, j, i] = 15 - counts[group, i, j]
-    return {"labels": list("abcde"), "groups": ["f", "m"], "counts": counts.tolist()}
-
-
-def two_kinds():
-    """Simulated choices of ten people of two kinds, which the data do not tell.
-
-    rows: one choice each: who chose, the two options, and the chosen one.
-    """
-    rng = np.random.default_rng(20)
-    rows = {name: [] for name in ("person", "first", "second", "chosen")}
-    for person in range(10):
-        worth = [4.0, 2.0, 1.0, 0.5] if person < 6 else [0.5, 1.0, 2.0, 4.0]
-        for i in range(4):
-            for j in range(i + 1, 4):
-                first = rng.random() < worth[i] / (worth[i] + worth[j])
-                _add(rows, (f"p{person}", "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]))
-    return {"rows": rows}
-
-
 def two_judges():
     """Two options, of which one judge chose one 9 times out of 10, and the other 5 times.
 
@@ -317,8 +286,6 @@ SETS = {
         two_options,
         blocks,
         games,
-        two_groups,
-        two_kinds,
         two_judges,
         judges,
         three_seasons,
