@@ -235,8 +235,7 @@ def compare(
             " (with --tree; tree:0.5 sets the leaf length to 0.5). With --group, also common,"
             " free or similar: the weights of the groups. With respondents, also a value of"
             " --people (such as adjusted or classes:2). similar:BTL and classes:2:BTL"
-            " have worths instead of inferred aspects. For choice experiments,"
-            " attention:hierarchical-logit adds attribute non-attendance.",
+            " have worths instead of inferred aspects.",
             show_default="default models for the kind of data",
         ),
     ] = None,
