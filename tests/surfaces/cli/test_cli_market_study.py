@@ -255,6 +255,18 @@ def test_a_sign_that_the_choices_contradict(done):
     )
 
 
+def test_tastes_depend_on_what_people_are_and_on_the_priors(done, refused):
+    rows = simulate_experiment(n_respondents=12)
+    rows.assign(age=rows["id"].str[1:].astype(int) + 20).to_csv("aged.csv", index=False)
+    words = "fit aged.csv --model HB --linear price --draws 12 --tune 30 --chains 2 --seed 1"
+    done(*words.split(), *"--by age --priors scale=0.7 --out found".split())
+    model = th.load("found/posterior.nc")
+    assert (model.by, model.priors) == (["age"], {"scale": 0.7})
+    assert "mean[price] per age" in model.population().index
+    sentence = "--priors, the prior scale, must be a positive finite number"
+    assert sentence in refused(*words.split(), "--priors", "scale=0")
+
+
 @pytest.mark.long
 def test_a_test_of_classes_is_a_job(done):
     words = [
