@@ -268,28 +268,6 @@ def test_tastes_depend_on_what_people_are_and_on_the_priors(done, refused):
 
 
 @pytest.mark.long
-def test_a_test_of_classes_is_a_job(done):
-    words = [
-        "fit",
-        "sim.csv",
-        "--model",
-        "LCL",
-        "--classes",
-        2,
-        "--linear",
-        "price",
-        "--seed",
-        1,
-        "--starts",
-        1,
-    ]
-    result = done(*words, "--bootstrap", 2, "--out", "tested")
-    assert "4 of 4 replicates (100 %)" in done("status", "tested").out
-    again = done("resume", "tested")
-    assert again.out == result.out and "replicates in" not in again.err
-
-
-@pytest.mark.long
 def test_amounts_of_people(done):
     quick = [
         "--draws",

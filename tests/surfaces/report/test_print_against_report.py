@@ -113,8 +113,6 @@ CASES = {
             7,
             "--segments",
             "2",
-            "--bootstrap",
-            2,
         )
     ],
     "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2, "--ci", 0.8],

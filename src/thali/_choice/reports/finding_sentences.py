@@ -138,13 +138,6 @@ ENGLISH = {
     " characteristic",
     "latent.by_columns": "Class membership depended on the respondent's {named} through a"
     " multinomial logit {source}.",
-    "latent.tests": "Bootstrap likelihood-ratio tests of the number of classes",
-    "latent.rejected": "{more} classes fit significantly better than {fewer} (p = {p}).",
-    "latent.enough": "{more} classes do not fit significantly better than {fewer} (p = {p}).",
-    "latent.few": "There are too few simulated data sets to decide whether {more} classes fit"
-    " better than {fewer} (p = {p}); simulate 99.",
-    "latent.replicates": "Based on {replicates} data sets simulated from the fit with fewer"
-    " classes.",
     "latent.numbers": "Fit by number of classes",
     "latent.membership": "Class membership probabilities of each respondent",
     "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum"
