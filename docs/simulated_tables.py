@@ -181,27 +181,6 @@ def rated_objects() -> dict[str, pd.DataFrame]:
     return tables
 
 
-def inattentive() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Eighty respondents choose twelve times among three cameras; tastes, and who looks at what."""
-    rng = np.random.default_rng(5)
-    tastes = rng.normal([-2.0, 1.8, 1.5], 0.5, (80, 3))
-    looks = rng.random((80, 3)) >= [0.4, 0.2, 0.0]
-    words, rows = np.array(["no", "yes"]), []
-    for person in range(80):
-        for task in range(12):
-            price = rng.integers(3, size=3)
-            zoom, wifi = rng.integers(2, size=3), rng.integers(2, size=3)
-            values = np.column_stack([price - 1, zoom, wifi])
-            utility = values @ (tastes[person] * looks[person]) + rng.gumbel(size=3)
-            shown = zip(100 + 50 * price, words[zoom], words[wifi], strict=True)
-            rows += [
-                (person, task, j, int(j == utility.argmax()), *alternative)
-                for j, alternative in enumerate(shown)
-            ]
-    columns = ["id", "task", "alt", "choice", "price", "zoom", "wifi"]
-    return pd.DataFrame(rows, columns=columns), tastes, looks
-
-
 def texts() -> pd.DataFrame:
     """200 comparisons of four texts; the left one has an advantage, and so has the longer one."""
     rng, n = np.random.default_rng(1), 200

@@ -41,7 +41,6 @@ MEANINGS = {
     "classes_per_person": "mean over the people of the number of classes that a person owns",
     "value_shape": "shape of the values of classes",
     "stability": "sigma, the share of a value that stays from task to task",
-    "attends": "theta, the share of the population that attends to an attribute",
     "log_discrimination": "log d of a judge",
     "judge_sd": "tau",
     "probability_in_time": "p of the model: the first option is chosen over the second in the"

@@ -59,7 +59,6 @@ PAIRS = {
         Pair("three_classes", "sparse_logit", CHAINS),
         Pair("three_classes", "sparse_logit_horseshoe", CHAINS),
         Pair("products", "hierarchical_logit", LONGEST),
-        Pair("ignored", "attention_logit", CHAINS),
         Pair("products", "product_classes", LONG | {"tune": 250}),
     )
 }

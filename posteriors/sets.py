@@ -258,26 +258,6 @@ def products():
     return {"rows": rows, "levels": levels, "monotone": made.monotone}
 
 
-def ignored():
-    """A simulated choice experiment of twenty-four people, half of whom do not look at the price.
-
-    rows: one product of one task each; levels: of every attribute, in order.
-    """
-    rng = np.random.default_rng(24)
-    levels = {"price": ["low", "high"], "taste": ["mild", "strong"], "size": ["small", "large"]}
-    rows = {name: [] for name in ("respondent", "task", *levels, "chosen")}
-    for person in range(24):
-        taste = rng.normal([-2.5, 2.0, 1.5], 0.4) * [person % 2, 1.0, 1.0]
-        for task in range(10):
-            products = rng.permutation(8)[:3]
-            z = np.array([[number >> k & 1 for k in range(3)] for number in products])
-            best = int(np.argmax(z @ taste + rng.gumbel(size=3)))
-            for place, own in enumerate(z):
-                shown = [levels[name][level] for name, level in zip(levels, own, strict=True)]
-                _add(rows, (f"n{person + 1}", task + 1, *shown, int(place == best)))
-    return {"rows": rows, "levels": levels}
-
-
 SETS = {
     made.__name__: made
     for made in (
@@ -298,7 +278,6 @@ SETS = {
         words,
         messages,
         three_classes,
-        ignored,
         products,
     )
 }

@@ -75,7 +75,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "multinomial-logit": {"has_chains": False},
     "multinomial-logit, amounts": {"has_chains": False},
     "hierarchical-logit": {},
-    "hierarchical-logit, attention": {},
     "hierarchical-logit, amounts": {},
     "latent-class-logit": {"has_chains": False},
     "latent-class-logit, columns of people": {"has_chains": False},
@@ -129,12 +128,6 @@ TINY["additive-clustering, columns of judges"] = Tiny(
     SMALL_MODELS["additive-clustering, groups"].predict,
     SMALL_MODELS["additive-clustering"].run,
     pictures=_OF_GROUPS,
-)
-TINY["hierarchical-logit, attention by age"] = Tiny(
-    partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
-    SMALL_MODELS["latent-class-logit, columns of people"].data,
-    SMALL_MODELS["hierarchical-logit"].predict,
-    SMALL_MODELS["hierarchical-logit"].run,
 )
 RARE = tuple(name for name in TINY if name.rpartition(", ")[2] in RARE_ENDS)
 
