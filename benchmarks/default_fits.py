@@ -22,7 +22,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-import group_differences
 import latent_class_worths
 import leaderboard_effective_draws
 import numpy as np
@@ -53,22 +52,8 @@ def battles(n: int) -> tuple[Any, ...]:
     return (leaderboard_effective_draws.simulated(n, 200 * n),)
 
 
-def of_groups(number: int) -> tuple[Any, ...]:
-    """Of so many groups of people, who compare twelve options with the same aspects, forty times a
-    pair."""
-    rng, (_, owners) = np.random.default_rng(1), group_differences.two_groups(1)
-    counts = {}
-    for group in range(number):
-        p = np.triu(
-            group_differences.probabilities(owners, rng.gamma(4.0, 0.25, 5), np.full(12, 0.3)), 1
-        )
-        wins = rng.binomial(40, p)
-        counts[str(group)] = th.PairedComparisons(wins + np.where(p.T > 0.0, 40 - wins.T, 0))
-    return (counts,)
-
-
 def of_people(number: int) -> tuple[Any, ...]:
-    """Of so many people, of kinds that are not known."""
+    """Of so many people in two classes."""
     return (latent_class_worths.people(1, number)[0],)
 
 
@@ -165,11 +150,8 @@ PROBLEMS = {
     ),
     "additive clustering, objects": Problem(th.AdditiveClustering, similarities, (8, 16, 30, 60)),
     "triplets, objects": Problem(th.AdditiveClustering, triplets, (12, 30, 60, 100)),
-    "groups": Problem(
-        lambda: th.EliminationByAspects(people=th.people.Groups()), of_groups, (2, 4, 8, 30)
-    ),
-    "kinds, people": Problem(
-        lambda: th.EliminationByAspects(people=th.people.LatentClasses(2)),
+    "worths of latent classes, people": Problem(
+        lambda: th.BradleyTerryLuce(people=th.people.LatentClasses(2)),
         of_people,
         (20, 60, 200, 800),
     ),
@@ -264,7 +246,7 @@ def main(
         problem = PROBLEMS[name]
         for place, size in enumerate(problem.sizes[:sizes]):
             forecast = forecast_of(problem.make(), problem.data(size))
-            # an approximation has none
+            # an approximation has none, nor have worths of latent classes
             least, longest = (math.nan, math.nan) if forecast is None else forecast[:2]
             words = f"{name:<46} {size!s:>14} {least:15.1f} {longest:6.0f}"
             if least > most:

@@ -19,16 +19,15 @@ are too short.
 import argparse
 import time
 import warnings
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import stdtrit
 
 import thali as th
-from thali._aspects.populations.tempered_evidence import build_evidence_task
 from thali._aspects.samplers.evidence_chains import build_ladders
+from thali._aspects.samplers.sampling_task import build_task
 from thali._inference.threads_and_processes import run_in_threads
-from thali._model.evidence_arguments import USUAL, build_evidence_run
+from thali._model.evidence_arguments import USUAL
 from thali._posterior.log_evidence import estimate_log_evidence
 
 GROUPS = {
@@ -265,14 +264,8 @@ def too_short(repeats: int) -> None:
     few = np.array([1.0, 0.05, 0.002, 0.0])
     caught = {"four temperatures": 0, "ten draws": 0}
     for seed in range(repeats):
-        how = build_evidence_run(
-            **USUAL | {"draws": 200},
-            cores=1,
-            random_seed=seed,
-            progressbar=False,
-            sensitivity=False,
-        )
-        task = replace(build_evidence_task(model._build_task_arguments(data), data, how), thin=1)
+        parts = model._build_task_arguments(data) | {"tempering": False}
+        task = build_task(data=data, draws=200, tune=USUAL["tune"], thin=1, **parts)
         ladders = build_ladders(task, few, 12, seed)
         run_in_threads(ladders, 1, _Silent())
         swaps = sum(each.ladder.accepted for each in ladders) / sum(

@@ -100,16 +100,14 @@ def similarities(sigma=None):
     return th.Similarities(matrix, labels="abcdef", sigma=sigma)
 
 
-def experiment(people=6, tasks=5, aged=False):
-    """Tasks of two or three products with a price and a brand; of people whose ages are known, if
-    that is wanted."""
+def experiment(people=6, tasks=5):
+    """Tasks of two or three products with a price and a brand."""
     rng = np.random.default_rng(3)
     rows = []
     for person in range(people):
         for task in range(tasks):
             for product in range(2 + (person + task) % 2):
                 levels = {"price": int(rng.integers(1, 4)), "brand": "ABC"[rng.integers(3)]}
-                of_person = {"age": 20 + 10 * (person % 6)} if aged else {}
                 rows.append(
                     {
                         "id": person,
@@ -117,7 +115,6 @@ def experiment(people=6, tasks=5, aged=False):
                         "alt": product,
                         "choice": int(product == 0),
                         **levels,
-                        **of_person,
                     }
                 )
     return th.ChoiceExperiment.from_frame(pd.DataFrame(rows), attributes=["price", "brand"])
@@ -268,18 +265,6 @@ def cases():
             ),
             experiment(),
             CHAIN,
-        ),
-        *(
-            (
-                f"hierarchical logit: attention{' by age' * (by is not None)}, {people} people",
-                th.HierarchicalLogit(
-                    linear="price", priors={"mean_sd": 1.0}, attention=True, attention_by=by
-                ),
-                experiment(people, aged=by is not None),
-                {"draws": 400, "tune": 200, "chains": 1, "thin": 4},
-            )
-            for by in (None, "age")
-            for people in (6, 40)
         ),
         (
             "product classes: mcmc",

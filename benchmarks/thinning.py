@@ -3,36 +3,25 @@ is chosen.
 
     python benchmarks/thinning.py [--small] [--only NAME ...] [--thin N ...] [--tune 300] [--draws
     1000] [--seed 1]
-        [FOLDER]
 
 Fits with `draws` given, as somebody would run them. The smallest effective sample size of a row of
 the summary counts (of more than 60 options: of a log worth). CPU seconds are those of the fit,
 tuning and everything after the draws included; all is compiled before. The row with an asterisk is
 that of `thin=None`; its ratio is the best effective draws a CPU second of any row, divided by its
-own. With the folder of `group_differences.py` the two studies in it are two problems more.
+own.
 """
 
 import argparse
 import time
 import warnings
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import group_differences
 import leaderboard_effective_draws
 import numpy as np
 
 import thali as th
 from thali._posterior.summary_table import compute_diagnostics
-
-
-def _two_groups() -> dict[str, th.PairedComparisons]:
-    """Two groups of people who compare twelve options."""
-    counts, _ = group_differences.two_groups(1)
-    return {name: th.PairedComparisons(each) for name, each in counts.items()}
-
 
 PROBLEMS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {  # a model and its data
     "BTL 20": (
@@ -46,9 +35,7 @@ PROBLEMS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {  # a model 
     "celebrities": (th.EliminationByAspects, th.datasets.celebrities),
     "numbers": (th.AdditiveClustering, th.datasets.numbers),
     "triplets": (th.AdditiveClustering, lambda: th.datasets.triplets(12, 2_000, 1).data),
-    "groups": (partial(th.EliminationByAspects, people=th.people.Groups()), _two_groups),
 }
-STUDIES = ("drugrisk", "schoolsubjects")
 THIN = (1, 2, 3, 5, 10, 25, 50)
 MANY = 60  # options, above which the summary has other rows
 
@@ -91,20 +78,13 @@ def main(
     draws: int = 1000,
     tune: int = 300,
     seed: int = 1,
-    folder: Path | None = None,
 ) -> None:
     """Print a table for each problem."""
-    problems = dict(PROBLEMS)
-    if folder is not None:
-        by_group = partial(th.EliminationByAspects, people=th.people.Groups())
-        problems |= {
-            name: (by_group, partial(group_differences.tables_of, folder, name)) for name in STUDIES
-        }
     if small:
         only, thin, draws = ("BTL 20",), (1, 3), 50
     warnings.simplefilter("ignore")
-    for name in only or problems:
-        make, made = problems[name]
+    for name in only or PROBLEMS:
+        make, made = PROBLEMS[name]
         data = made()
         make().fit(data, draws=4, tune=1, thin=1, random_seed=1, progressbar=False)  # compiles
         chosen = measured(make(), data, None, draws, tune, seed)
@@ -123,12 +103,11 @@ def main(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--only", nargs="*", default=(), choices=(*PROBLEMS, *STUDIES))
+    parser.add_argument("--only", nargs="*", default=(), choices=PROBLEMS)
     parser.add_argument("--thin", type=int, nargs="*", default=THIN)
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--tune", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("folder", nargs="?", type=Path, default=None)
     asked = parser.parse_args()
     main(
         asked.small,
@@ -137,5 +116,4 @@ if __name__ == "__main__":
         asked.draws,
         asked.tune,
         asked.seed,
-        asked.folder,
     )

@@ -165,25 +165,20 @@ def hot_or_sweet() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
 
 
-def inattentive() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Eighty respondents choose twelve times among three cameras; tastes, and who looks at what."""
-    rng = np.random.default_rng(5)
-    tastes = rng.normal([-2.0, 1.8, 1.5], 0.5, (80, 3))
-    looks = rng.random((80, 3)) >= [0.4, 0.2, 0.0]
-    words, rows = np.array(["no", "yes"]), []
-    for person in range(80):
-        for task in range(12):
-            price = rng.integers(3, size=3)
-            zoom, wifi = rng.integers(2, size=3), rng.integers(2, size=3)
-            values = np.column_stack([price - 1, zoom, wifi])
-            utility = values @ (tastes[person] * looks[person]) + rng.gumbel(size=3)
-            shown = zip(100 + 50 * price, words[zoom], words[wifi], strict=True)
-            rows += [
-                (person, task, j, int(j == utility.argmax()), *alternative)
-                for j, alternative in enumerate(shown)
-            ]
-    columns = ["id", "task", "alt", "choice", "price", "zoom", "wifi"]
-    return pd.DataFrame(rows, columns=columns), tastes, looks
+def rated_objects() -> dict[str, pd.DataFrame]:
+    """Six respondents rate the similarity of eight objects; three look at the kind, three at the
+    size."""
+    animals, vehicles = ["dog", "cat", "horse", "cow"], ["bike", "moped", "bus", "lorry"]
+    large = ["horse", "cow", "bus", "lorry"]
+    objects = animals + vehicles
+    owners = np.array([[name in part for part in (animals, vehicles, large)] for name in objects])
+    rng, tables = np.random.default_rng(1), {}
+    for person in range(6):
+        weights = np.array([0.6, 0.5, 0.1] if person < 3 else [0.2, 0.1, 0.6])
+        noise = np.triu(0.05 * rng.normal(size=(8, 8)), 1)
+        similarity = 0.1 + (owners * weights) @ owners.T + noise + noise.T
+        tables[f"p{person + 1}"] = pd.DataFrame(similarity.round(2), objects, objects)
+    return tables
 
 
 def texts() -> pd.DataFrame:

@@ -28,9 +28,7 @@ MEANINGS = {
     "a": "shape of the prior of l",
     "logit": "log odds of the class that row i of the data is in (rows from 0)",
     "covariate": "beta of a covariate of a comparison",
-    "kappa": "shape and rate of the prior of a weight in a group, relative to the common one",
     "log_tau": "logarithm of tau",
-    "class_share": "share of the people in the largest class (1), the second (2)",
     "slab": "c",
     "eta": "square of the rate of the Laplace prior",
     "coef": "beta of a class and a covariate (x0, x1, ...), standardised",
@@ -39,11 +37,10 @@ MEANINGS = {
     "effect": "mean over the people of the probability of preferring the first level, all else"
     " being equal",
     "mean": "mu of a coefficient",
-    "n_classes": "classes that somebody owns, or is in",
+    "n_classes": "classes that somebody owns",
     "classes_per_person": "mean over the people of the number of classes that a person owns",
     "value_shape": "shape of the values of classes",
     "stability": "sigma, the share of a value that stays from task to task",
-    "attends": "theta, the share of the population that attends to an attribute",
     "log_discrimination": "log d of a judge",
     "judge_sd": "tau",
     "probability_in_time": "p of the model: the first option is chosen over the second in the"
@@ -85,7 +82,6 @@ def functionals(fitted, names=None):
             found[f"mean[{label}]"] = posterior["mean"].values[..., k]
     if "features" in posterior:
         found |= _of_features(posterior, fitted, names)
-    found.pop("class_agreement", None)  # with the most typical draw of the fit
     found = {name: np.asarray(draws, float) for name, draws in found.items()}
     if names is None:
         return {name: draws for name, draws in found.items() if np.ptp(draws) > 0}

@@ -39,9 +39,6 @@ PAIRS = {
         Pair("games", "bradley_terry_ties", CHAINS),
         Pair("games", "bradley_terry_luce", CHAINS),
         Pair("games", "buffet_ties", CHAINS),
-        Pair("two_groups", "buffet_groups", CHAINS),
-        Pair("two_groups", "buffet_similar_groups", LONGER),
-        Pair("two_kinds", "buffet_kinds", CHAINS),
         Pair("two_judges", "luce_judges", LONGER),
         Pair("judges", "luce_judges", LONG),
         Pair("three_seasons", "luce_in_time", LONGER),
@@ -62,7 +59,6 @@ PAIRS = {
         Pair("three_classes", "sparse_logit", CHAINS),
         Pair("three_classes", "sparse_logit_horseshoe", CHAINS),
         Pair("products", "hierarchical_logit", LONGEST),
-        Pair("ignored", "attention_logit", CHAINS),
         Pair("products", "product_classes", LONG | {"tune": 250}),
     )
 }

@@ -98,37 +98,6 @@ def sets():
     return {"rows": rows}
 
 
-def two_groups():
-    """Simulated choices of two groups of people, who weigh the same options differently.
-
-    counts[g][i][j]: how often people of group g chose i over j.
-    """
-    rng = np.random.default_rng(18)
-    counts = np.zeros((2, 5, 5), int)
-    for group, worth in enumerate(([3.0, 2.0, 1.0, 1.0, 0.5], [1.0, 3.0, 2.0, 1.0, 0.5])):
-        for i in range(5):
-            for j in range(i + 1, 5):
-                counts[group, i, j] = rng.binomial(15, worth[i] / (worth[i] + worth[j]))
-                counts[group, j, i] = 15 - counts[group, i, j]
-    return {"labels": list("abcde"), "groups": ["f", "m"], "counts": counts.tolist()}
-
-
-def two_kinds():
-    """Simulated choices of ten people of two kinds, which the data do not tell.
-
-    rows: one choice each: who chose, the two options, and the chosen one.
-    """
-    rng = np.random.default_rng(20)
-    rows = {name: [] for name in ("person", "first", "second", "chosen")}
-    for person in range(10):
-        worth = [4.0, 2.0, 1.0, 0.5] if person < 6 else [0.5, 1.0, 2.0, 4.0]
-        for i in range(4):
-            for j in range(i + 1, 4):
-                first = rng.random() < worth[i] / (worth[i] + worth[j])
-                _add(rows, (f"p{person}", "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]))
-    return {"rows": rows}
-
-
 def two_judges():
     """Two options, of which one judge chose one 9 times out of 10, and the other 5 times.
 
@@ -289,26 +258,6 @@ def products():
     return {"rows": rows, "levels": levels, "monotone": made.monotone}
 
 
-def ignored():
-    """A simulated choice experiment of twenty-four people, half of whom do not look at the price.
-
-    rows: one product of one task each; levels: of every attribute, in order.
-    """
-    rng = np.random.default_rng(24)
-    levels = {"price": ["low", "high"], "taste": ["mild", "strong"], "size": ["small", "large"]}
-    rows = {name: [] for name in ("respondent", "task", *levels, "chosen")}
-    for person in range(24):
-        taste = rng.normal([-2.5, 2.0, 1.5], 0.4) * [person % 2, 1.0, 1.0]
-        for task in range(10):
-            products = rng.permutation(8)[:3]
-            z = np.array([[number >> k & 1 for k in range(3)] for number in products])
-            best = int(np.argmax(z @ taste + rng.gumbel(size=3)))
-            for place, own in enumerate(z):
-                shown = [levels[name][level] for name, level in zip(levels, own, strict=True)]
-                _add(rows, (f"n{person + 1}", task + 1, *shown, int(place == best)))
-    return {"rows": rows, "levels": levels}
-
-
 SETS = {
     made.__name__: made
     for made in (
@@ -317,8 +266,6 @@ SETS = {
         two_options,
         blocks,
         games,
-        two_groups,
-        two_kinds,
         two_judges,
         judges,
         three_seasons,
@@ -331,7 +278,6 @@ SETS = {
         words,
         messages,
         three_classes,
-        ignored,
         products,
     )
 }

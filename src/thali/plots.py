@@ -23,7 +23,6 @@ calibration            the frequency of each class against its predicted probabi
 classes                classes of products: the share of owners and the importance of each
 level_effects          preferences between the levels of an attribute
 attribute_importance   the importance of each attribute
-attention              the probability that a respondent attends to an attribute
 scores                 the scores of options from 0 to 100
 segments               the preferences of each segment of respondents
 market_shares          shares in a simulated market, before and after a change

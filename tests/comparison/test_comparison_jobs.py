@@ -196,7 +196,7 @@ def test_a_model_of_somebody_else_is_known_by_its_attributes(tmp_path, ran):
 
 def test_long_fits_are_written_at_once_and_short_ones_together(tmp_path):
     stamp = {"kind": "comparison", "models": {}, "settings": {}, "data": ""}
-    with PartsFolder(tmp_path / "job", stamp, 1) as folder:
+    with PartsFolder(tmp_path / "job", stamp, 1, {"base": np.zeros(1)}) as folder:
         folder.plan({str(number): "a" for number in range(5)}, "fits")
         held = []
         for number, seconds in enumerate([1.0, 1.0, 1.5, 4.0, 0.1]):

@@ -217,7 +217,7 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
     assert run("cache", "warm", "HB").code == 0
     assert [names for names, _ in asked] == [
         ["multinomial-logit", "multinomial-logit, amounts"],
-        ["hierarchical-logit", "hierarchical-logit, attention", "hierarchical-logit, amounts"],
+        ["hierarchical-logit", "hierarchical-logit, amounts"],
     ]
     assert asked[0][1]["NUMBA_CPU_NAME"] == LEVEL and asked[1][1] is None
     done = run("cache", "warm", "plackett-luce")

@@ -86,9 +86,7 @@ OWN = {
         "Of so many respondents that 1,000 draws of all of them take more than half a GB, there"
         " are fewer draws, further apart."
     ),
-    ("HierarchicalLogit", "thin"): Own(
-        "None means 2, with attention 4, or more of many respondents."
-    ),
+    ("HierarchicalLogit", "thin"): Own("None means 2, or more of many respondents."),
     ("ProductClasses", "draws"): Own(
         instead="States of each chain, of which evenly spaced ones are kept, at most 400. None draws until every row of"
         " `summary` has an R-hat of at most 1.01 and, all chains together, an effective sample size of at least 400;"

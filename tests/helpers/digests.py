@@ -240,11 +240,6 @@ MORE = {
     "hierarchical-logit, none": SmallModelCase(
         th.HierarchicalLogit, _with_none, small_models.summarise_worths
     ),
-    "hierarchical-logit, attention by age": SmallModelCase(
-        partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
-        small_models.build_aged_experiments,
-        small_models.predict_first_tasks,
-    ),
     "latent-class-logit, none": SmallModelCase(
         partial(th.LatentClassLogit, classes=2), _with_none, _first_column, small_models.ONCE
     ),

@@ -64,7 +64,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "multinomial-logit": {"has_chains": False},
     "multinomial-logit, amounts": {"has_chains": False},
     "hierarchical-logit": {},
-    "hierarchical-logit, attention": {},
     "hierarchical-logit, amounts": {},
     "latent-class-logit": {"has_chains": False},
     "latent-class-logit, columns of people": {"has_chains": False},
@@ -87,12 +86,6 @@ TINY["bradley-terry-luce, best and worst"] = Tiny(
     best_and_worst,
     SMALL_MODELS["elimination-by-aspects, choices"].predict,
     SMALL_MODELS["bradley-terry-luce"].run,
-)
-TINY["hierarchical-logit, attention by age"] = Tiny(
-    partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
-    SMALL_MODELS["latent-class-logit, columns of people"].data,
-    SMALL_MODELS["hierarchical-logit"].predict,
-    SMALL_MODELS["hierarchical-logit"].run,
 )
 
 

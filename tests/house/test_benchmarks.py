@@ -32,7 +32,6 @@ def benchmark(monkeypatch):
         # compiles four samplers
         pytest.param("posterior_check_p_values", "ibp, row by row", marks=pytest.mark.long),
         ("willingness_to_pay", "hierarchical logit, posterior means"),
-        ("attribute_attention", "willingness to pay: truth"),
         ("leaderboard_speed", "thali davidson laplace"),
         ("chi_square_size", "Cochran"),
         # compiles four samplers

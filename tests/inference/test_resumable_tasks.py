@@ -1,10 +1,17 @@
 """Tasks of a batch: what a job holds is not run again, what failed is, and Ctrl-C costs only what
 runs."""
 
+import numpy as np
 import pytest
 
 from thali._inference.progress_display import Progress
-from thali._inference.resumable_tasks import Batch, PartsFolder, is_finished, read_parts
+from thali._inference.resumable_tasks import (
+    Batch,
+    PartsFolder,
+    is_finished,
+    read_parts,
+    run_serially,
+)
 
 STAMP = {"kind": "sums", "models": {}, "settings": {}, "data": ""}
 TASKS = [1, 2, 3, 4]
@@ -21,8 +28,13 @@ class Stop(Progress):
         self.seen.append(done)
 
 
-def batch_of(run, folder=None, record=None):
+def batch_of(run, folder=None, record=lambda task, given: given):
     return Batch(TASKS, str, run, record, folder)
+
+
+def finish(batch, progress=None, seconds=0.0, run_tasks=run_serially, before_run=None):
+    """Finish a batch each of whose records took so many seconds."""
+    return batch.finish(progress or Stop(), lambda record: seconds, run_tasks, before_run)
 
 
 def squared(task):
@@ -41,7 +53,7 @@ def stopped_at(last):
 
 
 def job(path):
-    folder = PartsFolder(path, STAMP, 1)
+    folder = PartsFolder(path, STAMP, 1, {"a": np.arange(2)})
     folder.plan(dict.fromkeys(map(str, TASKS), "sums"), "sums")
     return folder
 
@@ -52,7 +64,7 @@ def never(task):
 
 def test_every_task_leaves_its_record():
     batch, progress = batch_of(squared), Stop()
-    assert not batch.finish(progress, lambda record: 0.0)
+    assert not finish(batch, progress)
     assert batch.records == {"1": {"x": 1}, "2": {"x": 4}, "3": {"x": 9}, "4": {"x": 16}}
     assert progress.seen == [0, 1, 2, 3, 4]
 
@@ -62,7 +74,7 @@ def test_tasks_may_finish_in_any_order_and_elsewhere():
         return ((number, run(tasks[number])) for number in reversed(range(len(tasks))))
 
     batch = batch_of(squared)
-    assert not batch.finish(Stop(), lambda record: 0.0, backwards)
+    assert not finish(batch, run_tasks=backwards)
     assert list(batch.records) == ["4", "3", "2", "1"] and batch.records["3"] == {"x": 9}
 
 
@@ -73,41 +85,41 @@ def test_a_record_is_made_of_what_a_task_gave():
             {"error": f"{task}: {given}"} if isinstance(given, ValueError) else given
         ),
     )
-    assert not batch.finish(Stop(), lambda record: 0.0)
+    assert not finish(batch)
     assert batch.records["3"] == {"error": "3: odd"} and batch.records["4"] == {"x": 4}
 
 
 def test_ctrl_c_keeps_what_is_finished_and_the_same_batch_goes_on(tmp_path):
     with job(tmp_path / "job") as folder:
         batch = batch_of(stopped_at(3), folder)
-        assert batch.finish(Stop(), lambda record: 0.0) and list(batch.records) == ["1", "2"]
+        assert finish(batch) and list(batch.records) == ["1", "2"]
     assert read_parts(tmp_path / "job").records == batch.records
     ran = []
     with job(tmp_path / "job") as folder:
         batch, progress = batch_of(lambda task: ran.append(task) or squared(task), folder), Stop()
-        assert not batch.finish(progress, lambda record: 0.0)
+        assert not finish(batch, progress)
     assert ran == [3, 4] and progress.seen == [2, 3, 4] and len(batch.records) == 4
     with job(tmp_path / "job") as folder:
         again = batch_of(never, folder)
-        assert not again.finish(Stop(), lambda record: 0.0) and again.records == batch.records
+        assert not finish(again) and again.records == batch.records
 
 
 def test_a_failed_task_is_run_again(tmp_path):
     with job(tmp_path / "job") as folder:
-        batch_of(
-            lambda task: {"error": "no memory"} if task == 2 else squared(task), folder
-        ).finish(Stop(), lambda record: 0.0)
+        finish(
+            batch_of(lambda task: {"error": "no memory"} if task == 2 else squared(task), folder)
+        )
     with job(tmp_path / "job") as folder:
         batch = batch_of(lambda task: {"x": -task}, folder)
         assert not is_finished(batch.records["2"])
-        batch.finish(Stop(), lambda record: 0.0)
+        finish(batch)
     assert batch.records["2"] == {"x": -2} and batch.records["1"] == {"x": 1}
 
 
 @pytest.mark.parametrize(("seconds", "files"), [(float("inf"), 4), (0.0, 0)])
 def test_a_record_that_took_long_is_written_at_once(tmp_path, seconds, files):
     with job(tmp_path / "job") as folder:
-        batch_of(squared, folder).finish(Stop(), lambda record: seconds)
+        finish(batch_of(squared, folder), seconds=seconds)
         assert len(list((tmp_path / "job").glob("parts-*.json"))) == files
     assert read_parts(tmp_path / "job").records["4"] == {"x": 16}
 
@@ -118,4 +130,4 @@ def test_ctrl_c_before_the_first_task():
         raise KeyboardInterrupt
 
     batch = batch_of(never)
-    assert batch.finish(Stop(), lambda record: 0.0, before_run=begin) and batch.records == {}
+    assert finish(batch, before_run=begin) and batch.records == {}

@@ -219,24 +219,6 @@ def test_log_prior_of_plackett_luce_regression_is_finite_where_weights_vanish():
     assert np.isfinite(log_prior["weights"]).all()
 
 
-def test_log_prior_of_attribute_attention_is_the_density():
-    """The density of lambda given theta; that of tastes is of all, of which the posterior shows the
-    attended."""
-    import pandas as pd
-
-    data = th.ChoiceExperiment.from_frame(
-        pd.DataFrame(simulate_experiment(n_respondents=4, n_tasks=3))
-    )
-    posterior, log_prior, _ = groups_of(
-        th.HierarchicalLogit(attention=True).fit(data, **RUN).posterior_
-    )
-    rates, attends = posterior["attention"].values, posterior["attends"].values
-    wanted = stats.bernoulli.logpmf(attends, rates[:, None]).sum(axis=(1, 2))
-    np.testing.assert_allclose(log_prior["attends"], wanted, rtol=1e-9)
-    assert set(log_prior.data_vars) == {"mean", "covariance", "beta", "attends"}
-    assert np.isfinite(log_prior["beta"]).all()
-
-
 def test_log_prior_of_the_hierarchical_logit_is_the_density():
     import pandas as pd
 

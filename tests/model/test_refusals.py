@@ -35,7 +35,7 @@ ANYTHING = {"multinomial-logit": {"random_seed"}}  # which draws nothing
 REAL = set("alpha a b eta shape rate spread sigma global_scale max_time".split())
 TAKEN = {  # values that are none elsewhere
     0: {"lapse", "tune", "tempering", "random_seed", "random_state"},
-    True: {"constants", "attention"},
+    True: {"constants"},
     2.5: REAL,
     1e300: REAL,
 }

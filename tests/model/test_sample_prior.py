@@ -78,7 +78,6 @@ CASES = {
     "sparse": (th.SparseMultinomialLogit(), (X, [1, 2, 3] * 3)),
     "horseshoe": (th.SparseMultinomialLogit(prior="horseshoe"), (X, [1, 2, 3] * 3)),
     "hierarchical": (th.HierarchicalLogit(linear="price"), (experiment(),)),
-    "attention": (th.HierarchicalLogit(linear="price", attention=True), (experiment(),)),
     "classes": (th.ProductClasses(monotone={"price": "decreasing"}), (experiment(),)),
 }
 
@@ -208,13 +207,12 @@ def test_log_likelihoods_are_those_of_the_simulated_data():
         ]
     )
     person = np.repeat(np.arange(4), 9)
-    for name in ("hierarchical", "attention"):  # tastes are 0 of what a person ignores
-        prior, new = drawn(name)
-        assert list(prior["coefficient"].values) == ["price", "brand[B]", "brand[C]", "zoom[yes]"]
-        for draw in range(60):
-            u = (x * prior["beta"].values[draw][person]).sum(1).reshape(12, 3)
-            own = u[np.arange(12), new["chosen"].values[draw]] - np.logaddexp.reduce(u, axis=1)
-            assert float(prior["log_likelihood"][draw]) == pytest.approx(own.sum(), rel=1e-8)
+    prior, new = drawn("hierarchical")
+    assert list(prior["coefficient"].values) == ["price", "brand[B]", "brand[C]", "zoom[yes]"]
+    for draw in range(60):
+        u = (x * prior["beta"].values[draw][person]).sum(1).reshape(12, 3)
+        own = u[np.arange(12), new["chosen"].values[draw]] - np.logaddexp.reduce(u, axis=1)
+        assert float(prior["log_likelihood"][draw]) == pytest.approx(own.sum(), rel=1e-8)
 
 
 def within(values, expected):
@@ -236,12 +234,6 @@ def test_means_are_those_of_the_prior():
     assert within(prior["mean"][:, 1] ** 2, 100.0)
     # nu V / (nu - p - 1) with nu = 7, p = 4
     assert within(prior["covariance"][:, 1, 1] / 7, 7 / 2 / 7)
-    prior, _ = drawn("attention", 250)
-    assert within(prior["attention"][:, 0], 1 / 2) and within(prior["attention"][:, 2] ** 2, 1 / 3)
-    assert within(prior["attention"][:, 1] * prior["attends"][:, 3, 1], 1 / 3)
-    np.testing.assert_array_equal(
-        prior["beta"].values[..., 0] != 0.0, prior["attends"].values[..., 0] == 1
-    )
     prior, _ = drawn("sparse", 400)
     assert within(prior["eta"], 1.0) and within(prior["intercept"] ** 2, 100.0)
     assert within(prior["eta"] * prior["coef"][:, 0, 1] ** 2, 2.0)

@@ -29,14 +29,15 @@ elif kind in ("parts", "parts index"):
     records = {f"{n} BTL": {"model": "BTL", "pair": n, "error": None, "nll": rng.normal()} for n in range(30)}
     stamp = {"kind": "comparison", "models": {}, "settings": {}, "data": ""}
     folder = path.with_suffix("")
-    with PartsFolder(folder, stamp, 1) as job:
+    source = {"base": np.zeros(3)}
+    with PartsFolder(folder, stamp, 1, source) as job:
         job.plan(dict.fromkeys(records, "BTL"), "fits")
         for key, record in records.items():
             job.add(key, record, 0.0)
     path = folder / {"parts": "parts-00001.json", "parts index": "job.json"}[kind]
 
     def read():
-        with PartsFolder(folder, stamp, 1) as job:
+        with PartsFolder(folder, stamp, 1, source) as job:
             assert job.records == records
 else:
     from thali._inference.job_folders import INDEX, FitFolder

@@ -32,16 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def build_attention_error(argument: str) -> ArgumentError:
-    """Return the error for an argument that requires attribute non-attendance."""
-    return ArgumentError(
-        Argument(argument),
-        " applies to attribute non-attendance; also set ",
-        Setting("attention", True),
-        ".",
-    )
-
-
 class AttributeCoding(NamedTuple):
     """Columns that one attribute has in the model matrix."""
 

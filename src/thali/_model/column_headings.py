@@ -35,7 +35,6 @@ COLUMNS = {
     "log_likelihood": ColumnDescription("log-likelihood", "nats"),
     "entropy_r2": ColumnDescription("entropy R²"),
     "std_error_independent": ColumnDescription("if independent"),
-    "r_hat_respondents": ColumnDescription("largest r_hat"),
     "share_new": ColumnDescription("new respondents"),
     "probability": ColumnDescription(unit=PROBABILITY, error="mcse"),
     "mcse": ColumnDescription(_MONTE_CARLO_ERROR),
@@ -96,7 +95,6 @@ COLUMNS = {
     "together": ColumnDescription(unit="nats per choice", error="together_se"),
     "log_evidence": ColumnDescription(unit="nats", error="std_error"),
     "log_bayes_factor": ColumnDescription("log BF of best", "nats", "log_bayes_factor_se"),
-    "p_value_se": ColumnDescription(_MONTE_CARLO_ERROR),
 }
 
 

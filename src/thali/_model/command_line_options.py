@@ -187,29 +187,6 @@ BY = Option(
     NAMES,
     metavar="COLUMN,...",
 )
-ATTENTION = Option(
-    "attention",
-    "Attributes that a respondent may ignore (attribute non-attendance), or 'all'.",
-    NAMES,
-    default="all attributes are attended to",
-    metavar="all|COLUMN,...",
-    words={"all": True},
-)
-ATTENTION_BY = Option(
-    "attention_by",
-    "With --attention: respondent columns, such as age, on which attention depends.",
-    NAMES,
-    metavar="COLUMN,...",
-)
-ATTENTION_SCALE = Option(
-    "attention_scale",
-    "With --attention: fit again with this prior scale of the variances, such as 1, for"
-    " comparison.",
-    float,
-    REPORT,
-    default="no second fit",
-    check=partial(check_positive, meaning="the prior scale of variances between respondents"),
-)
 LINEAR = Option(
     "linear",
     "Attributes with a single slope instead of one coefficient per level. Automatic for columns"

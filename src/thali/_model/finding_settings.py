@@ -47,12 +47,6 @@ class AnswerSettings:
         The estimate of similarities.
     folds : int
         Folds of the cross-validation; 0: none.
-    bootstrap : int
-        Replicates of the test of the number of classes; 0: no test.
-    job : str or path, optional
-        A folder for finished replicates of this test.
-    attention_scale : float, optional
-        An alternative prior scale of variances, for a second estimate of attention.
     rows : (X, y), optional
         Data of a classifier: for cross-validation and pictures of covariates.
     """
@@ -72,9 +66,6 @@ class AnswerSettings:
     similar: float | None = None
     kind: str = "expectation"
     folds: int = 0
-    bootstrap: int = 0
-    job: Any = None
-    attention_scale: float | None = None
     rows: Any = None
 
     def select_given(self, *names: str) -> dict[str, Any]:

@@ -53,25 +53,12 @@ REFERENCES = {
         "Dayton, C. M., & Macready, G. B. (1988). Concomitant-variable latent-class models."
         " Journal of the American Statistical Association, 83, 173–178.",
     ),
-    "gilbride2006": Reference(
-        "Gilbride, Allenby & Brazell",
-        2006,
-        "Gilbride, T. J., Allenby, G. M., & Brazell, J. D. (2006). Models for heterogeneous"
-        " variable selection. Journal of Marketing Research, 43, 420–430.",
-    ),
     "gorur2006": Reference(
         "Görür, Jäkel & Rasmussen",
         2006,
         "Görür, D., Jäkel, F., & Rasmussen, C. E. (2006). A choice model with infinitely many"
         " latent features. Proceedings of the 23rd International Conference on Machine Learning,"
         " 361–368.",
-    ),
-    "hess2013": Reference(
-        "Hess, Stathopoulos, Campbell, O'Neill & Caussade",
-        2013,
-        "Hess, S., Stathopoulos, A., Campbell, D., O'Neill, V., & Caussade, S. (2013). It's not"
-        " that I don't care, I just don't care very much: confounding between attribute"
-        " non-attendance and taste heterogeneity. Transportation, 40, 583–607.",
     ),
     "hubert1985": Reference(
         "Hubert & Arabie",

@@ -81,7 +81,7 @@ class Individuals(_Heterogeneity):
     by: Any = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", list_column_names(self.by, "by"))
+        object.__setattr__(self, "by", list_column_names(self.by))
 
 
 @dataclass(frozen=True, repr=False)

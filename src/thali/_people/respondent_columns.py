@@ -295,28 +295,28 @@ def no_covariates_error() -> ArgumentError:
 
 
 def build_covariates(
-    by: Any, table: "pandas.DataFrame | None", n_respondents: int, argument: str = "by"
+    by: Any, table: "pandas.DataFrame | None", n_respondents: int
 ) -> RespondentCovariates:
     """Build respondent covariates from the columns named by `by`.
 
     Numeric columns have one covariate; columns of labels have one per label except the first.
     """
     covariate_names, covariate_columns, references, source_columns = [], [], [], []
-    for name in list_column_names(by, argument):
+    for name in list_column_names(by):
         if table is None:
             raise DataError(
                 "The data have no respondent columns, so ",
-                Argument(argument),
+                Argument("by"),
                 f" cannot contain {name!r}; add a column that is constant within each respondent.",
             )
         if name not in table.columns:
             column_names = [str(column) for column in table.columns]
             raise ArgumentError(
-                Argument(argument),
+                Argument("by"),
                 f" contains {name!r}, which is not a respondent column; available:"
                 f" {shorten(column_names, 20)}.{suggest(name, column_names)}",
             )
-        for covariate_name, values in _expand_column(name, table.loc[:, name], argument):
+        for covariate_name, values in _expand_column(name, table.loc[:, name]):
             reference = ""
             if covariate_name != name:
                 reference = min(map(str, table.loc[:, name]))
@@ -331,7 +331,7 @@ def build_covariates(
         covariate_names
     ):
         raise DataError(
-            Argument(argument),
+            Argument("by"),
             f": {format_plural(len(covariate_names), 'covariate')} of"
             f" {format_plural(n_respondents, 'respondent')}"
             " are collinear, so their effects cannot be separated; remove one covariate.",
@@ -361,7 +361,7 @@ def _read_numbers(name: str, column: "pandas.Series") -> np.ndarray:
     return numbers
 
 
-def list_column_names(columns: Any, argument: str = "by") -> tuple[str, ...]:
+def list_column_names(columns: Any) -> tuple[str, ...]:
     """Return the argument `by` as a tuple of column names."""
     if columns is None:
         return ()
@@ -369,25 +369,23 @@ def list_column_names(columns: Any, argument: str = "by") -> tuple[str, ...]:
         return (columns,)
     if not isinstance(columns, Iterable):
         raise ArgumentError(
-            Argument(argument), f" must be a list of columns of `data.people`; got {columns!r}."
+            Argument("by"), f" must be a list of columns of `data.people`; got {columns!r}."
         )
     return tuple(dict.fromkeys(str(name) for name in columns))
 
 
-def _expand_column(
-    name: str, column: "pandas.Series", argument: str
-) -> list[tuple[str, np.ndarray]]:
+def _expand_column(name: str, column: "pandas.Series") -> list[tuple[str, np.ndarray]]:
     """Return (name, values) of a column's covariates: numbers or indicators."""
     n_missing = int(column.isna().sum())
     if n_missing:
         raise DataError(
-            Argument(argument),
+            Argument("by"),
             f": {name!r} is missing for {n_missing} of {format_plural(len(column), 'respondent')};"
             " fill it in, or remove the covariate or the respondents without it.",
         )
     if column.nunique() < 2:
         raise DataError(
-            Argument(argument),
+            Argument("by"),
             f": {name!r} is {str(column.iloc[0])!r} for all respondents and explains nothing;"
             " remove the column.",
         )

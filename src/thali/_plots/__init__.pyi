@@ -1,4 +1,3 @@
-from .attribute_attention import attention as attention
 from .attribute_importance import attribute_importance as attribute_importance
 from .classifier_calibration import calibration as calibration
 from .demand_curve import demand as demand

@@ -440,9 +440,6 @@ SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
     "hierarchical-logit": SmallModelCase(
         th.HierarchicalLogit, _build_experiments, predict_first_tasks
     ),
-    "hierarchical-logit, attention": _build_case(
-        th.HierarchicalLogit, _build_experiments, predict_first_tasks, attention=["price", "zoom"]
-    ),
     "hierarchical-logit, amounts": _build_case(
         th.HierarchicalLogit,
         _build_experiments,

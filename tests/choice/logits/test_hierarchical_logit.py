@@ -18,7 +18,6 @@ from scipy.stats import invwishart
 
 import thali as th
 from thali._choice.logit_likelihood import EncodedTasks, choice_probabilities
-from thali._choice.logits.attribute_non_attendance import Attention
 from thali._choice.logits.hierarchical_draws import (
     N_NEW_PEOPLE,
     TasteDistribution,
@@ -156,8 +155,7 @@ def test_new_people_are_drawn_from_the_population(fitted):
     people = RespondentCovariates(
         ("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([2.0]), np.zeros(1), ("",), ("age",)
     )
-    nobody_ignores = Attention((), np.zeros((0, 2)))
-    tastes = draw_new_people(TasteDistribution(posterior, scale, people, nobody_ignores), 3)
+    tastes = draw_new_people(TasteDistribution(posterior, scale, people), 3)
     n = 20_000 * N_NEW_PEOPLE
     assert tastes.shape == (n, 2) and (tastes[:, 1] < 0.0).all()
     normal = np.column_stack([tastes[:, 0], np.log(-tastes[:, 1])])

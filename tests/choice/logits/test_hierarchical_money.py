@@ -25,7 +25,6 @@ from thali.errors import ArgumentError, DataError
 
 MONEY = {"linear": "price", "space": "willingness-to-pay"}
 SIGN, PRICE = np.array([0.0, -1.0, 1.0]), 1  # an amount, the price, an amount with a sign
-OWNED = np.array([[1.0, 0.0, 0.0]])
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def one():
         rng.normal(size=(24, 3)).round(1), first_row, first_row[:-1] + rng.integers(3, size=8)
     )
     problem = build_problem(
-        tasks, np.array([0, 4, 8]), TastePrior(9.0, 0.5, 1.0), SIGN, None, OWNED, PRICE
+        tasks, np.array([0, 4, 8]), TastePrior(9.0, 0.5, 1.0), SIGN, None, PRICE
     )
     state, space = draw_start(problem, rng), build_workspace(problem)
     initialise_state(problem, state, space)
@@ -47,36 +46,34 @@ def one():
         for a, c in zip(first_row[4:8], tasks.chosen_row[4:], strict=True)
     ]
 
-    def joint(beta, attends):
-        more = (np.zeros(3), np.eye(3), 9.0, 4.5, 1.0, None, SIGN, [[attends]], OWNED, [0.5], PRICE)
+    def joint(beta):
+        more = (np.zeros(3), np.eye(3), 9.0, 4.5, 1.0, None, SIGN, PRICE)
         return hierarchical_log_joint([rows], [beta], *more) + 0.5 * (beta**2).sum()
 
-    return problem, state, space, joint
+    return problem, space, joint
 
 
-@pytest.mark.parametrize("attends", [0.0, 1.0])
-def test_the_likelihood_is_the_naive_one_and_so_are_its_slope_and_curvature(one, attends):
+def test_the_likelihood_is_the_naive_one_and_so_are_its_slope_and_curvature(one):
     """The curvature is the expected one: that of a likelihood in which each alternative is chosen
     by its probability"""
-    problem, state, space, joint = one
+    problem, space, joint = one
     here, there = np.array([0.6, 0.3, -0.4]), np.array([-1.2, -0.5, 0.2])
-    state.heeded[1, 0] = attends
     slope = np.zeros(3)
-    found = write_likelihood_slope(
-        problem, state, space, there, 1, np.zeros(3)
-    ) - write_likelihood_slope(problem, state, space, here, 1, slope)
-    assert found == pytest.approx(joint(there, attends) - joint(here, attends), rel=1e-9)
+    found = write_likelihood_slope(problem, space, there, 1, np.zeros(3)) - write_likelihood_slope(
+        problem, space, here, 1, slope
+    )
+    assert found == pytest.approx(joint(there) - joint(here), rel=1e-9)
     for i in range(3):
         change = 1e-6 * np.eye(3)[i]
-        wanted = (joint(here + change, attends) - joint(here - change, attends)) / 2e-6
+        wanted = (joint(here + change) - joint(here - change)) / 2e-6
         assert slope[i] == pytest.approx(wanted, abs=1e-7)
     curvature = np.zeros((3, 3))
-    add_curvature(problem, state, space, here, 1, curvature)
+    add_curvature(problem, space, here, 1, curvature)
     x = problem.matrix[12:].reshape(4, 3, 3)
     s, step = np.exp(here[1]), np.exp(here[2])
     # db / dbeta
-    inner = np.array([[s, s * here[0] * attends, 0.0], [0.0, -s, 0.0], [0.0, s * step, s * step]])
-    p = np.exp(x @ [s * here[0] * attends, -s, s * step])
+    inner = np.array([[s, s * here[0], 0.0], [0.0, -s, 0.0], [0.0, s * step, s * step]])
+    p = np.exp(x @ [s * here[0], -s, s * step])
     p /= p.sum(axis=1, keepdims=True)
     plain = sum(x[t].T @ (np.diag(p[t]) - np.outer(p[t], p[t])) @ x[t] for t in range(4))
     assert np.tril(curvature) == pytest.approx(np.tril(inner.T @ plain @ inner), rel=1e-9)
@@ -206,9 +203,7 @@ def test_new_people_are_of_the_population(study):
     model = study[0]
     population, posterior = model._build_taste_distribution(), model.posterior_["posterior"]
     noise = ndtri(qmc.Sobol(3, rng=3).random(2**12).clip(1e-9))
-    tastes = population.compute_tastes(
-        np.array([7]), noise[None], np.zeros((1, 2**12), int), np.zeros((1, 2**12, 0))
-    )[0]
+    tastes = population.compute_tastes(np.array([7]), noise[None], np.zeros((1, 2**12), int))[0]
     normal = np.column_stack([np.log(-tastes[:, 0]), -tastes[:, 1:] / tastes[:, :1]])
     mean, covariance = posterior["mean"].values[0, 7], posterior["covariance"].values[0, 7]
     assert (np.abs(normal.mean(axis=0) - mean) < 4.5 * np.sqrt(np.diag(covariance) / 2**12)).all()
@@ -228,7 +223,6 @@ BAD = {
         {"signs": {"price": "increasing"}},
         ("space='willingness-to-pay'", "'price'"),
     ),
-    "ignored": ({"attention": True}, ("space='willingness-to-pay'", "'price'")),
 }
 
 

@@ -106,7 +106,7 @@ def test_people_move_along_the_slope_of_the_joint_density(small):
         return joint(beta=beta)
 
     def log_density(own, slope):
-        value = write_likelihood_slope(problem, state, space, own, 1, slope)
+        value = write_likelihood_slope(problem, space, own, 1, slope)
         return value + write_population_slope(problem, state, space, 1, own)
 
     slope = np.zeros(2)
@@ -115,7 +115,7 @@ def test_people_move_along_the_slope_of_the_joint_density(small):
     assert difference == pytest.approx(joint_of(other) - joint(), rel=1e-12)
     wanted = slopes_by_differences(joint_of, state.beta[1].copy())
     assert slope + space.vector == pytest.approx(wanted, rel=1e-6)
-    assert write_likelihood_slope(problem, state, space, state.beta[2], 2, slope) == pytest.approx(
+    assert write_likelihood_slope(problem, space, state.beta[2], 2, slope) == pytest.approx(
         state.log_likelihood[2], rel=1e-12
     )
 
@@ -125,7 +125,7 @@ def test_the_curvature_of_a_person_is_that_of_the_likelihood(small):
     the exponential."""
     problem, state, space, _ = small
     own, curvature = state.beta[0], np.zeros((2, 2))
-    add_curvature(problem, state, space, own, 0, curvature)
+    add_curvature(problem, space, own, 0, curvature)
     tastes = np.array([own[0], -np.exp(own[1])])
     x = problem.matrix[: problem.first_row[2]].reshape(2, 3, 2)
     p = np.exp(x @ tastes)
@@ -202,7 +202,7 @@ def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
     state.together_sum[:] = 0.0
     curvatures = np.zeros((3, 2, 2))
     for n in range(3):
-        add_curvature(problem, state, space, state.beta[n], n, curvatures[n])
+        add_curvature(problem, space, state.beta[n], n, curvatures[n])
         add_population_curvature(problem, state, space, n, curvatures[n])
     added = state.together_sum.copy()
     for k in range(3):
@@ -226,7 +226,7 @@ def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
 def test_large_utilities_neither_overflow_nor_vanish(small):
     problem, state, space, _ = small
     far, taste = np.array([3000.0, 7.0]), np.array([3000.0, -np.exp(7.0)])
-    value = write_likelihood_slope(problem, state, space, far, 0, np.zeros(2))
+    value = write_likelihood_slope(problem, space, far, 0, np.zeros(2))
     u = (problem.matrix @ taste)[: problem.first_row[2]].reshape(2, 3)
     own = (problem.matrix @ taste)[problem.chosen_row[:2]]
     assert np.isfinite(value) and value == pytest.approx((own - u.max(axis=1)).sum(), rel=1e-9)
@@ -281,54 +281,22 @@ def test_the_covariance_is_drawn_from_its_conditional(small):
     assert abs(logs.mean() - wanted) < 4 * np.sqrt(polygamma(1, halves).sum() / len(logs))
 
 
-OWNED = np.array([[1.0, 1.0], [0.0, 1.0]])  # the second coefficient is that of an interaction
-
-
-# the first coefficient may be ignored, and is bought by the second one's price
-AMOUNT = np.array([[1.0, 0.0]])
-
-
-LOOKING = np.array([[1.0, -0.7], [1.0, -0.7], [1.0, 1.4]])
-
-
-def with_columns(looking):
-    """Of theta uniform and one effect: that all attend, theta when the first does, and the effect
-    when the first does, by quadrature."""
-    logits, effect = np.linspace(-30, 30, 4001)[:, None], np.linspace(-8, 8, 401)[None]
-    theta = 1 / (1 + np.exp(-logits))
-    density = theta * (1 - theta) * np.exp(-0.5 * effect**2)
-    density /= density.sum()
-    attends = [1 / (1 + np.exp(-logits - own * effect)) for own in looking[:, 1]]
-    values = (np.prod(attends, axis=0), theta * attends[0], effect * attends[0])
-    return [(density * value).sum() for value in values]
-
-
 @pytest.mark.first(2)
 @pytest.mark.parametrize(
-    ("sign", "covariates", "owned", "price", "looking"),
-    [
-        (None, None, None, -1, None),
-        (SIGN, COVARIATES, OWNED, -1, None),
-        (SIGN, COVARIATES, AMOUNT, 1, None),
-        (None, None, OWNED, -1, LOOKING),
-    ],
+    ("sign", "covariates", "price"),
+    [(None, None, -1), (SIGN, COVARIATES, -1), (SIGN, COVARIATES, 1)],
 )
-def test_sweeps_pass_the_joint_distribution_test(sign, covariates, owned, price, looking):
+def test_sweeps_pass_the_joint_distribution_test(sign, covariates, price):
     """Sweeps and new choices in turn leave the prior (Geweke): no score beyond 4.5, a false alarm
     in 1e4."""
     df, scale, sd, p = 9.0, 0.7, 0.8, 2
-    problem = build_problem(
-        *design(), TastePrior(df, scale, sd), sign, covariates, owned, price, looking
-    )
+    problem = build_problem(*design(), TastePrior(df, scale, sd), sign, covariates, price)
     state, space = draw_start(problem, np.random.default_rng(3)), build_workspace(problem)
-    q, people, k = problem.covariates.shape[1], np.repeat(np.arange(3), 2), len(problem.owned)
-    effects = len(state.effect)
+    q, people = problem.covariates.shape[1], np.repeat(np.arange(3), 2)
     initialise_state(problem, state, space)
     state.log_step[:] = np.log(0.5)
     rng = np.random.default_rng(4)
-    sizes = [(1, q, p), (1, p, p), (1, 3, p), (1,), (1, k), (1, effects, k)]
-    kept = TasteDraws(*map(np.empty, sizes), np.empty((1, 3, k), bool))
-    owns = [0] if price == 1 else [1]  # a coefficient that can be ignored
+    kept = TasteDraws(*map(np.empty, [(1, q, p), (1, p, p), (1, 3, p), (1,)]))
     starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
     for _ in range(3_000):
         run_sweeps(rng, problem, state, space, kept, 1, 3, 0, 10)
@@ -337,15 +305,13 @@ def test_sweeps_pass_the_joint_distribution_test(sign, covariates, owned, price,
         if price == 1:
             inner[:, 0] = -taste[:, 1]
             taste[:, 0] *= -taste[:, 1]
-        heeded = (1.0 - state.attends) @ problem.owned == 0.0
-        np.testing.assert_array_equal(state.heeded, heeded)
-        utilities = (problem.matrix * np.repeat((heeded * taste)[people], 3, axis=0)).sum(axis=1)
+        utilities = (problem.matrix * np.repeat(taste[people], 3, axis=0)).sum(axis=1)
         chosen = (utilities + rng.gumbel(size=len(utilities))).reshape(-1, 3).argmax(axis=1)
         problem.chosen_row[:] = starts + chosen
         prob = choice_probabilities(utilities, np.repeat(np.arange(6), 3))
         state.log_likelihood[:] = np.log(prob[problem.chosen_row]).reshape(3, 2).sum(axis=1)
         slope = x[np.arange(6), chosen] - (prob.reshape(-1, 3, 1) * x).sum(axis=1)
-        slope = slope.reshape(3, 2, p).sum(axis=1) * heeded
+        slope = slope.reshape(3, 2, p).sum(axis=1)
         state.slope[:] = slope * inner
         if price == 1:
             state.slope[:, 1] = (slope * taste).sum(axis=1)
@@ -360,19 +326,6 @@ def test_sweeps_pass_the_joint_distribution_test(sign, covariates, owned, price,
                 (beta[0] * beta[1])[0],
                 (beta[:, 0] * beta[:, 1]).mean(),
             ]
-            + [
-                *state.rate,
-                *state.rate**2,
-                *state.attends.mean(axis=0),
-                *state.attends.prod(axis=0),
-            ]
-            + [*(state.rate * state.attends[0]), *(beta[:, owns] * state.attends).mean(axis=0)]
-            + [*(beta[:, owns] ** 2 * state.attends).mean(axis=0)]
-            + [
-                *state.effect.ravel(),
-                *(state.effect**2).ravel(),
-                *(state.effect * state.attends[0]).ravel(),
-            ]
         )
     from scipy.special import digamma
 
@@ -382,13 +335,6 @@ def test_sweeps_pass_the_joint_distribution_test(sign, covariates, owned, price,
     of_beta = sd**2 * (z**2).sum(axis=1).mean() + v
     wanted = [0] * (q * p) + [sd**2] * (q * p) + [0, v, v, 0, log_det, 1 / scale, 1 / scale]
     wanted += [0, 0, of_beta, of_beta, sd**2 * z[0] @ z[1], 0]
-    all_attend, first, leaning = (1 / 4, 1 / 3, 0) if looking is None else with_columns(looking)
-    wanted += [
-        value
-        for value in (1 / 2, 1 / 3, 1 / 2, all_attend, first, 0, of_beta / 2)
-        for _ in range(k)
-    ]
-    wanted += [value for value in (0, 1, leaning) for _ in range(k * effects)]
     draws = np.array(found)
     errors = [float(array_stats.mcse(column[None, None], method="mean")[0]) for column in draws.T]
     scores = (draws.mean(axis=0) - wanted) / errors

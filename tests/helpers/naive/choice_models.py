@@ -24,29 +24,18 @@ def hierarchical_log_joint(
     mean_sd: Any,
     covariates: Any = None,
     sign: Any = None,
-    attends: Any = None,
-    owned: Any = None,
-    rate: Any = (),
     price: int | None = None,
-    looking: Any = None,
-    effect: Any = (),
 ) -> float:
-    r"""Log of the joint density of choices, tastes, population and attention of the hierarchical
-    logit.
+    r"""Log of the joint density of choices, tastes and population of the hierarchical logit.
 
     .. math::
         \sum_{nt} \ln p_{nt}(x^*_{nt} \mid f(\beta_n)) + \sum_n \ln N(\beta_n \mid M^T z_n, \Sigma)
         + \sum_{rk} \ln N(M_{rk} \mid 0, s_k^2) + \ln IW(\Sigma \mid \nu, S I),
-        + \sum_{nk} \ln \theta_{nk}^{\lambda_{nk}} (1 - \theta_{nk})^{1 - \lambda_{nk}}
-        + \sum_{rk} \ln N(\gamma_{rk} \mid 0, 1),
-        \qquad \operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + c_n^T \gamma_k,
-        \qquad f_k(b) = b \text{ or } \pm e^b, \text{ or } 0 \text{ if ignored}
+        \qquad f_k(b) = b \text{ or } \pm e^b
 
     `mean` has the shape (p,), or (q, p) with `covariates` (people, q); `sign` (p,) is 0 where a
-    taste may have any; `attends` (people, K) is lambda, and `owned` (K, p) says which coefficients
-    are of which attribute. In willingness-to-pay space `price` is the place of its coefficient,
-    whose sign is -1, and the others are f times minus that coefficient. `looking` (people, r) are
-    the columns c by which people attend, `effect` (r, K) is gamma.
+    taste may have any. In willingness-to-pay space `price` is the place of its coefficient, whose
+    sign is -1, and the others are f times minus that coefficient.
     """
     from scipy.stats import invwishart, multivariate_normal
 
@@ -58,7 +47,7 @@ def hierarchical_log_joint(
         total += float(
             multivariate_normal.logpdf(row, np.zeros(p), np.asarray(mean_sd) ** 2 * np.eye(p))
         )  # pyright: ignore
-    for person, (own, z, normal) in enumerate(zip(tasks, covariates, beta, strict=True)):
+    for own, z, normal in zip(tasks, covariates, beta, strict=True):
         total += float(multivariate_normal.logpdf(normal, z @ mean, covariance))
         tastes = np.array(normal, float)
         for k in range(p):
@@ -68,22 +57,10 @@ def hierarchical_log_joint(
             tastes = np.array(
                 [taste if k == price else -taste * tastes[price] for k, taste in enumerate(tastes)]
             )
-        for k, typical in enumerate(rate):
-            odds = math.log(typical / (1.0 - typical))
-            for r in range(len(effect)):
-                odds += float(looking[person][r] * effect[r][k])
-            theta = 1.0 / (1.0 + math.exp(-odds))
-            is_attended = attends[person][k] == 1
-            total += math.log(theta if is_attended else 1.0 - theta)
-            for i in range(p):
-                if owned[k][i] and not is_attended:
-                    tastes[i] = 0.0
         total += sum(
             math.log(choice_probability(alternatives, chosen, tastes))
             for alternatives, chosen in own
         )
-    for gamma in effect:
-        total -= sum(0.5 * float(own) ** 2 + 0.5 * math.log(2.0 * math.pi) for own in gamma)
     return total
 
 

@@ -144,12 +144,8 @@ def test_every_kind_of_data_has_a_model_and_columns(client, dropped):
 
 
 def test_columns_of_people_are_asked_where_there_are_any(client, dropped):
-    """Both for tastes and for who looks at what."""
     with_people = client.page(f"{dropped(EXPERIMENTS)}/ask")
     frame = TABLES["experiment"].make().drop(columns="sex")
     without = client.drop("table.csv", frame.to_csv(index=False).encode())
     client.go(f"{without}/read", kind=EXPERIMENTS)
-    for word in ("by", "attention-by"):
-        assert word in fields_of(with_people) and word not in fields_of(
-            client.page(f"{without}/ask")
-        )
+    assert "by" in fields_of(with_people) and "by" not in fields_of(client.page(f"{without}/ask"))

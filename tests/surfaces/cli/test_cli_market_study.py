@@ -255,161 +255,16 @@ def test_a_sign_that_the_choices_contradict(done):
     )
 
 
-@pytest.mark.long
-def test_who_ignores_what(done):
-    quick = [
-        "--draws",
-        12,
-        "--tune",
-        30,
-        "--thin",
-        2,
-        "--chains",
-        2,
-        "--seed",
-        1,
-        "--linear",
-        "price",
-    ]
-    words = [
-        "fit",
-        "sim.csv",
-        "--model",
-        "HB",
-        *quick,
-        "--attention",
-        "price,zoom",
-        "--attention-scale",
-        1,
-    ]
-    result = done(*words, "--out", "found", "--print", "all")
-    model = th.load("found/posterior.nc")
-    assert model.get_params()["attention"] == ["price", "zoom"]
-    found = model.attention()
-    table = pd.read_csv("found/attention.csv", index_col=0)
-    assert table["attends"].to_dict() == found.shares["attends"].to_dict()
-    with pytest.warns(th.errors.ConvergenceWarning):
-        other = model.attention_by_scale(1.0, progressbar=False)
-    assert table["attends_other"].to_dict() == other["attends_other"].to_dict()
-    assert "with 1 instead of 0.2" in result.out
-    people = pd.read_csv("found/individual_attention.csv", index_col="respondent")
-    assert people.to_numpy() == pytest.approx(found.people.to_numpy())
-    assert {"attention.png", "attention_patterns.csv"} <= set(os.listdir("found"))
-    least = found.shares["attends"].sort_values()
-    most = f"{least.index[0]} ignored by {100 - 100 * least.iloc[0]:.0f} % of respondents"
-    assert f"\nAttribute non-attendance: {most} (89 % interval" in result.out
-    says(result.out, "Willingness to pay")
-    says(result.out, "2013", "(Hess, Stathopoulos, Campbell,")
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--attention", "prise"], ("--attention", "'prise'", "'price'")),
-        (["--attention", "all", "--attributes", "price"], ("--attention",)),
-        (["--attention-scale", 1], ("--attention-scale",)),
-        (
-            ["--attention", "all", "--attention-scale", 0],
-            ("--attention-scale",),
-        ),
-        (
-            ["--attention", "all", "--space", "willingness-to-pay", "--linear", "price"],
-            ("--space", "'price'", "--attention"),
-        ),
-    ],
-)
-def test_what_nobody_can_ignore(refused, words, sentence):
-    said(refused("fit", "sim.csv", "--model", "HB", *words), *sentence)
-
-
-@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
-def test_attention_is_compared(done):
-    quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1]
-    for kind in ("task", "respondent"):
-        result = done(
-            "compare", "sim.csv", "--models", "HB,attention:HB", "--leave-out", kind, *quick
-        )
-        rows = {
-            line.split()[0]: line.split()[1:] for line in result.out.splitlines() if line.split()
-        }
-        assert rows["HB"][0] != rows["attention:HB"][0]
-
-
-def test_attention_needs_two_attributes_that_differ(refused):
-    sentence = refused(
-        "compare", "sim.csv", "--models", "MNL,attention:HB", "--attributes", "price"
-    )
-    says(sentence, "attention")
-
-
-@pytest.mark.long
-def test_who_looks_at_what_by_what_people_are(done, refused):
+def test_tastes_depend_on_what_people_are_and_on_the_priors(done, refused):
     rows = simulate_experiment(n_respondents=12)
-    rows.assign(age=rows["id"].str[1:].astype(int) + 20, home="Ulm").to_csv("aged.csv", index=False)
-    quick = [
-        "--draws",
-        12,
-        "--tune",
-        30,
-        "--thin",
-        2,
-        "--chains",
-        2,
-        "--seed",
-        1,
-        "--linear",
-        "price",
-    ]
-    words = ["fit", "aged.csv", "--model", "HB", *quick, "--attention", "price,zoom"]
-    result = done(
-        *words,
-        *"--attention-by age --priors scale=0.7 --out found --report found.html --print all".split(),
-    )
+    rows.assign(age=rows["id"].str[1:].astype(int) + 20).to_csv("aged.csv", index=False)
+    words = "fit aged.csv --model HB --linear price --draws 12 --tune 30 --chains 2 --seed 1"
+    done(*words.split(), *"--by age --priors scale=0.7 --out found".split())
     model = th.load("found/posterior.nc")
-    assert (model.attention_by, model.priors) == (["age"], {"scale": 0.7})
-    table = pd.read_csv("found/attention_odds.csv")
-    pd.testing.assert_frame_equal(table, model.attention().odds, check_frame_type=False)
-    assert re.search(rf"^price +age +{table['odds'][0]:.3f} ", result.out, re.MULTILINE)
-    with open("found.html", encoding="utf-8") as page:
-        says(page.read(), "Odds ratio of attending")
-    words = ["aged.csv", "--model", "HB", *quick]
-    for more, sentence in (
-        (
-            ["--attention-by", "age"],
-            "--attention-by applies to attribute non-attendance; also set --attention all.",
-        ),
-        (
-            ["--attention", "all", "--attention-by", "agee"],
-            "--attention-by contains 'agee', which is not a respondent",
-        ),
-        (
-            ["--attention", "all", "--priors", "scale=0"],
-            "--priors, the prior scale, must be a positive finite number",
-        ),
-    ):
-        assert sentence in refused("fit", *words, *more)
-
-
-@pytest.mark.long
-def test_a_test_of_classes_is_a_job(done):
-    words = [
-        "fit",
-        "sim.csv",
-        "--model",
-        "LCL",
-        "--classes",
-        2,
-        "--linear",
-        "price",
-        "--seed",
-        1,
-        "--starts",
-        1,
-    ]
-    result = done(*words, "--bootstrap", 2, "--out", "tested")
-    assert "4 of 4 replicates (100 %)" in done("status", "tested").out
-    again = done("resume", "tested")
-    assert again.out == result.out and "replicates in" not in again.err
+    assert (model.by, model.priors) == (["age"], {"scale": 0.7})
+    assert "mean[price] per age" in model.population().index
+    sentence = "--priors, the prior scale, must be a positive finite number"
+    assert sentence in refused(*words.split(), "--priors", "scale=0")
 
 
 @pytest.mark.long

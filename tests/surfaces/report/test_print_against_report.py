@@ -101,15 +101,6 @@ CASES = {
     "multinomial-logit": ["study.csv", *STUDY],
     "multinomial-logit, shares of today": ["study.csv", *TODAY],
     "hierarchical-logit": ["study.csv", *TODAY, *RUN, "--segments", "2"],
-    "hierarchical-logit, attention": [
-        "study.csv",
-        *STUDY,
-        *RUN,
-        "--attention",
-        "all",
-        "--attention-scale",
-        1.0,
-    ],
     "latent-class-logit": [
         *(
             "study.csv",
@@ -122,8 +113,6 @@ CASES = {
             7,
             "--segments",
             "2",
-            "--bootstrap",
-            2,
         )
     ],
     "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2, "--ci", 0.8],

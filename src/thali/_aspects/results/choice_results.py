@@ -42,7 +42,7 @@ class SetResults(PosteriorResults):
             for place_index, (a, offered) in enumerate(self.posterior.places)
         }
 
-    def owner_quantities(self) -> Quantities:
+    def agreement_quantities(self) -> Quantities:
         """Return draws of the presence of each probable shared aspect, by row name."""
         return summary_quantities.shared_aspect_quantities(self.posterior)
 

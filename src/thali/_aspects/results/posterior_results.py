@@ -69,10 +69,6 @@ class PosteriorResults:
 
     def agreement_quantities(self) -> Quantities:
         """Return draws of further rows whose convergence is checked."""
-        return self.owner_quantities()
-
-    def owner_quantities(self) -> Quantities:
-        """Return draws of rows about feature owners."""
         return {}
 
     def is_agreement_row(self, row_name: str) -> bool:
@@ -99,7 +95,7 @@ class PosteriorResults:
         draws = select_draws(self.posterior.n_draws, len(questions.counts))
         return check_answers(
             questions,
-            self.group_respondents(data, questions, draws, ties),
+            self._predict_respondents(data, questions, draws, ties),
             len(draws),
             random_seed,
             ci,
@@ -110,13 +106,13 @@ class PosteriorResults:
         data, draws = self.data(), np.arange(self.posterior.n_draws)
         questions = data.questions(False)
         return predict_answers(
-            questions, self.group_respondents(data, questions, draws, False), len(draws), ci
+            questions, self._predict_respondents(data, questions, draws, False), len(draws), ci
         )
 
-    def group_respondents(
+    def _predict_respondents(
         self, data: Any, questions: Questions, draws: np.ndarray, ties: bool
     ) -> list[EqualRespondents]:
-        """Group respondents who have equal answer probabilities at `draws`."""
+        """Return the respondents of the questions, whose answer probabilities are equal."""
         return [
             EqualRespondents.from_times(
                 self.answer_probabilities(data, draws, ties), questions.times

@@ -41,23 +41,16 @@ class ObjectResults(PosteriorResults):
     """Base of results of comparisons of objects: similarities or triplets."""
 
     def agreement_quantities(self) -> Quantities:
-        """Return draws of similarities of evenly spaced pairs, whose convergence is checked."""
-        return (
-            pair_quantities_by_name(self.posterior, "similarity", self._compute_similarity)
-            | self.owner_quantities()
-        )
-
-    def owner_quantities(self) -> Quantities:
-        """Return draws of shared features of evenly spaced pairs, by row name."""
+        """Return draws of evenly spaced pairs: their similarity and their shared features."""
         return pair_quantities_by_name(
-            self.posterior, "shared_features", self._count_shared_features
-        )
+            self.posterior, "similarity", self._compute_similarity
+        ) | pair_quantities_by_name(self.posterior, "shared_features", self._count_shared_features)
 
     def is_agreement_row(self, row_name: str) -> bool:
         # with many objects, features are matched, and the pairs show whether chains agree on them
         """Return whether the convergence check includes a summary row."""
         return choose_similar(self.posterior.n_options) is None or not row_name.startswith(
-            ("presence[", "weight[")
+            "presence["
         )
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:

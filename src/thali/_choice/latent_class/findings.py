@@ -116,47 +116,6 @@ def report_numbers(model: "LatentClassLogit", settings: AnswerSettings) -> Findi
     )
 
 
-TEST_LEVEL = 0.05  # of a test
-MIN_REPLICATES = 19  # with fewer replicates, no p-value reaches the level
-
-
-@finding("bootstrap_test", "Tests of the number of classes", ON_SCREEN)
-def report_tests(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
-    """Report tests of one class fewer and of one more."""
-    if not settings.bootstrap:
-        return None
-    table = model.bootstrap_test(
-        settings.bootstrap, random_seed=settings.random_seed, job=settings.job
-    )
-    sentences, n_finished = [], int(table["replicates"].to_numpy().min())
-    for n_classes, test_row in table.to_dict("index").items():
-        outcome_key = "enough"
-        if n_finished < MIN_REPLICATES:
-            outcome_key = "few"
-        elif test_row["p_value"] <= TEST_LEVEL:
-            outcome_key = "rejected"
-        sentences.append(
-            str(
-                phrase(
-                    ENGLISH,
-                    f"latent.{outcome_key}",
-                    fewer=n_classes,
-                    more=int(test_row["against"]),
-                    p=format_number(test_row["p_value"]),
-                )
-            )
-        )
-    note = phrase(ENGLISH, "latent.replicates", replicates=n_finished)
-    return Finding(
-        " ".join(sentences),
-        title=ENGLISH["latent.tests"],
-        table=table,
-        notes=(note,),
-        stopped=n_finished < settings.bootstrap,
-        brief=Brief("Number"),
-    )
-
-
 @finding("membership", "Class membership", FULL)
 def report_membership(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """Report membership probabilities of each respondent."""
@@ -191,7 +150,6 @@ _FIRST = (
     report_classes,
     report_class_odds,
     report_numbers,
-    report_tests,
 )
 _REST = (report_check, report_estimates, data, report_levels, report_membership)
 _LAST = (make_methods_maker(describe_model), convergence)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._argument_checks import check_integers
-from thali._inference.index_arithmetic import part_bounds, part_indices, sum_parts
+from thali._inference.index_arithmetic import part_bounds, sum_parts
 from thali._inference.maximisation import Slope, Target, maximise_newton
 from thali._inference.numerics.ranks import sort_descending
 from thali._inference.random_seeds import build_seed_sequence, spawn_generators
@@ -286,7 +286,7 @@ SAME_MAXIMUM = 0.01  # log-likelihoods closer than this belong to the same maxim
 MIN_TIMES_FOUND = 3  # starts that must find the best maximum
 # default starts: at least for each class, and at most in total
 _MIN_STARTS, MAX_STARTS = 4, 40
-RIDGE = 1.0  # precision of the tastes of one person, where a class starts
+_RIDGE = 1.0  # precision of the tastes of one person, where a class starts
 
 
 class BestMaximum(NamedTuple):
@@ -301,7 +301,7 @@ class StartRange(NamedTuple):
     """Range for the number of random starts of a climb."""
 
     n_starts: int | None  # None: until three starts found the best maximum
-    limit: int = MAX_STARTS  # used if `n_starts` is None
+    limit: int  # used if `n_starts` is None
 
     def min_starts(self, number: int) -> int:
         """Return the smallest number of starts for this number of classes."""
@@ -321,7 +321,7 @@ def find_best_maximum(
     n_classes: int,
     starts: StartRange,
     random_seed: Any,
-    report_start: Callable[[], None] = lambda: None,
+    report_start: Callable[[], None],
 ) -> BestMaximum:
     """Return the best maximum for a number of classes, over random starts.
 
@@ -363,7 +363,7 @@ def _draw_start(panel: ChoicePanel, n_classes: int, rng: np.random.Generator) ->
     return np.stack(
         [
             maximise_log_likelihood(
-                panel.select_people(np.arange(panel.people) == person).tasks, RIDGE
+                panel.select_people(np.arange(panel.people) == person).tasks, _RIDGE
             ).beta
             for person in start_people
         ]
@@ -615,25 +615,6 @@ def _tabulate_membership_coefficients(
 
     column_names = pd.Index([CONSTANT_NAME, *covariate_names], name="column")
     return pd.DataFrame(coefficients, class_labels, column_names)
-
-
-def simulate_choices(
-    panel: ChoicePanel, parameters: ClassParameters, rng: np.random.Generator
-) -> ChoicePanel:
-    """Return the panel with choices simulated by randomly assigned respondents."""
-    class_probabilities = np.broadcast_to(
-        parameters.classes.probabilities, (panel.people, len(parameters.tastes))
-    )
-    class_of_person = (
-        class_probabilities.cumsum(axis=1)[:, :-1] < rng.random((panel.people, 1))
-    ).sum(axis=1)
-    tasks, person_of_task = panel.tasks, part_indices(panel.first_task)
-    class_of_row = class_of_person[person_of_task][tasks.task_of_row]
-    utility = np.einsum("rp,rp->r", tasks.matrix, parameters.tastes[class_of_row])
-    utility = utility + rng.gumbel(size=len(tasks.matrix))
-    best_utility = np.maximum.reduceat(utility, tasks.first_row[:-1])
-    chosen_row = np.flatnonzero(utility == best_utility[tasks.task_of_row])
-    return panel._replace(tasks=tasks._replace(chosen_row=chosen_row))
 
 
 # Draws of the estimates by their covariance, each with the class of all people --------------------

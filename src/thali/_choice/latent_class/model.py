@@ -1,7 +1,6 @@
 """`LatentClassLogit`, the model that users fit, and its tables."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,22 +35,18 @@ from ..product_coding import (
 from ..reports.level_preferences import estimate_taste_preferences
 from ..reports.logit_choice_draws import LogitChooser, LogitReports
 from ..reports.predictive_check import ChoiceModelCheck
-from .class_probabilities import ClassesByColumns, ClassSizes
+from .class_probabilities import ClassesByColumns
 from .maximum_likelihood import (
     BIC,
     HELD_OUT,
     N_DRAWS,
     N_FOLDS,
-    ChoicePanel,
     ClassDraws,
     ClassFit,
-    ClassParameters,
-    StartRange,
     build_fitted_attributes,
     build_panel,
     check_numbers,
     choose_number,
-    evaluate_parameters,
     fit_numbers,
     forecast_fits,
     limit_starts,
@@ -506,109 +501,6 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             compute_probabilities(np.nan_to_num(self.coef_.to_numpy())),
             lambda: np.stack([compute_probabilities(tastes) for tastes in self._draws_.tastes]),
             ci,
-        )
-
-    def bootstrap_test(
-        self,
-        replicates: int = 99,
-        starts: int | None = None,
-        random_seed: Any = 0,
-        progressbar: bool = True,
-        job: Any = None,
-    ) -> "pd.DataFrame":
-        r"""Test one class fewer and one more by bootstrap likelihood-ratio tests.
-
-        .. math:: T = 2 (\ell_{K+1} - \ell_K), \qquad p = \frac{1 + \#\{b: T_b \ge T\}}{1 + B}
-
-        Choices are simulated B times by the fit with K classes, in the same tasks, and both numbers
-        of classes are fitted to each simulation: K from the true parameters, K + 1 from these with
-        the tastes of one person, and from random people.
-
-        Parameters
-        ----------
-        replicates : int
-            B.
-        starts : int, optional
-            Random starts of each fit with K + 1 classes; None: two for each class. With too few,
-            tests find too many classes.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        progressbar : bool
-            Whether to show the progress of the run.
-        job : str or path, optional
-            A folder that keeps finished replicates: the same call resumes from them, also with more
-            `replicates`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per test, K - 1 classes against the K of the fit, and K against K + 1:
-            `classes`, `against`, their log-likelihoods, `statistic`, `p_value`, its standard error
-            `p_value_se` by the number of `replicates`. ``attrs["statistics"]`` has the statistics
-            of the replicates.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If a number is not an integer, or below 1.
-        DataError
-            If the job has other data or another model, is damaged, or is running.
-
-        Warns
-        -----
-        InterruptedWarning
-            After Ctrl-C; the table then contains the finished replicates.
-
-        References
-        ----------
-        McLachlan (1987), On bootstrapping the likelihood ratio test statistic for the number of
-        components in a normal mixture; Nylund, Asparouhov & Muthén (2007), Deciding on the number
-        of classes in latent class analysis and growth mixture modeling.
-        """
-        from thali._inference.resumable_tasks import PartsFolder
-        from thali._model.model_files import compute_digest, describe_model
-
-        from .class_number_bootstrap import fit_tests, run_tests
-
-        self._require_fitted()
-        replicates = check_integer("replicates", replicates, 1)
-        if starts is None:
-            starts = 2 * (self._n_classes_ + 1)
-        n_starts = check_integer("starts", starts, 1)
-        panel, parameters = self._build_fitted_panel()
-        job_stamp = {
-            "kind": "test of classes",
-            "models": {"latent-class-logit": describe_model(self)},
-            "settings": {"starts": n_starts, "classes": self._n_classes_},
-            "data": compute_digest(self._data_),
-        }
-        folder_context: Any = nullcontext()
-        if job is not None:
-            folder_context = PartsFolder(job, job_stamp, random_seed)
-        with folder_context as folder:
-            if folder is None:
-                seed = build_seed_sequence(random_seed)
-            else:
-                seed = folder.seed
-            child_seeds = seed.spawn(3)
-            tests = fit_tests(panel, parameters, StartRange(self.starts), child_seeds[1:])
-            return run_tests(
-                panel, tests, replicates, n_starts, child_seeds[0], folder, progressbar
-            )
-
-    def _build_fitted_panel(self) -> tuple["ChoicePanel", "ClassParameters"]:
-        """Return the fitted panel in scaled columns, with the fitted parameters."""
-        covariate_matrix, classes = None, ClassSizes(self._sizes_.to_numpy())
-        if self._covariates_ is not None:
-            covariate_matrix = self._covariates_.matrix
-            classes = ClassesByColumns(self._class_log_odds(), covariate_matrix)
-        is_kept = ~self.coef_.isna().any().to_numpy()
-        panel, column_scales = scale_columns(
-            build_panel(self._data_, self._coding_, covariate_matrix), is_kept
-        )
-        return panel, evaluate_parameters(
-            panel, classes, self.coef_.to_numpy()[:, is_kept] * column_scales
         )
 
     def _class_log_odds(self) -> np.ndarray:

@@ -16,7 +16,7 @@ from thali._model.command_line_options import (
     SEED,
     SEGMENTS,
 )
-from thali._model.model_spec import COUNTS, REPORT, ModelSpec, Option
+from thali._model.model_spec import COUNTS, ModelSpec, Option
 
 LATENT_CLASS = ModelSpec(
     name="latent-class-logit",
@@ -52,14 +52,6 @@ LATENT_CLASS = ModelSpec(
             int,
             default="until three reach the best maximum",
             check=partial(check_integer, least=1),
-        ),
-        Option(
-            "bootstrap",
-            "Number of simulated data sets for testing fewer classes against more, such as 99.",
-            int,
-            REPORT,
-            default="0, no test",
-            check=partial(check_integer, least=0),
         ),
         SEED,
         SEGMENTS,

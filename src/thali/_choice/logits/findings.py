@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from thali._labels import list_names
 from thali._model.common_findings import (
     convergence,
@@ -14,15 +12,11 @@ from thali._model.common_findings import (
     summary,
 )
 from thali._model.finding import (
-    FILE,
     FULL,
     MISSES,
-    ON_SCREEN,
     STATISTICS,
-    Brief,
     Finding,
     FindingMaker,
-    Picture,
     Text,
     finding,
 )
@@ -30,7 +24,6 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
-from thali._posterior.posterior_interval import describe_interval
 from thali.errors import Setting
 
 from ..reports.finding_sentences import ENGLISH
@@ -43,13 +36,11 @@ from ..reports.findings import (
     report_check,
     report_levels,
 )
-from .hierarchical_draws import list_attributes_near_zero, measure_prior_influence
-from .hierarchical_fit import MEAN_SD
+from .hierarchical_draws import measure_prior_influence
+from .hierarchical_fit import DEFAULT_SCALE, MEAN_SD
 from .hierarchical_logit import HierarchicalLogit
 
 if TYPE_CHECKING:
-    import pandas
-
     from .multinomial_logit import MultinomialLogit
 
 
@@ -58,19 +49,10 @@ def list_makers(
 ) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
-        attention_makers: tuple[FindingMaker, ...] = ()
-        if model._attention is not None:
-            attention_makers = (
-                report_attention,
-                report_attention_odds,
-                report_patterns,
-                report_individual_attention,
-            )
         market_makers, segment_makers = build_choice_makers(settings)
         return (
             make_question_maker(lambda model: ENGLISH["logit.asked.people"]),
             *market_makers,
-            *attention_makers,
             report_population,
             report_individuals,
             *segment_makers,
@@ -93,134 +75,6 @@ def list_makers(
     )
 
 
-@finding("attention", "Attribute non-attendance", ON_SCREEN)
-def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """Report the share of the population that attends to each attribute."""
-    tables = model.attention(settings.ci)
-    sentences, interval_words, sentence_key = [], describe_interval(settings.ci), "attention.first"
-    for row in tables.shares.sort_values("attends", kind="stable").reset_index().to_dict("records"):
-        percent_texts = {
-            name: f"{100 * (1.0 - row[column]):.0f}" for name, column in _IGNORED.items()
-        }
-        sentences.append(
-            str(
-                phrase(
-                    ENGLISH,
-                    sentence_key,
-                    attribute=row["attribute"],
-                    interval=interval_words,
-                    **percent_texts,
-                )
-            )
-        )
-        sentence_key = "attention.part"
-    table = tables.shares
-    if settings.attention_scale is not None:
-        scale_comparison = model.attention_by_scale(settings.attention_scale, settings.ci)
-        table = table.join(scale_comparison[[f"{name}_other" for name in _SHOWN]])
-        table.attrs.update(scale_comparison.attrs)
-    notes = [phrase(ENGLISH, "attention.alike", source=Cite("hess2013"))]
-    if near_zero_attributes := list_attributes_near_zero(
-        model._view.draws, model._build_taste_distribution()
-    ):
-        notes.append(phrase(ENGLISH, "attention.close", named=list_names(near_zero_attributes)))
-    notes.append(_describe_scale_sensitivity(model, table))
-    return Finding(
-        str(phrase(ENGLISH, "attention", named=list_names(sentences))),
-        title=ENGLISH["attention.title"],
-        table=table,
-        shown=table.filter(items=[*_SHOWN, *(f"{name}_other" for name in _SHOWN)]),
-        picture=Picture(
-            "attention", str(phrase(ENGLISH, "attention.caption", interval=interval_words)), tables
-        ),
-        notes=tuple(notes),
-        brief=Brief("Attention"),
-    )
-
-
-def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
-    """Return a sentence on how attention depends on the prior variance."""
-    if "scales" not in table.attrs:
-        scale_setting = Setting("attention_scale", model._alternative_scale())
-        return phrase(
-            ENGLISH,
-            "attention.prior",
-            scale=format_number(model._prior_scale()),
-            setting=scale_setting,
-        )
-    fit_scale, other_scale = map(format_number, table.attrs["scales"])
-    share_pairs = table[["attends_other", "attends"]].to_numpy()
-    share_differences = np.abs(share_pairs[:, 0] - share_pairs[:, 1])
-    if not (share_differences > _MIN_DIFFERENCE).any():
-        return phrase(
-            ENGLISH,
-            "attention.same",
-            scale=fit_scale,
-            other=other_scale,
-            largest=f"{100 * share_differences.max():.0f}",
-        )
-    sentences = []
-    for attribute, (ignoring_share, other_share), is_different in zip(
-        table.index, 100.0 * (1.0 - share_pairs), share_differences > _MIN_DIFFERENCE, strict=True
-    ):
-        if is_different:
-            sentences.append(
-                str(
-                    phrase(
-                        ENGLISH,
-                        "attention.differs",
-                        attribute=attribute,
-                        share=f"{ignoring_share:.0f}",
-                        than=f"{other_share:.0f}",
-                    )
-                )
-            )
-    return phrase(
-        ENGLISH, "attention.both", scale=fit_scale, other=other_scale, named=list_names(sentences)
-    )
-
-
-@finding("attention_odds", "Predictors of attribute attendance", ON_SCREEN)
-def report_attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding | None:
-    """Report effects of respondents' columns on the odds of attending."""
-    table, interval_words = model.attention(settings.ci).odds, describe_interval(settings.ci)
-    if table is None:
-        return None
-    certain_rows = [
-        row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0
-    ]
-    sentence = phrase(ENGLISH, "attention.odds.none", interval=interval_words)
-    if certain_rows:
-        strongest_row = max(
-            certain_rows,
-            key=lambda effect: abs(effect["log_odds"]) / np.log(effect["high"] / effect["low"]),
-        )
-        odds_texts = {name: format_number(strongest_row[name]) for name in ("odds", "low", "high")}
-        sentence = phrase(
-            ENGLISH,
-            "attention.odds",
-            column=strongest_row["column"],
-            attribute=strongest_row["attribute"],
-            interval=interval_words,
-            **odds_texts,
-        )
-    shown_table = table[["attribute", "column", "odds", "low", "high"]]
-    title, brief = ENGLISH["attention.odds.title"], Brief("Effects")
-    return Finding(sentence, title=title, table=table, shown=shown_table, brief=brief)
-
-
-@finding("attention_patterns", "Patterns of attribute attendance", FULL)
-def report_patterns(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """Report shares of respondents by pattern of attended attributes."""
-    return Finding(title=ENGLISH["attention.patterns"], table=model.attention(settings.ci).patterns)
-
-
-@finding("individual_attention", "Individual attribute attendance", FILE)
-def report_individual_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """Report the probability that each respondent attends to each attribute."""
-    return Finding(table=model.attention(settings.ci).people)
-
-
 @finding("population", "Population coefficients and heterogeneity")
 def report_population(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """Report population means and standard deviations of tastes."""
@@ -228,8 +82,6 @@ def report_population(model: "HierarchicalLogit", settings: AnswerSettings) -> F
     title = ENGLISH["logit.population"]
     if (price := model._find_price_coefficient()) is not None:
         title = str(phrase(ENGLISH, "logit.population.money", price=price))
-    elif model._attention is not None:
-        title = ENGLISH["attention.population"]
     table = table.rename_axis(table.index.name or "coefficient")
     return Finding(title=title, table=table, notes=_describe_prior_influence(model))
 
@@ -315,37 +167,17 @@ def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     logarithm_note = ""
     if signs or price_coefficient is not None:
         logarithm_note = ENGLISH["hierarchical.logarithms"]
-    prior_sizes = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{model._prior_scale():g}"}
+    prior_sizes = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{DEFAULT_SCALE:g}"}
     prior_sizes |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
-    attributes = model._build_taste_distribution().attention.names
-    if attributes:
-        attribute_names = list_names(attributes)
-        sentences.append(
-            phrase(
-                ENGLISH,
-                "hierarchical.attention",
-                named=attribute_names,
-                source=Cite("gilbride2006"),
-            )
-        )
-    if model._looking_ is not None:
-        sentences.append(
-            phrase(ENGLISH, "hierarchical.attention.by", named=list_names(model._looking_.names))
-        )
     sentences.append(
         phrase(ENGLISH, "hierarchical.prior", logarithms=logarithm_note, **prior_sizes)
     )
     sentences.append(phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")))
-    if attributes:
-        sentences.append(ENGLISH["hierarchical.attention.sampler"])
     return (*sentences, SEGMENT_SENTENCE)
 
 
-_SHOWN = ("attends", "low", "high")
 # report the prior if halving its size shrinks a standard deviation by at least this share
 _MIN_INFLUENCE = 0.05
-_MIN_DIFFERENCE = 0.1  # smallest difference of two shares that is reported
-_IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 
 _MULTINOMIAL = (

@@ -13,7 +13,7 @@ from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.random_seeds import build_seed_sequence
 from thali._posterior.datatree_files import BITS, build_draws, get_draw_coordinates
 from thali._posterior.posterior_interval import compute_interval
-from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
+from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import Argument, ArgumentError
 
 from ..logit_likelihood import DIRECTIONS, choice_probabilities
@@ -26,7 +26,6 @@ from ..reports.predictive_check import (
     list_reference_pairs,
     list_share_names,
 )
-from .attribute_non_attendance import COVARIATE, EFFECT, Attention, attention_effects
 from .willingness_to_pay_space import convert_to_utility
 
 if TYPE_CHECKING:
@@ -173,7 +172,6 @@ class FitArguments(NamedTuple):
     coding: Coding
     scale: TasteScale
     covariates: "RespondentCovariates"
-    attention: Attention
     prior: "TastePrior"
 
 
@@ -182,24 +180,21 @@ class TasteDistribution:
 
     .. math:: b = C f(\beta), \qquad \beta \sim N(\mu + \Gamma^T z, \Sigma)
 
-    A new person has the covariates z of a respondent. Coefficients of an attribute that the person
-    ignores, with probability 1 - theta_k, are 0.
+    A new person has the covariates z of a respondent.
     """
 
     scale: TasteScale
     people: int
-    attention: Attention
 
     def __init__(
         self,
         posterior: "xarray.Dataset",
         scale: TasteScale,
         covariates: "RespondentCovariates",
-        attention: Attention,
     ) -> None:
-        """Read means, covariances and attention rates of tastes from the posterior."""
+        """Read means and covariances of tastes from the posterior."""
         p = len(scale.names)
-        self.scale, self.people, self.attention = scale, len(covariates.matrix), attention
+        self.scale, self.people = scale, len(covariates.matrix)
         self._means = posterior["mean"].values.reshape(-1, p)
         self._covariances = posterior["covariance"].values.reshape(-1, p, p)
         self._off = covariates.matrix[:, 1:] * covariates.sd
@@ -207,15 +202,6 @@ class TasteDistribution:
             self._effects = posterior["covariate_effect"].values.reshape(
                 -1, len(covariates.names), p
             )
-        if attention.names:
-            rate_name = "attention"
-            if attention.people is not None:
-                rate_name = _TYPICAL
-            rates = posterior[rate_name].values
-            self._rates = self._odds = rates.reshape(-1, len(attention.names))
-        if attention.people is not None:
-            effects = posterior[EFFECT].values.reshape(len(self._rates), -1, len(attention.names))
-            self._odds = effects * attention.people.sd[:, None]
 
     @property
     def draws(self) -> int:
@@ -223,16 +209,12 @@ class TasteDistribution:
         return len(self._means)
 
     def compute_tastes(
-        self,
-        draw_indices: np.ndarray,
-        noise: np.ndarray,
-        respondent_indices: np.ndarray,
-        uniforms: np.ndarray,
+        self, draw_indices: np.ndarray, noise: np.ndarray, respondent_indices: np.ndarray
     ) -> np.ndarray:
         """Return tastes (D, M, p) of M new respondents at each of D draws.
 
         `noise` (D, M, p) is standard normal; new people have the covariates of the respondents
-        `respondent_indices` (D, M); the numbers `uniforms` (D, M, K) decide on attention.
+        `respondent_indices` (D, M).
         """
         factors = np.linalg.cholesky(self._covariances[draw_indices])
         normal_numbers = self._means[draw_indices, None] + noise @ np.swapaxes(factors, 1, 2)
@@ -240,22 +222,14 @@ class TasteDistribution:
             normal_numbers = (
                 normal_numbers + self._off[respondent_indices] @ self._effects[draw_indices]
             )
-        tastes = self.scale.compute_tastes(normal_numbers)
-        if not self.attention.names:
-            return tastes
-        rates = self.attention.attention_rates(
-            self._rates[draw_indices], self._odds[draw_indices], respondent_indices
-        )
-        return np.where(self.attention.is_heeded(uniforms < rates), tastes, 0.0)
+        return self.scale.compute_tastes(normal_numbers)
 
 
 N_NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK_UTILITIES = 2**21  # utilities of a block
 
-_MIN_DISTANCE = 2.0  # standard deviations from 0; farther tastes are rarely indifference
 MAX_EXACT_TASTES = 2_000_000  # up to this many tastes, files contain all digits
 BITS_IN_FILES = 9  # of more tastes: a relative error of at most 1 / 1,024
-_TYPICAL = "attention_typical"
 _TASTE_NAMES = "tastes"  # attribute of the means: names of normally distributed numbers, in JSON
 _DESCRIPTIONS = {
     "mean": "population mean of coefficients, or of their logarithms (attribute tastes), at average"
@@ -264,10 +238,6 @@ _DESCRIPTIONS = {
     "covariance": "covariance of coefficients, or of their logarithms, among respondents with the"
     " same covariates",
     "beta": "coefficients of a respondent",
-    "attention": "share of the population that attends to an attribute",
-    _TYPICAL: "probability that a respondent with average covariates attends to an attribute",
-    EFFECT: "change in the log odds of attending to an attribute per unit of a covariate",
-    "attends": "whether a respondent attends to an attribute",
     "log_likelihood": "full data set given all individual coefficients, natural logarithm",
 }
 
@@ -277,10 +247,6 @@ _NOTES = {
     "covariance": "the covariance, for scaled columns",
     "beta": "individual coefficients, or their logarithms, given mean and covariance, for scaled"
     " columns",
-    "attends": "whether each respondent attends to each attribute, given the population share that"
-    " does",
-    _TYPICAL: "the log odds of attending for a respondent with average covariates",
-    EFFECT: "the effects of standardised covariates on the log odds of attending",
 }
 
 
@@ -303,7 +269,6 @@ def build_tree(
     used_chains, records = cut_records(chains)
     draws = {name: np.stack([record[name] for record in records]) for name in records[0]}
     posterior = build_posterior_group(**draws, respondents=respondents, fit_arguments=fit_arguments)
-    attention = fit_arguments.attention
     acceptance_rates = xr.Dataset(
         {"acceptance_rate": ("chain", [c.acceptance for c in used_chains])},
         {"chain": posterior["chain"]},
@@ -317,25 +282,12 @@ def build_tree(
     }
     if can_store_pointwise(len(chosen_positions), draws["log_likelihood"].size):
         sample_coordinates = get_draw_coordinates(posterior)
-        heeded_beta = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
         pointwise = (
             ("chain", "draw", "task"),
-            _compute_choice_log_probabilities(problem, heeded_beta),
+            _compute_choice_log_probabilities(problem, draws["beta"]),
         )
         tree_groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sample_coordinates)
     log_priors = _log_prior(problem, draws["mean"], draws["covariance"], draws["beta"])
-    if attention.names:
-        attention_rates, attends = (
-            attention.attention_rates(draws["rate"], draws["effect"]),
-            draws["attends"],
-        )
-        log_priors["attends"] = np.log(
-            np.where(attends, attention_rates, 1.0 - attention_rates)
-        ).sum(axis=(2, 3))
-    if attention.people is not None:
-        rate, effect = draws["rate"], draws["effect"]
-        log_priors[_TYPICAL] = np.log(rate * (1.0 - rate)).sum(axis=2)
-        log_priors[EFFECT] = -0.5 * (effect**2 + LOG_2PI).sum(axis=(2, 3))
     add_log_prior(tree_groups, log_priors, {name: _NOTES[name] for name in log_priors})
     return build_tree(tree_groups, {**describe_origin(), **attrs})
 
@@ -406,9 +358,6 @@ def build_posterior_group(
     covariance: np.ndarray,
     beta: np.ndarray,
     log_likelihood: np.ndarray,
-    rate: np.ndarray,
-    effect: np.ndarray,
-    attends: np.ndarray,
     respondents: Sequence[str],
     fit_arguments: FitArguments,
 ) -> "xarray.Dataset":
@@ -416,13 +365,11 @@ def build_posterior_group(
 
     Arrays are (chain, draw, ...) and contain the numbers of the chains.
     """
-    coding, scale, covariates, attention, _ = fit_arguments
+    coding, scale, covariates, _ = fit_arguments
     dims, difference_units = ("chain", "draw"), scale.difference_units()
     tastes = beta / scale.scale
     if scale.sign.any():
         tastes = tastes @ scale.steps.T
-    if attention.names:
-        tastes = np.where(attention.is_heeded(attends), tastes, 0.0)
     variables = {
         "mean": ((*dims, "coefficient"), scale.rescale_means(mean[:, :, 0])),
         "covariance": (
@@ -441,19 +388,6 @@ def build_posterior_group(
         unit_effects = mean[:, :, 1:] / covariates.sd[:, None] / difference_units
         variables["covariate_effect"] = ((*dims, "covariate", "coefficient"), unit_effects)
         coordinates["covariate"] = list(covariates.names)
-    if attention.names:
-        variables |= {
-            "attention": ((*dims, "attribute"), _average_rates(rate, effect, attention)),
-            "attends": ((*dims, "respondent", "attribute"), attends),
-        }
-        coordinates["attribute"] = list(attention.names)
-    if attention.people is not None:
-        unit_effects = effect / attention.people.sd[:, None]
-        variables |= {
-            _TYPICAL: ((*dims, "attribute"), rate),
-            EFFECT: ((*dims, COVARIATE, "attribute"), unit_effects),
-        }
-        coordinates[COVARIATE] = list(attention.people.names)
     posterior_group = build_draws(variables, coordinates, log_likelihood.shape, _DESCRIPTIONS)
     posterior_group["mean"].attrs[_TASTE_NAMES] = json.dumps(list(scale.names))
     if tastes.size > MAX_EXACT_TASTES:
@@ -462,17 +396,6 @@ def build_posterior_group(
             "description": f"{_DESCRIPTIONS['beta']}; stored with {BITS_IN_FILES} bits each",
         }
     return posterior_group
-
-
-def _average_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -> np.ndarray:
-    """Return shares of attentive respondents, averaged over covariates, by draw."""
-    if attention.people is None:
-        return rate
-    # one draw at a time, as the rates of all people take much memory
-    mean_rates = np.empty_like(rate)
-    for draw in np.ndindex(rate.shape[:2]):
-        mean_rates[draw] = attention.attention_rates(rate[draw], effect[draw]).mean(axis=0)
-    return mean_rates
 
 
 def read_taste_names(posterior: "xarray.Dataset") -> list[str]:
@@ -496,23 +419,7 @@ def population_quantities(view: PosteriorTree) -> dict[str, np.ndarray]:
             for k, name in enumerate(taste_names):
                 effect = posterior["covariate_effect"].values[:, :, r, k]
                 quantities[f"mean[{name}] per {covariate}"] = effect
-    quantities |= attention_quantities(posterior)
     return quantities | {"log_likelihood": posterior["log_likelihood"].values}
-
-
-def attention_quantities(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """Return draws of attentive shares and effects on their log odds, by row."""
-    if "attention" not in posterior:
-        return {}
-    attributes = enumerate(posterior["attribute"].values)
-    rates = {
-        f"attends[{attribute}]": posterior["attention"].values[..., k]
-        for k, attribute in attributes
-    }
-    return rates | {
-        f"attends[{attribute}] per {column}": effect
-        for (attribute, column), effect in attention_effects(posterior).items()
-    }
 
 
 def measure_prior_influence(
@@ -536,25 +443,6 @@ def measure_prior_influence(
         @ (log_sds - log_sds.mean(axis=0))
         / max(len(log_density_slope) - 1, 1)
     )
-
-
-def list_attributes_near_zero(
-    posterior: "xarray.Dataset", population: "TasteDistribution"
-) -> list[str]:
-    """Return attributes whose tastes are near 0 even among attentive people.
-
-    Their means are all closer to 0 than two standard deviations.
-    """
-    scale, attention = population.scale, population.attention
-    variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
-    distances = np.abs(posterior["mean"].values / np.sqrt(variances)).mean(axis=(0, 1))
-    # a taste with a sign is an exponential
-    is_far = (distances >= _MIN_DISTANCE) | (scale.sign != 0.0)
-    return [
-        name
-        for name, owned_coefficients in zip(attention.names, attention.owned, strict=True)
-        if not is_far[owned_coefficients == 1.0].any()
-    ]
 
 
 def predict_probabilities(
@@ -635,9 +523,8 @@ def draw_new_people(population: "TasteDistribution", random_seed: Any) -> np.nda
     n_draws, p = population.draws, len(population.scale.names)
     standard_normals = rng.normal(size=(N_NEW_PEOPLE, n_draws, p))
     respondent_indices = rng.integers(population.people, size=(N_NEW_PEOPLE, n_draws))
-    uniforms = rng.random((n_draws, N_NEW_PEOPLE, len(population.attention.names)))
     tastes = population.compute_tastes(
-        np.arange(n_draws), np.swapaxes(standard_normals, 0, 1), respondent_indices.T, uniforms
+        np.arange(n_draws), np.swapaxes(standard_normals, 0, 1), respondent_indices.T
     )
     return np.swapaxes(tastes, 0, 1).reshape(-1, p)
 
@@ -731,16 +618,11 @@ def build_chooser(
         from scipy.special import ndtri
         from scipy.stats import qmc
 
-        sobol_points = qmc.Sobol(p + len(population.attention.names), rng=rng).random(
-            _N_MARKET_PEOPLE
-        )
-        standard_normals = ndtri(sobol_points[:, :p].clip(1e-12, 1 - 1e-12))
+        sobol_points = qmc.Sobol(p, rng=rng).random(_N_MARKET_PEOPLE)
+        standard_normals = ndtri(sobol_points.clip(1e-12, 1 - 1e-12))
         respondent_indices = np.arange(_N_MARKET_PEOPLE) * population.people // _N_MARKET_PEOPLE
         tastes = population.compute_tastes(
-            draw_indices,
-            standard_normals[None],
-            respondent_indices[None],
-            sobol_points[None, :, p:],
+            draw_indices, standard_normals[None], respondent_indices[None]
         )
         return tastes, np.full(_N_MARKET_PEOPLE, 1 / _N_MARKET_PEOPLE)
 
@@ -749,16 +631,4 @@ def build_chooser(
     chooser = LogitChooser(
         coding, data, tastes, chain_of_draw, population=draw_market, directions=directions
     )
-    if population.attention.names:
-        chooser.attends = _read_attendance(posterior, data)
     return chooser.thin(max(40, min(len(chain_of_draw), _MAX_TASTES // n_people)))
-
-
-def _read_attendance(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:
-    """Return whether respondents attend to each attribute, (draws, people, attributes)."""
-    modelled_attendance = flatten_chains(posterior["attends"].values)
-    attends = np.ones((*modelled_attendance.shape[:2], len(data.attributes)), bool)
-    attends[..., [data.attributes.index(str(name)) for name in posterior["attribute"].values]] = (
-        modelled_attendance
-    )
-    return attends

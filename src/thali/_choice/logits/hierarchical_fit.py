@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.markov_chains import FIRST_DRAWS, Run
-from thali._inference.numerics.weight_shares import divide_positive
 from thali._inference.random_seeds import build_seed_sequence, spawn_generators
 from thali._model.chain_runs import Sampling, limit_run
 from thali._model.simulated_data import PriorSample, build_predictive_dataset
 from thali._posterior.posterior_tree import PosteriorTree
 
 from ..logit_likelihood import choice_probabilities, encode_choices
-from .attribute_non_attendance import Attention
 from .hierarchical_draws import (
     FitArguments,
     TasteScale,
@@ -32,15 +30,13 @@ if TYPE_CHECKING:
     from .hierarchical_sweep import TasteChain
 
 MEAN_SD = 10.0  # prior standard deviation of a mean taste
-DEFAULT_SCALE, DEFAULT_ATTENTION_SCALE = 1.0, 0.2  # V: wide tastes hide inattention
-# sweeps per draw: shares of attentive people mix more slowly than tastes
-DEFAULT_THIN, DEFAULT_ATTENTION_THIN = 2, 4
+DEFAULT_SCALE = 1.0  # V
+DEFAULT_THIN = 2  # sweeps per draw
 # size of the tastes in the draws before the first convergence check
 _FIRST_CHECK_BYTES = 2**29
 _MIN_FIRST_DRAWS = 100  # of a chain before the first convergence check
 # seconds of a sweep per person, per pair of columns, per cell of the table
 _PERSON_SECONDS, _PAIR_SECONDS, _CELL_SECONDS = 1.5e-6, 3e-9, 1.4e-8
-_ATTENTION_SECONDS = 2e-8  # per row and attribute that may be ignored
 
 
 def build_sampling(
@@ -51,18 +47,15 @@ def build_sampling(
 
     from .hierarchical_sweep import TasteChain, build_problem
 
-    coding, scale, covariates, attention, prior = fit_arguments
+    coding, scale, covariates, prior = fit_arguments
     n_people, n_columns = len(source.respondents), len(coding.names)
-    default_thin = _choose_default_thin(attention)
     draw_bytes = run.chains * n_people * n_columns * np.dtype(float).itemsize  # of a draw
-    first_draws, first_thin = _choose_first_draws(run.thin, default_thin, draw_bytes)
+    first_draws, first_thin = _choose_first_draws(run.thin, draw_bytes)
     run_settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": first_thin}
     tune_draws = run.tune  # in draws
     if run.thin is None:
-        tune_draws = run.tune * default_thin // first_thin
-    sweep_seconds = estimate_sweep_seconds(
-        n_people, len(source.row_product), n_columns, len(attention.names)
-    )
+        tune_draws = run.tune * DEFAULT_THIN // first_thin
+    sweep_seconds = estimate_sweep_seconds(n_people, len(source.row_product), n_columns)
     run_limit = limit_run(run._replace(tune=tune_draws), first_thin, sweep_seconds, first_draws)
     run, thin = run_limit.run._replace(thin=run_limit.thin), run_limit.thin
 
@@ -71,10 +64,9 @@ def build_sampling(
         """Return data and prior as the kernels read them."""
         tasks = encode_choices(source, coding)
         scaled_tasks = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
-        problem_parts: tuple[Any, ...] = covariates.matrix, attention.owned, scale.price
-        if attention.people is not None:
-            problem_parts = *problem_parts, attention.people.matrix
-        return build_problem(scaled_tasks, source.first_task, prior, scale.sign, *problem_parts)
+        return build_problem(
+            scaled_tasks, source.first_task, prior, scale.sign, covariates.matrix, scale.price
+        )
 
     def build_chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
         """Return chains of the hierarchical logit from this seed."""
@@ -105,20 +97,13 @@ def build_sampling(
     )
 
 
-def _choose_default_thin(attention: Attention) -> int:
-    """Return the sweeps per draw of a fit in which they are not set."""
-    if attention.names:
-        return DEFAULT_ATTENTION_THIN
-    return DEFAULT_THIN
-
-
-def _choose_first_draws(thin: int | None, default_thin: int, draw_bytes: int) -> tuple[int, int]:
+def _choose_first_draws(thin: int | None, draw_bytes: int) -> tuple[int, int]:
     """Return the draws before the first check, and the sweeps per draw of `draw_bytes`."""
     if thin is not None:
         return FIRST_DRAWS, thin
     # large draws are fewer, with more sweeps between them, also in a continued fit
     first_draws = max(_MIN_FIRST_DRAWS, min(FIRST_DRAWS, _FIRST_CHECK_BYTES // draw_bytes))
-    return first_draws, default_thin * -(-FIRST_DRAWS // first_draws)
+    return first_draws, DEFAULT_THIN * -(-FIRST_DRAWS // first_draws)
 
 
 def _build_attributes(
@@ -135,24 +120,19 @@ def _build_attributes(
         "_scale_": fit_arguments.scale,
         "_covariates_": fit_arguments.covariates,
         "_respondents_": source.respondents,
-        "_looking_": fit_arguments.attention.people,
-        **_compute_posterior_means(tree, fit_arguments.scale, fit_arguments.attention),
+        **_compute_posterior_means(tree, fit_arguments.scale),
     }
 
 
-def estimate_sweep_seconds(
-    n_people: int, n_rows: int, n_columns: int, n_ignorable: int = 0
-) -> float:
+def estimate_sweep_seconds(n_people: int, n_rows: int, n_columns: int) -> float:
     """Return the expected CPU time of a sweep in seconds; see `benchmarks/run_time_forecast.py`."""
     return (
         n_people * (_PERSON_SECONDS + _PAIR_SECONDS * n_columns**2)
-        + (_CELL_SECONDS * n_columns + _ATTENTION_SECONDS * n_ignorable) * n_rows
+        + _CELL_SECONDS * n_columns * n_rows
     )
 
 
-def _compute_posterior_means(
-    tree: "xarray.DataTree", scale: "TasteScale", attention: Attention
-) -> dict[str, Any]:
+def _compute_posterior_means(tree: "xarray.DataTree", scale: "TasteScale") -> dict[str, Any]:
     """Return posterior means as fitted attributes, by name."""
     import pandas
 
@@ -173,9 +153,6 @@ def _compute_posterior_means(
         )
     has_sign = np.abs(scale.steps) @ (scale.sign != 0.0) > 0.0
     people_means = tastes.mean("respondent").values
-    if attention.names:  # mean over attentive people
-        attending_share = attention.is_heeded(posterior["attends"].values).mean(axis=(0, 1, 2))
-        people_means = divide_positive(people_means, attending_share)
     mean_coefficients = np.where(has_sign, people_means, posterior["mean"].mean(draw_dims))
     return {
         "coef_": pandas.Series(mean_coefficients, coefficient_index, name="coef"),
@@ -192,15 +169,12 @@ def sample_taste_prior(
     """Draw parameters from the prior and choices in all tasks, once per generator."""
     from scipy.stats import invwishart
 
-    coding, scale, covariates, attention, prior = fit_arguments
+    coding, scale, covariates, prior = fit_arguments
     tasks = encode_choices(data, coding)
     model_matrix = tasks.matrix / coding.scale @ scale.steps
     task_starts, task_of_row = tasks.first_row[:-1], tasks.task_of_row
     person_of_row = data.respondent_of_task[task_of_row]
     n_people, p = len(data.respondents), model_matrix.shape[1]
-    n_columns = 0
-    if attention.people is not None:
-        n_columns = len(attention.people.names)
     parameter_draws, choices = [], []
     for rng in rngs:
         population_means = prior.mean_sds(scale.sign) * rng.standard_normal(
@@ -214,18 +188,12 @@ def sample_taste_prior(
             + rng.standard_normal((n_people, p)) @ np.linalg.cholesky(covariance).T
         )
         beta = scale.apply_signs(beta)
-        rate = rng.random(len(attention.names))
-        effect = rng.standard_normal((n_columns, len(rate)))
-        attends = rng.random((n_people, len(rate))) < attention.attention_rates(rate, effect)
-        heeded_beta = np.where(attention.is_heeded(attends), beta, 0.0)
-        utility = (model_matrix * heeded_beta[person_of_row]).sum(axis=1)
+        utility = (model_matrix * beta[person_of_row]).sum(axis=1)
         # the largest is the choice of a logit
         noisy_utility = utility + rng.gumbel(size=utility.size)
         choice = np.array([part.argmax() for part in np.split(noisy_utility, task_starts[1:])])
         log_probabilities = np.log(choice_probabilities(utility, task_of_row)[task_starts + choice])
-        parameter_draws.append(
-            (population_means, covariance, beta, log_probabilities.sum(), rate, effect, attends)
-        )
+        parameter_draws.append((population_means, covariance, beta, log_probabilities.sum()))
         choices.append(choice)
     arrays = [np.asarray(values)[None] for values in zip(*parameter_draws, strict=True)]
     posterior_group = build_posterior_group(

@@ -4,20 +4,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._argument_checks import check_allowed, check_positive
+from thali._argument_checks import check_allowed
 from thali._inference.index_arithmetic import space_evenly
 from thali._inference.markov_chains import Run, build_run
 from thali._inference.user_warnings import is_quiet
 from thali._model.chain_runs import Sampling
 from thali._model.markov_chain_model import MarkovChainModel
-from thali._model.method_requirements import requires
 from thali._model.simulated_data import PriorSample
 from thali._object_descriptions import Facts
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali._posterior.datatree_files import build_tree
 from thali._posterior.posterior_interval import INTERVAL, check_interval
 from thali._posterior.posterior_tree import flatten_chains
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError
 
 from ..logit_likelihood import (
     describe_contradicted_directions,
@@ -38,38 +37,25 @@ from ..product_coding import (
 from ..reports.level_preferences import estimate_taste_preferences
 from ..reports.logit_choice_draws import LogitChooser, LogitReports
 from ..reports.predictive_check import ChoiceModelCheck, read_summary_rows
-from .attribute_non_attendance import (
-    AttentionTables,
-    build_attention,
-    build_attention_tables,
-    resolve_attention,
-)
 from .hierarchical_draws import (
     BITS_IN_FILES,
     MAX_EXACT_TASTES,
     FitArguments,
     TasteDistribution,
     TasteScale,
-    attention_quantities,
     build_chooser,
     build_taste_scale,
     population_quantities,
     predict_probabilities,
 )
-from .hierarchical_fit import (
-    DEFAULT_ATTENTION_SCALE,
-    DEFAULT_SCALE,
-    MEAN_SD,
-    build_sampling,
-    sample_taste_prior,
-)
+from .hierarchical_fit import DEFAULT_SCALE, MEAN_SD, build_sampling, sample_taste_prior
 from .spec import check_priors
 from .willingness_to_pay_space import (
     MONEY,
     PREFERENCE,
     SPACES,
-    refuse_price_settings,
     refuse_rising_demand,
+    refuse_rising_price,
     require_price,
 )
 
@@ -80,17 +66,6 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.product_encoding import Scheme
     from thali._people.respondent_segments import Preferences
-
-
-def require_attention_draws(model: Any, name: str) -> None:
-    """Raise ArgumentError unless the fit has draws of attention to attributes."""
-    model._require_posterior()
-    if model._attention is None:
-        raise ArgumentError(
-            "This model was fitted without attribute non-attendance; refit with ",
-            Setting("attention", True),
-            ".",
-        )
 
 
 class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
@@ -131,40 +106,25 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         "mean_sd": s, the prior standard deviation of a mean taste (10; at most 2 of one that has a
         sign, which is a logarithm). "df": nu, the degrees of freedom of the inverse Wishart prior
         of p coefficients (p + 3; at least p + 2). "scale": V, about the prior size of a variance
-        among people (1; with `attention` .2).
-    attention : True or list of attributes, optional
-        Attributes that a person may ignore: True, all attributes (two or more); None: no attribute.
-        Person n attends to attribute k, :math:`\lambda_{nk} = 1`, with probability :math:`\theta_k
-        \sim \operatorname{Beta}(1, 1)`; its coefficients, including interactions, are 0 for a
-        person who ignores it. Constants, the no-choice option, and the columns of products that
-        lack an attribute are attended to by all.
-    attention_by : list of str, optional
-        Columns of `data.people`, coded as in `by`, that predict whether a person attends:
-        :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T \gamma_k`
-        with :math:`\gamma_{rk} \sim N(0, 1)`; theta_k then belongs to people with average columns.
-        None: none.
+        among people (1).
     space : {"preference", "willingness-to-pay"}
         Normally distributed coefficients: utilities, or amounts in units of the attribute that is
-        called a price, a cost, a fee or a fare. It must be treated as a number (`linear`), has no
-        interaction, and cannot be ignored.
+        called a price, a cost, a fee or a fare. It must be treated as a number (`linear`), and has
+        no interaction.
 
     Attributes
     ----------
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema: mean and covariance (of tastes, or of their logarithms where
         a taste has a sign, as the rows of `population` say; of people with average covariates),
-        covariate_effect (of a unit), effect, share, beta (the tastes of every respondent; 0 where
-        the respondent ignores the attribute in that draw; utilities in either space),
-        log_likelihood, and with `attention` also attention (theta; with `attention_by` the mean of
-        theta_n over the respondents) and attends (lambda), with `attention_by` also
-        attention_typical (theta) and attention_effect (gamma, of a unit). If beta has more than
-        2,000,000 numbers, files contain them with 9 bits each, a relative error of at most 1 /
-        1,024, without the group of pointwise log-likelihoods: 4,000 draws of 300 people and 12
-        coefficients take 38 MB instead of 240.
+        covariate_effect (of a unit), effect, share, beta (the tastes of every respondent; utilities
+        in either space), and log_likelihood. If beta has more than 2,000,000 numbers, files contain
+        them with 9 bits each, a relative error of at most 1 / 1,024, without the group of pointwise
+        log-likelihoods: 4,000 draws of 300 people and 12 coefficients take 38 MB instead of 240.
     coef_ : pandas.Series (p,)
         Posterior mean of the population's mean taste: of mu, or of the mean over respondents where
-        tastes have a sign; with `attention` the mean over attentive people. In willingness-to-pay
-        space amounts, with the scale instead of the price, as "scale[price]".
+        tastes have a sign. In willingness-to-pay space amounts, with the scale instead of the
+        price, as "scale[price]".
     individual_ : pandas.DataFrame (respondents, p)
         Posterior means of every respondent's tastes, in willingness-to-pay space amounts and scales
         likewise.
@@ -176,13 +136,12 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         fall with the price.
     ArgumentError
         If an argument is outside its range; in willingness-to-pay space if no attribute is a
-        price with a single slope, or people may ignore it.
+        price with a single slope.
 
     References
     ----------
     Rossi, Allenby & McCulloch (2005), Bayesian statistics and marketing, chapter 5; Train (2009),
-    Discrete choice methods with simulation, chapter 12; of attention: Gilbride, Allenby & Brazell
-    (2006), Models for heterogeneous variable selection; of amounts: Train & Weeks (2005), Discrete
+    Discrete choice methods with simulation, chapter 12; of amounts: Train & Weeks (2005), Discrete
     choice models in preference space and willingness-to-pay space.
 
     Examples
@@ -203,7 +162,6 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     """
 
     _FINDINGS: ClassVar[str] = "thali._choice.logits.findings"
-    _ATTRIBUTE_OF_ARGUMENT: ClassVar[dict[str, str]] = {"attention": "_attention"}
     posterior_: "xarray.DataTree"
     coef_: "pd.Series"
     individual_: "pd.DataFrame"
@@ -213,7 +171,6 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     _scale_: TasteScale
     _covariates_: "RespondentCovariates"
     _respondents_: tuple[str, ...]
-    _looking_: "RespondentCovariates | None" = None
     _new_people_: np.random.SeedSequence
 
     def __init__(
@@ -225,8 +182,6 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         signs: Any = None,
         by: Any = None,
         priors: Any = None,
-        attention: Any = None,
-        attention_by: Any = None,
         space: str = PREFERENCE,
     ) -> None:
         self.linear = linear
@@ -236,8 +191,6 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         self.signs = signs
         self.by = by
         self.priors = priors
-        self._attention = attention
-        self.attention_by = attention_by
         self.space = space
 
     def fit(
@@ -268,8 +221,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None means 2, with attention 4, or more of many
-            respondents.
+            Sweeps of the sampler for each state. None means 2, or more of many respondents.
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the
             draws.
@@ -371,14 +323,10 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         signs, price = parse_directions("signs", self.signs, data), None
         if check_allowed("space", self.space, SPACES) == MONEY:
             price = require_price(data, coding)
-        attention = resolve_attention(self._attention, data, coding, self.attention_by)
-        if price is not None:
-            refuse_price_settings(price, signs, attention.names)
+            refuse_rising_price(price, signs)
         scale = build_taste_scale(coding, data, signs, price)
         covariates = build_covariates(self.by, data.people, data.n_respondents)
-        return FitArguments(
-            coding, scale, covariates, attention, self._build_prior(len(coding.names))
-        )
+        return FitArguments(coding, scale, covariates, self._build_prior(len(coding.names)))
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         """Draw tastes from the prior and choices given them, once per generator."""
@@ -408,20 +356,9 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             raise ArgumentError(
                 Argument("priors"), f" must have a df >= {p + 2} for {p} coefficients; got {df:g}."
             )
-        return TastePrior(df, self._prior_scale(), prior_sizes.get("mean_sd", MEAN_SD))
-
-    def _prior_scale(self) -> float:
-        """Return V, the prior scale of the variances between respondents."""
-        default_scale = DEFAULT_SCALE
-        if self._attention is not None:
-            default_scale = DEFAULT_ATTENTION_SCALE
-        return check_priors("priors", self.priors).get("scale", default_scale)
-
-    def _alternative_scale(self) -> float:
-        """Return another prior scale of variances, for sensitivity checks."""
-        if self._prior_scale() != DEFAULT_SCALE:
-            return DEFAULT_SCALE
-        return DEFAULT_ATTENTION_SCALE
+        return TastePrior(
+            df, prior_sizes.get("scale", DEFAULT_SCALE), prior_sizes.get("mean_sd", MEAN_SD)
+        )
 
     def _require_fit_data(self, requirement: str) -> "ChoiceExperiment":
         """Return the data of the fit; raise DataError if the model has none."""
@@ -430,118 +367,12 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             raise DataError(f"{requirement}, which the model file does not contain; fit again.")
         return data
 
-    @requires(require_attention_draws)
-    def attention(self, ci: float = INTERVAL) -> AttentionTables:
-        """Return shares and probabilities of attending to each attribute.
-
-        Inattention and indifference have similar effects on choices: people with tastes near 0 are
-        treated as inattentive, unless most tastes are well away from 0.
-
-        Parameters
-        ----------
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        AttentionTables
-            `.shares`, one row per attribute: the share of the population that `attends` (posterior
-            mean of theta), its interval `low` to `high`, `ess` and `r_hat`, and the largest R-hat
-            of a person's probability, `r_hat_respondents`; `.people` (respondents, attributes), the
-            probability that each respondent attends; `.patterns`, the `share` of the respondents
-            that attend to exactly these attributes, with its interval; and with `attention_by`
-            `.odds`, one row per attribute and column of people: the factor `odds` of the odds of
-            attending for one unit of the column, its interval, `log_odds`, `ess` and `r_hat`. The
-            values in `.shares` are then shares of people with the columns of the respondents.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model was made without `attention`.
-
-        References
-        ----------
-        Gilbride, Allenby & Brazell (2006), Models for heterogeneous variable selection; Hess,
-        Stathopoulos, Campbell, O'Neill & Caussade (2013), It's not that I don't care, I just don't
-        care very much.
-        """
-        posterior = self._view.draws
-        ci = check_interval(ci)
-        return self._compute_once(f"attention {ci}", lambda: build_attention_tables(posterior, ci))
-
-    @requires(require_attention_draws)
-    def attention_by_scale(
-        self, scale: float | None = None, ci: float = INTERVAL, progressbar: bool = True
-    ) -> "pd.DataFrame":
-        """Compare shares of attention with a second fit at another prior scale.
-
-        The wider the prior of tastes, the fewer people ignore an attribute whose tastes reach down
-        to 0.
-
-        Parameters
-        ----------
-        scale : float above 0, optional
-            The other prior size; None: 1, or .2 where the fit has 1.
-        ci : float in (0, 1)
-            Probability of the intervals.
-        progressbar : bool
-            Whether to show the progress of the other fit, which has the settings of this one.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per attribute: the share of the population that `attends` with its interval
-            `low` to `high`, as in ``attention().shares``, and the share in the other fit,
-            `attends_other`, `low_other` and `high_other`. ``attrs["scales"]`` has both sizes,
-            ``attrs["interval"]`` the probability.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model was made without `attention`, or the size is not above 0.
-        DataError
-            If the file of the model does not contain the data.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the chains of the other fit do not agree, or have too few effective draws.
-        """
-        from thali._exportable_table import Table
-
-        first_shares, first_scale = self.attention(ci).shares, self._prior_scale()
-        if scale is None:
-            other_scale = self._alternative_scale()
-        else:
-            other_scale = check_positive(
-                "scale", scale, "the prior scale of a variance between respondents"
-            )
-        data = self._require_fit_data("The second fit requires the data of the first")
-
-        def compare_scales() -> "pd.DataFrame":
-            """Fit the model at the other prior scale and tabulate both."""
-            priors = {**(self.priors or {}), "scale": other_scale}
-            second_model = type(self)(**{**self.get_params(), "priors": priors})
-            second_model.fit(data, progressbar=progressbar, **self._get_run_settings())
-            share_columns = ["attends", "low", "high"]
-            other_shares = second_model.attention(ci).shares[share_columns].add_suffix("_other")
-            table = Table(first_shares[share_columns]).join(other_shares)
-            table.attrs.update(interval=ci, scales=(first_scale, other_scale))
-            return table
-
-        return self._compute_once(f"attention by scale {other_scale} {ci}", compare_scales)
-
     def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Return a summary of the distribution of tastes among people, with diagnostics.
 
-        Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`,
-        with `attention_by` also effects of columns on its log odds, and log_likelihood
-        (of all choices). These mix more slowly than the predictions in `summary`: check
-        `mcse_mean` and `r_hat` before you report them.
+        Rows: mean[coefficient] and sd[coefficient] of tastes, and log_likelihood (of all choices).
+        These mix more slowly than the predictions in `summary`: check `mcse_mean` and `r_hat`
+        before you report them.
 
         Parameters
         ----------
@@ -583,8 +414,8 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return draws of the summary rows, attention included, by name."""
-        return read_summary_rows(self._view.draws) | attention_quantities(self._view.draws)
+        """Return draws of the summary rows by name."""
+        return read_summary_rows(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Return a summary of the quantities of the convergence check, with diagnostics.
@@ -592,9 +423,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         Rows: share[attribute=level], the expected share of choices of products with that level
         among all tasks of the data, for every level except the first; and effect[attribute: level
         over first], how often a respondent would choose it from two products that are equal
-        otherwise, as in `level_effects`; and attends[attribute] with `attention`, the share of the
-        population that attends to it, with `attention_by` also the effects on its log odds.
-        `population` has means and standard deviations of tastes.
+        otherwise, as in `level_effects`. `population` has means and standard deviations of tastes.
 
         Parameters
         ----------
@@ -688,10 +517,4 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
 
     def _build_taste_distribution(self) -> "TasteDistribution":
         """Return the population's distribution of tastes at every draw."""
-        posterior = self._view.draws
-        attention_attributes = []
-        if self._attention is not None:
-            attention_attributes = [str(name) for name in posterior["attribute"].values]
-        attention = build_attention(attention_attributes, self._scheme_.names, self._coding_)
-        attention = attention._replace(people=self._looking_)
-        return TasteDistribution(posterior, self._scale_, self._covariates_, attention)
+        return TasteDistribution(self._view.draws, self._scale_, self._covariates_)

@@ -69,8 +69,7 @@ def move_tastes(
     beta, slope, momentum = space.trial[n], space.trial_slope[n], space.momentum
     for i in range(p):
         for j in range(i + 1):
-            are_heeded = state.heeded[n, i] * state.heeded[n, j]
-            space.matrix[i, j] = are_heeded * state.curvature[n, i, j] + state.precision[i, j]
+            space.matrix[i, j] = state.curvature[n, i, j] + state.precision[i, j]
         momentum[i] = rng.standard_normal()
         beta[i], slope[i] = state.beta[n, i], state.slope[n, i]
     factorise(space.matrix, space.factor)
@@ -84,7 +83,7 @@ def move_tastes(
     log_likelihood = 0.0
     for i_step in range(N_TASTE_STEPS):
         drift(space.factor, momentum, beta, space.vector, step)
-        log_likelihood = write_likelihood_slope(problem, state, space, beta, n, slope)
+        log_likelihood = write_likelihood_slope(problem, space, beta, n, slope)
         log_density = write_population_slope(problem, state, space, n, beta)
         is_last = i_step == N_TASTE_STEPS - 1
         kick_person(space, momentum, slope, 0.5 * step if is_last else step)
@@ -153,13 +152,10 @@ def write_population_slope(problem: Any, state: Any, space: Any, n: Any, beta: A
 
 
 @part
-def write_likelihood_slope(
-    problem: Any, state: Any, space: Any, beta: Any, n: Any, slope: Any
-) -> Any:
+def write_likelihood_slope(problem: Any, space: Any, beta: Any, n: Any, slope: Any) -> Any:
     """Return the log-likelihood of person n's choices; write its slope by beta."""
     total = 0.0
     write_tastes(problem, beta, space.taste)
-    zero_ignored(state, n, space.taste)
     for i in range(beta.size):
         slope[i] = 0.0
     for t in part_range(problem.first_task, n):
@@ -172,7 +168,6 @@ def write_likelihood_slope(
             for i in range(beta.size):
                 slope[i] += weight * problem.matrix[row, i]
     convert_slope(problem, space.taste, slope)
-    zero_ignored(state, n, slope)
     return total
 
 
@@ -205,14 +200,6 @@ def convert_slope(problem: Any, taste: Any, slope: Any) -> None:
 
 
 @scalar
-def zero_ignored(state: Any, n: Any, vector: Any) -> None:
-    """Set entries of a vector to 0 for coefficients that person n ignores."""
-    for i in range(vector.size):
-        if state.heeded[n, i] == 0.0:
-            vector[i] = 0.0
-
-
-@scalar
 def write_task_probabilities(problem: Any, space: Any, t: Any) -> Any:
     """Write choice probabilities of task t; return the log probability of its choice.
 
@@ -234,11 +221,8 @@ def write_task_probabilities(problem: Any, space: Any, t: Any) -> Any:
 
 
 @part
-def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, curvature: Any) -> None:
+def add_curvature(problem: Any, space: Any, beta: Any, n: Any, curvature: Any) -> None:
     r"""Add the expected curvature of person n's log-likelihood by beta.
-
-    For coefficients that the person ignores, it is the curvature of an attentive person with the
-    same choices.
 
     .. math::
         \sum_t D^T (\sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T) D, \qquad D = db/d\beta
@@ -248,7 +232,6 @@ def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, curva
     for i in range(p):
         space.momentum[i] = 1.0
     convert_slope(problem, space.taste, space.momentum)
-    zero_ignored(state, n, space.taste)
     if problem.price >= 0:  # the scale changes all coefficients: D has a full column
         space.momentum[problem.price] = 1.0
     for t in part_range(problem.first_task, n):
@@ -395,8 +378,7 @@ def add_population_curvature(problem: Any, state: Any, space: Any, n: Any, curva
             space.weight[r, i] = problem.covariates[n, r]
         space.vector[i] = taste_deviation(problem, state, n, i)
         for j in range(p):
-            are_heeded = state.heeded[n, i] * state.heeded[n, j]
-            space.matrix[i, j] = are_heeded * curvature[max(i, j), min(i, j)]
+            space.matrix[i, j] = curvature[max(i, j), min(i, j)]
     for k in range(p + 1):
         for i in range(p):
             space.weight[q, i] = space.vector[k] if k < p else space.vector[i]
@@ -479,7 +461,7 @@ def write_trial_tastes(problem: Any, state: Any, space: Any, k: Any) -> Any:
                 total += problem.covariates[n, r] * space.place[r * p + i]
             space.trial[n, i] = total
         space.trial_log_likelihood[n] = write_likelihood_slope(
-            problem, state, space, space.trial[n], n, space.trial_slope[n]
+            problem, space, space.trial[n], n, space.trial_slope[n]
         )
         log_likelihood += space.trial_log_likelihood[n]
     return log_likelihood

@@ -6,13 +6,11 @@ The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T b_n)`, with :math:`b_{nk
 N(0, s_k^2)`, :math:`\Sigma \sim IW(\nu, S I)` with density :math:`\propto |\Sigma|^{-(\nu + p +
 1)/2} \exp(-S \operatorname{tr} \Sigma^{-1} / 2)`, where :math:`S = \nu V` in the terms of
 `HierarchicalLogit`. In willingness-to-pay space the coefficient of the price has the sign -1, and
-the others, which are amounts, are multiplied by its size. With attention, :math:`b_{nk}` is 0 if
-the person ignores its attribute.
+the others, which are amounts, are multiplied by its size.
 
 A sweep:
 
-1. every person's tastes, by a short Hamiltonian trajectory; and the person's attention, if it is
-   modelled;
+1. every person's tastes, by a short Hamiltonian trajectory;
 2. M and Sigma from their conditionals given all tastes;
 3. M and Sigma together with all tastes, which are shifted, and stretched or sheared, by one
    Hamiltonian trajectory.
@@ -30,7 +28,6 @@ from thali._compile.jit import allocating, scalar
 from thali._inference.markov_chains import FixedChain
 
 from ..logit_likelihood import EncodedTasks, maximise_log_likelihood
-from .attendance_moves import sample_attention, sample_rates, write_heeded_mask
 from .hierarchical_moves import (
     add_curvature,
     add_population_curvature,
@@ -62,12 +59,7 @@ class TasteProblem(NamedTuple):
     scale: float  # S
     mean_precision: np.ndarray  # (p,) 1 / s_k^2
     pooled: np.ndarray  # (p,) estimated tastes if all people are equal, as beta
-    # (K, p) 1.0 where a coefficient belongs to an attribute that people may ignore
-    owned: np.ndarray
     price: int  # in willingness-to-pay space the index of the price's coefficient, else -1
-    # (N, r) covariates of attention, the first is 1
-    looking: np.ndarray
-    odds_root: np.ndarray  # (r, r): C, where C C^T is the metric of the moves of their effects
 
 
 class TasteState(NamedTuple):
@@ -87,11 +79,6 @@ class TasteState(NamedTuple):
     root: np.ndarray  # likewise: C, where C C^T is the metric of population moves
     log_step: np.ndarray  # (N + 1,) of every person, and of population moves
     accepted: np.ndarray  # (N + 1,) likewise, number accepted since tuning
-    rate: np.ndarray  # (K,) theta, of people with average covariates
-    attends: np.ndarray  # (N, K) lambda: 1.0 where a person attends to an attribute
-    # (N, p) 1.0 where a person attends to all attributes that a coefficient belongs to
-    heeded: np.ndarray
-    effect: np.ndarray  # (r - 1, K) gamma
 
 
 class TasteWorkspace(NamedTuple):
@@ -116,22 +103,15 @@ class TasteWorkspace(NamedTuple):
     place: np.ndarray  # ((q + 1) p,) M and c, the coordinates of population moves
     force: np.ndarray  # ((q + 1) p,)
     push: np.ndarray  # ((q + 1) p,)
-    odds: np.ndarray  # (r,) logit theta_k and gamma_k
-    odds_force: np.ndarray  # (r,)
-    odds_push: np.ndarray  # (r,)
 
 
 class TasteDraws(NamedTuple):
-    """Recorded draws of one chain: tastes, their mean, covariance and attention."""
+    """Recorded draws of one chain: tastes, their mean and covariance."""
 
     mean: np.ndarray  # (draws, q, p)
     covariance: np.ndarray  # (draws, p, p)
-    # (draws, N, p) signed numbers; their sums are the tastes of attentive people
-    beta: np.ndarray
+    beta: np.ndarray  # (draws, N, p) signed numbers, whose sums are the tastes
     log_likelihood: np.ndarray  # (draws,)
-    rate: np.ndarray  # (draws, K)
-    effect: np.ndarray  # (draws, r - 1, K)
-    attends: np.ndarray  # (draws, N, K) bool
 
 
 @allocating
@@ -160,10 +140,6 @@ def run_sweeps(
             gain = (sweep if sweep <= half else sweep - half) ** -_GAIN_DECAY
         for n in range(people):
             move_tastes(rng, problem, state, space, n, gain)
-        if state.rate.size > 0:
-            for n in range(people):
-                sample_attention(rng, problem, state, space, n)
-            sample_rates(rng, problem, state, space)
         sample_mean(rng, problem, state, space)
         sample_covariance(rng, problem, state, space)
         move_population(rng, problem, state, space, schedule_move(sweep, state.beta.shape[1]), gain)
@@ -179,12 +155,6 @@ def run_sweeps(
             for n in range(people):
                 write_tastes(problem, state.beta[n], space.taste)
                 record.beta[row, n] = space.taste
-            for k in range(state.rate.size):
-                record.rate[row, k] = state.rate[k]
-                for r in range(state.effect.shape[0]):
-                    record.effect[row, r, k] = state.effect[r, k]
-                for n in range(people):
-                    record.attends[row, n, k] = state.attends[n, k] == 1.0
 
 
 @scalar
@@ -200,9 +170,8 @@ def schedule_move(sweep: Any, p: Any) -> Any:
 def initialise_state(problem: Any, state: Any, space: Any) -> None:
     """Evaluate likelihoods of the starting tastes, and curvature at pooled tastes."""
     for n in range(state.beta.shape[0]):
-        write_heeded_mask(problem, state, n)
         state.log_likelihood[n] = write_likelihood_slope(
-            problem, state, space, state.beta[n], n, state.slope[n]
+            problem, space, state.beta[n], n, state.slope[n]
         )
         for i in range(state.beta.shape[1]):
             space.trial[n, i] = problem.pooled[i]
@@ -218,7 +187,7 @@ def evaluate_curvature(problem: Any, state: Any, space: Any, beta: Any) -> None:
         for i in range(state.beta.shape[1]):
             for j in range(i + 1):
                 space.factor[i, j] = 0.0
-        add_curvature(problem, state, space, beta[n], n, space.factor)
+        add_curvature(problem, space, beta[n], n, space.factor)
         for i in range(state.beta.shape[1]):
             for j in range(i + 1):
                 state.curvature_sum[n, i, j] += space.factor[i, j]
@@ -268,25 +237,13 @@ def build_problem(
     prior: TastePrior,
     sign: np.ndarray | None = None,
     covariates: np.ndarray | None = None,
-    owned: np.ndarray | None = None,
     price: int = -1,
-    attention_covariates: np.ndarray | None = None,
 ) -> TasteProblem:
     """Return data and prior of a chain as kernels read them.
 
-    None: any `sign` (p,), only a constant in `covariates` (N, q) and `attention_covariates` (N, r),
-    no attribute that people may ignore in `owned` (K, p). The sign at `price` is -1.
+    None: any `sign` (p,), only a constant in `covariates` (N, q). The sign at `price` is -1.
     """
     n_people, p = len(first_task) - 1, tasks.matrix.shape[1]
-    attention_covariates = (
-        np.ones((n_people, 1))
-        if attention_covariates is None
-        else np.array(attention_covariates, float, order="C")
-    )
-    max_curvature = (
-        np.diag(np.append(0.5, np.ones(attention_covariates.shape[1] - 1)))
-        + 0.25 * attention_covariates.T @ attention_covariates
-    )
     sign = np.zeros(p) if sign is None else np.asarray(sign, float)
     pooled_beta = maximise_log_likelihood(tasks, _RIDGE).beta
     if price >= 0:
@@ -307,10 +264,7 @@ def build_problem(
         float(prior.df * prior.scale),
         prior.mean_sds(sign) ** -2.0,
         pooled_beta,
-        np.zeros((0, p)) if owned is None else np.array(owned, float, order="C"),
         int(price),
-        attention_covariates,
-        np.linalg.cholesky(max_curvature),
     )
 
 
@@ -322,7 +276,6 @@ def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
     beta = problem.pooled + rng.normal(size=(n_people, p)) * np.sqrt(taste_variances)
     population_means = np.zeros((q, p))
     population_means[0] = beta.mean(axis=0)
-    attention_rates = rng.random(len(problem.owned))
     n_coordinates = (q + 1) * p  # of M and c
     return TasteState(
         beta=beta,
@@ -338,10 +291,6 @@ def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
         root=np.zeros((p + 1, n_coordinates, n_coordinates)),
         log_step=np.full(n_people + 1, np.log(_FIRST_STEP)),
         accepted=np.zeros(n_people + 1),
-        rate=attention_rates,
-        attends=(rng.random((n_people, len(attention_rates))) < attention_rates).astype(float),
-        heeded=np.ones((n_people, p)),
-        effect=rng.normal(size=(problem.looking.shape[1] - 1, len(attention_rates))),
     )
 
 
@@ -349,7 +298,6 @@ def build_workspace(problem: TasteProblem) -> TasteWorkspace:
     """Allocate the scratch arrays for one chain of tastes."""
     n_people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
-    n_odds = problem.looking.shape[1]
     shape_by_name = {
         "matrix": (p, p),
         "factor": (p, p),
@@ -370,9 +318,6 @@ def build_workspace(problem: TasteProblem) -> TasteWorkspace:
         "place": (q + 1) * p,
         "force": (q + 1) * p,
         "push": (q + 1) * p,
-        "odds": n_odds,
-        "odds_force": n_odds,
-        "odds_push": n_odds,
     }
     return TasteWorkspace(**{name: np.zeros(shape) for name, shape in shape_by_name.items()})
 
@@ -402,9 +347,6 @@ class TasteChain(FixedChain):
             covariance=np.zeros((draws, *state.covariance.shape)),
             beta=np.zeros((draws, *state.beta.shape)),
             log_likelihood=np.zeros(draws),
-            rate=np.zeros((draws, *state.rate.shape)),
-            effect=np.zeros((draws, *state.effect.shape)),
-            attends=np.zeros((draws, *state.attends.shape), np.bool_),
         )
 
     @property

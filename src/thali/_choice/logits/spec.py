@@ -6,9 +6,6 @@ from typing import Any
 from thali._argument_checks import check_positive
 from thali._data.kinds import EXPERIMENTS
 from thali._model.command_line_options import (
-    ATTENTION,
-    ATTENTION_BY,
-    ATTENTION_SCALE,
     BY,
     CHAINS,
     CONSTANTS,
@@ -53,7 +50,7 @@ PRIORS = Option(
     "priors",
     "Sizes of the priors: mean_sd, df or scale, such as scale=0.5.",
     AMOUNTS,
-    default="mean_sd=10, df = coefficients + 3, scale=1; with attention scale=0.2",
+    default="mean_sd=10, df = coefficients + 3, scale=1",
     metavar="NAME=NUMBER",
     check=check_priors,
 )
@@ -78,15 +75,12 @@ HIERARCHICAL = ModelSpec(
         *CODING,
         SIGNS,
         BY,
-        ATTENTION,
-        ATTENTION_BY,
-        ATTENTION_SCALE,
         PRIORS,
         SPACE,
         DRAWS,
         TUNE.but(default="200"),
         CHAINS,
-        THIN.but(default="2; with attention 4; more for many respondents"),
+        THIN.but(default="2; more for many respondents"),
         CORES,
         MAX_TIME,
         SEED,

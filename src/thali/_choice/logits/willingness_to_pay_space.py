@@ -1,6 +1,6 @@
 """Willingness-to-pay space: coefficients as amounts of money, times the scale of utility."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,22 +55,13 @@ def require_price(data: "ChoiceExperiment", coding: Coding) -> str:
     return price
 
 
-def refuse_price_settings(price: str, signs: Mapping[str, str], ignored: Sequence[str]) -> None:
-    """Raise ArgumentError if settings let people ignore or like a high price."""
-    space_setting = Setting("space", MONEY)
+def refuse_rising_price(price: str, signs: Mapping[str, str]) -> None:
+    """Raise ArgumentError if utility is set to increase with the price."""
     if signs.get(price, "decreasing") != "decreasing":
         raise ArgumentError(
-            space_setting,
+            Setting("space", MONEY),
             f" assumes that utility decreases with {price!r}; remove {price!r} from ",
             Argument("signs"),
-            ".",
-        )
-    if price in ignored:
-        raise ArgumentError(
-            space_setting,
-            f": a respondent who ignores {price!r} has no finite willingness to pay; list only the"
-            " other attributes in ",
-            Argument("attention"),
             ".",
         )
 

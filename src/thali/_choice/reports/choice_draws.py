@@ -56,8 +56,6 @@ class Chooser:
     is_estimate: bool = False
     search_draws: int = 200  # draws used by a search
     has_individuals: bool = True  # whether respondents differ
-    # (draws, respondents, attributes) bool: attributes attended to; None: all
-    attends: np.ndarray | None = None
 
     def compute_once(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
         """Return `compute()`, cached by key unless the key contains a random generator."""

@@ -33,9 +33,6 @@ ENGLISH = {
     "pay.none": "No willingness to pay clearly differs from 0: every {interval} includes 0 or is"
     " unbounded.",
     "pay.title": "Willingness to pay, in units of {price}",
-    "pay.attending": "The median respondent among those who attend to the {price}",
-    "pay.title.attending": "Willingness to pay of the median respondent among those who attend to"
-    " {price} ({share} % of respondents), in units of {price}",
     "pay.title.median": "Willingness to pay of the median respondent, in units of {price}",
     "pay.infinite": "inf: respondents who are indifferent to the price would pay any amount for the"
     " better level.",
@@ -120,47 +117,6 @@ ENGLISH = {
     " the covariance matrix of the p coefficients had an inverse Wishart prior with {df} degrees"
     " of freedom and scale {scale}.",
     "hierarchical.logarithms": " (2 for coefficients on the log scale)",
-    "hierarchical.attention": "A respondent ignored each of {named}, with coefficients of 0, with a"
-    " probability that was estimated under a uniform prior {source}.",
-    "hierarchical.attention.by": "The logit of this probability was linear in the respondent's"
-    " {named} (standardised, with standard normal priors on the effects); the probability for"
-    " an average respondent had a uniform prior.",
-    "hierarchical.attention.sampler": "Attendance was sampled attribute by attribute; coefficients"
-    " of ignored attributes were drawn from the population, given the other coefficients.",
-    # attention
-    "attention": "Attribute non-attendance: {named}.",
-    "attention.part": "{attribute} by {share} % ({low} to {high})",
-    "attention.first": "{attribute} ignored by {share} % of respondents ({interval} {low} to"
-    " {high})",
-    "attention.title": "Share of the population that attends to each attribute",
-    "attention.caption": "Share of the population that attends to each attribute, with its"
-    " {interval}, and the probability that each respondent attends to it.",
-    "attention.alike": "The data cannot distinguish ignoring an attribute from being almost"
-    " indifferent to it {source}: respondents who are almost indifferent are counted as"
-    " ignoring it.",
-    "attention.close": "For {named}, the distribution of coefficients among respondents who attend"
-    " to the attribute reaches 0 (its mean is less than 2 standard deviations from 0)."
-    " Ignoring an attribute is then hard to distinguish from indifference, and the share of"
-    " respondents who ignore it depends on the prior.",
-    "attention.prior": "The share of respondents who ignore an attribute depends on the prior scale"
-    " of the variances, {scale} (a larger scale gives a smaller share). Refit with {setting}"
-    " to see the shares under another scale, and rely only on conclusions that hold under"
-    " both.",
-    "attention.same": "The prior scale of the variances has little influence: with {other} instead"
-    " of {scale}, no share of respondents who ignore an attribute changes by more than 10"
-    " points (largest change: {largest}).",
-    "attention.both": "The prior scale of the variances matters: with {other} instead of {scale},"
-    " {named}. Rely only on conclusions that hold under both.",
-    "attention.differs": "{attribute} is ignored by {share} % instead of {than} %",
-    "attention.population": "Utility coefficients of those who attend to the attribute (means and"
-    " standard deviations), and shares of the population that attend",
-    "attention.odds": "One more unit of {column} multiplies the odds of attending to {attribute} by"
-    " {odds} ({interval} {low} to {high}).",
-    "attention.odds.none": "No respondent characteristic clearly predicts attribute attendance:"
-    " every {interval} of an odds ratio includes 1.",
-    "attention.odds.title": "Odds ratio of attending to each attribute, per unit of a respondent"
-    " characteristic",
-    "attention.patterns": "Share of respondents by the exact set of attributes that they attend to",
     "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo, which updated"
     " each respondent's coefficients and then the population parameters given all"
     " coefficients, interleaved with Gibbs steps {source}.",
@@ -182,13 +138,6 @@ ENGLISH = {
     " characteristic",
     "latent.by_columns": "Class membership depended on the respondent's {named} through a"
     " multinomial logit {source}.",
-    "latent.tests": "Bootstrap likelihood-ratio tests of the number of classes",
-    "latent.rejected": "{more} classes fit significantly better than {fewer} (p = {p}).",
-    "latent.enough": "{more} classes do not fit significantly better than {fewer} (p = {p}).",
-    "latent.few": "There are too few simulated data sets to decide whether {more} classes fit"
-    " better than {fewer} (p = {p}); simulate 99.",
-    "latent.replicates": "Based on {replicates} data sets simulated from the fit with fewer"
-    " classes.",
     "latent.numbers": "Fit by number of classes",
     "latent.membership": "Class membership probabilities of each respondent",
     "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum"

@@ -43,7 +43,6 @@ from thali._posterior.posterior_interval import describe_interval
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
 from ..product_coding import (
-    build_attention_error,
     encode_tasks,
     parse_knots,
     parse_linear,
@@ -110,8 +109,6 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
             Argument("market"),
             ".",
         )
-    if settings.attention_scale is not None and model_parameters.get("attention") is None:
-        raise build_attention_error("attention_scale")
     if settings.segments is not None:
         list_segment_numbers(settings.segments, len(data.respondents), "segments")
     return replace(settings, price=settings.price or find_price_attribute(data.scheme))
@@ -355,10 +352,6 @@ def _orient_payments(pay: "pandas.DataFrame") -> list[dict[str, Any]]:
 
 def _format_pay_title(pay: "pandas.DataFrame", price: str) -> Text:
     """Return a table title that states which respondents the amounts describe."""
-    if "attends" in pay.attrs:
-        return phrase(
-            ENGLISH, "pay.title.attending", price=price, share=f"{100 * pay.attrs['attends']:.0f}"
-        )
     if "respondents_low" in pay:
         return phrase(ENGLISH, "pay.title.median", price=price)
     return phrase(ENGLISH, "pay.title", price=price)
@@ -390,16 +383,13 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
         level=format_paid_level(largest_row, "rather than"),
     )
     sentence_key = "pay.everybody"
-    if "attends" in pay.attrs:
-        sentence_key = "pay.attending"
-    elif "respondents_low" in pay:
+    if "respondents_low" in pay:
         sentence_key = "pay.median"
-    respondent_phrase = str(phrase(ENGLISH, sentence_key, price=pay.attrs.get("price", "")))
     return str(
         phrase(
             ENGLISH,
             "pay",
-            whose=respondent_phrase,
+            whose=ENGLISH[sentence_key],
             paid=paid_phrase,
             interval=interval_words,
             **end_texts,

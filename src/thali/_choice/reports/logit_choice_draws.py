@@ -167,8 +167,6 @@ class LogitChooser(Chooser):
             return self
         chooser = self._copy_with(self.tastes[draw_indices])
         chooser.chain, chooser._draws = self.chain[draw_indices], self._draws[draw_indices]
-        if self.attends is not None:
-            chooser.attends = self.attends[draw_indices]
         if self.respondent_classes is not None:
             chooser.respondent_classes = self.respondent_classes[draw_indices]
         return chooser

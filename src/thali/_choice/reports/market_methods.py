@@ -629,10 +629,7 @@ class MarketMethods:
             individual amounts (`wtp`, `wtp_low`, `wtp_high`, `at_limit`) infinite amounts and ends
             are missing, and `at_limit` is "above" for respondents who would pay any amount, "below"
             for respondents who would require any amount, and otherwise empty. `attrs["notes"]` has
-            the sentences of the warnings. If respondents may ignore attributes
-            (`HierarchicalLogit(attention=True)`), amounts apply to respondents who attend to the
-            price, in each draw: `attrs["attends"]` is their share, and the column `attends` the
-            probability of each respondent.
+            the sentences of the warnings.
 
             The interval of an estimate contains the amounts at which indifference is not rejected:
             Fieller's set if utility is linear in the price. An end that the data do not bound is

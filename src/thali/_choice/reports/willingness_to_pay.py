@@ -14,7 +14,7 @@ from thali._inference.numerics.weight_shares import compute_shares
 from thali._inference.user_warnings import warn
 from thali._labels import shorten, suggest
 from thali._posterior.posterior_interval import check_interval, interval_tails
-from thali.errors import Argument, ArgumentError, DataError, EstimateWarning
+from thali.errors import Argument, ArgumentError, EstimateWarning
 
 from .choice_draws import Chooser, between_chain_error
 from .level_effects import build_respondent_table
@@ -81,7 +81,6 @@ def tabulate_willingness_to_pay(
     row_labels = [(attributes[change.attribute], *change.names) for change in changes]
     max_draws = _MAX_AMOUNTS // max(1, len(weights) * len(changes))
     thinned_chooser = chooser.thin(max(max_draws, _MIN_DRAWS))
-    attends_to_price = _get_price_attendance(thinned_chooser, prices)
     amount_draws = chooser.compute_once(
         ("compensations", price, max_draws),
         lambda: compute_compensations(thinned_chooser, prices, changes),
@@ -89,25 +88,20 @@ def tabulate_willingness_to_pay(
     tails = interval_tails(ci)
     by_respondent = amount_draws[0]
     if not thinned_chooser.is_estimate:
-        by_respondent = _respondent_quantiles(amount_draws, thinned_chooser, prices, [0.5])[0]
+        by_respondent = quantiles(amount_draws, [0.5])[0]
     if each_person:
         if thinned_chooser.is_estimate:
             interval_limits = _compute_confidence_set(thinned_chooser, prices, changes, ci)
         else:
-            interval_limits = _respondent_quantiles(amount_draws, thinned_chooser, prices, tails)
+            interval_limits = quantiles(amount_draws, tails)
         _warn_notes(_describe_price_effect(thinned_chooser, prices, weights, ci, interval_limits))
-        individual_columns = _build_individual_columns(
-            by_respondent, interval_limits, prices.limit, attends_to_price
-        )
+        individual_columns = _build_individual_columns(by_respondent, interval_limits, prices.limit)
         table = build_respondent_table(chooser, label_columns, row_labels, individual_columns)
         table.attrs["interval"] = ci
         return table
     if chooser.has_individuals:
-        draw_weights = _compute_draw_weights(weights, attends_to_price, price)
-        individual_columns = _summarize_medians(
-            amount_draws, draw_weights, thinned_chooser.chain, tails
-        )
-        individual_columns |= _summarize_spread(by_respondent, draw_weights, tails)
+        individual_columns = _summarize_medians(amount_draws, weights, thinned_chooser.chain, tails)
+        individual_columns |= _summarize_spread(by_respondent, weights, tails)
     else:
         individual_columns = _summarize_estimate(
             by_respondent[0], thinned_chooser, prices, changes, ci
@@ -120,8 +114,6 @@ def tabulate_willingness_to_pay(
     notes += _describe_amounts(table, prices, is_established=not notes)
     _warn_notes(notes)
     table.attrs.update(chooser.interval_attrs(ci), price=price, notes=tuple(notes))
-    if attends_to_price is not None:
-        table.attrs["attends"] = float(attends_to_price.mean(axis=0) @ weights / weights.sum())
     return table
 
 
@@ -133,27 +125,6 @@ def _select_payers(chooser: "Chooser", people: Any, respondent_weights: Any) -> 
             "New respondents have no individual willingness to pay; set `people='respondents'`."
         )
     return weights
-
-
-def _get_price_attendance(chooser: "Chooser", prices: TestedPrices) -> np.ndarray | None:
-    """Return whether respondents attend to the price, by draw; None if all do."""
-    if chooser.attends is None or chooser.attends[..., prices.attribute].all():
-        return None
-    return chooser.attends[..., prices.attribute]
-
-
-def _compute_draw_weights(
-    weights: np.ndarray, attends_to_price: np.ndarray | None, price: str
-) -> np.ndarray:
-    """Return respondents' weights, by draw where they differ in attending to the price."""
-    draw_weights = weights
-    if attends_to_price is not None:
-        draw_weights = weights * attends_to_price
-    if not draw_weights.any():
-        raise DataError(
-            f"No respondent attends to {price!r} in any draw, so willingness to pay is undefined."
-        )
-    return draw_weights
 
 
 def _summarize_estimate(
@@ -174,10 +145,7 @@ def _summarize_estimate(
 
 
 def _build_individual_columns(
-    by_respondent: np.ndarray,
-    interval_limits: np.ndarray,
-    limit: float,
-    attends_to_price: np.ndarray | None,
+    by_respondent: np.ndarray, interval_limits: np.ndarray, limit: float
 ) -> dict[str, np.ndarray]:
     """Return columns of amounts per respondent (NaN if infinite), and whether at the limit."""
     amounts_by_name = {
@@ -192,8 +160,6 @@ def _build_individual_columns(
     finite_amounts["at_limit"] = np.select(
         [by_respondent >= limit, by_respondent <= -limit], ["above", "below"], ""
     )
-    if attends_to_price is not None:
-        finite_amounts["attends"] = attends_to_price.mean(axis=0)[:, None]
     return finite_amounts
 
 
@@ -201,14 +167,6 @@ def _summarize_medians(
     amount_draws: np.ndarray, weights: np.ndarray, chain: np.ndarray, tails: Sequence[float]
 ) -> dict[str, np.ndarray]:
     """Return the median respondent's amount, its interval and error, by column."""
-    # Draws without weights are dropped.
-    if weights.ndim > 1:
-        is_usable = weights.any(axis=1)
-        amount_draws, weights, chain = (
-            amount_draws[is_usable],
-            weights[is_usable],
-            chain[is_usable],
-        )
     median_draws = weighted_quantile(amount_draws, weights, 0.5)
     median, low, high = quantiles(median_draws, [0.5, *tails])
     median_errors = _compute_median_errors(median_draws, chain)
@@ -219,28 +177,8 @@ def _summarize_spread(
     by_respondent: np.ndarray, weights: np.ndarray, tails: Sequence[float]
 ) -> dict[str, np.ndarray]:
     """Return the interval that covers the respondents' amounts, by column."""
-    respondent_weights = np.atleast_2d(weights).mean(axis=0)
-    low, high = (
-        weighted_quantile(by_respondent[None], respondent_weights, tail)[0] for tail in tails
-    )
+    low, high = (weighted_quantile(by_respondent[None], weights, tail)[0] for tail in tails)
     return {"respondents_low": low, "respondents_high": high}
-
-
-def _respondent_quantiles(
-    amounts: np.ndarray, chooser: "Chooser", prices: TestedPrices, probabilities: Sequence[float]
-) -> np.ndarray:
-    """Return each respondent's quantiles of amounts over draws."""
-    # Only draws in which the respondent attends to the price are used.
-    if chooser.attends is None:
-        return quantiles(amounts, probabilities)
-    amounts_by_respondent = amounts.swapaxes(0, 1)
-    attends_to_price = chooser.attends[..., prices.attribute].T.astype(float)
-    return np.stack(
-        [
-            weighted_quantile(amounts_by_respondent, attends_to_price, probability)
-            for probability in probabilities
-        ]
-    )
 
 
 def _warn_notes(notes: list[str]) -> None:
@@ -513,9 +451,8 @@ def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
 def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: float) -> np.ndarray:
     """Return the weighted quantile over respondents (second axis).
 
-    Weights have shape (respondents,) or (draws, respondents); NaN in a draw without weights. Equal
-    to `quantiles` for equal weights. If the quantile falls between two respondents, it is the mean
-    of their values, or the finite one.
+    Equal to `quantiles` for equal weights. If the quantile falls between two respondents, it is the
+    mean of their values, or the finite one.
 
     Examples
     --------
@@ -526,23 +463,18 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: floa
     >>> weighted_quantile(np.array([[[1.0], [5.0]]]), np.array([1.0, 1.0]), 0.5).tolist()
     [[3.0]]
     """
-    weights = np.broadcast_to(weights, values.shape[:2])
-    has_weight = (weights > 0).any(axis=0)
-    values, weights = values[:, has_weight], weights[:, has_weight]
-    values = np.where(weights[..., None] > 0, values, np.inf)
+    has_weight = weights > 0
+    values, weights = values[:, has_weight], weights[has_weight]
     value_order = np.argsort(values, axis=1, kind="stable")
-    cumulative_weights = np.cumsum(
-        np.take_along_axis(weights[..., None], value_order, axis=1), axis=1
-    )
-    target_weight = probability * weights.sum(axis=1)[:, None, None]
+    cumulative_weights = np.cumsum(weights[value_order], axis=1)
+    target_weight = probability * weights.sum()
     sorted_values = np.take_along_axis(values, value_order, axis=1)
     low_index = np.argmax(cumulative_weights >= target_weight * (1 - 1e-12), axis=1)[:, None]
     high_index = np.argmax(cumulative_weights > target_weight * (1 + 1e-12), axis=1)[:, None]
-    quantile = _midpoint(
+    return _midpoint(
         np.take_along_axis(sorted_values, low_index, axis=1),
         np.take_along_axis(sorted_values, high_index, axis=1),
     )[:, 0]
-    return np.where(np.any(weights, axis=1)[:, None], quantile, np.nan)
 
 
 def _midpoint(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from ..cli.model_lookup import choose_model
 from ..cli.option_parsers import parse_option
 from ..cli.terminal_messages import Terminal
 from .english_texts import AppWords
-from .form_fields import ATTENTION_BY, BY, COVARIATES, GROUP, QUESTIONS, WHERE, list_data_options
+from .form_fields import BY, COVARIATES, GROUP, QUESTIONS, WHERE, list_data_options
 from .study_folders import READ, StudyFolder
 
 if TYPE_CHECKING:
@@ -336,7 +336,7 @@ class _ExperimentQuestions(_DataQuestions):
         other_columns: list[str],
     ) -> dict[str, Any]:
         """Return the columns that may be attributes or describe respondents."""
-        return {"offered": dict.fromkeys((BY, ATTENTION_BY), list_people_columns(data.people))}
+        return {"offered": {BY: list_people_columns(data.people)}}
 
     def list_attributes(self, data: Any) -> list[str]:
         """Return the names of the product attributes."""

@@ -19,13 +19,9 @@ WHERE = "where"  # a condition on the rows, shown above them
 GROUP = "group"
 COVARIATES = "covariates"
 QUESTIONS = (GROUP, COVARIATES)  # questions about the data, not corrections of their reading
-BY, ATTENTION_BY = "by", "attention_by"  # questions about the model
+BY = "by"  # a question about the model
 # omitted if the data have no columns about respondents
-RESPONDENT_OPTIONS = (
-    GROUP,
-    BY,
-    ATTENTION_BY,
-)
+RESPONDENT_OPTIONS = (GROUP, BY)
 YES = "yes"
 NO = "no"
 _OTHER_TESTS = ("trinary", "likelihood-ratio", "wald")  # classical tests that need more than data

@@ -21,7 +21,6 @@ from .comparison_candidates import has_evidence, has_groups, list_candidates, se
 from .data_description import find_reading
 from .english_texts import AppWords
 from .form_fields import (
-    ATTENTION_BY,
     BY,
     CODING,
     COVARIATES,
@@ -434,7 +433,7 @@ def _list_field_values(
 
 def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:
     """Return the columns offered as groups, covariates and respondent attributes."""
-    no_columns: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY, ATTENTION_BY)}
+    no_columns: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY)}
     return no_columns | reading["offered"] | {CODING: reading["values"]}
 
 

@@ -234,8 +234,7 @@ def compare(
             " settings; a value of --aspects or --features (such as ibp or unique); or tree"
             " (with --tree; tree:0.5 sets the leaf length to 0.5). With --group, also common,"
             " free:BTL or similar:BTL: the worths of the groups. With respondents, also a value of"
-            " --people, such as adjusted, individuals:BTL or classes:2:BTL. For choice experiments,"
-            " attention:hierarchical-logit adds attribute non-attendance.",
+            " --people, such as adjusted, individuals:BTL or classes:2:BTL.",
             show_default="default models for the kind of data",
         ),
     ] = None,

@@ -9,7 +9,6 @@ import thali
 from thali._data.kinds import DataForm, find_data_spec
 from thali._labels import check_labels, format_label
 from thali._model.aliases import normalise_aspects, normalise_method, normalise_name
-from thali._model.command_line_options import ATTENTION
 from thali._model.default_models import WORTHS
 from thali._model.registry import SPECS, find_spec_by_name, get_features_argument
 from thali._people.people_argument import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
@@ -184,8 +183,6 @@ def _parse_people_prefix(model_text: str, data_form: DataForm) -> tuple[dict[str
             return {"people": parse_people(prefix)}, model_part or "ibp"
         if prefix == INDIVIDUALS:
             return {"people": parse_people(prefix)}, _require_worths(model_text, model_part)
-    if _find_attention_spec(model_text) is not None:
-        return {ATTENTION.name: True}, model_part
     if prefix == "classes" and find_data_spec(data_form.kind).has_classes:
         n_classes, _, model_part = model_part.partition(":")
         if not n_classes.isdecimal():
@@ -228,17 +225,8 @@ def find_named_specs(text: str) -> list["ModelSpec"]:
     return [
         spec
         for _, model_text in _split_models(text)
-        if (spec := _find_attention_spec(model_text) or find_spec_by_name(model_text)) is not None
+        if (spec := find_spec_by_name(model_text)) is not None
     ]
-
-
-def _find_attention_spec(model_text: str) -> "ModelSpec | None":
-    """Return the spec of MODEL in "attention:MODEL"; None for other texts."""
-    prefix, _, model_name = model_text.partition(":")
-    spec = find_spec_by_name(model_name)
-    if prefix != ATTENTION.name or spec is None or ATTENTION not in spec.options:
-        return None
-    return spec
 
 
 def _split_models(text: str) -> list[tuple[str, str]]:

@@ -1,9 +1,7 @@
 """`thali fit`: reads data, fits a model, prints and writes the results."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -95,9 +93,7 @@ def run_fit(
     _fit_model(terminal, request, model, data, output)
     if model._interrupted_:
         _report_early_stop(model, out)
-    findings, settings, printed_text = _compute_results(
-        terminal, model, settings, output, data_sentence
-    )
+    findings, printed_text = _compute_results(terminal, model, settings, output, data_sentence)
     try:
         try:
             print(printed_text, flush=True)
@@ -205,17 +201,16 @@ def _report_early_stop(model: Any, out_folder: Path | None) -> None:
 
 def _compute_results(
     terminal: Terminal, model: Any, settings: AnswerSettings, output: FitOutput, data_sentence: str
-) -> tuple[Findings, AnswerSettings, str]:
-    """Return findings, settings and printed text; on an error or Ctrl-C, save the fit."""
+) -> tuple[Findings, str]:
+    """Return findings and printed text; on an error or Ctrl-C, save the fit."""
     from thali._model.model_files import build_model_tree
 
     hints = list_report_hints(output.folder, output.page)
     try:
-        with _open_bootstrap_job(settings, output) as settings:
-            findings = model._build_findings(settings)
-            if output.folder is not None:
-                list(findings)  # compute all findings before files are written
-            return findings, settings, terminal.format_findings(findings, data_sentence, *hints)
+        findings = model._build_findings(settings)
+        if output.folder is not None:
+            list(findings)  # compute all findings before files are written
+        return findings, terminal.format_findings(findings, data_sentence, *hints)
     # save the draws after an error, or Ctrl-C, in the computation of results
     except BaseException as error:
         is_cancelled = isinstance(error, KeyboardInterrupt)
@@ -359,16 +354,6 @@ def _fit_model(
             model.fit(*fit_inputs, **arguments, job=job_path)
     if is_finished:
         notify(f"this fit is finished; its draws are in {folder} (--overwrite fits again).")
-
-
-@contextmanager
-def _open_bootstrap_job(settings: AnswerSettings, output: FitOutput) -> Iterator[AnswerSettings]:
-    """Open the job folder of a bootstrap test; yield the settings with it."""
-    if output.folder is None or not settings.bootstrap:
-        yield settings
-        return
-    with open_job(output.folder, output.overwrite, output.note) as job_path:
-        yield replace(settings, job=job_path)
 
 
 def _is_finished(folder: Path, note: dict[str, Any]) -> bool:
