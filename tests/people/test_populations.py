@@ -12,11 +12,7 @@ import thali as th
 from thali.errors import ArgumentError, DataError
 
 FEW = {"draws": 5, "tune": 5, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
-INDIVIDUALS, CLASSES, GROUPS = (
-    th.people.Individuals(),
-    th.people.LatentClasses(2),
-    th.people.Groups(),
-)
+INDIVIDUALS, CLASSES = th.people.Individuals(), th.people.LatentClasses(2)
 
 
 def trials():
@@ -74,14 +70,18 @@ def test_wrong_arguments_of_the_values_are_told(name):
         make()
 
 
-def eliminated(people, data=None, **more):
-    return th.EliminationByAspects(2, people=people, **more).fit(
-        compared() if data is None else data, **FEW
-    )
+def eliminated(people, data=None):
+    return th.EliminationByAspects(2, people=people).fit(compared() if data is None else data, **FEW)
 
 
 def clustered(people, data=None):
     return th.AdditiveClustering(2, people=people).fit(judged() if data is None else data, **FEW)
+
+
+def weighed(people, data=None):
+    return th.BradleyTerryLuce("mcmc", people=people).fit(
+        compared() if data is None else data, **FEW
+    )
 
 
 def ranked(people, data=None):
@@ -90,10 +90,12 @@ def ranked(people, data=None):
     )
 
 
+COMMON = ", thali.people.Groups(weights='common')"
 KNOWN = {
-    eliminated: ", thali.people.Individuals(...), thali.people.LatentClasses(...),"
+    eliminated: COMMON,
+    clustered: COMMON,
+    weighed: ", thali.people.Individuals(...), thali.people.LatentClasses(...),"
     " thali.people.Groups(...)",
-    clustered: ", thali.people.Individuals(...), thali.people.Groups(...)",
     ranked: "",
 }
 
@@ -108,35 +110,30 @@ def test_another_word_is_refused_by_all_models_in_one_sentence(fit, people):
     said(error.value, "`people` must", words, repr(people))
 
 
-@pytest.mark.fit
-@pytest.mark.parametrize(("fit", "data"), [(eliminated, compared), (clustered, judged)])
 @pytest.mark.parametrize("people", [None, "independent", "adjusted", CLASSES])
-def test_a_mapping_needs_groups(fit, data, people):
-    if fit is clustered and people is CLASSES:
-        return
+def test_a_mapping_needs_groups(people):
     with refused(DataError, "2 groups", "people=Groups()"):
-        fit(people, {"x": data(), "y": data()})
+        weighed(people, {"x": compared(), "y": compared()})
 
 
-@pytest.mark.fit
 def test_a_mapping_needs_groups_by_maximum_likelihood_too():
     model = th.EliminationByAspects("unique", method="maximum-likelihood")
     for ask in (model.fit, model.prepare):
-        with refused(DataError, "2 groups", "people=Groups()"):
+        with refused(DataError, "2 groups", "people=Groups("):
             ask({"x": compared(), "y": compared()})
 
 
-@pytest.mark.fit
-@pytest.mark.parametrize("fit", [eliminated, clustered])
-def test_groups_need_a_mapping(fit):
+def test_groups_need_a_mapping():
     with refused(DataError, "people=Groups()", "by_group"):
-        fit(GROUPS)
+        weighed(th.people.Groups())
 
 
+UNNAMED = th.PairedComparisons([[0, 3], [1, 0]])
 NOBODY = {
-    eliminated: (th.PairedComparisons([[0, 3], [1, 0]]), ["adjusted", INDIVIDUALS, CLASSES]),
-    clustered: (th.Triplets([("a", "b", "c"), ("a", "c", "b")]), ["adjusted", INDIVIDUALS]),
-    ranked: (th.PairedComparisons([[0, 3], [1, 0]]), ["adjusted"]),
+    eliminated: (UNNAMED, ["adjusted"]),
+    clustered: (th.Triplets([("a", "b", "c"), ("a", "c", "b")]), ["adjusted"]),
+    weighed: (UNNAMED, ["adjusted", INDIVIDUALS, CLASSES]),
+    ranked: (UNNAMED, ["adjusted"]),
 }
 
 
@@ -149,17 +146,15 @@ def test_data_must_contain_who_answered(fit, people):
         fit(people, NOBODY[fit][0])
 
 
-@pytest.mark.fit
-@pytest.mark.parametrize("fit", [eliminated, clustered])
-def test_an_unknown_column_is_told(fit):
+def test_an_unknown_column_is_told():
     with refused(ArgumentError, "contains 'aeg'", "'age'"):
-        fit(th.people.Individuals(by=["aeg"]))
+        weighed(th.people.Individuals(by=["aeg"]))
 
 
-@pytest.mark.long
 @pytest.mark.fit
-def test_a_model_with_such_a_value_is_cloned_saved_and_loaded(tmp_path, uncompiled):
-    model = eliminated(th.people.Individuals(by=["age"]))
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_a_model_with_such_a_value_is_cloned_saved_and_loaded(tmp_path):
+    model = weighed(th.people.Individuals(by=["age"]))
     copied = type(model)(**model.get_params())
     assert copied.get_params() == model.get_params()
     model.save(tmp_path / "model.nc")

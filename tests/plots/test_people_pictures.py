@@ -1,39 +1,33 @@
-"""Pictures of people of whom each has weights of their own: what they show, and that it fits."""
+"""Pictures of people of whom each has worths of their own: what they show, and that it fits."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.drawn_pictures import assert_readable
-from helpers.people_fits import compared, of_people
-from helpers.sentences import refused, says
+from helpers.sentences import says
+from helpers.tiny_models import fitted
 
 import thali as th
 from thali._people.respondent_segments import Preferences, build_segments
-from thali.errors import ArgumentError
 
-pytestmark = pytest.mark.unit
 RNG = np.random.default_rng(2)
-UNIQUE, COMMON = RNG.gamma(2.0, 1.0, (30, 5, 4)), RNG.gamma(5.0, [1.0, 4.0, 2.0, 3.0], (30, 4))
 
 
 def test_a_dot_is_a_person_and_a_diamond_the_population():
-    model = of_people(compared(5), UNIQUE, common=COMMON)
+    model = fitted("bradley-terry-luce, individuals")
     ax = model.plot("individuals")
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["milk", "wine", "beer", "tea"]
     table = model.respondents.individuals()
-    *people, diamonds = ax.collections[:4], ax.collections[5]
-    for row, (option, drawn) in enumerate(
-        zip(["milk", "wine", "beer", "tea"], *people, strict=True)
-    ):
+    population = model.scores()["score"].sort_values(ascending=False)
+    options = [text.get_text() for text in ax.get_yticklabels()]
+    assert options == list(population.index)
+    *people, diamonds = ax.collections[: len(options)], ax.collections[len(options) + 1]
+    for row, (option, drawn) in enumerate(zip(options, *people, strict=True)):
         offsets = np.asarray(drawn.get_offsets())
         np.testing.assert_allclose(offsets[:, 0], table["mean"].xs(option, level="option"))
         assert (np.abs(offsets[:, 1] - row) < 0.5).all()
-    shares = (COMMON / COMMON.sum(axis=1, keepdims=True)).mean(axis=0)
-    np.testing.assert_allclose(np.asarray(diamonds.get_offsets())[:, 0], np.sort(shares)[::-1])
-    np.testing.assert_allclose(np.asarray(diamonds.get_offsets())[0, 0], shares[1])
+    np.testing.assert_allclose(np.asarray(diamonds.get_offsets())[:, 0], population)
 
 
-@pytest.mark.fit
 @pytest.mark.rendered
 def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
     shares = RNG.dirichlet(np.full(41, 0.5), 300)
@@ -49,14 +43,7 @@ def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
     assert_readable(ax, monkeypatch)
 
 
-def test_weights_of_features_are_not_drawn():
-    rows = pd.MultiIndex.from_product(
-        [["p0", "p1"], ["a, b", "b, c"]], names=["respondent", "feature"]
-    )
-    with refused(ArgumentError, "individual shares of"):
-        th.plots.individuals(pd.DataFrame({"mean": [0.3, 0.7, 0.4, 0.6]}, rows))
-
-
+@pytest.mark.unit
 def test_segments_are_drawn_by_their_options():
     values = np.full((4, 8, 40), 0.5)
     values[:, :4, :3], values[:, 4:, 3:6] = 0.9, 0.8

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused, said
+from helpers.sentences import refused, said, warned
 from scipy.special import expit, logsumexp
 
 import thali as th
-from thali.errors import ArgumentError, DataError
+from thali._people.respondent_columns import build_covariates
+from thali.errors import ArgumentError, DataError, DataWarning
 
 RUN = {"draws": 60, "tune": 60, "chains": 2, "random_seed": 1, "progressbar": False}
 LABELS = list("abcdef")
@@ -36,14 +37,14 @@ def maxdiff(respondents=9):
     return th.read(frame.assign(member=np.where(number % 2, "y", "n"), age=20 + number))
 
 
-def two_options(wins=((3, 1), (1, 4), (2, 2))):
-    """Comparisons of two options by three respondents."""
+def two_options(wins=((3, 1), (1, 4), (2, 2)), columns=None):
+    """Comparisons of two options by three respondents, with these columns of theirs."""
     rows = [
         ("a", "b", "ab"[k < lost], f"p{p}")
         for p, (won, lost) in enumerate(wins)
         for k in range(won + lost)
     ]
-    frame = pd.DataFrame(rows, columns=["one", "other", "winner", "who"])
+    frame = pd.DataFrame(rows, columns=["one", "other", "winner", "who"]).assign(**columns or {})
     return th.PairedComparisons.from_trials(frame, "one", "other", "winner", respondent="who")
 
 
@@ -100,14 +101,47 @@ def test_a_new_respondent_is_predicted_from_what_is_known(model):
         for each in "yn"
     )
     assert yes > 0.6 > 0.4 > no
-    with refused(ArgumentError, "'age'"):
-        model.predict_proba([("f", "a")], respondent={"member": "y"})
-    with refused(ArgumentError, "'maybe'", "'member'"):
-        model.predict_proba([("f", "a")], respondent={"member": "maybe", "age": 24})
     with refused(ArgumentError, "respondent", "columns"):
         th.BradleyTerryLuce().fit(two_options(), **RUN).predict_proba(
             [("a", "b")], respondent={"age": 24}
         )
+
+
+@pytest.mark.parametrize(
+    ("respondent", "error", "facts"),
+    [
+        ({"member": "y"}, ArgumentError, ("'age'",)),
+        ({"member": "maybe", "age": 24}, ArgumentError, ("'maybe'", "'member'", "'n' and 'y'")),
+        ({"member": "y", "age": 24, "town": "X"}, ArgumentError, ("'town'", "'member' and 'age'")),
+        (30, ArgumentError, ("'member'", "got 30")),
+        ({"member": "y", "age": "old"}, DataError, ("'age'", "'old'")),
+        ({"member": "y", "age": None}, DataError, ("missing",)),
+    ],
+)
+def test_what_is_not_known_of_a_new_respondent_is_asked_for(model, respondent, error, facts):
+    with refused(error, *facts):
+        model.predict_proba([("f", "a")], respondent=respondent)
+
+
+def test_a_label_that_nobody_had_counts_as_of_unknown_columns(model):
+    known = th.Choices.from_comparisons(two_options(columns={"member": "y", "age": 24}))
+    unknown = th.Choices.from_comparisons(two_options(columns={"member": "x", "age": 24}))
+    with warned(DataWarning, "'member'", "'x'", "'n' and 'y'"):
+        found = model.log_predictive(unknown)
+    assert np.isfinite(found).all() and not found.equals(model.log_predictive(known))
+
+
+def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
+    """A column may be called `sex [self]`, and a label `m [other]`: both mean what `sex` and `m`
+    mean."""
+    people = pd.DataFrame({"age": [20, 40, 60], "sex": ["f", "m", "m"]})
+    other = people.rename(columns={"sex": "sex [self]"}).replace({"m": "m [other]"})
+    plain = build_covariates(["age", "sex"], people, 3)
+    odd = build_covariates(["age", "sex [self]"], other, 3)
+    assert odd.names == ("age", "sex [self][m [other]]")
+    assert odd.list_labels() == {"sex [self]": ("f", "m [other]")}
+    np.testing.assert_array_equal(odd.standardise_rows(other), plain.standardise_rows(people))
+    np.testing.assert_array_equal(odd.standardise_rows(other), plain.matrix)
 
 
 def test_results_about_respondents_name_themselves(model):
@@ -126,6 +160,17 @@ def test_segments_and_reach_are_of_the_respondents(model):
     labels = model.posterior_["posterior"]["option"].values.tolist()
     best = [labels.index(each) for each in sets["members"].iloc[0]]
     assert sets["reach"].iloc[0] == pytest.approx(reached[..., best].any(axis=-1).mean())
+
+
+def test_segments_that_draws_do_not_agree_on_are_not_claimed(model):
+    alike = th.BradleyTerryLuce(people=th.people.Individuals()).fit(
+        two_options([(3, 3)] * 12), **RUN
+    )
+    for asked in (None, 2):
+        found = alike.findings(segments=asked)["segment_sizes"]
+        assert "No clear segments" in str(found.sentence)
+        assert (found.picture is None) == (asked is None)
+    assert model.findings()["segment_sizes"].picture is not None
 
 
 def test_choices_of_new_respondents_are_integrals_over_the_population():
