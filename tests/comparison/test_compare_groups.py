@@ -43,8 +43,8 @@ def test_a_group_with_one_pair_cannot_lose_it(data):
 
 def test_models_are_scored_by_group(data, uncompiled):
     models = {
-        name: th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups(name))
-        for name in ("common", "similar")
+        "common": th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups("common")),
+        "similar": th.BradleyTerryLuce(people=th.people.Groups("similar")),
     }
     settings = {
         "draws": 8,

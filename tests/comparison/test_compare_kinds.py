@@ -304,10 +304,10 @@ DATA = {
     DataForm(TRIPLETS): lambda: TINY["additive-clustering, triplets"].data()[0],
     DataForm(EXPERIMENTS): lambda: TINY["multinomial-logit"].data()[0],
     DataForm(CLASSES): lambda: TINY["plackett-luce"].data(),
-    DataForm(PAIRS, GROUPS): lambda: TINY["elimination-by-aspects, groups"].data()[0],
-    DataForm(CHOICES, GROUPS): lambda: TINY["elimination-by-aspects, choice groups"].data()[0],
-    DataForm(SIMILARITIES, GROUPS): lambda: {"women": TRIO, "men": TRIO},
-    DataForm(TRIPLETS, GROUPS): lambda: TINY["additive-clustering, triplet groups"].data()[0],
+    **{
+        DataForm(kind, GROUPS): lambda kind=kind: dict.fromkeys("wm", DATA[DataForm(kind)]())
+        for kind in (PAIRS, CHOICES, TRIPLETS)
+    },
 }
 MODELS = {
     "elimination-by-aspects": th.EliminationByAspects(),

@@ -1,16 +1,15 @@
-"""Models of groups of people compared by choices, people or similarities that are left out of their
-groups."""
+"""Models of groups of people compared by choices or people that are left out of their groups."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.problems import random_comparisons, random_similarities
+from helpers.problems import random_comparisons
 from helpers.sentences import refused
 from helpers.set_problems import random_choices
 from helpers.short_comparisons import sentences
 
 import thali as th
-from thali._comparison.pair_holdouts import ObjectPairSplitter
+from thali._comparison.pair_holdouts import PairSplitter
 from thali._comparison.splitter import GroupSplitter
 from thali._data.grouped_data import GroupedData
 from thali.errors import ArgumentError, DataError
@@ -24,7 +23,7 @@ RUN = {
     "random_seed": 1,
     "progressbar": False,
 }
-SEED = np.random.SeedSequence(1)
+COMMON = th.people.Groups("common")
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 
 
@@ -100,21 +99,16 @@ def test_people_are_left_out_of_their_group():
 
 
 def test_random_parts_are_those_of_earlier_versions():
-    objects = GroupedData(
-        {
-            "x": random_similarities(4, 1),
-            "y": random_similarities(4, 2),
-            "z": random_similarities(3, 3),
-        }
-    )
-    splitter = GroupSplitter(ObjectPairSplitter, objects)
+    sizes = {"x": 4, "y": 4, "z": 3}
+    groups = GroupedData({name: random_comparisons(n, 1) for name, n in sizes.items()})
+    splitter = GroupSplitter(PairSplitter, groups)
 
     def left_out(hold_out, folds):
         parts = splitter.list_parts(np.random.SeedSequence(1), hold_out, folds)
         return [splitter.list_units(part).tolist() for part in parts]
 
-    assert left_out(5, None) == [[0, 1, 4, 7, 9]]
-    assert left_out(None, 4) == [[0, 3, 7, 13], [1, 5, 8, 10], [4, 6, 12, 14], [2, 9, 11]]
+    assert left_out(5, None) == [[0, 1, 4, 9, 7]]
+    assert left_out(None, 4) == [[0, 3, 7, 13], [1, 5, 10, 8], [4, 6, 12, 14], [2, 9, 11]]
     labels = splitter.build_unit_index(np.array([13, 0]))
     assert labels.names == ["group", "a", "b"] and labels.tolist() == [
         ("z", "0", "2"),
@@ -140,7 +134,6 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
         ({"a": random_choices(3, (2, 3), 1)}, {"leave_out": "respondent"}, ("'a'",)),
         (answered(3), {"leave_out": "respondent"}, ("'m'",)),
         (answered(4), {"leave_out": "respondent", "hold_out": 3}, ("leaves a group",)),
-        ({"a": random_similarities(2, 1), "b": random_similarities(3, 1)}, {}, ("'a'",)),
         (
             {"a": random_comparisons(3, 1), "b": random_comparisons(3, 2)},
             {"leave_out": "task"},
@@ -149,20 +142,15 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
     ],
 )
 def test_parts_that_cannot_be_held_out_of_groups_are_refused(data, settings, said):
-    of_data = (
-        th.AdditiveClustering
-        if hasattr(next(iter(data.values())), "sigma")
-        else th.EliminationByAspects
-    )
-    model = of_data(people=th.people.Groups())
+    model = th.EliminationByAspects(people=COMMON)
     with refused((ArgumentError, DataError), *said):
         th.compare({"x": model}, data, **settings, **RUN)
 
 
 def test_models_predict_the_people_of_each_group(uncompiled):
     models = {
-        name: th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups(name))
-        for name in ("common", "free", "similar")
+        "common": th.EliminationByAspects([[1], [1], [0]], people=COMMON),
+        **{name: th.BradleyTerryLuce(people=th.people.Groups(name)) for name in ("free", "similar")},
     }
     table = th.compare(models, answered(), leave_out="respondent", folds=2, **RUN)
     assert table["tasks"].eq(24).all() and table["respondents"].eq(8).all()
@@ -172,28 +160,8 @@ def test_models_predict_the_people_of_each_group(uncompiled):
 
 def test_models_predict_choices_out_of_sets(choices, uncompiled):
     models = {
-        name: th.EliminationByAspects([[1], [1], [0], [0]], people=th.people.Groups(name))
-        for name in ("common", "similar")
+        "common": th.EliminationByAspects([[1], [1], [0], [0]], people=COMMON),
+        "similar": th.BradleyTerryLuce(people=th.people.Groups("similar")),
     }
     table = th.compare(models, choices, hold_out=8, **RUN)
     assert table.loc["similar", "tasks"] == 8 and np.isfinite(table["log_score"]).all()
-
-
-@pytest.mark.long
-def test_pairs_of_objects_are_left_out_within_groups(uncompiled):
-    data = {"x": random_similarities(4, 1), "y": random_similarities(4, 2)}
-    splitter = GroupSplitter(ObjectPairSplitter, GroupedData(data))
-    parts = splitter.list_parts(SEED, None, None)
-    assert len(parts) == sum(each.n_pairs for each in data.values())
-    (rest,), left = splitter.select_training_data(parts[0]), splitter.select_held_out_data(parts[0])
-    assert rest["x"].n_pairs == data["x"].n_pairs - 1 and rest["y"] == data["y"]
-    assert list(left) == ["x"] and left["x"].values.tolist() == [data["x"].values[0]]
-    models = {
-        name: th.AdditiveClustering(2, sigma=0.1, people=th.people.Groups(name))
-        for name in ("free", "similar")
-    }
-    table = th.compare(models, data, folds=2, **RUN)
-    assert table["pairs"].eq(len(parts)).all() and set(table.attrs["predictions"]["group"]) == {
-        "x",
-        "y",
-    }

@@ -85,7 +85,7 @@ def test_a_refusal_of_groups_says_nothing_untrue():
     judged = th.Similarities.from_frame(frame)
     # who answered is known
     assert judged.respondents == ("Anna", "Ben") and list(judged.people.columns) == ["sex"]
-    for data in (judged, ALIKE, GroupedData(judged.by_respondent(), judged.people)):
+    for data in (judged, ALIKE, GroupedData({"a": TIED, "b": TIED})):
         wanted = (
             f"^{type(data).__name__} are not divided into groups; give a mapping from group"
             " names to data"

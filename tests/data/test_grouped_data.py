@@ -56,34 +56,6 @@ def test_groups_of_different_people_are_not_warned_of():
         ).warn_if_unusual()
 
 
-def test_what_is_known_of_people_has_a_row_for_each():
-    known = pd.DataFrame({"age": [30, 40, 50]}, [3, 1, 2])
-    groups = GroupedData({1: WOMEN, 3: WOMEN}, known)
-    assert groups.names == ("1", "3") and groups.people["age"].to_dict() == {"1": 40, "3": 30}
-    for people, sentence in (
-        (
-            known.loc[[3, 2]],
-            "must have a row named after each group; its rows are '3' and '2', so there is no row"
-            " for '1'",
-        ),
-        (known.iloc[:0], "it has no rows, so there is no row for '1'"),
-        (known.loc[[1, 3, 3]], "must have one row per group; '3' has 2"),
-        ({"age": [1]}, "must be a table with one row per group; got dict"),
-    ):
-        with pytest.raises(DataError, match=sentence):
-            GroupedData({1: WOMEN, 3: WOMEN}, people)
-
-
-def test_similarities_keep_their_judgements():
-    one = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.4], [0.3, 0.4, 1]], labels=["a", "b", "c"])
-    other = th.Similarities([[1, 0.6], [0.6, 1]], labels=["c", "a"], judgements=[[0, 4], [4, 0]])
-    groups = GroupedData({"x": one, "y": other})
-    assert groups["y"].matrix[0, 2] == 0.6 and groups["y"].judgements.tolist() == [4.0]
-    assert groups.missing == {"y": ("b",)}
-    with refused(DataError, "merged by adding"):
-        groups.pooled()
-
-
 @pytest.mark.parametrize(
     ("data", "facts"),
     [
@@ -91,9 +63,10 @@ def test_similarities_keep_their_judgements():
         ({}, ("The mapping of groups is empty",)),
         ({"a": None}, ("Group 'a'", "PairedComparisons", "got NoneType")),
         (
-            {"a": WOMEN, "b": th.datasets.numbers()},
-            ("'a' has PairedComparisons, and 'b' has Similarities",),
+            {"a": WOMEN, "b": th.Triplets([list("abc"), list("abd")])},
+            ("'a' has PairedComparisons, and 'b' has Triplets",),
         ),
+        ({"a": th.datasets.numbers()}, ("Group 'a'", "got Similarities")),
         ({1: WOMEN, "1": WOMEN}, ("unique",)),
         ({"": WOMEN}, ("non-empty",)),
     ],
