@@ -34,15 +34,6 @@ _Report = Annotated[
     ),
 ]
 
-_Slides = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Write one slide (16:9, PNG and SVG) for each result that has a figure.",
-        show_default=False,
-    ),
-]
-
 
 def _select_typed_options(typed: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were typed, by option name."""
@@ -91,7 +82,6 @@ def fit(
     tables: Tables = None,
     pictures: Pictures = None,
     report: _Report = None,
-    slides: _Slides = None,
     title: Title = "",
     author: Author = "",
     question: Question = "",
@@ -109,9 +99,7 @@ def fit(
         typed_options = _select_typed_options(typed)
         formats = parse_formats(tables, pictures, out)
         cover = {"title": title, "author": author, "question": question}
-        run_fit(
-            terminal, data, model, typed_options, out, overwrite, formats, report, cover, slides
-        )
+        run_fit(terminal, data, model, typed_options, out, overwrite, formats, report, cover)
 
 
 _Job = Annotated[
@@ -157,7 +145,6 @@ def report(
             show_default="report.html in the folder",
         ),
     ] = None,
-    slides: _Slides = None,
     title: Title = "",
     author: Author = "",
     question: Question = "",
@@ -166,9 +153,7 @@ def report(
     with plain_messages() as terminal:
         from .commands.report import run_report
 
-        run_report(
-            terminal, results, out, {"title": title, "author": author, "question": question}, slides
-        )
+        run_report(terminal, results, out, {"title": title, "author": author, "question": question})
 
 
 def show(
