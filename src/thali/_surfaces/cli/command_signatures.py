@@ -531,11 +531,14 @@ DesignToAsk = Annotated[
     Path,
     typer.Argument(
         metavar="DESIGN",
-        help="A text file with one option or picture per line, a folder of pictures, a table with"
-        " the columns 'option' and 'picture', or a design (its table, or the folder given to"
-        " thali design --out).",
+        help="A text file with one option per line, a table with the column 'option', or a design"
+        " (its table, or the folder given to thali design --out).",
         show_default=False,
     ),
+]
+PageFile = Annotated[
+    Path,
+    typer.Option(metavar="FILE", help="The HTML file, such as study.html.", show_default=False),
 ]
 QuestionKind = Annotated[
     str | None,
@@ -564,16 +567,12 @@ _FIELD_OPTION_NAMES = {
     "title": "title",
     "random_seed": "seed",
     "design": "DESIGN",
-    "to": "to",
 }
 
 
 def field_make(
     design: DesignToAsk,
-    out: Annotated[
-        Path,
-        typer.Option(metavar="FILE", help="The HTML file, such as study.html.", show_default=False),
-    ],
+    out: PageFile,
     kind: QuestionKind = None,
     title: PageTitle = None,
     study: StudyFile = None,
@@ -588,26 +587,17 @@ def field_make(
 
 def field_export(
     design: DesignToAsk,
-    to: Annotated[
-        str,
-        typer.Option(
-            metavar="TOOL", help="Target program: jspsych or psychopy.", show_default=False
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the files.", show_default=False)
-    ],
+    out: PageFile,
     kind: QuestionKind = None,
     title: PageTitle = None,
     study: StudyFile = None,
     seed: TaskSeed = 0,
 ) -> None:
-    """Export the study to jsPsych or PsychoPy."""
+    """Export a study to jsPsych: one HTML file."""
     with plain_messages(OptionWords.from_names(_FIELD_OPTION_NAMES)):
         from .commands.field import export_study
 
-        settings = {"kind": kind, "title": title, "study": study, "random_seed": seed}
-        export_study(design, to, out, settings)
+        export_study(design, out, kind, title, study, seed)
 
 
 def field_collect(
