@@ -1,6 +1,7 @@
 """Pictures as PNG, SVG or PDF files; each figure is drawn once."""
 
 import io
+import warnings
 from typing import Any
 
 from thali._labels import escape_unprintable
@@ -52,7 +53,8 @@ class Figures:
         """Return a picture as the bytes of a file."""
         import matplotlib
 
-        with matplotlib.rc_context(STYLE):
+        with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing")  # plots warn of missing fonts
             figure, box = self._lay_out(picture)
             buffer = io.BytesIO()
             figure.savefig(
