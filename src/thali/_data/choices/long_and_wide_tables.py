@@ -11,6 +11,7 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
+from ..choice_marks import find_marked_columns
 from ..column_readers import (
     classify_yes_no,
     convert_frame,
@@ -274,8 +275,11 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
             name = next(iter(candidates), None)
         used_columns.add(name)
         column_by_role[role] = name
-    if "choice_id" in column_by_role and column_by_role["choice_id"] is None:
-        column_by_role["choice_id"] = column_by_role["respondent"]  # each respondent chose once
+    if "choice_id" in names:
+        if column_by_role["choice_id"] is None:
+            column_by_role["choice_id"] = column_by_role["respondent"]  # each respondent chose once
+        if names["chosen"] is None:
+            column_by_role["chosen"] = _find_chosen(frame, column_by_role)
     for role in ("choice_id", "alternative", "chosen"):
         if role in column_by_role and column_by_role[role] is None:
             raise DataError(
@@ -286,10 +290,25 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
     return column_by_role
 
 
-def is_long_table(frame: "pd.DataFrame") -> bool:
-    """Return whether column names and cells fit a long table of choices."""
+def _find_chosen(frame: "pd.DataFrame", column_by_role: Mapping[str, Any]) -> str | None:
+    """Return the column of choices: named so, or else the one that marks a row of each set."""
+    keys = column_by_role["choice_id"], column_by_role["respondent"]
+    other_columns = [name for role, name in column_by_role.items() if role != "chosen"]
+    marked_columns = find_marked_columns(frame, keys, other_columns)
+    if column_by_role["chosen"] is not None and column_by_role["chosen"] in marked_columns:
+        return column_by_role["chosen"]
+    if column_by_role["chosen"] is None and len(marked_columns) != 1:
+        return None
+    return next(iter(marked_columns), column_by_role["chosen"])
+
+
+def is_long_table(frame: "pd.DataFrame", names: Mapping[str, str | None] | None = None) -> bool:
+    """Return whether column names and cells fit a long table of choices.
+
+    `names` are the columns that the user named.
+    """
     try:
-        column_by_role = find_columns(frame, dict.fromkeys(LONG_ROLES))
+        column_by_role = find_columns(frame, dict.fromkeys(LONG_ROLES) | dict(names or {}))
         frame = _select_answered(frame, column_by_role, False)
         alternative, option_labels = encode_column(frame, column_by_role["alternative"])
         encode_column(frame, column_by_role["choice_id"])

@@ -12,6 +12,7 @@ from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
+from ..choice_marks import find_marked_columns
 from ..column_readers import (
     NO,
     YES,
@@ -36,6 +37,7 @@ from ..column_roles import (
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
     TASK,
+    Role,
     map_plain_names,
     simplify_name,
 )
@@ -381,7 +383,7 @@ def read_experiment(
     refuse_empty(frame, "tasks")
     check_single_none(none, bought)
     check_columns(frame, [bought])
-    columns = find_task_columns([name for name in frame.columns if name != bought], *columns)
+    columns = find_task_columns(frame.drop(columns=[bought or ""], errors="ignore"), *columns)
     settings = AttributeSettings(
         _list_named_attributes(attributes),
         _convert_keys(levels, "levels"),
@@ -592,27 +594,21 @@ def read_people(
     )
 
 
-def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, str | None, str]:
-    """Return the columns of respondent, task, alternative (or None) and choice."""
-    role_descriptions = (
-        ("respondent", RESPONDENT_OF_TASKS, "identifies the respondent"),
-        ("task", TASK, "numbers the tasks of a respondent"),
-        ("alternative", ALTERNATIVE, ""),
-        ("chosen", CHOSEN, "marks the chosen alternative (1, others 0)"),
-    )
-    columns: list[str | None] = []
-    for (role, column_role, meaning), name in zip(role_descriptions, given_names, strict=True):
-        if name is not None:
-            if str(name) not in names:
-                raise DataError(
-                    f"There is no column {str(name)!r}; the columns are {shorten(names, 12)}."
-                    f"{suggest(str(name), names)}"
-                )
-            columns.append(str(name))
-            continue
-        name_by_simplified = map_plain_names(
-            [n for n in names if n not in [str(w) for w in given_names if w is not None]]
-        )
+def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, str, str | None, str]:
+    """Return the columns of respondent, task, alternative (or None) and choice.
+
+    Names decide, and for the choice the cells: 1 in one row of each task. Respondents who chose
+    once are tasks.
+    """
+    names = [str(name) for name in frame.columns]
+    given_columns = [None if name is None else str(name) for name in given_names]
+    check_columns(frame, given_columns)
+    respondent, task, alternative, chosen = given_columns
+
+    def find(role: str, column_role: Role) -> str | None:
+        """Return the column whose name has this role; raise DataError for several."""
+        used_columns = [name for name in given_columns if name is not None]
+        name_by_simplified = map_plain_names([name for name in names if name not in used_columns])
         matching_columns = sorted(
             column_role.find_certain_columns(name_by_simplified), key=names.index
         )
@@ -626,16 +622,33 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
                 Argument(role),
                 ".",
             )
-        if not matching_columns and role != "alternative":
+        return next(iter(matching_columns), None)
+
+    respondent = respondent or find("respondent", RESPONDENT_OF_TASKS)
+    task = task or find("task", TASK)
+    alternative = alternative or find("alternative", ALTERNATIVE)
+    if chosen is None:
+        marked_columns = find_marked_columns(frame, (respondent, task), (alternative,))
+        if len(marked_columns) == 1:
+            (chosen,) = marked_columns
+        else:
+            chosen = find("chosen", CHOSEN)
+    if task is None and chosen in find_marked_columns(frame, (respondent,), (alternative,)):
+        task = respondent
+    for name, role, meaning in (
+        (respondent, "respondent", "identifies the respondent"),
+        (task, "task", "numbers the tasks of a respondent"),
+        (chosen, "chosen", "marks the chosen alternative (1, others 0)"),
+    ):
+        if name is None:
             raise DataError(
                 f"No column {meaning}; name such a column with ",
                 Argument(role),
                 f". The columns are {shorten(names, 12)}.",
             )
-        columns.append(next(iter(matching_columns), None))
-    used_columns = [name for name in columns if name is not None]
-    # the user named one column for both, because each respondent had one task
-    if columns[0] == columns[1] and None not in given_names[:2]:
+    assert respondent is not None and task is not None and chosen is not None
+    used_columns = [name for name in (respondent, task, alternative, chosen) if name is not None]
+    if respondent == task:  # each respondent had one task
         used_columns = used_columns[1:]
     for name in used_columns:
         if used_columns.count(name) > 1:
@@ -643,9 +656,7 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
                 f"Column {name!r} has more than one role (respondent, task, alternative or"
                 " chosen); name different columns."
             )
-    respondent_column, task_column, alternative_column, chosen_column = columns
-    assert respondent_column is not None and task_column is not None and chosen_column is not None
-    return respondent_column, task_column, alternative_column, chosen_column
+    return respondent, task, alternative, chosen
 
 
 def _read_labels(frame: "pd.DataFrame", column: str) -> np.ndarray:

@@ -40,7 +40,7 @@ from thali.errors import DataError
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
-from .experiments import has_position_labels
+from .experiments import describes_products
 from .signed_best_worst import SHAPE as SIGNED_TABLE
 
 # Choices from sets as a long table: one row per alternative of each choice set
@@ -52,7 +52,7 @@ _REQUIRED_ROLES = (
     ((ALTERNATIVE,), Lack("a column of alternatives", "alternative")),
     ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
 )
-_LONG_NAMED_BY = ("choice_id", "alternative")
+_LONG_NAMED_BY = ("choice_id",)
 
 
 def match_long(table: RawTable, **columns: str | None) -> Reading | None:
@@ -79,7 +79,10 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
         if not is_requested:
             return None
         return Reading(CHOICES, _LONG, "long table", table, convert)
-    is_sure = is_requested or (is_long_table(table.frame) and not has_position_labels(table))
+    task_columns = {role: columns.get(role) for role in ("respondent", "alternative", "chosen")}
+    is_sure = is_requested or (
+        is_long_table(table.frame, named_columns) and not describes_products(table, task_columns)
+    )
     return Reading(
         CHOICES,
         _LONG,

@@ -1,17 +1,19 @@
 """Layouts of choice experiments: one row per alternative, or one row per task."""
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
+import numpy as np
 
-from thali._data.choices.long_and_wide_tables import LONG_ROLES, find_columns, is_long_table
+from thali._data.choice_marks import find_marked_columns
 from thali._data.column_readers import get_column, is_row_number, read_row_texts
 from thali._data.column_roles import (
     ALTERNATIVE,
     AVAILABLE,
     CHOSEN,
-    NO_CHOICE,
     RESPONDENT_OF_TASKS,
+    RESPONSE_TIME,
     SURVEY_WEIGHTS,
     TASK_OF_RESPONDENT,
     map_plain_names,
@@ -24,7 +26,7 @@ from thali._data.experiments.wide_table import (
     find_wide_tasks,
     list_numbered_columns,
 )
-from thali._data.kinds import CHOICES, EXPERIMENTS
+from thali._data.kinds import EXPERIMENTS
 from thali._labels import format_label, shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -42,15 +44,12 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
 
     The options are the arguments of `ChoiceExperiment.from_frame`.
     """
-    attributes = list_attributes(table)
+    attributes = _list_attributes(table, options)
     if not known and not attributes:
         return None
     description = "choices of one of several alternatives"
-    other_kind = ""
     if attributes:
         description += f", described by {shorten(attributes)}"
-    if has_position_labels(table):
-        other_kind = CHOICES
 
     def convert() -> tuple[ChoiceExperiment, str]:
         """Return the experiment, and a sentence on how it was read."""
@@ -60,14 +59,14 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         return data, _describe_experiment(data)
 
     availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
+    is_requested = options.get("attributes") is not None
     return Reading(
         EXPERIMENTS,
         _LONG,
         description,
         table,
         convert,
-        bool(attributes),
-        other_kind,
+        bool(attributes) and (is_requested or describes_products(table, options)),
         extra_columns=(options.get("bought"), *availability_columns),
     )
 
@@ -77,10 +76,7 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
     if table.holdout_split is None:
         return
     frame, is_holdout, row_filter = table.holdout_split
-    task_columns = [name for name in table.names if name != options.get("bought")]
-    respondent_column, task_column, *_ = find_task_columns(
-        task_columns, *(options.get(role.name) for role in LONG_TABLE.roles)
-    )
+    respondent_column, task_column, *_ = _find_task_columns(table, options)
     cells_of_parts = [
         [read_row_texts(get_column(rows, name)) for name in (respondent_column, task_column)]
         for rows in (frame.loc[is_holdout], frame.loc[~is_holdout])
@@ -119,46 +115,93 @@ def _describe_experiment(data: ChoiceExperiment) -> str:
     return str(data)
 
 
-def list_attributes(table: RawTable) -> list[str]:
-    """List the columns that vary within tasks, as attributes do."""
-    if not is_long_table(table.frame):
+def _find_task_columns(
+    table: RawTable, options: Mapping[str, Any]
+) -> tuple[str, str, str | None, str]:
+    """Return the columns of respondent, task, alternative (or None) and choice."""
+    frame = table.frame.drop(columns=[options.get("bought") or ""], errors="ignore")
+    return find_task_columns(frame, *(options.get(role.name) for role in LONG_TABLE.roles))
+
+
+def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
+    """List the columns that vary within tasks, as attributes do; [] for other tables."""
+    if not table.named or table.square is not None:
         return []
-    column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES))
-    key_columns = {column_by_role["respondent"], column_by_role["choice_id"]} - {None}
-    choice_sets = table.frame.groupby(list(key_columns), sort=False)
+    try:
+        respondent, task, alternative, chosen = _find_task_columns(table, options)
+    except DataError:
+        return []
+    frame = table.frame
+    if chosen not in find_marked_columns(frame, (respondent, task), (alternative,)) and (
+        not _contains_alternatives(frame, alternative, chosen)
+    ):
+        return []
+    tasks = frame.groupby(list(dict.fromkeys((respondent, task))), sort=False)
     other_columns = [
         name
         for name in table.names
-        if name not in column_by_role.values() and not is_row_number(get_column(table.frame, name))
+        if name not in (respondent, task, alternative, chosen, options.get("bought"))
+        and not is_row_number(get_column(frame, name))
     ]
-    return [name for name in other_columns if (choice_sets[name].nunique().to_numpy() > 1).any()]
+    return [name for name in other_columns if (tasks[name].nunique().to_numpy() > 1).any()]
 
 
-def has_position_labels(table: RawTable) -> bool:
-    """Return whether alternatives are just numbered within each task.
+def _contains_alternatives(frame: Any, alternative: str | None, chosen: str) -> bool:
+    """Return whether the cells of the choice are labels of alternatives."""
+    if alternative is None:
+        return False
+    chosen_texts = set(map(format_label, frame[chosen].unique()))
+    return chosen_texts <= set(map(format_label, frame[alternative].unique()))
 
-    Text attributes then differ within each number. Numeric attributes, such as prices and times,
-    also vary between choice sets if the labels of options are numbers.
+
+def describes_products(table: RawTable, options: Mapping[str, Any]) -> bool:
+    """Return whether columns of a long table describe products that differ between tasks.
+
+    Such a column differs between tasks for the same alternative. Positions within tasks do not
+    count, nor do measures of the answer. Without alternatives every column counts.
     """
-    if not is_long_table(table.frame):
+    attributes = _list_attributes(table, options)
+    if not attributes:
         return False
-    name = find_columns(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
-    label_by_cell = {cell: format_label(cell) for cell in table.frame[name].unique()}
-    alternative_labels = table.frame[name].map(label_by_cell.get).fillna("")
-    is_product = ~alternative_labels.map(simplify_name).isin(NO_CHOICE)
-    product_labels = set(alternative_labels[is_product])
-    if product_labels != {str(k + 1) for k in range(len(product_labels))}:
+    frame = table.frame
+    respondent, task, alternative, _ = _find_task_columns(table, options)
+    if alternative is None:
+        candidates = ALTERNATIVE.find_possible_columns(map_plain_names(table.names))
+        alternative = next((name for name in candidates if name in attributes), None)
+    tasks = frame.groupby(list(dict.fromkeys((respondent, task))), sort=False)
+    set_sizes = tasks[task].transform("size").to_numpy()
+    for name in attributes:
+        if name == alternative or _measures_answers(name):
+            continue
+        if _numbers_alternatives(tasks[name], frame[name], set_sizes):
+            continue
+        if alternative is None or (frame[name].groupby(frame[alternative]).nunique() > 1).any():
+            return True
+    return False
+
+
+# words in the names of columns that measure an answer
+_MEASURES = {"dwell", "fixation", "fixations", "gaze", "latency", "rt", "pupil", "saccades"}
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+
+
+def _measures_answers(name: str) -> bool:
+    """Return whether a column's name is that of response times or looks at the alternative."""
+    if simplify_name(name) in RESPONSE_TIME.synonyms:
+        return True
+    return not _MEASURES.isdisjoint(word.casefold() for word in _WORD.findall(name))
+
+
+def _numbers_alternatives(cells_by_set: Any, cells: Any, set_sizes: np.ndarray) -> bool:
+    """Return whether a column contains 0, 1, ... or 1, 2, ... in any order in each set."""
+    if cells.dtype.kind not in "iuf":
         return False
-    product_rows = table.frame.loc[is_product]
-    attributes = list_attributes(table)
-    numeric_cells = product_rows[attributes].apply(pd.to_numeric, errors="coerce")
-    text_attributes = [name for name in attributes if numeric_cells[name].isna().any()]
-    if not text_attributes:
-        return False
+    lowest, highest = cells_by_set.transform("min"), cells_by_set.transform("max")
+    n_distinct = cells_by_set.transform("nunique")
     return bool(
-        (product_rows[text_attributes].groupby(alternative_labels[is_product]).nunique() > 1)
-        .any(axis=1)
-        .all()
+        lowest.isin((0, 1)).all()
+        and (highest - lowest == set_sizes - 1).all()
+        and (n_distinct == set_sizes).all()
     )
 
 
