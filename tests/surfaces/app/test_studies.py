@@ -427,7 +427,7 @@ def test_groups_and_covariates_are_asked_where_the_data_have_them(
         and 'type="text"' not in page.removesuffix(folded)
     )
     nothing_begins()
-    client.go(f"{address}/fit", model="elimination-by-aspects", people="groups:similar")
+    client.go(f"{address}/fit", model="BTL", people="groups:similar")
     assert client.study(address).read(FIT)["typed"] == {"group": "sex", "people": "groups:similar"}
 
 

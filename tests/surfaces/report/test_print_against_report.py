@@ -67,9 +67,6 @@ CASES = {
         "--ci",
         0.97,
     ],
-    "elimination-by-aspects, people": [
-        *("people.csv", *RUN, "--people", "individuals", "--segments", 2)
-    ],
     "additive-clustering": [
         "similar.csv",
         *RUN,
