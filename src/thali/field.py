@@ -2,7 +2,7 @@
 answers.
 
 questionnaire  a study as a page that needs nothing but a browser
-export         the same study for jsPsych and PsychoPy
+export         the same study for jsPsych
 collect        the files of many people, joined and looked through
 """
 

@@ -1,5 +1,5 @@
 """Reports to mail: one HTML file each."""
 
-from thali._surfaces.report import report, slides
+from thali._surfaces.report import report
 
-__all__ = ["report", "slides"]
+__all__ = ["report"]

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused, warned
+from helpers.sentences import refused
 
 import thali as th
 from thali.errors import ArgumentError, DataWarning

@@ -150,7 +150,9 @@ def test_parts_that_cannot_be_held_out_of_groups_are_refused(data, settings, sai
 def test_models_predict_the_people_of_each_group(uncompiled):
     models = {
         "common": th.EliminationByAspects([[1], [1], [0]], people=COMMON),
-        **{name: th.BradleyTerryLuce(people=th.people.Groups(name)) for name in ("free", "similar")},
+        **{
+            name: th.BradleyTerryLuce(people=th.people.Groups(name)) for name in ("free", "similar")
+        },
     }
     table = th.compare(models, answered(), leave_out="respondent", folds=2, **RUN)
     assert table["tasks"].eq(24).all() and table["respondents"].eq(8).all()

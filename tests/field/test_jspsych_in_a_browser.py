@@ -47,7 +47,7 @@ def packages(tmp_path_factory):
     if npm is None:
         pytest.skip("there is no npm")
     folder = tmp_path_factory.mktemp("npm")
-    names = {file: "/".join(file.split("/")[: 1 + file.startswith("@")]) for file in loaded(folder)}
+    names = {file: "/".join(file.split("/")[: 1 + file.startswith("@")]) for file in loaded()}
     install = [
         npm,
         "install",
@@ -133,39 +133,28 @@ def design_of(kind):
     return DRINKS
 
 
-def loaded(folder):
+def loaded():
     """What every page of a study loads, with its digest."""
     found = {}
     for kind in KINDS:
-        own = folder / kind
-        th.field.export(
-            design_of(kind),
-            own,
-            "jspsych",
-            "choice" if kind == "dual" else kind,
-            study=EXTRAS.get(kind, {}),
-        )
-        (page,) = own.glob("*.html")
-        tags = re.findall(
-            r'(?:src|href)="https://unpkg.com/(.*?)" integrity="sha384-(.*?)"',
-            page.read_text("utf-8"),
-        )
+        asked = "choice" if kind == "dual" else kind
+        page = th.field.export(design_of(kind), kind=asked, study=EXTRAS.get(kind, {}))
+        tags = re.findall(r'(?:src|href)="https://unpkg.com/(.*?)" integrity="sha384-(.*?)"', page)
         found |= dict(tags)
     return found
 
 
-def test_what_the_page_loads_is_what_npm_has(packages, tmp_path):
-    for file, digest in loaded(tmp_path).items():
+def test_what_the_page_loads_is_what_npm_has(packages):
+    for file, digest in loaded().items():
         assert base64.b64encode(hashlib.sha384(packages[file]).digest()).decode() == digest, file
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_study_runs_in_jspsych(browser, packages, tmp_path, kind):
     asked = "choice" if kind == "dual" else kind
-    th.field.export(
-        design_of(kind), tmp_path, "jspsych", asked, "A study", study=STUDY | EXTRAS.get(kind, {})
-    )
-    person = Person(browser, packages).take((tmp_path / "index.html").as_uri())
+    study = STUDY | EXTRAS.get(kind, {})
+    th.field.export(design_of(kind), tmp_path / "study.html", asked, "A study", study=study)
+    person = Person(browser, packages).take((tmp_path / "study.html").as_uri())
     assert person.said == [] and len(person.asked) == 1 + len(packages)
     (folder := tmp_path / "answers").mkdir()
     file = person.hand_in(folder)
@@ -244,9 +233,9 @@ def test_hostile_words_run_nothing_in_jspsych(browser, packages, tmp_path):
         {"name": "a", "ask": HOSTILE[5]},
         {"name": "b", "ask": HOSTILE[4], "choices": list(HOSTILE[:2])},
     ]
-    th.field.export(HOSTILE, tmp_path, "jspsych", title=HOSTILE[0], study=study)
+    th.field.export(HOSTILE, tmp_path / "study.html", title=HOSTILE[0], study=study)
     person = Person(browser, packages)
-    address = (tmp_path / "index.html").as_uri() + "?person=<img src=x onerror=alert(1)>"
+    address = (tmp_path / "study.html").as_uri() + "?person=<img src=x onerror=alert(1)>"
     person.take(address, facts=(HOSTILE[0], "f"))
     assert person.said == [] and len(person.asked) == 1 + len(packages)
     assert (
@@ -261,9 +250,9 @@ def test_hostile_words_run_nothing_in_jspsych(browser, packages, tmp_path):
 
 
 def test_who_refuses_is_asked_nothing(browser, packages, tmp_path):
-    th.field.export(DRINKS, tmp_path, "jspsych", study=STUDY)
+    th.field.export(DRINKS, tmp_path / "study.html", study=STUDY)
     person = Person(browser, packages)
-    person.page.goto((tmp_path / "index.html").as_uri())
+    person.page.goto((tmp_path / "study.html").as_uri())
     person.page.locator("button:enabled", has_text="I do not agree").click()
     person.page.get_by_text("You are not taking part").wait_for()
     assert person.page.locator("#save, button").count() == 0

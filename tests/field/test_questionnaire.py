@@ -56,11 +56,7 @@ def test_labels_and_words_that_attack_are_text():
     page = th.field.questionnaire(
         [EVIL, '"><img src=x onerror=alert(1)>', "&lt;"], title=EVIL, study=study
     )
-    assert (
-        page.count("<script") == 2
-        and "<img" not in page
-        and data_of(page)["options"][0]["label"] == EVIL
-    )
+    assert page.count("<script") == 2 and "<img" not in page and data_of(page)["options"][0] == EVIL
 
 
 def test_options_alone_ask_nothing_else():
@@ -101,7 +97,7 @@ def test_designs_are_asked_as_they_are(tmp_path):
     design = th.designs.triplets(6, per_person=5, versions=2, random_seed=1)
     data = data_of(th.field.questionnaire(design, kind="odd-one-out"))
     assert [len(tasks) for tasks in data["versions"]] == [5, 5]
-    first = [data["options"][number]["label"] for number in data["versions"][0][0]["shown"]]
+    first = [data["options"][number] for number in data["versions"][0][0]["shown"]]
     assert first == design.iloc[0, 2:].tolist()
     data = data_of(th.field.questionnaire(th.paired.pair_design(DRINKS)))
     assert len(data["versions"][0]) == 6
@@ -137,14 +133,13 @@ def test_designs_may_be_put_together():
         ("one.csv", 'option\nred tea\n"milk, hot"\n001\n', ["red tea", "milk, hot", "001"]),
         ("one.txt", "\ufeffoption\ntea\nmilk\n", ["tea", "milk"]),
         ("list.txt", "tea; green\nmilk\n", ["tea; green", "milk"]),
-        ("table.txt", "option\tpicture\ntea\t\nmilk\t\n", ["tea", "milk"]),
         (
             "design.txt",
             "version,task,option1,option2\n1,1,tea,milk\n1,2,milk,rum\n",
             ["tea", "milk", "rum"],
         ),
         ("design.csv", "round;first;second\n0;tea;milk\n1;milk;rum\n", ["tea", "milk", "rum"]),
-        ("table.csv", "Option,Picture\ntea,\nmilk,\n", ["tea", "milk"]),
+        ("table.csv", "Option,Price\ntea,1\nmilk,2\n", ["tea", "milk"]),
         ("one.csv", "Option\ntea\nmilk\n", ["tea", "milk"]),
         ("design.csv", "Version,Task,Option1,Option2\n1,1,tea,milk\n", ["tea", "milk"]),
     ],
@@ -154,9 +149,7 @@ def test_files_of_options_are_read(tmp_path, name, content, labels):
     # or the folder that holds a design
     read = [tmp_path / name, *([tmp_path] if name == "design.csv" else [])]
     for path in read:
-        assert [
-            option["label"] for option in data_of(th.field.questionnaire(path))["options"]
-        ] == labels
+        assert data_of(th.field.questionnaire(path))["options"] == labels
 
 
 def test_a_design_in_a_workbook_is_asked_and_one_that_is_set_for_a_text_is_refused(tmp_path):
@@ -226,7 +219,6 @@ REFUSED = [
     ({"no_preference": "yes"}, ("'no_preference'", "got 'yes'")),
     ({"post": "javascript:alert(1)"}, ("'post'", "'https://example.org/answers'")),
     ({"post": "data:text/html,<script>alert(1)</script>"}, ("'post'",)),
-    ({"pictures": {"tea": "javascript:alert(1)"}}, ("'javascript:alert(1)'",)),
     ({"post": "http://example.org"}, ("sends answers unencrypted",)),
     ({"post": "https://example.org/a; script-src *"}, ("'post'",)),
     ({"post": "https://me:word@example.org/"}, ("'post'",)),
@@ -246,8 +238,6 @@ REFUSED = [
     ({"catch": [{"options": ["a", "b"]}]}, ("'a'", "'b'")),
     ({"catch": [{"options": ["a", "1e2"], "answer": "a"}]}, ("option '1e2'", "'100'")),
     ({"catch": [{"products": [{"brand": "A"}, {}], "answer": 1}]}, ("pairs requires options",)),
-    ({"pictures": {"wine": "wine.png"}}, ("'wine'",)),
-    ({"pictures": {"tea": "nothing.png"}}, ("'nothing.png'",)),
     ({"scale": {"steps": 12}}, ("11 steps", "got 12")),
     ({"dual": True}, ("product would really",)),
     ({"size": 3}, ("size", "2 options")),
@@ -327,8 +317,7 @@ def test_the_study_of_the_guide_is_one():
     with pytest.raises(DataError, match="titel") as refusal:
         th.field.questionnaire(DRINKS, study={"titel": "Drinks"})
     known = re.search(r"available keys: (.*?)\.", str(refusal.value))[1].split(", ")
-    assert set(held) | {"dual", "size", "per_person", "show_labels"} == set(known)
-    del held["pictures"]
+    assert set(held) | {"dual", "size", "per_person"} == set(known)
     assert data_of(th.field.questionnaire(DRINKS, study=held))["questions"][0]["name"] == "age"
 
 
@@ -339,106 +328,6 @@ def test_a_file_that_is_no_study(tmp_path):
     (tmp_path / "study.toml").write_text('titel = "Drinks"')
     with refused(DataError, "study.toml", "'titel'"):
         th.field.questionnaire(DRINKS, study=tmp_path / "study.toml")
-
-
-# Pictures -----------------------------------------------------------------------------------------
-
-
-def test_pictures_are_scaled_and_hold_nothing_else(tmp_path):
-    image = pytest.importorskip("PIL.Image")
-    exif = image.Exif()
-    exif[0x8298] = "where I live"
-    image.new("RGB", (1600, 900), "red").save(tmp_path / "green_tea.jpg", exif=exif)
-    image.new("RGBA", (20, 10)).save(tmp_path / "milk.png")
-    (tmp_path / "water.svg").write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9"/></svg>'
-    )
-    data = data_of(th.field.questionnaire(tmp_path))
-    assert [option["label"] for option in data["options"]] == ["green tea", "milk", "water"]
-    kinds = [option["picture"].partition(";")[0] for option in data["options"]]
-    assert kinds == ["data:image/jpeg", "data:image/png", "data:image/svg+xml"]
-    import base64
-    import io
-
-    shown = base64.b64decode(data["options"][0]["picture"].partition(",")[2])
-    assert image.open(io.BytesIO(shown)).size == (640, 360) and b"where I live" not in shown
-
-
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{}</svg>'
-
-
-@pytest.mark.parametrize(
-    "inside",
-    [
-        "<script>alert(1)</script>",
-        '<path onload="alert(1)"/>',
-        '<a xlink:href="javascript:alert(1)"><path/></a>',
-        '<image href="https://example.org/x.png"/>',
-        '<image href="x.png"/>',
-        "<foreignObject/>",
-        "<style>@import 'https://example.org/x.css'</style>",
-        '<path style="fill: u\nrl(https://example.org/x)"/>',
-        '<path fill="url( &quot;https://example.org/x&quot;)"/>',
-        '<animate attributeName="href"/>',
-    ],
-)
-def test_an_svg_that_runs_or_loads_something_is_refused(tmp_path, inside):
-    (tmp_path / "tea.svg").write_text(SVG.format(inside))
-    with refused(DataError, "tea.svg"):
-        th.field.questionnaire({"tea": tmp_path / "tea.svg", "milk": None})
-
-
-def test_an_svg_that_only_draws_is_taken(tmp_path):
-    inside = (
-        '<defs><linearGradient id="a"/></defs><path fill="url(#a)"/><use'
-        ' xlink:href="#a"/><style>path{fill:red}</style>'
-    )
-    (tmp_path / "tea.svg").write_text(SVG.format(inside))
-    assert "image/svg+xml" in th.field.questionnaire({"tea": tmp_path / "tea.svg", "milk": None})
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "facts"),
-    [
-        ("tea.png", b"no picture", ("picture; save",)),
-        ("tea.svg", b"no picture", ("not a readable SVG",)),
-        ("tea.svg", b'<!DOCTYPE a [<!ENTITY b "c">]><svg/>', ("entity definitions",)),
-        ("tea.svg", b"<html/>", ("'html'",)),
-        (
-            "tea.svg",
-            b"<?xml-stylesheet href='https://example.org/x.css'?><svg/>",
-            ("an external style sheet",),
-        ),
-        ("tea.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF", ("tea.jpg",)),
-    ],
-)
-def test_files_that_are_no_pictures(tmp_path, name, content, facts):
-    (tmp_path / name).write_bytes(content)
-    with refused(DataError, *facts):
-        th.field.questionnaire({"tea": tmp_path / name, "milk": None})
-
-
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
-def test_a_picture_of_too_many_pixels(tmp_path):
-    image = pytest.importorskip("PIL.Image")
-    image.new("1", (12_000, 10_000)).save(tmp_path / "tea.png")
-    with refused(DataError, "12,000", "10,000 pixels", "100,000,000"):
-        th.field.questionnaire({"tea": tmp_path / "tea.png", "milk": None})
-
-
-def test_a_list_names_pictures_beside_it(tmp_path):
-    image = pytest.importorskip("PIL.Image")
-    image.new("RGB", (10, 10)).save(tmp_path / "tea.png")
-    (tmp_path / "list.txt").write_text("tea.png\nmilk\n\n")
-    (tmp_path / "list.csv").write_text("option,picture\nTea,tea.png\nmilk,\n")
-    assert [
-        sorted(option)
-        for option in data_of(th.field.questionnaire(tmp_path / "list.txt"))["options"]
-    ] == [
-        ["label", "picture"],
-        ["label"],
-    ]
-    assert data_of(th.field.questionnaire(tmp_path / "list.csv"))["options"][0]["label"] == "Tea"
 
 
 @pytest.mark.parametrize(

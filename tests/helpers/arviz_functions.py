@@ -78,9 +78,7 @@ def main():
     if NEW:
         arviz.rcParams["plot.backend"] = "matplotlib"
     # of groups of people there are no prior densities, which some functions need
-    tiny = {
-        name: each for name, each in tiny_models.TINY.items() if not name.endswith("groups")
-    }
+    tiny = {name: each for name, each in tiny_models.TINY.items() if not name.endswith("groups")}
     drawn = {name: each for name, each in tiny.items() if each.has_chains}
     data = {"example": arviz.load_arviz_data("centered_eight")} | {
         name: of_model(tiny) for name, tiny in drawn.items()

@@ -31,7 +31,6 @@ REMEMBERED = {
     "thali._compile.source_digest": {"_MARKS"},  # how functions are compiled, as modules come
     "thali._aspects.likelihoods.custom": {"_CLASSES"},  # by what their functions take
     "thali._data.custom_data": {"_FIELD_CLASSES"},  # by their fields
-    "thali._plots._fonts": {"_warned"},  # characters that were warned of
 }
 _OF_PYTHON = {
     *("__warningregistry__", "__slotnames__"),

@@ -118,9 +118,7 @@ def of_models(names, is_shared=False):
     return pytest.mark.parametrize(
         "name",
         [
-            pytest.param(
-                name, marks=[pytest.mark.long] * (is_shared and name not in ONE_OF_EACH)
-            )
+            pytest.param(name, marks=[pytest.mark.long] * (is_shared and name not in ONE_OF_EACH))
             for name in names
         ],
     )

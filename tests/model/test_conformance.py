@@ -165,11 +165,7 @@ def test_a_saved_model_answers_as_before(name, tmp_path):
 
 @pytest.mark.first(1)
 @of_models(
-    [
-        n
-        for n in NAMES
-        if hasattr(m := TINY[n].model(), "tempering") and m._engine.has_evidence
-    ]
+    [n for n in NAMES if hasattr(m := TINY[n].model(), "tempering") and m._engine.has_evidence]
 )
 def test_log_evidence_is_equal_after_loading(name, tmp_path):
     how = {"draws": 10, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}

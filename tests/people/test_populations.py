@@ -71,7 +71,9 @@ def test_wrong_arguments_of_the_values_are_told(name):
 
 
 def eliminated(people, data=None):
-    return th.EliminationByAspects(2, people=people).fit(compared() if data is None else data, **FEW)
+    return th.EliminationByAspects(2, people=people).fit(
+        compared() if data is None else data, **FEW
+    )
 
 
 def clustered(people, data=None):

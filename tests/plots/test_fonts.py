@@ -1,23 +1,26 @@
-"""Characters that the usual font lacks: another font, or a box and one sentence."""
+"""Characters that the usual font lacks: another font, or one sentence."""
 
 import warnings
 
 import numpy as np
 import pytest
+from helpers.sentences import warned
 from matplotlib import pyplot as plt
 from matplotlib.ft2font import FT2Font
 
 import thali as th
+from thali._plots._fonts import _list_fonts as list_fonts
 from thali.errors import DataWarning
 
 NOWHERE = "\U0010fffd"  # a character for private use that no font has
 
 
 @pytest.fixture(autouse=True)
-def closed(monkeypatch):
-    monkeypatch.setattr("thali._plots._fonts._warned", set())
+def closed():
+    list_fonts.cache_clear()
     yield
     plt.close("all")
+    list_fonts.cache_clear()
 
 
 def install_fonts(monkeypatch, files):
@@ -41,45 +44,14 @@ def test_a_font_that_has_the_characters_takes_over():
         assert read_families(texts[name])[0] == "cmss10" and len(read_families(texts[name])) > 1
 
 
-def test_missing_characters_are_boxes_and_reported_once():
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_characters_of_no_font_are_reported_in_one_sentence():
     tree = th.Tree.from_groups(
         {f"g{NOWHERE}": [f"tea{NOWHERE}", "milk"], "warm": ["coffee", "water"]}
     )
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warned(DataWarning, "No installed font", "Noto Sans"):
         ax = th.plots.tree(tree)
-        ax.figure.canvas.draw()
-        th.plots.tree(tree)  # another picture with the same characters
-    (sentence,) = [str(each.message) for each in said]
-    assert sentence.startswith(
-        f"No installed font has some characters of the labels ({NOWHERE}), so pictures"
-    )
-    assert issubclass(said[0].category, DataWarning)
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["tea□", "milk", "coffee", "water"]
-    assert "g□" in {text.get_text() for text in ax.texts}
-
-
-@pytest.mark.parametrize(
-    ("letter", "font"),
-    [
-        ("香", "Noto Sans CJK"),
-        ("파", "Noto Sans CJK"),
-        ("ع", "Noto Sans Arabic"),
-        ("🌹", "Noto Emoji (in black"),
-    ],
-)
-def test_the_sentence_names_a_font(letter, font, monkeypatch):
-    monkeypatch.setattr(
-        "thali._plots._fonts._read_font_characters",
-        lambda path: frozenset(map(chr, range(128))) | {"□"},
-    )
-    install_fonts(monkeypatch, [])
-    with pytest.warns(DataWarning, match="No installed font") as said:
-        ax = th.plots.tree(
-            th.Tree.from_groups({"a": [f"tea {letter}", "milk"], "b": ["coffee", "water"]})
-        )
-    assert f"({letter}), so pictures show boxes instead; install {font}" in str(said[0].message)
-    assert ax.get_yticklabels()[0].get_text() == "tea □"
+    assert ax.get_yticklabels()[0].get_text() == f"tea{NOWHERE}"
 
 
 def test_a_font_installed_since_matplotlib_looked_is_found(monkeypatch):
@@ -103,7 +75,7 @@ def read_characters(path):
 
 
 def test_ascii_labels_cost_nothing(monkeypatch):
-    monkeypatch.setattr("thali._plots._fonts._find_fallback_fonts", None)
+    monkeypatch.setattr("thali._plots._fonts._list_fonts", None)
     assert np.all(
         [read_families(text) for text in th.plots.tree(th.Tree.star("ab")).get_yticklabels()]
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 STUDY, PERSON, SEED, STARTED, VERSION = "study", "person", "seed", "started", "version"
 PART, TRIAL, TASK, PASSED, PLANNED = "part", "trial", "task", "passed", "trials_planned"
-MAIN, PRACTICE, CATCH = "main", "practice", "catch"
+_MAIN, _PRACTICE, _CATCH = "main", "practice", "catch"
 FAILED = "catch_failed"
 TIE = "no preference"  # in the column of chosen options
 # columns about the questionnaire, not about its answers
@@ -55,7 +55,7 @@ class _AnswerSheet(NamedTuple):
     @property
     def n_answered(self) -> int:
         """Number of answered main trials, without practice and catch trials."""
-        return self.count_trials(MAIN)
+        return self.count_trials(_MAIN)
 
     @property
     def is_complete(self) -> bool:
@@ -68,7 +68,7 @@ class _AnswerSheet(NamedTuple):
 
     def count_failed_catches(self) -> int:
         """Count the catch trials with a wrong answer."""
-        return sum(row[PART] == CATCH and row.get(PASSED) == "0" for row in self.rows.values())
+        return sum(row[PART] == _CATCH and row.get(PASSED) == "0" for row in self.rows.values())
 
     def compute_minutes(self) -> float:
         """Return the total response time in minutes."""
@@ -112,7 +112,7 @@ class _RowCounts:
         sentences = [
             f"{format_plural(files.total(), 'row')} skipped ({reason}): {_format_facts(files)}."
             for reason, files in self.omitted.items()
-            if reason not in (PRACTICE, CATCH)
+            if reason not in (_PRACTICE, _CATCH)
         ]
         if self.unread:
             files = format_plural(len(self.unread), "file")
@@ -195,7 +195,7 @@ def collect(folder: str | Path) -> Collected:
         [row for sheet in used_sheets for row in _list_answer_rows(sheet, has_catch_trials)]
     )
     for sheet in used_sheets:
-        for trial_kind in (PRACTICE, CATCH):
+        for trial_kind in (_PRACTICE, _CATCH):
             row_counts.omit(sheet.file, trial_kind, sheet.count_trials(trial_kind))
     note_text = " ".join([*_describe_sheets(used_sheets), *notes, *row_counts.describe()])
     return Collected(
@@ -245,7 +245,7 @@ def _read_sheets(file: Path, file_name: str, row_counts: _RowCounts) -> list[_An
             row_counts.omit(file_name, "repeats")
         elif trial_key in sheet.rows:
             row_counts.omit(file_name, "another answer to the same trial")
-        elif row[PART] == MAIN and sheet.is_complete:
+        elif row[PART] == _MAIN and sheet.is_complete:
             row_counts.omit(file_name, f"more than {PLANNED}")
         else:
             sheet.rows[trial_key] = row
@@ -260,8 +260,8 @@ def _find_fault(row: Row) -> str:
         return f"{PERSON} is missing"
     if not _trial_number(row):
         return f"{TRIAL} is missing"
-    if row[PART] not in (MAIN, PRACTICE, CATCH):
-        return f"{PART} is not {MAIN}, {PRACTICE} or {CATCH}"
+    if row[PART] not in (_MAIN, _PRACTICE, _CATCH):
+        return f"{PART} is not {_MAIN}, {_PRACTICE} or {_CATCH}"
     if not re.fullmatch(r"[0-9]{1,6}(\.0*)?", row[PLANNED]):
         return f"{PLANNED} is not a number of trials"
     return ""
@@ -376,7 +376,7 @@ def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
     }
     answer_rows = []
     for row in sheet.rows.values():
-        if row[PART] == MAIN:
+        if row[PART] == _MAIN:
             answer_row = {name: cell for name, cell in row.items() if name not in _BOOKKEEPING}
             for name in typed_columns & answer_row.keys():
                 answer_row[name] = escape_formula(answer_row[name])
@@ -413,7 +413,8 @@ def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
             f" {_format_facts(early_stops_by_respondent)}."
         )
     extra_trial_counts = [
-        (part, sum(sheet.count_trials(part) for sheet in used_sheets)) for part in (PRACTICE, CATCH)
+        (part, sum(sheet.count_trials(part) for sheet in used_sheets))
+        for part in (_PRACTICE, _CATCH)
     ]
     if extra_trial_texts := [
         format_plural(n_trials, f"{part} trial")

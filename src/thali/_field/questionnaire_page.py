@@ -21,7 +21,6 @@ from thali._labels import escape_unprintable, format_plural, shorten, suggest
 from thali.errors import DataError
 
 from .answer_collection import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TIE, VERSION
-from .option_pictures import encode_picture
 from .questionnaire_tasks import (
     BEST,
     BEST_WORST,
@@ -37,7 +36,7 @@ from .questionnaire_tasks import (
 )
 from .study_settings import ASKED, RANDOM, ExtraTrial, StudyDescription, read_study, remove_query
 
-MAX_PAGE = 20_000_000  # bytes, including pictures
+MAX_PAGE = 20_000_000  # bytes
 _SIDES = {name for pair in SIDES for name in pair}
 _RESERVED_NAMES = {
     "option",
@@ -65,11 +64,10 @@ def questionnaire(
 
     Parameters
     ----------
-    design : sequence of str, mapping, DataFrame or path
-        Options; options with the paths of their pictures (None: no picture); a table with a column
-        option and possibly a column picture; or a design, as from `designs.pairs`,
+    design : sequence of str, DataFrame or path
+        Options; a table with a column option; or a design, as from `designs.pairs`,
         `designs.triplets`, `designs.sets`, `designs.choice` and `paired.pair_design`. A path names
-        a text with one option or picture per line, a table, or a folder of pictures.
+        a text with one option per line, a table, or the folder of a design.
     path : str or Path, optional
         The file to write.
     kind : str, optional
@@ -98,7 +96,7 @@ def questionnaire(
     ArgumentError
         If the design does not fit the kind.
     DataError
-        If options, pictures, products or the study cannot be used.
+        If options, products or the study cannot be used.
 
     Examples
     --------
@@ -189,8 +187,8 @@ def render_page(
     )
     if len(page) > MAX_PAGE:
         raise DataError(
-            f"The page with its pictures has {len(page):,} bytes, more than phones can load"
-            f" ({MAX_PAGE:,}); use fewer or smaller pictures."
+            f"The page has {len(page):,} bytes, more than phones can load ({MAX_PAGE:,}); use"
+            " fewer tasks or shorter labels."
         )
     return page
 
@@ -205,11 +203,6 @@ def _build_script_data(
     )
     catch_trials, all_labels = _build_extra_trials("catch", study.catch, survey, known_labels)
     _check_labels_unchanged(all_labels)
-    url_by_label = _encode_pictures(survey, study, all_labels)
-    options = [{"label": label} for label in all_labels]
-    for option in options:
-        if option["label"] in url_by_label:
-            option["picture"] = url_by_label[option["label"]]
     n_shown = [len(task.shown) for task in survey.tasks]
     max_shown = max(
         [*n_shown, *(len(trial["shown"]) for trial in (*practice_trials, *catch_trials))]
@@ -219,7 +212,7 @@ def _build_script_data(
         "kind": survey.kind,
         "title": study.title or words["question"],
         "words": words,
-        "options": options,
+        "options": all_labels,
         "versions": [[_build_trial(task) for task in tasks] for tasks in survey.versions],
         "practice": practice_trials,
         "catch": catch_trials,
@@ -227,7 +220,7 @@ def _build_script_data(
         "held_out": survey.has_held_out,
         "has_none": survey.has_none,
         "size": max_shown,
-        "columns": _check_question_names(list_file_columns(survey, study, max_shown), study),
+        "columns": _check_question_names(_list_file_columns(survey, study, max_shown), study),
         "tie": TIE,
         "no_preference": study.no_preference,
         "dual": study.dual,
@@ -236,7 +229,6 @@ def _build_script_data(
         "breaks": study.breaks or 0,
         "asks_person": study.person == ASKED,
         "post": study.post,
-        "show_labels": study.show_labels,
         "questions": [question._asdict() for question in study.questions],
         "scale": {
             "steps": study.scale.steps,
@@ -371,26 +363,12 @@ def _build_trial(task: QuestionnaireTask) -> dict[str, Any]:
     return trial
 
 
-def _encode_pictures(
-    survey: Survey, study: StudyDescription, labels: tuple[str, ...]
-) -> dict[str, str]:
-    """Return each option's picture as data: URL."""
-    for label in study.pictures:
-        if label not in labels:
-            raise DataError(
-                f"There is a picture of {label!r}, which is not an option.{suggest(label, labels)}"
-            )
-    return {
-        label: encode_picture(file) for label, file in {**survey.pictures, **study.pictures}.items()
-    }
-
-
-def list_file_columns(survey: Survey, study: StudyDescription, size: int) -> list[str]:
+def _list_file_columns(survey: Survey, study: StudyDescription, size: int) -> list[str]:
     """Return the column names of an answer file."""
     columns = [
         *(STUDY, PERSON, SEED, STARTED, VERSION, PART, survey.number_column),
-        *list_shown_columns(survey, size),
-        *list_answer_columns(survey.kind, study, size),
+        *_list_shown_columns(survey, size),
+        *_list_answer_columns(survey.kind, study, size),
         "rt",
     ]
     if study.catch:
@@ -398,7 +376,7 @@ def list_file_columns(survey: Survey, study: StudyDescription, size: int) -> lis
     return [*columns, PLANNED, *(question.name for question in study.questions)]
 
 
-def list_shown_columns(survey: Survey, size: int) -> list[str]:
+def _list_shown_columns(survey: Survey, size: int) -> list[str]:
     """Return the names of columns with the shown options."""
     columns_of_kind = {PAIRS: ["left", "right"], RATINGS: ["first", "second"]}
     if survey.kind == CHOICE:
@@ -412,7 +390,7 @@ def list_shown_columns(survey: Survey, size: int) -> list[str]:
     return columns_of_kind.get(survey.kind, [f"{stem}{k + 1}" for k in range(size)])
 
 
-def list_answer_columns(question_kind: str, study: StudyDescription, size: int) -> list[str]:
+def _list_answer_columns(question_kind: str, study: StudyDescription, size: int) -> list[str]:
     """Return the names of columns with the answers to a trial."""
     if question_kind == CHOICE and study.dual:
         return ["choice", "preferred"]

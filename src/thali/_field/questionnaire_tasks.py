@@ -1,10 +1,10 @@
-"""Tasks of a questionnaire: options, pictures, versions."""
+"""Tasks of a questionnaire: options, versions."""
 
 import csv
 import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +21,6 @@ from thali._paired.pair_design import PairDesign
 from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
 
 from .answer_collection import TASK, TRIAL
-from .option_pictures import ENDINGS
 
 if TYPE_CHECKING:
     import pandas
@@ -37,9 +36,9 @@ _N_VERSIONS = 12  # where no respondent sees all tasks
 # files that `thali design --out` writes
 _DESIGN_FILE, _WORKBOOK_FILE, _TYPESET_ENDINGS = "design.csv", "tables.xlsx", (".md", ".tex")
 # also recognised in capitals
-_DESIGN_COLUMNS = re.compile(r"option\d*|picture|version|task|alternative|first|second")
+_DESIGN_COLUMNS = re.compile(r"option\d*|version|task|alternative|first|second")
 # some columns of each kind of table
-_HEADERS = ({"option", "picture"}, {"option1"}, {"first", "second"}, {"task"})
+_HEADERS = ({"option1"}, {"first", "second"}, {"task"})
 OFFERED_NONE = "available_none"  # column: 1 if the respondent may choose none of the products
 _UNUSED_SEPARATOR = "\x1f"  # a separator that does not occur in text
 
@@ -54,11 +53,10 @@ class QuestionnaireTask(NamedTuple):
 
 @dataclass(frozen=True)
 class Survey:
-    """Kind of question, options with pictures, and tasks by version."""
+    """Kind of question, options, and tasks by version."""
 
     kind: str
     options: tuple[str, ...]  # () in choice tasks
-    pictures: dict[str, Path]
     versions: tuple[tuple[QuestionnaireTask, ...], ...]
     attributes: tuple[str, ...] = ()  # of products
 
@@ -85,13 +83,6 @@ class Survey:
         return TRIAL
 
 
-class PicturedOptions(NamedTuple):
-    """Options, perhaps with pictures, without a design."""
-
-    labels: tuple[str, ...]
-    pictures: dict[str, Path]
-
-
 def build_survey(
     design: Any,
     question_kind: str | None,
@@ -105,7 +96,7 @@ def build_survey(
             Argument("kind"), f" must be one of {shorten(KINDS, 7)}; got {question_kind!r}."
         )
     options_or_design = _read_design(design)
-    if isinstance(options_or_design, PicturedOptions):
+    if isinstance(options_or_design, tuple):
         return _build_default_survey(
             options_or_design, question_kind or PAIRS, size, per_person, random_seed
         )
@@ -125,7 +116,7 @@ def build_survey(
 # What a user gives --------------------------------------------------------------------------------
 
 
-def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
+def _read_design(design: Any) -> "tuple[str, ...] | pandas.DataFrame":
     """Read options, or the table of a design, from a path or object."""
     import pandas as pd
 
@@ -134,42 +125,27 @@ def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
     if isinstance(design, str | Path):
         return _read_path(Path(design))
     if isinstance(design, pd.DataFrame):
-        return _parse_table(design, Path())
-    if isinstance(design, Mapping):
-        labels = check_labels(design, "The options")
-        picture_by_label = {
-            label: Path(path)
-            for label, path in zip(labels, design.values(), strict=True)
-            if path is not None
-        }
-        return PicturedOptions(labels, picture_by_label)
+        return _parse_table(design)
     if isinstance(design, Iterable):
-        return PicturedOptions(check_labels(design, "The options"), {})
+        return check_labels(design, "The options")
     raise ArgumentError(
         Argument("design"),
-        " must be a list of options, a mapping of options to pictures, a table or a path; got"
-        f" {design!r}.",
+        f" must be a list of options, a table or a path; got {design!r}.",
     )
 
 
-def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
+def _read_path(path: Path) -> "tuple[str, ...] | pandas.DataFrame":
     """Read options or a design from a folder, text file or table."""
     from thali._reading.table_files import read_table
     from thali._reading.text_cells import decode_text
 
     if path.is_dir():
-        picture_files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
-        if picture_files:
-            return _pair_pictures([str(file) for file in picture_files], Path())
         if (path / _DESIGN_FILE).is_file():
             return _read_path(path / _DESIGN_FILE)
         if (path / _WORKBOOK_FILE).is_file():
             return _read_workbook(path / _WORKBOOK_FILE)
         _check_not_typeset(path / f"design{ending}" for ending in _TYPESET_ENDINGS)
-        raise DataError(
-            f"{path} contains no pictures and no {_DESIGN_FILE}; pictures must have the extensions"
-            f" {', '.join(ENDINGS)}."
-        )
+        raise DataError(f"{path} contains no {_DESIGN_FILE}; give the file with the options.")
     if not path.is_file():
         raise DataError(
             f"There is no file or folder {str(path)!r}; give a list of options, a table or a"
@@ -181,10 +157,8 @@ def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
     if (
         text_lines and simplify_name(text_lines[0].strip('"')) == "option"
     ):  # a single column has no separator
-        return _pair_pictures(
-            [row[0].strip() for row in csv.reader(text_lines[1:], delimiter=_UNUSED_SEPARATOR)],
-            path.parent,
-        )
+        option_rows = csv.reader(text_lines[1:], delimiter=_UNUSED_SEPARATOR)
+        return check_labels([row[0].strip() for row in option_rows], "The options")
     if path.suffix.lower() in (".txt", "") and not (text_lines and _is_table_header(text_lines[0])):
         try:
             file_bytes.decode("utf-8-sig")
@@ -192,10 +166,10 @@ def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
             raise DataError(
                 f"{path} is not UTF-8 text; save the options as plain text, one per line."
             ) from None
-        return _pair_pictures(text_lines, path.parent)
+        return check_labels(text_lines, "The options")
     frame = read_table(path)
     with prefix_errors(path.name):
-        return _parse_table(frame, path.parent)
+        return _parse_table(frame)
 
 
 def _check_not_typeset(files: Iterable[Path]) -> None:
@@ -208,7 +182,7 @@ def _check_not_typeset(files: Iterable[Path]) -> None:
             )
 
 
-def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
+def _read_workbook(path: Path) -> "tuple[str, ...] | pandas.DataFrame":
     """Read the design's sheet of an Excel workbook."""
     from thali._reading.table_files import build_raw_table, read_excel_sheets
 
@@ -219,7 +193,7 @@ def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
                 "A design workbook needs a sheet 'design'; this workbook has"
                 f" {shorten(list(sheets))}."
             )
-        return _parse_table(build_raw_table(sheets["design"], path.name).frame, path.parent)
+        return _parse_table(build_raw_table(sheets["design"], path.name).frame)
 
 
 def _is_table_header(line: str) -> bool:
@@ -228,32 +202,11 @@ def _is_table_header(line: str) -> bool:
     return len(column_names) > 1 and any(column_names >= columns for columns in _HEADERS)
 
 
-def _pair_pictures(option_names: list[str], folder: Path) -> PicturedOptions:
-    """Return options; the name of a picture file becomes a label (its stem) with that picture."""
-    # The label of a picture is its file name without ending.
-    labels = []
-    picture_by_label = {}
-    for label in option_names:
-        picture_path = folder / label
-        if picture_path.suffix.lower() in ENDINGS:
-            label = " ".join(picture_path.stem.replace("_", " ").split())
-            picture_by_label[label] = picture_path
-        labels.append(label)
-    return PicturedOptions(check_labels(labels, "The options"), picture_by_label)
-
-
-def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | pandas.DataFrame":
-    """Return the options (perhaps with pictures) or the design in a table."""
+def _parse_table(frame: "pandas.DataFrame") -> "tuple[str, ...] | pandas.DataFrame":
+    """Return the options or the design in a table."""
     frame = frame.set_axis(_normalise_names(column_names(frame)), axis=1)
     if "option" in frame and "task" not in frame:
-        labels = check_labels(frame["option"], "The options")
-        if "picture" not in frame:
-            return PicturedOptions(labels, {})
-        picture_files = map(format_label, frame["picture"])
-        picture_by_label = {
-            label: folder / file for label, file in zip(labels, picture_files, strict=True) if file
-        }
-        return PicturedOptions(labels, picture_by_label)
+        return check_labels(frame["option"], "The options")
     if "alternative" in frame or len(find_option_columns(frame)) > 1:
         return frame
     raise DataError(
@@ -283,7 +236,7 @@ def _normalise_names(names: list[str]) -> list[str]:
 
 
 def _build_default_survey(
-    options: PicturedOptions,
+    options: tuple[str, ...],
     question_kind: str,
     size: int | None,
     per_person: int | None,
@@ -295,7 +248,7 @@ def _build_default_survey(
             Setting("kind", CHOICE),
             " requires products; give it a design from thali.designs.choice, or its table.",
         )
-    n = len(options.labels)
+    n = len(options)
     if size is not None and question_kind in _SIZE_OF_KIND:
         raise ArgumentError(
             Argument("size"),
@@ -324,14 +277,14 @@ def _build_default_survey(
     versions = _N_VERSIONS
     if per_person >= n_sets:
         versions = 1
-    design = sets(options.labels, size, per_person, versions, random_seed)
+    design = sets(options, size, per_person, versions, random_seed)
     return _build_set_survey(design, question_kind, options)
 
 
 def _build_set_survey(
     frame: "pandas.DataFrame",
     question_kind: str | None,
-    options: PicturedOptions | None = None,
+    options: tuple[str, ...] | None = None,
 ) -> Survey:
     """Build a survey from a design of pairs or sets."""
     option_columns = find_option_columns(frame)
@@ -371,13 +324,13 @@ def _build_set_survey(
                 f" {row!r}."
             )
     if options is None:
-        options = PicturedOptions(tuple(dict.fromkeys(itertools.chain(*labels_by_row))), {})
-    option_index = index_labels(options.labels)
+        options = tuple(dict.fromkeys(itertools.chain(*labels_by_row)))
+    option_index = index_labels(options)
     tasks = [
         QuestionnaireTask(tuple(option_index[label] for label in row)) for row in labels_by_row
     ]
     versions = _group_by_version(frame, tasks)
-    return Survey(question_kind, options.labels, options.pictures, versions)
+    return Survey(question_kind, options, versions)
 
 
 def _check_filled(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
@@ -434,7 +387,7 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
             f" {sorted(n_shown)}."
         )
     return Survey(
-        CHOICE, (), {}, _group_by_version(frame.loc[first_task_rows], tasks), tuple(attributes)
+        CHOICE, (), _group_by_version(frame.loc[first_task_rows], tasks), tuple(attributes)
     )
 
 

@@ -78,12 +78,8 @@ class StudyDescription:
         takes precedence.
     post : str
         The address to which answers are sent; "": the respondent saves them.
-    show_labels : bool
-        Whether labels appear below pictures.
     words : mapping
         Words that replace those of the language.
-    pictures : mapping
-        Option -> path of its picture.
     questions, practice, catch : list
         Questions about the respondent; practice trials; trials with a correct answer.
     scale : mapping
@@ -104,9 +100,7 @@ class StudyDescription:
     breaks: int | None = None
     person: str = RANDOM
     post: str = ""
-    show_labels: bool = True
     words: Mapping[str, str] = field(default_factory=dict)
-    pictures: Mapping[str, Path] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
     practice: tuple[ExtraTrial, ...] = ()
     catch: tuple[ExtraTrial, ...] = ()
@@ -138,7 +132,7 @@ def read_study(source: Any) -> StudyDescription:
     if source is None:
         return StudyDescription()
     if isinstance(source, Mapping):
-        return _parse_study(source, Path())
+        return _parse_study(source)
     path = Path(source)
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -152,12 +146,12 @@ def read_study(source: Any) -> StudyDescription:
             " text in quotes."
         ) from None
     try:
-        return _parse_study(entries, path.parent)
+        return _parse_study(entries)
     except (ArgumentError, DataError) as error:
         raise DataError(f"{path}: ", error) from None
 
 
-def _parse_study(entries: Mapping[str, Any], folder: Path) -> StudyDescription:
+def _parse_study(entries: Mapping[str, Any]) -> StudyDescription:
     """Parse the entries of `study.toml`; raise DataError for unknown keys."""
     known_keys = tuple(entry.name for entry in fields(StudyDescription))
     for name in entries:
@@ -170,7 +164,7 @@ def _parse_study(entries: Mapping[str, Any], folder: Path) -> StudyDescription:
     settings: dict[str, Any] = {"language": language}
     parsers: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]] = [
         (_parse_text, (), ("title", "instructions", "consent", "thanks")),
-        (_parse_flag, (), ("no_preference", "dual", "show_labels")),
+        (_parse_flag, (), ("no_preference", "dual")),
         (_parse_integer, (1,), ("per_person", "breaks")),
         (_parse_choice, ((RANDOM, GIVEN),), ("order", "sides")),
         (_parse_integer, (2,), ("size",)),
@@ -184,12 +178,6 @@ def _parse_study(entries: Mapping[str, Any], folder: Path) -> StudyDescription:
         settings["post"] = parse_post_address(entries["post"])
     if "words" in entries:
         settings["words"] = _parse_words(entries["words"], language)
-    if "pictures" in entries:
-        picture_files = _parse_mapping("pictures", entries["pictures"])
-        settings["pictures"] = {
-            format_label(name): folder / _parse_text("pictures", file)
-            for name, file in picture_files.items()
-        }
     if "scale" in entries:
         settings["scale"] = _parse_scale(entries["scale"])
     settings["questions"] = _parse_questions(entries.get("questions", []))

@@ -1,4 +1,4 @@
-"""Output of findings: terminal, text, files, HTML reports, slides, app.
+"""Output of findings: terminal, text, files, HTML reports, app.
 
 text_tables.py     a table as people read it: headings, intervals in one column, cells as text
 findings_text.py   a terminal

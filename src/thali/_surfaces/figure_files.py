@@ -1,9 +1,11 @@
 """Pictures as PNG, SVG or PDF files; each figure is drawn once."""
 
 import io
-from typing import Any, Protocol
+import warnings
+from typing import Any
 
 from thali._labels import escape_unprintable
+from thali._model.finding import Picture
 
 # Text remains text in SVG and PDF; the reader's fonts must have the widths of matplotlib's fonts.
 STYLE: Any = {
@@ -21,13 +23,6 @@ _DOTS = 150
 _DIGITS = 9  # decimals of the positions of axes and of the bounding box
 
 
-class Drawable(Protocol):
-    """Protocol of objects that draw themselves with matplotlib."""
-
-    def draw(self) -> Any:
-        """Draw and return the matplotlib axes."""
-
-
 class Figures:
     """Cache of drawn matplotlib figures, by picture.
 
@@ -42,7 +37,7 @@ class Figures:
 
     def __init__(self) -> None:
         # keeps each picture alive, so that its id is unique
-        self._drawn: dict[int, tuple[Drawable, Any, Any]] = {}
+        self._drawn: dict[int, tuple[Picture, Any, Any]] = {}
 
     def __enter__(self) -> "Figures":
         return self
@@ -54,20 +49,13 @@ class Figures:
             pyplot.close(figure)
         self._drawn.clear()
 
-    def save(
-        self, picture: Drawable, picture_format: str, dots: float = _DOTS, across: int | None = None
-    ) -> bytes:
-        """Return a picture as the bytes of a file.
-
-        `across`: width of the complete figure in dots; without it, only the bounding box is saved.
-        """
+    def save(self, picture: Picture, picture_format: str, dots: float = _DOTS) -> bytes:
+        """Return a picture as the bytes of a file."""
         import matplotlib
 
-        with matplotlib.rc_context(STYLE):
+        with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing")  # plots warn of missing fonts
             figure, box = self._lay_out(picture)
-            if across is not None:
-                dots = across / figure.get_size_inches()[0]
-                box = None
             buffer = io.BytesIO()
             figure.savefig(
                 buffer,
@@ -81,7 +69,7 @@ class Figures:
             return escape_unprintable(image_bytes.decode()).encode()
         return image_bytes
 
-    def _lay_out(self, picture: Drawable) -> tuple[Any, Any]:
+    def _lay_out(self, picture: Picture) -> tuple[Any, Any]:
         """Draw a picture; return its figure and bounding box in inches."""
         import matplotlib
         import numpy as np

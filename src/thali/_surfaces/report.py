@@ -1,4 +1,4 @@
-"""Public functions `findings`, `report` and `slides` for any result."""
+"""Public functions `findings` and `report` for any result."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pandas
 
 from thali._comparison import findings as of_comparison
-from thali._inference.checksummed_files import atomic_write, describe_write_error, write_together
+from thali._inference.checksummed_files import atomic_write
 from thali._labels import shorten
 from thali._model import printed_table_findings
 from thali._model.base import Model
@@ -17,7 +17,7 @@ from thali._paired import leaderboard_report
 from thali._paired.leaderboard_findings import build_board_findings
 from thali._paired.leaderboard_result import Leaderboard
 from thali._printed_result import PrintedResult
-from thali.errors import PYTHON, ArgumentError, DataError, Words
+from thali.errors import PYTHON, ArgumentError, Words
 
 from .figure_files import Figures
 from .html_report import (
@@ -28,8 +28,6 @@ from .html_report import (
     list_run_facts,
     render_document,
 )
-from .slides import build_slides as slides_of
-from .slides import draw_slides
 
 
 def findings(answer: Any, **settings: Any) -> Findings:
@@ -141,56 +139,6 @@ def report(what: Any, path: Any, *, title: str = "", author: str = "", question:
     True
     """
     atomic_write(Path(path), render_report(what, cover=Cover(title, author, question)))
-
-
-def slides(model: Any, folder: Any, **settings: Any) -> list[str]:
-    """Write a slide of 16 to 9 for each result with a picture, below its sentence.
-
-    The slides equal those of ``thali fit --slides FOLDER``, each as PNG, 1,920 pixels wide, and as
-    SVG.
-
-    Parameters
-    ----------
-    model : fitted model, or another object with `findings`
-    folder : str or path
-        Created if it is absent; files of the same names are replaced.
-    **settings
-        See `findings` of the model, such as ``market=``.
-
-    Returns
-    -------
-    list of str
-        The names of the files, in the order of a reader's questions; empty if no result has a
-        picture.
-
-    Raises
-    ------
-    NotFittedError
-        Before `fit`.
-    ArgumentError
-        If the object has no findings, or a setting is unknown or out of its range.
-    DataError
-        If the files cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile, thali as th
-    >>> model = th.MultinomialLogit(linear="price")
-    >>> model = model.fit(th.datasets.product_choices(people=10, random_seed=1).data)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     slides(model, folder)[:2]
-    ['01_attribute_importance.png', '01_attribute_importance.svg']
-    """
-    slide_files = draw_slides(
-        slides_of(findings(model, **settings), PYTHON, describe_subject(model))
-    )
-    target_folder = Path(folder)
-    try:
-        target_folder.mkdir(parents=True, exist_ok=True)
-        write_together(target_folder, slide_files)
-    except OSError as error:
-        raise DataError(describe_write_error(target_folder, error)) from error
-    return list(slide_files)
 
 
 def render_report(

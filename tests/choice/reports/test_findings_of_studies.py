@@ -189,12 +189,6 @@ def test_the_importance_of_a_class_is_no_part_of_choices(logit, done, tmp_path):
     assert "share of choices" in done("show", tmp_path / "logit.nc", "attribute_importance").out
 
 
-def test_slides_of_something_else_are_refused(tmp_path):
-    with refused(ArgumentError, "got int"):
-        th.report.slides(5, tmp_path / "slides")
-    assert not (tmp_path / "slides").exists()
-
-
 def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
     frame = simulate_experiment(n_respondents=8, seed=3).assign(choice=0)
     frame.loc[

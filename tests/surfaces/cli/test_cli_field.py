@@ -80,29 +80,21 @@ def test_a_folder_is_joined_and_fitted_without_an_option(run, folder, kind):
         assert result.code == 0 and "6 comparisons, 2 respondents" in result.err
 
 
-def test_a_study_for_psychopy_comes_back_and_is_fitted_without_an_option(run, folder):
-    result = run(
-        "field", "export", "drinks.txt", "--to", "psychopy", "--out", "lab", "--title", "Drinks"
+def test_a_study_for_jspsych_is_a_page(run, folder):
+    result = run("field", "export", "drinks.txt", "--out", "lab/study.html", "--title", "Drinks")
+    assert (
+        result.out
+        == "pairs: 6 questions per respondent about 'tea', 'coffee', 'milk' and 'juice'.\n"
     )
-    assert result.out.startswith("pairs: 6 questions")
-    says(result.err, "trials.csv")
-    frame = pd.read_csv(folder / "lab" / "trials.csv")
-    frame = frame.assign(
-        **{"trials.thisN": range(6), "chosen.keys": ["left", "right"] * 3, "participant": "p1"}
-    )
-    frame.to_csv(folder / "data.csv", index=False)
-    result = run("fit", "data.csv", "--model", "BTL", "--draws", 20, "--chains", 2, "--seed", 1)
-    assert result.code == 0 and "6 comparisons, 1 respondent" in result.err
+    assert "https://unpkg.com/jspsych@8" in (folder / "lab" / "study.html").read_text("utf-8")
+    assert "thali field collect FOLDER" in result.err
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("export", "drinks.txt", "--to", "word", "--out", "lab"), ("--to",)),
-        (
-            ("export", "drinks.txt", "--to", "psychopy", "--out", "drinks.txt"),
-            ("--out", "drinks.txt"),
-        ),
+        (("export", "drinks.txt", "--out", "."), ("--out",)),
+        (("export", "drinks.txt", "--out", "drinks.txt/a.html"), ("--out", "drinks.txt")),
         (("make", "nothing.txt", "--out", "a.html"), ("'nothing.txt'",)),
         (("make", "drinks.txt", "--out", "."), ("--out",)),
         (("make", "drinks.txt", "--out", "a.html", "--kind", "odd"), ("--kind",)),

@@ -304,7 +304,7 @@ def test_amounts_of_people(done):
     assert people.to_numpy() == pytest.approx(model.individual_.to_numpy())
 
 
-def test_shares_of_today_and_slides(done, refused):
+def test_shares_of_today(done, refused):
     words = ["fit", "sim.csv", "--model", "MNL", "--linear", "price", "--market", "market.csv"]
     pd.DataFrame({"product": ["A", "B"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
     result = done(
@@ -313,33 +313,15 @@ def test_shares_of_today_and_slides(done, refused):
         "actual.csv",
         "--out",
         "found",
-        "--slides",
-        "slides",
         "--tables",
         "xlsx",
         "--print",
         "all",
     )
-    assert (
-        re.search(r"^A +0.700 ", result.out, re.MULTILINE)
-        and "wrote 5 slides to the folder 'slides'" in result.err
-    )
-    drawn = [
-        "attribute_importance",
-        "level_effects",
-        "willingness_to_pay",
-        "market_shares",
-        "demand",
-    ]
-    expected = [
-        f"{k:02}_{name}.{kind}" for k, name in enumerate(drawn, 1) for kind in ("png", "svg")
-    ]
-    assert sorted(os.listdir("slides")) == expected
+    assert re.search(r"^A +0.700 ", result.out, re.MULTILINE)
     assert {"summary", "utilities", "demand"} <= set(
         pd.read_excel("found/tables.xlsx", sheet_name=None)
     )
-    done("report", "found", "--slides", "again")
-    assert sorted(os.listdir("again")) == expected
     shares = done(
         *words, "--scale", 0.5, "--availability", "A=0.5", "--rule", "logit", "--print", "all"
     ).out

@@ -78,7 +78,6 @@ def test_every_option_of_the_registry_is_offered(command_line):
         "tables",
         "pictures",
         "report",
-        "slides",
         "title",
         "author",
         "question",

@@ -15,16 +15,12 @@
   const word = (name, facts) => escaped(said(name, facts));
   const paragraphs = (texts) => texts.map((text) => `<p dir="auto">${escaped(text)}</p>`).join("");
 
-  function optionOf({label, picture}) {
-    const isNamed = !picture || study.show_labels;
-    const image = picture ? `<img src="${picture}" alt="${isNamed ? "" : escaped(label)}">` : "";
-    return image + (isNamed ? `<span dir="auto">${escaped(label)}</span>` : "");
-  }
+  const option = (label) => `<span dir="auto">${escaped(label)}</span>`;
 
   const product = (cells) =>
     `<table>${study.attributes.map((name, i) => `<tr><td dir="auto">${escaped(name)}</td><td dir="auto"><b>${escaped(cells[i])}</b></td></tr>`).join("")}</table>`;
 
-  const shown = (step, place) => (kind === "choice" ? product(step.shown[place]) : optionOf(study.options[step.shown[place]]));
+  const shown = (step, place) => (kind === "choice" ? product(step.shown[place]) : option(study.options[step.shown[place]]));
 
   // ---- trials: each is a question or several, whose answers are [pick, HTML] given the picks before
   function questionsOf(step) {

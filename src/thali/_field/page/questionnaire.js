@@ -292,14 +292,7 @@
   }
 
   // ---- trials
-  function picture(option, isNamed) {
-    return option.picture ? made("img", {src: option.picture, alt: isNamed ? "" : option.label, draggable: false}) : null;
-  }
-
-  function content(option) {
-    const isNamed = !option.picture || study.show_labels;
-    return [picture(option, isNamed), isNamed ? made("span", {className: "label", textContent: option.label, dir: "auto"}) : null];
-  }
+  const content = (label) => made("span", {className: "label", textContent: label, dir: "auto"});
 
   // Saves what was picked so far of the trial, and shows it.
   function picked(picks) {
@@ -347,15 +340,15 @@
     const title = kind === "best-worst" && first !== undefined ? said("question_worst") : said("question");
     const part = step.part === "practice" ? made("span", {className: "part", textContent: said("practice")}) : null;
     if (kind === "ratings") return rating(step, title, part);
-    const hasPictures = kind !== "choice" && step.shown.some((number) => study.options[number].picture);
     const count = step.order.length, size = count === 2 ? "two" : count === 4 && kind !== "choice" ? "four" : "";
-    const options = made("div", {className: `options ${size}${count > 2 ? " many" : ""}${hasPictures ? " pictures" : ""}`});
+    const options = made("div", {className: `options ${size}`});
     step.order.forEach((place, k) => {
       const node = button("", () => asks[kind](step, place), "option");
       node.id = `option-${k}`;
-      if (kind === "choice") node.append(...product(step.shown[place]));
-      else node.append(...content(study.options[step.shown[place]]).filter((one) => one !== null));
-      node.classList.add(...(kind === "choice" ? ["product"] : hasPictures ? ["pictured"] : []));
+      if (kind === "choice") {
+        node.append(...product(step.shown[place]));
+        node.classList.add("product");
+      } else node.append(content(study.options[step.shown[place]]));
       const rank = state.picks.indexOf(place);
       if (picksMore) node.setAttribute("aria-pressed", String(rank >= 0));
       const badge = rank < 0 ? "" : kind === "ranking" ? String(rank + 1) : kind === "best-worst" ? said("marked_best") : "";
@@ -404,7 +397,7 @@
 
   function rating(step, title, part) {
     const two = made("ul", {className: "shown"}, ...step.order.map((place) =>
-      made("li", {}, ...content(study.options[step.shown[place]]).filter((one) => one !== null))));
+      made("li", {}, content(study.options[step.shown[place]]))));
     const steps = Array.from({length: study.scale.steps}, (_, k) => k + 1);
     const ends = {1: study.scale.low, [study.scale.steps]: study.scale.high};
     const scale = made("div", {className: "scale", role: "group", "aria-label": title}, ...steps.map((value) => {

@@ -72,7 +72,7 @@ function sharedBy(study) {
   // ---- the answers of somebody as text
   function cellsOf(state, plan, row) {
     const step = plan.steps[row.step], {picks} = row;
-    const label = (place) => study.options[step.shown[place]].label;
+    const label = (place) => study.options[step.shown[place]];
     const inOrder = study.kind === "choice" ? [] : step.order.map(label);
     const padded = (labels) => Array.from({length: study.size}, (_, k) => labels[k] ?? "");
     const passed = step.part !== "catch" ? "" : picks[0] === step.answer ? "1" : "0";

@@ -104,7 +104,7 @@ app.add_typer(field, name="field")
 app.add_typer(cache, name="cache")
 for _group, _name, _command, _line in (
     (field, "make", command_signatures.field_make, "Write a questionnaire as one HTML file."),
-    (field, "export", command_signatures.field_export, "Export a study to jsPsych or PsychoPy."),
+    (field, "export", command_signatures.field_export, "Export a study to jsPsych."),
     (field, "collect", command_signatures.field_collect, "Merge the answers of all respondents."),
     (cache, "info", command_signatures.cache_info, "Show the folder and size of the cache."),
     (

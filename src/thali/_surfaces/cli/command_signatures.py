@@ -34,15 +34,6 @@ _Report = Annotated[
     ),
 ]
 
-_Slides = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Write one slide (16:9, PNG and SVG) for each result that has a figure.",
-        show_default=False,
-    ),
-]
-
 
 def _select_typed_options(typed: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were typed, by option name."""
@@ -91,7 +82,6 @@ def fit(
     tables: Tables = None,
     pictures: Pictures = None,
     report: _Report = None,
-    slides: _Slides = None,
     title: Title = "",
     author: Author = "",
     question: Question = "",
@@ -109,9 +99,7 @@ def fit(
         typed_options = _select_typed_options(typed)
         formats = parse_formats(tables, pictures, out)
         cover = {"title": title, "author": author, "question": question}
-        run_fit(
-            terminal, data, model, typed_options, out, overwrite, formats, report, cover, slides
-        )
+        run_fit(terminal, data, model, typed_options, out, overwrite, formats, report, cover)
 
 
 _Job = Annotated[
@@ -157,7 +145,6 @@ def report(
             show_default="report.html in the folder",
         ),
     ] = None,
-    slides: _Slides = None,
     title: Title = "",
     author: Author = "",
     question: Question = "",
@@ -166,9 +153,7 @@ def report(
     with plain_messages() as terminal:
         from .commands.report import run_report
 
-        run_report(
-            terminal, results, out, {"title": title, "author": author, "question": question}, slides
-        )
+        run_report(terminal, results, out, {"title": title, "author": author, "question": question})
 
 
 def show(
@@ -544,11 +529,14 @@ DesignToAsk = Annotated[
     Path,
     typer.Argument(
         metavar="DESIGN",
-        help="A text file with one option or picture per line, a folder of pictures, a table with"
-        " the columns 'option' and 'picture', or a design (its table, or the folder given to"
-        " thali design --out).",
+        help="A text file with one option per line, a table with the column 'option', or a design"
+        " (its table, or the folder given to thali design --out).",
         show_default=False,
     ),
+]
+PageFile = Annotated[
+    Path,
+    typer.Option(metavar="FILE", help="The HTML file, such as study.html.", show_default=False),
 ]
 QuestionKind = Annotated[
     str | None,
@@ -577,16 +565,12 @@ _FIELD_OPTION_NAMES = {
     "title": "title",
     "random_seed": "seed",
     "design": "DESIGN",
-    "to": "to",
 }
 
 
 def field_make(
     design: DesignToAsk,
-    out: Annotated[
-        Path,
-        typer.Option(metavar="FILE", help="The HTML file, such as study.html.", show_default=False),
-    ],
+    out: PageFile,
     kind: QuestionKind = None,
     title: PageTitle = None,
     study: StudyFile = None,
@@ -601,26 +585,17 @@ def field_make(
 
 def field_export(
     design: DesignToAsk,
-    to: Annotated[
-        str,
-        typer.Option(
-            metavar="TOOL", help="Target program: jspsych or psychopy.", show_default=False
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the files.", show_default=False)
-    ],
+    out: PageFile,
     kind: QuestionKind = None,
     title: PageTitle = None,
     study: StudyFile = None,
     seed: TaskSeed = 0,
 ) -> None:
-    """Export the study to jsPsych or PsychoPy."""
+    """Export a study to jsPsych: one HTML file."""
     with plain_messages(OptionWords.from_names(_FIELD_OPTION_NAMES)):
         from .commands.field import export_study
 
-        settings = {"kind": kind, "title": title, "study": study, "random_seed": seed}
-        export_study(design, to, out, settings)
+        export_study(design, out, kind, title, study, seed)
 
 
 def field_collect(

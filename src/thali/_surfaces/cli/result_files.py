@@ -12,31 +12,30 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from thali._inference.checksummed_files import describe_write_error, write_together
-from thali._labels import format_plural, shorten
+from thali._labels import shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
 
 from ..figure_files import PICTURE_FORMATS, Figures
-from .terminal_messages import Terminal, notify
+from .terminal_messages import notify
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
 
-def check_folder(folder: Path, option: str = "--out") -> Path:
+def check_folder(folder: Path) -> Path:
     """Raise if a folder cannot be written; return its nearest existing ancestor."""
     existing_folder = folder
     while not existing_folder.is_dir():
         if existing_folder.exists():
             raise ArgumentError(
-                f"{option} requires a folder; {existing_folder} is a file. Choose another name."
+                f"--out requires a folder; {existing_folder} is a file. Choose another name."
             )
         existing_folder = existing_folder.parent
     if not os.access(existing_folder, os.W_OK):
         raise ArgumentError(
-            f"{option}: no permission to write to the folder {existing_folder}. Choose another"
-            " folder."
+            f"--out: no permission to write to the folder {existing_folder}. Choose another folder."
         )
     return existing_folder
 
@@ -156,18 +155,6 @@ def write_pictures(
     if written_images:
         write_files(folder, written_images)
     return list(written_images)
-
-
-def write_slides(findings: Findings, folder: Path, terminal: Terminal, subtitle: str) -> None:
-    """Write a slide for each finding with a picture to a folder."""
-    from ..slides import build_slides, draw_slides
-
-    slide_list = build_slides(findings, terminal.words, subtitle)
-    if not slide_list:
-        notify("no result has a picture, so no slides were written.")
-        return
-    write_files(folder, draw_slides(slide_list))
-    notify(f"wrote {format_plural(len(slide_list), 'slide')} to the folder '{folder}'.")
 
 
 def write_files(folder: Path, content_by_name: Mapping[str, bytes | memoryview]) -> None:

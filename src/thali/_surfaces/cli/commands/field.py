@@ -1,13 +1,16 @@
 """`thali field`: questionnaires as web pages, and tables of their answers."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from thali._inference.checksummed_files import atomic_write
 from thali.errors import ArgumentError
 
-from ..result_files import check_folder, format_csv, write_files
+from ..result_files import check_folder, format_csv
 from ..terminal_messages import notify
+
+if TYPE_CHECKING:
+    from thali._field.questionnaire_page import QuestionnairePage
 
 
 def make_questionnaire(
@@ -22,25 +25,30 @@ def make_questionnaire(
     from thali._field.questionnaire_page import build_page
 
     _check_file(out_file)
-    page = build_page(design, question_kind, title, None, study, seed)
-    out_file.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(out_file, page.text.encode())
-    print(page.sentence)
+    _write_page(out_file, build_page(design, question_kind, title, None, study, seed))
     notify(
         f"wrote {out_file}; send it to respondents or put it on a server. Merge the returned files"
         " with thali field collect FOLDER."
     )
 
 
-def export_study(design: Path, program: str, out_folder: Path, settings: dict[str, Any]) -> None:
-    """Write the study's files for jsPsych or PsychoPy; print what it asks."""
-    from thali._field.experiment_export import build_export
+def export_study(
+    design: Path,
+    out_file: Path,
+    question_kind: str | None,
+    title: str | None,
+    study: Path | None,
+    seed: int,
+) -> None:
+    """Write the study of a design as a page for jsPsych; print what it asks."""
+    from thali._field.experiment_export import build_jspsych_page
 
-    check_folder(out_folder)
-    export = build_export(design, program, words=None, **settings)
-    write_files(out_folder, export.files)
-    print(export.sentence)
-    notify(f"wrote {', '.join(sorted(export.files))} to the folder '{out_folder}'.")
+    _check_file(out_file)
+    _write_page(out_file, build_jspsych_page(design, question_kind, title, None, study, seed))
+    notify(
+        f"wrote {out_file}, which loads jsPsych 8 from unpkg.com. Merge the returned files with"
+        " thali field collect FOLDER."
+    )
 
 
 def collect_answers(folder: Path, out_file: Path | None) -> None:
@@ -56,6 +64,13 @@ def collect_answers(folder: Path, out_file: Path | None) -> None:
     print(collected)
     if out_file is not None:
         notify(f"wrote {out_file}; analyse it with thali fit {out_file}.")
+
+
+def _write_page(out_file: Path, page: "QuestionnairePage") -> None:
+    """Write a page to a file, whose folder is created if needed; print what it asks."""
+    out_file.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write(out_file, page.text.encode())
+    print(page.sentence)
 
 
 def _check_file(out_file: Path) -> None:

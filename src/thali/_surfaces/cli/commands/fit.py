@@ -24,11 +24,9 @@ from ..model_options import index_options, select_table_arguments
 from ..option_parsers import parse_option
 from ..result_files import (
     build_model_file,
-    check_folder,
     check_output_folder,
     write_findings,
     write_model,
-    write_slides,
     write_with_fallback,
 )
 from ..terminal_messages import INTERRUPTED, Terminal, list_report_hints, notify
@@ -54,7 +52,6 @@ def run_fit(
     formats: Sequence[str] = ("csv",),
     page: Path | None = None,
     cover: dict[str, str] = NO_COVER,
-    slides: Path | None = None,
 ) -> None:
     """Fit a model to data; print the results, and write them to `out`."""
     if model_name is not None:
@@ -68,7 +65,7 @@ def run_fit(
         read_arguments = _parse_table_arguments(terminal, typed)
     else:
         request = request_model(terminal, spec, alias, typed, None)
-    _check_destinations(out, slides)
+    check_output_folder(out)
     check_report(page, cover)
     named_data = find_data(data_name)
     if request is None:
@@ -85,11 +82,11 @@ def run_fit(
     model = _build_model(request, data)
     settings = model._complete_settings(data, request.settings(named_data, data))
     command = {"data_name": data_name, "model_name": model_name, "typed": typed}
-    command |= _list_file_arguments(formats, page, cover, slides)
+    command |= _list_file_arguments(formats, page, cover)
     # a job that exists is compared with this fit when it is opened
     if not (request.has_cores and out is not None and (out / JOB).exists()):
         refuse_other_results(out, "fit", command)
-    output = FitOutput(command, build_job_note("fit", command), out, overwrite, page, slides)
+    output = FitOutput(command, build_job_note("fit", command), out, overwrite, page)
     _fit_model(terminal, request, model, data, output)
     if model._interrupted_:
         _report_early_stop(model, out)
@@ -109,25 +106,22 @@ def run_fit(
 
 
 class FitOutput(NamedTuple):
-    """Files that a fit writes: folder, formats, report, slides; and its command."""
+    """Files that a fit writes: folder, formats, report; and its command."""
 
     command: dict[str, Any]  # the arguments of `run_fit` that repeat it
     note: dict[str, Any]  # the command as a job stores it
     folder: Path | None
     overwrite: bool
     page: Path | None
-    slides: Path | None
 
 
 def _list_file_arguments(
-    formats: Sequence[str], page: Path | None, cover: dict[str, str], slides: Path | None
+    formats: Sequence[str], page: Path | None, cover: dict[str, str]
 ) -> dict[str, Any]:
     """Return the output arguments of `run_fit`, with absolute paths."""
     arguments: dict[str, Any] = {"formats": list(formats)}
     if page is not None:
         arguments |= {"page": page.absolute(), "cover": cover}
-    if slides is not None:
-        arguments["slides"] = slides.absolute()
     return arguments
 
 
@@ -153,13 +147,6 @@ def _parse_for_any_model(options: list[Option], text: Any) -> Any:
             continue
     # the error that lists the most words
     return parse_option(max(options, key=lambda option: len(option.words)), text)
-
-
-def _check_destinations(out_folder: Path | None, slides: Path | None) -> None:
-    """Raise DataError if an output folder cannot be written."""
-    check_output_folder(out_folder)
-    if slides is not None:
-        check_folder(slides, "--slides")
 
 
 def _request_kind_model(
@@ -238,9 +225,7 @@ def _write_results(
     output: FitOutput,
     figures: Figures,
 ) -> None:
-    """Write folder, report and slides of a fit, as far as requested."""
-    from ...html_report import describe_fit
-
+    """Write folder and report of a fit, as far as requested."""
     if output.folder is not None:
         _write_folder(model, findings, output.folder, output, figures)
     if output.page is not None:
@@ -254,8 +239,6 @@ def _write_results(
         write_report(
             model, output.page, repeated_command, terminal, settings, figures, cover, data_names
         )
-    if output.slides is not None:
-        write_slides(findings, output.slides, terminal, describe_fit(model))
 
 
 def _write_folder(

@@ -14,7 +14,6 @@ from thali.errors import ArgumentError, DataError
 
 from ..data_loading import NamedData, find_data
 from ..model_options import LEADERBOARD
-from ..result_files import check_folder, write_slides
 from ..terminal_messages import Terminal, notify
 from .fit_request import request_model
 from .resume_status import JOB, find_command, format_command, list_data_names
@@ -38,13 +37,8 @@ def run_report(
     results_path: Path,
     out_file: Path | None,
     cover: dict[str, str] = NO_COVER,
-    slides: Path | None = None,
 ) -> None:
-    """Write the report (and slides) of the results in a folder or file."""
-    from ...report import compute_findings, describe_subject
-
-    if slides is not None:
-        check_folder(slides, "--slides")
+    """Write the report of the results in a folder or file."""
     report_file = out_file
     if report_file is None and results_path.is_dir():
         report_file = results_path / "report.html"
@@ -62,13 +56,6 @@ def run_report(
         cover=cover,
         data_names=saved_results.names,
     )
-    if slides is not None:
-        write_slides(
-            compute_findings(saved_results.subject, saved_results.settings),
-            slides,
-            terminal,
-            describe_subject(saved_results.subject),
-        )
 
 
 class SavedResults(NamedTuple):

@@ -14,7 +14,6 @@ from thali._model.model_spec import Option
 from thali._number_format import format_percent
 from thali.errors import DataError
 
-from ...slides import is_slide
 from ..result_files import parse_stored_formats
 from ..terminal_messages import notify
 
@@ -24,13 +23,13 @@ JOB = "job"  # in the folder of the results
 DATA_NAMED = "data"  # what the app calls the data, for which there is no option
 COVER: tuple[str, ...] = ("title", "author", "question", DATA_NAMED)  # of a report
 COMMAND = "command.json"  # in the folder of a fit without chains, which has no job
-# arguments of a command that writes a report, or slides
-_REPORT_ARGUMENTS = {"page", "cover", "slides"}
+# arguments of a command that writes a report
+_REPORT_ARGUMENTS = {"page", "cover"}
 # Types of the arguments in the note of each command.
 _SHARED_ARGUMENTS = {"data_name": str, "typed": dict, "formats": list}
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "fit": _SHARED_ARGUMENTS
-    | {"model_name": str | None, "page": Path | None, "cover": dict | None, "slides": Path | None},
+    | {"model_name": str | None, "page": Path | None, "cover": dict | None},
     "compare": _SHARED_ARGUMENTS | {"models": str | None, "own": dict},
 }
 OVERWRITE = Option("overwrite", "Replace an existing job.", bool)
@@ -83,18 +82,11 @@ def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
     if "formats" in arguments:
         arguments["formats"] = parse_stored_formats(arguments["formats"])
     report_file = arguments.get("page")
-    slides_folder = arguments.get("slides")
     if report_file is not None and not _may_write_report(report_file, out_folder):
         arguments["page"] = out_folder / "report.html"
         notify(
             f"the report is written to {arguments['page']}, because {report_file} is another file,"
             " which must not be replaced."
-        )
-    if slides_folder is not None and not _may_write_slides(slides_folder, out_folder):
-        arguments["slides"] = out_folder / "slides"
-        notify(
-            f"the slides are written to {arguments['slides']}, because {slides_folder} contains"
-            " other files."
         )
     if (start_folder := out_folder / command_record["folder"]).is_dir():
         if start_folder.samefile(Path.cwd()):
@@ -111,24 +103,11 @@ def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
 def _may_write_report(report_file: Path, job_folder: Path) -> bool:
     """Return whether a job may write its report to this file."""
     # It may write to its own folder, create a file, or replace a report by thali.
-    return _is_inside_or_new(report_file, job_folder) or (
-        report_file.is_file() and _THALI_MARK in report_file.read_bytes()[:1000]
-    )
-
-
-def _may_write_slides(slides: Path, job_folder: Path) -> bool:
-    """Return whether a job may write its slides to this folder."""
-    # The folder must be inside the folder of the job, new, or contain only slides.
-    if _is_inside_or_new(slides, job_folder):
+    if report_file.resolve().is_relative_to(job_folder.resolve()):
         return True
-    return slides.is_dir() and all(
-        is_slide(path.name) and path.is_file() for path in slides.iterdir()
-    )
-
-
-def _is_inside_or_new(path: Path, job_folder: Path) -> bool:
-    """Return whether a path is inside the job folder, or does not exist yet."""
-    return path.resolve().is_relative_to(job_folder.resolve()) or not os.path.lexists(path)
+    if not os.path.lexists(report_file):
+        return True
+    return report_file.is_file() and _THALI_MARK in report_file.read_bytes()[:1000]
 
 
 def _match_parameters(arguments: Any, type_by_name: Mapping[str, Any]) -> bool:
