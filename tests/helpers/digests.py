@@ -234,12 +234,10 @@ MORE = {
         )
     },
     "product-classes, none": SmallModelCase(
-        th.ProductClasses, _with_none, small_models.summarise_worths, small_models.PRODUCTS
+        th.ProductClasses, _with_none, _first_column, small_models.PRODUCTS
     ),
     "multinomial-logit, none": SmallModelCase(th.MultinomialLogit, _with_none, _first_column, {}),
-    "hierarchical-logit, none": SmallModelCase(
-        th.HierarchicalLogit, _with_none, small_models.summarise_worths
-    ),
+    "hierarchical-logit, none": SmallModelCase(th.HierarchicalLogit, _with_none, _first_column),
     "latent-class-logit, none": SmallModelCase(
         partial(th.LatentClassLogit, classes=2), _with_none, _first_column, small_models.ONCE
     ),

@@ -276,11 +276,6 @@ def estimate_similarity(model):
     return model.estimate().similarity.to_numpy()
 
 
-def summarise_worths(model):
-    """Return the posterior means in a model's summary."""
-    return model.summary()["mean"].to_numpy()
-
-
 def _build_tree(data):
     """Return a tree of the data's options in two groups."""
     return th.Tree.from_groups({"left": ["a", "b"], "right": list(data[0].labels[2:])})
