@@ -33,7 +33,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
         "Latent classes, largest first",
         "P(occupied)",
         "class_agreement",
-        "Spread between classes",
+        "Spread between respondents",
     ):
         assert sentence in result.out
     written = {path.name for path in (folder / "found").iterdir()}
@@ -96,7 +96,7 @@ def test_models_of_people_are_compared_by_people_left_out(done, uncompiled):
         ),
         (
             ["numbers", "--people", "classes:2"],
-            ("--people", "got classes", "2"),
+            ("--people", "got LatentClasses", "2"),
         ),
     ],
 )
