@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import thali as th
@@ -52,6 +53,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "bradley-terry-luce, classes": {"pictures": ("predictions", "trace")},
     "bradley-terry-luce, groups": {"pictures": ("predictions", "trace")},
     "elimination-by-aspects": {},
+    "elimination-by-aspects, choices": {},
     "elimination-by-aspects, covariates": {},
     "elimination-by-aspects, maximum likelihood": {
         "has_chains": False,
@@ -79,8 +81,27 @@ _PEOPLE = SmallModelCase(
 )
 
 
+
+def _aged_answers():
+    """Comparisons of four respondents, and how old each is."""
+    rows = [
+        (f"p{k}", 20 + 10 * k, a, b, (a, b)[(k + n) % 2])
+        for k in range(4)
+        for n, (a, b) in enumerate(("ab", "bc", "ac"))
+    ]
+    frame = pd.DataFrame(rows, columns=["who", "age", "first", "second", "chosen"])
+    return (th.PairedComparisons.from_trials(frame, respondent="who"),)
+
+
 TINY = {name: Tiny(**vars(SMALL_MODELS[name]), **special) for name, special in _SPECIAL.items()}
 TINY["bradley-terry-luce, people"] = Tiny(**vars(_PEOPLE))
+TINY["bradley-terry-luce, aged individuals"] = Tiny(
+    partial(th.BradleyTerryLuce, people=th.people.Individuals(by=["age"])),
+    _aged_answers,
+    SMALL_MODELS["bradley-terry-luce, individuals"].predict,
+    SMALL_MODELS["bradley-terry-luce, individuals"].run,
+    pictures=("ranks", "predictions", "individuals", "trace"),
+)
 TINY["bradley-terry-luce, best and worst"] = Tiny(
     partial(th.BradleyTerryLuce, best_worst="reversed"),
     best_and_worst,
