@@ -22,7 +22,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-import latent_class_worths
 import leaderboard_effective_draws
 import numpy as np
 import pandas as pd
@@ -50,11 +49,6 @@ def comparisons(n: int) -> tuple[Any, ...]:
 def battles(n: int) -> tuple[Any, ...]:
     """Two hundred for each of n options."""
     return (leaderboard_effective_draws.simulated(n, 200 * n),)
-
-
-def of_people(number: int) -> tuple[Any, ...]:
-    """Of so many people in two classes."""
-    return (latent_class_worths.people(1, number)[0],)
 
 
 def rows(size: tuple[int, int, int]) -> tuple[Any, ...]:
@@ -150,11 +144,6 @@ PROBLEMS = {
     ),
     "additive clustering, objects": Problem(th.AdditiveClustering, similarities, (8, 16, 30, 60)),
     "triplets, objects": Problem(th.AdditiveClustering, triplets, (12, 30, 60, 100)),
-    "worths of latent classes, people": Problem(
-        lambda: th.BradleyTerryLuce(people=th.people.LatentClasses(2)),
-        of_people,
-        (20, 60, 200, 800),
-    ),
     "Plackett-Luce, rows and covariates": Problem(
         th.PlackettLuceRegression, rows, ((100, 4, 3), (150, 10, 3), (300, 30, 2), (2_000, 10, 3))
     ),
@@ -246,7 +235,7 @@ def main(
         problem = PROBLEMS[name]
         for place, size in enumerate(problem.sizes[:sizes]):
             forecast = forecast_of(problem.make(), problem.data(size))
-            # an approximation has none, nor have worths of latent classes
+            # an approximation has none
             least, longest = (math.nan, math.nan) if forecast is None else forecast[:2]
             words = f"{name:<46} {size!s:>14} {least:15.1f} {longest:6.0f}"
             if least > most:

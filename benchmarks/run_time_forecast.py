@@ -74,8 +74,8 @@ def measured(name: str, place: int, seconds: float = 3.0) -> Sweeps:
     return Sweeps(forecast, taken)
 
 
-# no sweeps, no forecast, or a choice of methods
-WITHOUT = ("latent-class", "latent classes", "multinomial", "smc", "sparse logit, rows")
+# no sweeps, or a choice of methods
+WITHOUT = ("latent-class", "multinomial", "smc", "sparse logit, rows")
 
 
 def names() -> list[str]:

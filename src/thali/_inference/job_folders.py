@@ -522,8 +522,8 @@ def _is_valid_index(index: Mapping[str, Any]) -> bool:
     if is_fit:
         draw_counts += index["recorded"]
         file_entries.append(index.get("state"))
-    else:
-        file_entries.append(index.get("source"))
+    elif index.get("source") is not None:
+        file_entries.append(index["source"])
     if not all(isinstance(count, int) for count in draw_counts):
         return False
     return all(

@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from thali.errors import DataError
 
 from .array_dict_encoding import Arrays, decode_npz, encode_npz
-from .job_folders import JobFolder, lock_folder, read_entry, read_index, refuse_altered_job
+from .job_folders import INDEX, JobFolder, lock_folder, read_entry, read_index, refuse_altered_job
 from .progress_display import Progress
 
 Record = dict[Any, Any]
@@ -34,12 +34,12 @@ class PartsFolder(JobFolder):
     ----------
     path, stamp, random_seed
         As in `JobFolder`.
-    source : mapping of arrays
+    source : mapping of arrays, optional
         Stored with the records.
     """
 
     def __init__(
-        self, path: Any, stamp: Mapping[str, Any], random_seed: Any, source: Arrays
+        self, path: Any, stamp: Mapping[str, Any], random_seed: Any, source: Arrays | None = None
     ) -> None:
         # of finished parts and of failed ones, which have an "error"
         self.records: dict[str, Record] = {}
@@ -64,7 +64,10 @@ class PartsFolder(JobFolder):
 
     def __exit__(self, error_class: Any, *exception: Any) -> None:
         try:
-            if self._new or (error_class is None and self._source_entry is None):
+            lacks_source = self._source is not None and self._source_entry is None
+            if self._new or (
+                error_class is None and (lacks_source or not (self.path / INDEX).exists())
+            ):
                 self._write()
         finally:
             self.close()
@@ -92,7 +95,7 @@ class PartsFolder(JobFolder):
                         f"parts-{self._file_number:05d}.json", json.dumps(self._new).encode()
                     )
                 )
-            if self._source_entry is None:
+            if self._source is not None and self._source_entry is None:
                 self._source_entry = self._write_file("source.npz", encode_npz(self._source))
             n_finished, n_planned = self._count_finished(), Counter(self._part_groups.values())
             progress = {"done": n_finished.total(), "total": n_planned.total(), "unit": self._unit}
@@ -107,9 +110,10 @@ class PartsFolder(JobFolder):
     def _load_index(self, index: Mapping[str, Any]) -> None:
         """Load the records that an earlier process stored."""
         self.records = _read_records(self.path, index)
-        with suppress(DataError):  # a damaged source is written again
-            read_entry(self.path, index["source"])
-            self._source_entry = index["source"]
+        if index["source"] is not None:
+            with suppress(DataError):  # a damaged source is written again
+                read_entry(self.path, index["source"])
+                self._source_entry = index["source"]
         if self._segments:
             self._file_number = int(Path(self._segments[-1]["file"]).stem.rpartition("-")[2])
 
@@ -123,15 +127,16 @@ def run_serially(run: Callable[[Task], Any], tasks: list[Task]) -> Iterator[tupl
 class Batch(Generic[Task]):
     """Tasks of which only those without a stored record are run.
 
-    `record` makes a record of a task and of the outcome of `run`, which raises KeyboardInterrupt
-    after Ctrl-C. `folder` belongs to the job, if there is one.
+    `record` makes a record of a task and of the outcome of `run`; by default the outcome is the
+    record. `run` raises KeyboardInterrupt after Ctrl-C. `folder` belongs to the job, if there is
+    one.
     """
 
     tasks: list[Task]
     key: Callable[[Task], str]
     run: Callable[[Task], Any]
-    record: Callable[[Task, Any], Record]
-    folder: PartsFolder | None
+    record: Callable[[Task, Any], Record] | None = None
+    folder: PartsFolder | None = None
 
     def __post_init__(self) -> None:
         self.records: dict[str, Record] = {}
@@ -143,7 +148,9 @@ class Batch(Generic[Task]):
         self,
         progress: Progress,
         get_seconds: Callable[[Record], float],
-        run_tasks: Callable[[Callable[[Task], Any], list[Task]], Iterator[tuple[int, Any]]],
+        run_tasks: Callable[
+            [Callable[[Task], Any], list[Task]], Iterator[tuple[int, Any]]
+        ] = run_serially,
         before_run: Callable[[list[Task]], None] | None = None,
     ) -> bool:
         """Run the unfinished tasks and store their records; return whether Ctrl-C stopped it.
@@ -173,7 +180,10 @@ class Batch(Generic[Task]):
         self, task: Task, outcome: Any, get_seconds: Callable[[Record], float]
     ) -> None:
         """Store the record of a task's result, also in the job folder."""
-        record, key = self.record(task, outcome), self.key(task)
+        record = outcome
+        if self.record is not None:
+            record = self.record(task, outcome)
+        key = self.key(task)
         self.records[key] = record
         if self.folder is not None:
             self.folder.add(key, record, get_seconds(record))
@@ -184,7 +194,7 @@ class JobParts(NamedTuple):
 
     stamp: dict[str, Any]
     records: dict[str, Record]
-    source: Arrays
+    source: Arrays  # empty where the job keeps none
 
 
 def read_parts(path: Path) -> JobParts:
@@ -198,8 +208,10 @@ def read_parts(path: Path) -> JobParts:
             raise DataError(
                 f"The job '{path}' is a fit, not a comparison; give the folder of a comparison."
             )
+        source_entry, source_arrays = index["source"], {}
         with refuse_altered_job(path):
-            source_arrays = decode_npz(read_entry(path, index["source"]))
+            if source_entry is not None:
+                source_arrays = decode_npz(read_entry(path, source_entry))
             return JobParts(index["stamp"], _read_records(path, index), source_arrays)
 
 
