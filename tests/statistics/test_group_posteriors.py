@@ -43,7 +43,7 @@ from thali._aspects.group_state import (
 from thali._aspects.kernel_operations import log_likelihood, select_cache
 from thali._aspects.populations.group_chains import GroupChain, sample_group_states
 from thali._aspects.populations.several_groups import sample_base
-from thali.testing import exact
+from thali._testing import exact
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 

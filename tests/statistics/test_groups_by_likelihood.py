@@ -43,8 +43,8 @@ from thali._aspects.populations.several_groups import (
     build_group_constant,
     run_ladders,
 )
+from thali._testing import exact
 from thali.likelihoods import Elimination, MostSimilarPair
-from thali.testing import exact
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 LAPSE = 0.05

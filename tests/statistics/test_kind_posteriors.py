@@ -43,7 +43,7 @@ from thali._aspects.populations.latent_classes import (
     sample_prior_classes,
 )
 from thali._aspects.samplers.evidence_chains import build_ladders
-from thali.testing import exact
+from thali._testing import exact
 
 OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements
 EVERY = (

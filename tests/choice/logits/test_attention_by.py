@@ -30,8 +30,8 @@ from thali._choice.logits.hierarchical_sweep import (
     initialise_state,
 )
 from thali._people.respondent_columns import RespondentCovariates
+from thali._testing import exact
 from thali.errors import ArgumentError, DataError
-from thali.testing import exact
 
 LOOKING = np.array([[1.0, -1.2, 0.3], [1.0, 0.4, -1.1], [1.0, 0.8, 0.8]])
 OWNED = np.eye(2)

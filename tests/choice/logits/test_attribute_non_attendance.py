@@ -46,8 +46,8 @@ from thali._data.experiments.product_encoding import add_constants
 from thali._inference.markov_chains import run_chains
 from thali._inference.random_seeds import spawn_generators
 from thali._people.respondent_columns import RespondentCovariates
+from thali._testing import exact
 from thali.errors import ArgumentError, DataError
-from thali.testing import exact
 
 # Three attributes: one of two coefficients, one of one with a sign, one of one; the fifth is an
 # interaction.
