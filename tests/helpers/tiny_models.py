@@ -1,7 +1,7 @@
 """Every model of thali on data of a few rows with a budget of a few draws: a new model adds its row
 to `TINY`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -11,6 +11,11 @@ import pytest
 import thali as th
 from helpers.digests import best_and_worst
 from thali._testing.small_models import SMALL_MODELS, SmallModelCase
+
+# argument of `fit` -> argument of the constructor of classifiers
+_CONSTRUCTOR_ARGUMENTS = {name: name for name in ("draws", "tune", "chains")} | {
+    "random_seed": "random_state"
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +39,31 @@ class Tiny(SmallModelCase):
     has_chains: bool = True
     keeps_beginning: bool = True
     pictures: tuple[str, ...] | None = None
+
+    def model(self) -> Any:
+        """The model, not fitted, with the short run of a classifier."""
+        model = self.make()
+        parameters = model.get_params()
+        taken = {
+            parameter: self.run[name]
+            for name, parameter in _CONSTRUCTOR_ARGUMENTS.items()
+            if name in self.run and parameter in parameters
+        }
+        return model.set_params(**taken)
+
+    def fit(self, model: Any, data: Any = None, **run: Any) -> Any:
+        """The model after a fit to these data, or to its own, with the short run."""
+        parameters = model.get_params()
+        taken = {
+            name: value
+            for name, value in (self.run | run).items()
+            if _CONSTRUCTOR_ARGUMENTS.get(name) not in parameters
+        }
+        return model.fit(*(self.data() if data is None else data), **taken)
+
+    def build_fitted(self, **run: Any) -> Any:
+        """The model after a fit, with other settings of the run."""
+        return SmallModelCase.build_fitted(replace(self, run=self.run | run))
 
 
 # by the name of the spec, with what is special behind a comma
@@ -79,7 +109,6 @@ _PEOPLE = SmallModelCase(
     SMALL_MODELS["bradley-terry-luce"].predict,
     SMALL_MODELS["bradley-terry-luce"].run,
 )
-
 
 
 def _aged_answers():
