@@ -3,6 +3,7 @@ truncation."""
 
 import json
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -142,11 +143,10 @@ SHORT = {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}
 @pytest.mark.parametrize("name", SMALLEST)
 def test_same_seed_same_draws_as_ever(name):
     row = SMALLEST[name]
+    row = replace(row, run={word: SHORT.get(word, value) for word, value in row.run.items()})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = row.build_fitted(
-            **{word: SHORT.get(word, value) for word, value in row.run.items()}
-        )
+        model = row.build_fitted()
     found, kept = digests_of(model, row), DIGESTS[name]
     assert found.keys() == kept.keys() and all(is_same(found[key], kept[key]) for key in kept)
 

@@ -1,4 +1,4 @@
-"""Correctness checks of samplers, for thali's samplers and likelihoods and for yours.
+"""Correctness checks of models and likelihoods, for thali's and for yours.
 
 Experimental: names and arguments may change in a later version.
 
@@ -6,8 +6,6 @@ Experimental: names and arguments may change in a later version.
   data, fit, and rank the parameters among the draws.
 - `check`: compare a custom likelihood (`thali.likelihoods.Custom`) with its definition, by the
   transition matrices of the moves and by a joint-distribution test.
-- `exact`: follow all outcomes of every random draw of the real code, and check that the posterior
-  is invariant.
 """
 
 import lazy_loader

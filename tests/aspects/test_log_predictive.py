@@ -150,6 +150,7 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
     else:
         models = {
             "two": th.BradleyTerryLuce(people=th.people.LatentClasses(2)),
+            "individuals": th.BradleyTerryLuce(people=th.people.Individuals()),
             "guess": Guess(),
             "one": th.EliminationByAspects("unique"),
         }

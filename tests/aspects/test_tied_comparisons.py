@@ -6,7 +6,7 @@ from helpers.problems import random_comparisons, with_ties
 from helpers.sentences import refused
 
 import thali as th
-from thali.errors import ArgumentError
+from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -81,6 +81,8 @@ def test_ties_that_cannot_be_modelled_are_refused():
     assert half.maximum_likelihood.weights().equals(
         half.fit(DATA.without_ties("half")).maximum_likelihood.weights()
     )
+    with refused(DataError, "comparisons", "without_ties"):
+        th.likelihoods.Elimination().check(th.priors.IndianBuffet(), DATA)
     likelihood = th.likelihoods.Elimination(ties=True)
     with refused(ArgumentError, "weight_prior", "0.5"):
         th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, weight_prior=(0.3, 1.0)).fit(

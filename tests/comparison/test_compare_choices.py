@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused
+from helpers.sentences import refused, warned
 from helpers.short_comparisons import sentences
 
 import thali as th
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, DataWarning
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}
 OPTIONS = list("abcde")
@@ -166,6 +166,19 @@ def test_people_are_left_out_of_comparisons_as_of_choices():
         ),
     )
     assert found.loc["BTL", "respondents"] == 12 and found.loc["BTL", "tasks"] == 36
+
+
+def test_covariates_do_not_count_where_people_are_left_out():
+    prices = pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
+    data = judged().with_option_covariates(prices)
+    with warned(DataWarning, "'price'"):
+        th.compare(
+            {"mine": th.BradleyTerryLuce("maximum-likelihood")},
+            data,
+            leave_out="respondent",
+            folds=2,
+            **QUIET,
+        )
 
 
 @pytest.mark.parametrize(

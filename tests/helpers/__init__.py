@@ -5,8 +5,7 @@ Data and problems with known answers:
   `product_class_cases`: posteriors known
 - `additive_quadrature`, `product_class_brute_force`: where two of these posteriors come from
 - `best_worst_data`, `experiment_data`, `plackett_luce_data`: data that several tests fit
-- `problems`, `set_problems`, `triplet_problems`, `group_problems`, `kind_problems`: data, model and
-  state of samplers
+- `problems`, `set_problems`, `triplet_problems`: data, model and state of samplers
 - `likelihood_rows`: every likelihood once, with data, a state and a naive log-likelihood
 - `tree_cases`, `phylogenetic_trees`: trees of options
 - `real_data`: the one door to the folder of real data
@@ -14,8 +13,8 @@ Data and problems with known answers:
 Models without a fit, or with a short one:
 - `all_drawn`: all variables of a fit of latent features
 - `tiny_models`: every model on a few rows, fitted for a few draws; a new model adds its row here
-- `additive_fits`, `elimination_fits`, `people_fits`, `posterior_cases`, `product_class_fits`:
-  models with made-up draws
+- `additive_fits`, `elimination_fits`, `posterior_cases`, `product_class_fits`: models with made-up
+  draws
 - `drawn_similarities`, `similarity_columns`: made-up draws as pictures and estimates read them
 - `classifier_runs`: fits of classifiers, whose constructor and `fit` share the settings of a run
 - `additive_runs`, `plackett_luce_runs`, `sparse_logit_runs`: chains without a model around them

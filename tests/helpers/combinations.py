@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from helpers.experiment_data import simulate_experiment
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.registry import SPECS
-from thali._testing.small_models import simulate_experiment
 
 PEOPLE = [f"p{k}" for k in range(4)]
 SEX = dict(zip(PEOPLE, ("women", "men", "women", "men"), strict=True))

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
+from helpers.experiment_data import simulate_experiment
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.registry import SPECS
 from thali._testing import small_models
@@ -68,7 +69,7 @@ def _with_none():
     """The experiment, in which a fourth alternative is none of the products."""
     rows = []
     for k, (task, products) in enumerate(
-        small_models.simulate_experiment(4, 3, seed=4).groupby(["id", "task"], sort=False)
+        simulate_experiment(4, 3, seed=4).groupby(["id", "task"], sort=False)
     ):
         none = {"id": task[0], "task": task[1], "alt": 4, "choice": int(k % 4 == 3)}
         rows += [
@@ -234,12 +235,10 @@ MORE = {
         )
     },
     "product-classes, none": SmallModelCase(
-        th.ProductClasses, _with_none, small_models.summarise_worths, small_models.PRODUCTS
+        th.ProductClasses, _with_none, _first_column, small_models.PRODUCTS
     ),
     "multinomial-logit, none": SmallModelCase(th.MultinomialLogit, _with_none, _first_column, {}),
-    "hierarchical-logit, none": SmallModelCase(
-        th.HierarchicalLogit, _with_none, small_models.summarise_worths
-    ),
+    "hierarchical-logit, none": SmallModelCase(th.HierarchicalLogit, _with_none, _first_column),
     "latent-class-logit, none": SmallModelCase(
         partial(th.LatentClassLogit, classes=2), _with_none, _first_column, small_models.ONCE
     ),

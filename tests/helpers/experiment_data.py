@@ -8,9 +8,31 @@ import pandas as pd
 
 import thali as th
 from helpers.real_data import real_data
-from thali._testing.small_models import simulate_experiment
 
-__all__ = ["camera", "of_segments", "simulate_experiment", "table", "with_tastes"]
+
+def simulate_experiment(n_respondents=30, n_tasks=8, sd=1.0, seed=0):
+    """A table of choices among three products, by a hierarchical logit."""
+    rng = np.random.default_rng(seed)
+    tastes = np.array([-1.0, 0.5, -0.5, 1.0]) + sd * rng.normal(size=(n_respondents, 4))
+    rows = []
+    for respondent in range(n_respondents):
+        for task in range(n_tasks):
+            price, brand, zoom = (rng.integers(n_levels, size=3) for n_levels in (3, 3, 2))
+            x = np.column_stack([price, brand == 1, brand == 2, zoom])
+            chosen = np.argmax(x @ tastes[respondent] + rng.gumbel(size=3))
+            for j in range(3):
+                rows.append(
+                    {
+                        "id": f"p{respondent}",
+                        "task": task + 1,
+                        "alt": j + 1,
+                        "choice": int(j == chosen),
+                        "price": 10.0 * price[j] + 5.0,
+                        "brand": "ABC"[brand[j]],
+                        "zoom": ["no", "yes"][zoom[j]],
+                    }
+                )
+    return pd.DataFrame(rows)
 
 
 @cache

@@ -1,15 +1,21 @@
 """Every model of thali on data of a few rows with a budget of a few draws: a new model adds its row
 to `TINY`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import thali as th
 from helpers.digests import best_and_worst
 from thali._testing.small_models import SMALL_MODELS, SmallModelCase
+
+# argument of `fit` -> argument of the constructor of classifiers
+_CONSTRUCTOR_ARGUMENTS = {name: name for name in ("draws", "tune", "chains")} | {
+    "random_seed": "random_state"
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +40,31 @@ class Tiny(SmallModelCase):
     keeps_beginning: bool = True
     pictures: tuple[str, ...] | None = None
 
+    def model(self) -> Any:
+        """The model, not fitted, with the short run of a classifier."""
+        model = self.make()
+        parameters = model.get_params()
+        taken = {
+            parameter: self.run[name]
+            for name, parameter in _CONSTRUCTOR_ARGUMENTS.items()
+            if name in self.run and parameter in parameters
+        }
+        return model.set_params(**taken)
+
+    def fit(self, model: Any, data: Any = None, **run: Any) -> Any:
+        """The model after a fit to these data, or to its own, with the short run."""
+        parameters = model.get_params()
+        taken = {
+            name: value
+            for name, value in (self.run | run).items()
+            if _CONSTRUCTOR_ARGUMENTS.get(name) not in parameters
+        }
+        return model.fit(*(self.data() if data is None else data), **taken)
+
+    def build_fitted(self, **run: Any) -> Any:
+        """The model after a fit, with other settings of the run."""
+        return SmallModelCase.build_fitted(replace(self, run=self.run | run))
+
 
 # by the name of the spec, with what is special behind a comma
 _SPECIAL: dict[str, dict[str, Any]] = {
@@ -52,6 +83,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "bradley-terry-luce, classes": {"pictures": ("predictions", "trace")},
     "bradley-terry-luce, groups": {"pictures": ("predictions", "trace")},
     "elimination-by-aspects": {},
+    "elimination-by-aspects, choices": {},
     "elimination-by-aspects, covariates": {},
     "elimination-by-aspects, maximum likelihood": {
         "has_chains": False,
@@ -79,8 +111,26 @@ _PEOPLE = SmallModelCase(
 )
 
 
+def _aged_answers():
+    """Comparisons of four respondents, and how old each is."""
+    rows = [
+        (f"p{k}", 20 + 10 * k, a, b, (a, b)[(k + n) % 2])
+        for k in range(4)
+        for n, (a, b) in enumerate(("ab", "bc", "ac"))
+    ]
+    frame = pd.DataFrame(rows, columns=["who", "age", "first", "second", "chosen"])
+    return (th.PairedComparisons.from_trials(frame, respondent="who"),)
+
+
 TINY = {name: Tiny(**vars(SMALL_MODELS[name]), **special) for name, special in _SPECIAL.items()}
 TINY["bradley-terry-luce, people"] = Tiny(**vars(_PEOPLE))
+TINY["bradley-terry-luce, aged individuals"] = Tiny(
+    partial(th.BradleyTerryLuce, people=th.people.Individuals(by=["age"])),
+    _aged_answers,
+    SMALL_MODELS["bradley-terry-luce, individuals"].predict,
+    SMALL_MODELS["bradley-terry-luce, individuals"].run,
+    pictures=("ranks", "predictions", "individuals", "trace"),
+)
 TINY["bradley-terry-luce, best and worst"] = Tiny(
     partial(th.BradleyTerryLuce, best_worst="reversed"),
     best_and_worst,

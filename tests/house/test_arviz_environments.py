@@ -19,6 +19,7 @@ NO_DENSITIES = {"loo", "plot_loo_pit", "psense_summary"}
 WITHOUT = {
     "product-classes": NO_DENSITIES,
     "bradley-terry-luce, individuals": NO_DENSITIES,
+    "bradley-terry-luce, aged individuals": NO_DENSITIES,
     "bradley-terry-luce, best and worst individuals": NO_DENSITIES,
     "bradley-terry-luce, classes": NO_DENSITIES,
     "additive-clustering, triplets": {"plot_loo_pit"},

@@ -2,8 +2,7 @@
 
 A user reads the strings of the source but for docstrings (questions, sentences, headings, labels,
 help, errors), the pages and translations beside it, the names of columns, and what golden files
-keep of what was printed. `kappa` is a name in posteriors and in the formulas of methods texts,
-where a paper needs it, and no word for how respondents differ.
+keep of what was printed.
 """
 
 import ast
@@ -21,7 +20,6 @@ NEVER = {
     " respondent",
     r"\bwho answered": "respondent",
     r"\bkinds? of (people|judges|respondents)": "latent classes",
-    r"\bkappa\b|κ": "individual differences, heterogeneity",
     r"\bparts? (of|in) the ranges?|\bpart of ranges": "attribute importance, share of the utility"
     " range",
     r"\btold apart|\btells? (\w+ ){0,5}apart": "distinguished, separated",
@@ -115,14 +113,7 @@ def unwanted(place, text):
 def is_name(place, text):
     """Whether a text is no word but a name: of a parameter, of a sentence, or what users call a
     column."""
-    of_paper = re.fullmatch(r"[…\w]*\.?kappa(\[….*\])?", text) or re.search(
-        r"Gamma\((kappa|κ)", text
-    )
-    return (
-        of_paper
-        or KEY.fullmatch(text)
-        or any(place == where and name in text for where, name in NAMES)
-    )
+    return KEY.fullmatch(text) or any(place == where and name in text for where, name in NAMES)
 
 
 def test_no_text_has_a_word_that_users_do_not_know():

@@ -47,6 +47,7 @@ SIZE_OF = {  # of the data of `TINY`
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
     "individuals": "3 options, 3 pairs, 13 comparisons, 4 respondents",
+    "aged individuals": "3 options, 3 pairs, 12 comparisons, 4 respondents",
     "best and worst individuals": "4 options, 1 set of 4 options, 6 best-worst choices, 3"
     " respondents",
 }
@@ -55,6 +56,8 @@ _KINDS = {  # by the end of a row's name
     "groups": PAIR_GROUPS,
     "best and worst": BEST_AND_WORST,
     "individuals": "individuals",
+    "aged individuals": "aged individuals",
+    "choices": CHOICES,
     "best and worst individuals": "best and worst individuals",
 }
 

@@ -9,7 +9,6 @@ from matplotlib import pyplot as plt
 from matplotlib.ft2font import FT2Font
 
 import thali as th
-from thali._plots._fonts import _list_fonts as list_fonts
 from thali.errors import DataWarning
 
 NOWHERE = "\U0010fffd"  # a character for private use that no font has
@@ -17,10 +16,8 @@ NOWHERE = "\U0010fffd"  # a character for private use that no font has
 
 @pytest.fixture(autouse=True)
 def closed():
-    list_fonts.cache_clear()
     yield
     plt.close("all")
-    list_fonts.cache_clear()
 
 
 def install_fonts(monkeypatch, files):

@@ -18,6 +18,7 @@ from helpers.posterior_cases import (
     features_of,
     iterate_features,
     large_fit,
+    model_of,
     small_fit,
     summarise,
     tree_of,
@@ -40,6 +41,14 @@ def small():
 @pytest.fixture(scope="module")
 def large():
     return large_fit()
+
+
+def test_a_saved_model_of_an_unknown_kind_of_data_is_refused(small, tmp_path):
+    tree = small[2].copy()
+    tree["constant_data"] = tree["constant_data"].to_dataset().assign(kind="ratings of objects")
+    model_of(tree).save(tmp_path / "model.nc")
+    with pytest.raises(DataError, match=f"{th.__version__}.*'ratings of objects'"):
+        th.load(tmp_path / "model.nc")
 
 
 def test_features_come_back_as_they_were_drawn(small, large):

@@ -18,8 +18,8 @@ from thali._aspects.likelihoods.custom_term_checks import (
     sample_states,
 )
 from thali._aspects.weight_priors import EXPONENTIAL
+from thali._testing import exact
 from thali.errors import DataError
-from thali.testing import exact
 
 DATA = likelihood_skeleton.RatingData(np.array([0.5, 2.0, 1.0]), ("tea", "coffee", "milk"))
 

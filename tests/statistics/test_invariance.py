@@ -28,8 +28,8 @@ import thali._aspects.moves.joint_ownership as joint_rows
 import thali._aspects.moves.owner_flips as flips
 from thali._aspects.kernel_operations import open_members
 from thali._aspects.likelihoods.similarity_residuals import VARIANCE
+from thali._testing import exact
 from thali.priors import FiniteFeatures, IndianBuffet, PhylogeneticBuffet
-from thali.testing import exact
 
 EXACT = 1e-12
 MATRIX, FOUR_ROWS = [[1, 0], [1, 1], [0, 1]], [[1, 0], [1, 1], [0, 1], [0, 0]]

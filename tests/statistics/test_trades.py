@@ -10,8 +10,8 @@ import thali._aspects.moves.owner_flips as flips
 from thali._aspects.chain_state import ALPHA, BETA, SWEEPS, replica, stack_states
 from thali._aspects.kernel_operations import open_members, rebuild_cache, select_cache
 from thali._aspects.samplers.tempering import build_ladder, swap_neighbours
+from thali._testing import exact
 from thali.priors import IndianBuffet
-from thali.testing import exact
 
 EXACT = 1e-12
 

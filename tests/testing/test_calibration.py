@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.sentences import refused
 from scipy import stats
@@ -64,22 +63,6 @@ def test_a_likelihood_that_counts_every_choice_four_times_is_not_calibrated():
     assert not found.ok and "NOT CALIBRATED" in str(found)
     # posteriors are too narrow
     assert found.table.loc["choice_probability[tea, coffee]", "z_spread"] > 5.0
-
-
-@pytest.mark.long
-def test_people_whose_weights_depend_on_a_column_are_calibrated():
-    """The slopes among them, of which the simulated data keep what they depend on."""
-    rows = [
-        (f"p{n}", age, first, second, first)
-        for n, age in enumerate([20, 30, 40, 55, 60, 70])
-        for first, second in [("tea", "milk"), ("milk", "beer"), ("tea", "beer")] * 3
-    ]
-    frame = pd.DataFrame(rows, columns=["who", "age", "first", "second", "chosen"])
-    data = th.PairedComparisons.from_trials(frame, respondent="who")
-    model = th.EliminationByAspects([[1]] * 3, people=th.people.Individuals(by=["age"]))
-    found = calibrate(model, data, 100, **QUICK | {"draws": 100, "tune": 150}, thin=10)
-    assert found.ok, str(found)
-    assert {"kappa", "unique_slopes[age, tea]", "common_worth[beer]"} <= set(found.table.index)
 
 
 @pytest.mark.long  # starts processes

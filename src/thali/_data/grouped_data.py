@@ -67,6 +67,7 @@ class GroupedData(Judged, Mapping[str, Any]):
     _FIELDS = ("names", "data")
 
     population = GROUPS
+    add_up = True
     names: tuple[str, ...]
     data: tuple[Any, ...]
 
@@ -143,7 +144,7 @@ class GroupedData(Judged, Mapping[str, Any]):
             ("Groups", f"{len(self):,}: {list_names(self.names, MAX_LISTED)}"),
             *list_name_facts("Options not judged", missing_texts),
         ]
-        return tuple(facts + self.pooled()._facts())
+        return (*facts, *self.pooled()._facts())
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -66,10 +66,13 @@ def set_fallback_fonts(axes: "Iterable[Axes]") -> None:
     from matplotlib.text import Text
 
     texts: list[Text] = [text for ax in axes for text in ax.findobj(Text)]  # type: ignore[assignment]
+    letters_by_text = {text: _find_missing_characters(text) for text in texts}
+    if not any(letters_by_text.values()):
+        return
+    fonts = _list_fonts()
     letters_without_font: set[str] = set()
-    for text in texts:
-        missing_letters = _find_missing_characters(text)
-        for font in _list_fonts() if missing_letters else []:
+    for text, missing_letters in letters_by_text.items():
+        for font in fonts:
             if found_letters := missing_letters & _read_font_characters(font.fname):
                 text.set_fontfamily([*text.get_fontfamily(), font.name])
                 missing_letters -= found_letters
@@ -104,7 +107,6 @@ def _read_font_characters(path: str) -> frozenset[str]:
     return frozenset(map(chr, get_font(path).get_charmap()))
 
 
-@cache
 def _list_fonts() -> "list[FontEntry]":
     """Return the installed fonts, upright sans-serif fonts first."""
     from matplotlib.font_manager import findSystemFonts, fontManager

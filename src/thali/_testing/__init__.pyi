@@ -1,3 +1,2 @@
-from . import exact as exact
 from .likelihood_check import check as check
 from .simulation_based_calibration import calibrate as calibrate

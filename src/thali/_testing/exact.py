@@ -27,7 +27,7 @@ from thali._aspects.samplers.sweep_bookkeeping import prepare_state
 from thali._inference.numerics.discrete_draws import draw_index
 from thali._inference.numerics.weight_shares import softmax
 
-__all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
+_MAX_STATES = 5000  # of a transition matrix
 
 
 @dataclass(eq=False)
@@ -116,27 +116,15 @@ class Draw:
 class BranchingRandom:
     """A stand-in for numpy.random.Generator that enumerates every outcome.
 
-    After the script, each branch takes its first possible outcome; `others` contains scripts that
-    lead to the other outcomes.
-
-    Parameters
-    ----------
-    script : sequence of int
-        The outcomes of the first branches.
-    number : float, optional
-        The value of exponential or normal draws that are used as numbers, such as weights that are
-        drawn from the prior.
+    `script` has the outcomes of the first branches; after it, each branch takes its first possible
+    outcome, and `others` contains scripts that lead to the other outcomes. `number` is the value of
+    exponential or normal draws that are used as numbers, such as weights drawn from the prior.
     """
 
-    number: float | None
-    script: tuple[int, ...]
-    position: int
-    probability: Any
-    others: list[tuple[int, ...]]
-
-    def __init__(self, script: Any = (), number: float | None = None) -> None:
-        self.script, self.number = tuple(script), number
-        self.position, self.probability, self.others = 0, 1.0, []
+    def __init__(self, script: tuple[int, ...], number: float | None) -> None:
+        self.script, self.number = script, number
+        self.position, self.probability = 0, 1.0
+        self.others: list[tuple[int, ...]] = []
 
     def follow(self, probabilities: Any) -> int:
         """Return the next outcome of the script, else the first possible outcome."""
@@ -192,27 +180,10 @@ def transition_matrix(
     start: Any,
     key: Callable[..., Any],
     number: float | None = None,
-    limit: int = 5000,
-) -> Any:
+) -> tuple[list[Any], np.ndarray]:
     """Return states reachable from `start` by the step, and its transition matrix.
 
-    Parameters
-    ----------
-    step : callable (rng, state) -> None
-        Changes the state in place; the state must survive copy.deepcopy.
-    start : state
-    key : callable state -> hashable
-        Equal keys for equal states.
-    number : float, optional
-        See `BranchingRandom`.
-    limit : int
-        Maximum number of states; more raise a RuntimeError.
-
-    Returns
-    -------
-    states : list
-    matrix : ndarray, shape (states, states)
-        Rows sum to one.
+    The step changes a state in place; `key` returns equal keys for equal states.
     """
     states, state_indices, rows = [start], {key(start): 0}, []
     while len(rows) < len(states):
@@ -220,9 +191,9 @@ def transition_matrix(
         for probability, next_state in outcomes(step, states[len(rows)], number):
             state_key = key(next_state)
             if state_key not in state_indices:
-                if len(states) == limit:
+                if len(states) == _MAX_STATES:
                     raise RuntimeError(
-                        f"More than {limit} states are reachable; choose a smaller problem."
+                        f"More than {_MAX_STATES} states are reachable; choose a smaller problem."
                     )
                 state_indices[state_key] = len(states)
                 states.append(next_state)
@@ -243,19 +214,7 @@ def invariance_error(
 ) -> float:
     """Return max |pi P - pi| of a step; 0 up to rounding if it leaves pi invariant.
 
-    Parameters
-    ----------
-    log_target : callable state -> float
-        Log probability of a state, up to a constant.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If the step never leaves its first state.
+    `log_target` returns the log probability of a state, up to a constant.
 
     Examples
     --------

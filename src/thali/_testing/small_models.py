@@ -1,8 +1,8 @@
 """Small models with data, one per sampler, each fitted in about a second.
 
 `thali cache warm` and `thali cache build` fit all of them, so that later fits need no compilation.
-The conformance test checks the problems of the models completely. A model, a method, a kind of data
-or a population with separate compiled code adds a row to `SMALL_MODELS`.
+A model, a method, a kind of data or a population with separate compiled code adds a row to
+`SMALL_MODELS`.
 """
 
 import os
@@ -27,12 +27,12 @@ from thali._compile import processor_types
 from thali.errors import Argument, ArgumentError
 
 
-def simulate_experiment(
-    n_respondents: int = 30, n_tasks: int = 8, sd: float = 1.0, seed: int = 0
-) -> pd.DataFrame:
-    """Simulate choices among three products by a hierarchical logit, as a table."""
-    rng = np.random.default_rng(seed)
-    tastes = np.array([-1.0, 0.5, -0.5, 1.0]) + sd * rng.normal(size=(n_respondents, 4))
+@cache
+def build_experiment():
+    """Return choices of six respondents among three products, by a hierarchical logit."""
+    n_respondents, n_tasks = 6, 4
+    rng = np.random.default_rng(4)
+    tastes = np.array([-1.0, 0.5, -0.5, 1.0]) + rng.normal(size=(n_respondents, 4))
     rows = []
     for respondent in range(n_respondents):
         for task in range(n_tasks):
@@ -51,15 +51,7 @@ def simulate_experiment(
                         "zoom": ["no", "yes"][zoom[j]],
                     }
                 )
-    return pd.DataFrame(rows)
-
-
-@cache
-def build_experiment():
-    """Return a choice experiment of a few respondents."""
-    return th.ChoiceExperiment.from_frame(
-        simulate_experiment(n_respondents=6, n_tasks=4, seed=4), levels={"zoom": ["no", "yes"]}
-    )
+    return th.ChoiceExperiment.from_frame(pd.DataFrame(rows), levels={"zoom": ["no", "yes"]})
 
 
 _PAIR_COUNTS = [[0, 3, 1], [2, 0, 4], [1, 2, 0]]
@@ -213,37 +205,23 @@ class SmallModelCase:
     predict: Callable[[Any], Any]
     run: dict[str, Any] = field(default_factory=lambda: CHAINS)
 
-    def model(self, **run_settings: Any) -> Any:
-        """Return the model, not fitted, with short run settings."""
-        model, run_settings = self.make(), self.run | run_settings
+    def build_fitted(self) -> Any:
+        """Return the case's model, fitted with its short run settings."""
+        model = self.make()
         parameters = model.get_params()
-        return model.set_params(
+        model.set_params(
             **{
-                parameter: run_settings[name]
+                parameter: self.run[name]
                 for name, parameter in _CONSTRUCTOR_ARGUMENTS.items()
-                if name in run_settings and parameter in parameters
+                if name in self.run and parameter in parameters
             }
         )
-
-    def fit(self, model: Any, data: Any = None, **run: Any) -> Any:
-        """Fit a model to the case's data with short settings; return its result."""
-        if data is None:
-            data = self.data()
-        parameters, run = model.get_params(), self.run | run
-        return model.fit(
-            *data,
-            **{
-                name: setting
-                for name, setting in run.items()
-                if _CONSTRUCTOR_ARGUMENTS.get(name) not in parameters
-            },
-        )
-
-    def build_fitted(self, **run: Any) -> Any:
-        """Return the case's model, fitted."""
-        model = self.model(**run)
-        self.fit(model, **run)
-        return model
+        fit_settings = {
+            name: setting
+            for name, setting in self.run.items()
+            if _CONSTRUCTOR_ARGUMENTS.get(name) not in parameters
+        }
+        return model.fit(*self.data(), **fit_settings)
 
 
 CHAINS = {"draws": 12, "tune": 8, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
@@ -274,11 +252,6 @@ def predict_first_rows(model):
 def estimate_similarity(model):
     """Return the model's posterior mean similarities of all object pairs."""
     return model.estimate().similarity.to_numpy()
-
-
-def summarise_worths(model):
-    """Return the posterior means in a model's summary."""
-    return model.summary()["mean"].to_numpy()
 
 
 def _build_tree(data):

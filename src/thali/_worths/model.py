@@ -75,6 +75,7 @@ def require_distinguished_respondents(model: Any, name: str) -> None:
 
 def require_groups(model: Any, name: str) -> None:
     """Raise ArgumentError if the fit has no groups of respondents."""
+    model._require_fitted()
     if not isinstance(model.people, Groups):
         raise ArgumentError(
             f"{name} requires several groups of respondents; refit with ",

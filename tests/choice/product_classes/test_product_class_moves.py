@@ -30,7 +30,7 @@ from thali._choice.product_classes.state import (
     build_workspace,
 )
 from thali._choice.product_classes.sweep import flip_classes
-from thali.testing import exact
+from thali._testing import exact
 
 LEVELS = [3, 2, 2]
 # Some product lacks the last attribute. Both people like (1, 1) in the last two, which is what they

@@ -40,7 +40,7 @@ from thali._classify.plackett_luce.weight_proposals import (
     redraw_weight,
 )
 from thali._inference.numerics.gamma_distribution import draw_log_gamma
-from thali.testing import exact
+from thali._testing import exact
 
 
 def log_likelihood(W, codes, weights):

@@ -286,7 +286,7 @@ def test_who_answered_is_asked_and_groups_are_chosen(user):
     user.option("Aspects").select_option("=other")
     user.click("Fit the model")
     user.sees("Enter the custom value in the field next to this one.")
-    user.option("Aspects").select_option("ibp")
+    user.page.get_by_label("Which options are preferred").check()
     user.option("Groups of respondents").select_option("Geschlecht")
     user.option("Method").select_option("maximum-likelihood")
     user.screen("Data")

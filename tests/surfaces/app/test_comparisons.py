@@ -54,7 +54,7 @@ def study(tmp_path):
 @pytest.mark.parametrize(
     ("table", "group"),
     [
-        *((name, {"group": "sex"}) for name in ("pairs of people", "sets", "triplets")),
+        *((name, {"group": "sex"}) for name in ("pairs of people", "sets")),
         *(
             (name, {})
             for name in ("pairs", "sets", "similarities", "triplets", "experiment", "rows")

@@ -427,7 +427,7 @@ def test_groups_and_covariates_are_asked_where_the_data_have_them(
         and 'type="text"' not in page.removesuffix(folded)
     )
     nothing_begins()
-    client.go(f"{address}/fit", model="elimination-by-aspects", people="groups:similar")
+    client.go(f"{address}/fit", model="BTL", people="groups:similar")
     assert client.study(address).read(FIT)["typed"] == {"group": "sex", "people": "groups:similar"}
 
 
@@ -435,7 +435,7 @@ def test_groups_are_chosen_with_the_question(client, children_here):
     """What they cannot be is said at their field, and the table stays as it was read."""
     address = client.drop("trials.csv", TRIALS.encode())
     client.go(f"{address}/read", where="louder < 2")
-    asked = {**FITS, "asked": "yes"}
+    asked = {"model": "BTL", "method": "maximum-likelihood", "asked": "yes"}
     found = client.post(f"/api{address}/fit", json={**asked, "group": "nobody"})
     assert found.status_code == 400 and found.json()["fields"] == ["group"]
     study = client.study(address)
@@ -443,10 +443,10 @@ def test_groups_are_chosen_with_the_question(client, children_here):
         study.read(READ)["typed"] == {"where": ["louder < 2"]}
         and not study.read("reading")["problem"]
     )
-    assert client.go(f"{address}/fit", group="sex", aspects="ibp", **asked) == address
+    assert client.go(f"{address}/fit", group="sex", **asked) == address
     typed = {"where": ["louder < 2"], "group": "sex"}
     assert study.read(READ)["typed"] == typed and "2 groups" in study.read("reading")["size"]
-    assert study.read(FIT)["typed"] == typed | {"method": "maximum-likelihood", "aspects": "ibp"}
+    assert study.read(FIT)["typed"] == typed | {"method": "maximum-likelihood"}
     page = client.page(address)  # which was refused
     assert '<option value="sex" selected>' in page and page.count("data-fault") == 1
     said = (
@@ -454,7 +454,7 @@ def test_groups_are_chosen_with_the_question(client, children_here):
         " “maximum likelihood”"
     )
     assert said in text_of(page) and "--" not in text_of(page)
-    client.go(f"{address}/fit", aspects="ibp", **asked)
+    client.go(f"{address}/fit", **asked)
     assert study.read(READ)["typed"] == {"where": ["louder < 2"]}, "no group is chosen any more"
 
 

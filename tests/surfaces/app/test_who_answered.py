@@ -176,7 +176,7 @@ def test_groups_and_covariates_go_together(client, children_here, monkeypatch):
     address = client.drop("klasse.csv", trials())
     app_runs.queue_nothing(monkeypatch)
     form = {
-        "model": "elimination-by-aspects",
+        "model": "BTL",
         "asked": "yes",
         "group": "Geschlecht",
         "covariate": "order",
@@ -185,13 +185,3 @@ def test_groups_and_covariates_go_together(client, children_here, monkeypatch):
     typed = client.study(address).read(READ)["typed"]
     assert typed["group"] == "Geschlecht" and typed["covariate"] == ["order"]
     assert client.study(address).read(FIT)["typed"]["covariate"] == ["order"]
-
-
-def test_triplets_of_people_are_asked_about_groups(client, children_here):
-    rows = [
-        f"p{k % 4},{'fm'[k % 2]},{'abcd'[k % 4]},{'bcda'[k % 4]},{'cdab'[k % 4]},{'abcd'[k % 4]}"
-        for k in range(12)
-    ]
-    table = "\n".join(["person,sex,object1,object2,object3,odd", *rows])
-    address = client.drop("odd.csv", table.encode())
-    assert offered(client.page(f"{address}/ask"), "group") == ["sex", "person"]

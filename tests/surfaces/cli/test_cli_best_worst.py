@@ -35,7 +35,7 @@ def test_worths_by_maximum_likelihood(done, rule):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["maxdiff.csv", "--aspects", "ibp"], ("5 options", "--model BTL")),
+        (["maxdiff.csv", "--aspects", "ibp"], ("5 options", "bradley-terry-luce")),
         (["seven.csv", "--model", "BTL", "--best-worst", "ranking"], ("6", "--best-worst")),
         (["maxdiff.csv", "--model", "BTL", "--best-worst", "maxdiff"], ("--best-worst",)),
     ],

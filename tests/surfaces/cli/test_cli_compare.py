@@ -106,19 +106,24 @@ def test_the_options_reach_the_models(compared):
 
 def test_kinds_of_people_are_named(compared, refused):
     classes = th.people.LatentClasses
-    found = [
-        (model.people, model.aspects)
-        for model in compared("tea.csv", "classes:1, two = classes:2:5, 3").values()
+    named = compared("tea.csv", "classes:1, two = classes:2:BTL, 3")
+    assert [model.people for model in named.values()] == [classes(1), classes(2), None]
+    assert [type(model) for model in named.values()] == [
+        th.BradleyTerryLuce,
+        th.BradleyTerryLuce,
+        th.EliminationByAspects,
     ]
-    assert found == [(classes(1), "ibp"), (classes(2), 5), (None, 3)]
     said(refused("compare", "tea.csv", "--models", "classes:x"), "'classes:x'", "--models", "2")
+    said(refused("compare", "tea.csv", "--models", "classes:2:5"), "'classes:2:5'", "worths")
 
 
 def test_what_is_made_of_people_is_named(compared):
-    named = compared("tea.csv", "individuals:unique, even = independent, adjusted:2, ibp")
-    found = [(model.people, model.aspects) for model in named.values()]
+    first, *others = compared(
+        "tea.csv", "individuals:BTL, even = independent, adjusted:2, ibp"
+    ).values()
+    assert type(first) is th.BradleyTerryLuce and first.people == th.people.Individuals()
+    found = [(model.people, model.aspects) for model in others]
     assert found == [
-        (th.people.Individuals(), "unique"),
         ("independent", "ibp"),
         ("adjusted", 2),
         (None, "ibp"),

@@ -28,8 +28,6 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
         "sex",
         "--people",
         "groups:similar",
-        "--tempering",
-        "off",
         *RUN,
         "--out",
         "found",
@@ -38,16 +36,12 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     )
     result = done("fit", "people.csv", *words, "--print", "all")
     says(result.err, "'sex'", "2 groups", "6 comparisons", "3 options")
-    for sentence in (
-        "Number of aspects",
-        "vary between groups with a relative standard deviation of",
-        "choice_probability[m][tea, milk]",
-    ):
+    for sentence in ("Spread between groups", "log_worth[m, tea]"):
         assert sentence in result.out
     written = {path.name for path in (folder / "found").iterdir()}
-    assert {"posterior.nc", "summary.csv", "features.csv", "check.csv", "trace.png"} <= written
+    assert {"posterior.nc", "summary.csv", "worths.csv", "check.csv", "trace.png"} <= written
     assert {"m", "f"} == set(pd.read_csv(folder / "found" / "check.csv")["group"])
-    says((folder / "report.html").read_text(), "Do m and")
+    says((folder / "report.html").read_text(), "How strongly does each of m and f")
 
 
 @pytest.mark.fit
@@ -73,9 +67,13 @@ def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, grou
             ("--people",),
         ),
         (["celebrities", "--group", "sex"], ("--group",)),
+        (["people.csv", "--group", "sex", "--model", "EBA"], ("--group", "elimination-by-aspects")),
+        (["people.csv", "--model", "EBA", "--people", "groups:common"], ("--people",)),
+        (["people.csv", "--model", "EBA", "--people", "individuals"], ("--people",)),
+        (["odd.csv", "--group", "sex"], ("--group", "bradley-terry-luce")),
     ],
 )
-def test_what_is_refused(refused, words, sentence):
+def test_what_is_refused(refused, odd_ones, words, sentence):
     said(refused("fit", *words, *RUN), *sentence)
 
 
@@ -112,10 +110,9 @@ def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
             "choices of new",
         ),
         ("sets.csv", ["--models", "common:BTL,free:BTL", "--folds", 2], "Held-out choices"),
-        ("odd.csv", ["--models", "common,free:2"], "Held-out answers"),
     ],
 )
-def test_models_are_compared_by_group(done, sets, odd_ones, uncompiled, table, words, sentence):
+def test_models_are_compared_by_group(done, sets, uncompiled, table, words, sentence):
     result = done("compare", table, "--group", "sex", "--by", "prediction", *words, *RUN)
     assert sentence in result.out + result.err
 
@@ -131,58 +128,6 @@ def odd_ones(folder):
     pd.DataFrame(rows, columns=columns).to_csv("odd.csv", index=False)
 
 
-@pytest.mark.first(1)
-@pytest.mark.fit
-@pytest.mark.parametrize(
-    ("table", "words", "sentence"),
-    [
-        ("odd.csv", (), ("m: 18 answers, f: 18 answers), 4 objects", "Do m and f share")),
-        (
-            "odd.csv",
-            ("--link", "ratio", "--people", "groups:similar"),
-            ("constant[m]", "kappa"),
-        ),
-        pytest.param(
-            "odd.csv",
-            ("--people", "groups:common"),
-            ("by 'sex': 2 groups",),
-            marks=pytest.mark.long,
-        ),
-        (
-            "people.csv",
-            ("--covariate", "order", "--people", "groups:similar"),
-            (
-                "m: 6 comparisons, f: 6 comparisons",
-                "Odds ratio for choosing the first option",
-                "order",
-            ),
-        ),
-    ],
-)
-def test_every_likelihood_goes_from_a_table_to_a_report(
-    done, folder, odd_ones, uncompiled, table, words, sentence
-):
-    words = (
-        "--group",
-        "sex",
-        *words,
-        "--tempering",
-        "off",
-        *RUN,
-        "--out",
-        "found",
-        "--report",
-        "report.html",
-    )
-    result = done("fit", table, *words)
-    for each in sentence:
-        assert each in result.out + result.err + (folder / "report.html").read_text()
-    written = {path.name for path in (folder / "found").iterdir()}
-    assert {"posterior.nc", "summary.csv", "check.csv", "trace.png"} <= written
-    if "groups:common" not in words:
-        assert {"m", "f"} == set(pd.read_csv(folder / "found" / "check.csv")["group"])
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -192,43 +137,10 @@ def test_every_likelihood_goes_from_a_table_to_a_report(
             ("must be pair",),
         ),
         (["people.csv", "--models", "similar"], ("similar",)),
+        (["people.csv", "--group", "sex", "--models", "free:ibp"], ("'free:ibp'", "worths")),
+        (["odd.csv", "--group", "sex"], ("--group", "triplets")),
         (["people.csv", "--group", "town"], ("'town'", "'a'", "--group")),
     ],
 )
-def test_what_compare_refuses(refused, words, sentence):
+def test_what_compare_refuses(refused, odd_ones, words, sentence):
     said(refused("compare", *words, *RUN), *sentence)
-
-
-@pytest.fixture
-def similar(folder):
-    """How similar three foods are to six people of either sex, a row a judgement; of one it is not
-    known."""
-    rng, rows = np.random.default_rng(4), []
-    for person in range(6):
-        for a, b in (("rice", "pear"), ("rice", "leek"), ("pear", "leek")):
-            rows.append(
-                (f"p{person}", "mf"[person % 2] if person < 5 else "", a, b, round(rng.random(), 2))
-            )
-    table = pd.DataFrame(rows, columns=["person", "sex", "item1", "item2", "similarity"])
-    table.assign(lab="Ghent").to_csv("similar.csv", index=False)
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_similarities_are_split_by_a_column(done, similar, uncompiled):
-    words = ["--features", 2, "--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1]
-    result = done("fit", "similar.csv", "--group", "sex", *words, "--print", "all")
-    says(result.err, "'sex'", "2 groups", "3 similarities", "3 objects")
-    assert "weight[m]" in result.out and "constant[f]" in result.out  # the judgements tell sigma
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--group", "lab"], ("'lab'", "'Ghent'", "--group")),
-        (["--group", "sez"], ("'sez'",)),
-        (["--group", "sex", "--people", "groups:common"], ("--people",)),
-    ],
-)
-def test_groups_of_similarities_that_are_refused(refused, similar, words, sentence):
-    said(refused("fit", "similar.csv", *words), *sentence)

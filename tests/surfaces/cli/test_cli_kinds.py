@@ -1,6 +1,6 @@
-"""`thali fit --kinds`: kinds of people, from words on the command line to files."""
+"""`thali fit --people classes:N`: latent classes of people, from words on the command line to
+files."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import said, says
@@ -23,7 +23,6 @@ def tables(folder):
     table.drop(columns=["person", "sex"]).to_csv("nobody.csv", index=False)
 
 
-@pytest.mark.long
 @pytest.mark.fit
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     words = ("--people", "classes:2:similar", "--respondent", "person", *RUN)
@@ -34,7 +33,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
         "Latent classes, largest first",
         "P(occupied)",
         "class_agreement",
-        "vary between classes with a relative standard deviation of",
+        "Spread between respondents",
     ):
         assert sentence in result.out
     written = {path.name for path in (folder / "found").iterdir()}
@@ -43,7 +42,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
         "latent_classes.csv",
         "assignment.csv",
         "same_class.csv",
-        "ranks.csv",
+        "worths.csv",
     } <= written
     assert pd.read_csv(folder / "found" / "assignment.csv").iloc[:, 0].tolist() == [
         "p0",
@@ -54,57 +53,6 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     report = (folder / "report.html").read_text()
     says(report, "Which latent classes")
     assert "Stephens, 2000" in report
-
-
-@pytest.fixture
-def others(folder):
-    """Choices out of three drinks by four people."""
-    rng, sets = np.random.default_rng(2), []
-    for number in range(24):
-        three = rng.choice(["tea", "milk", "beer", "cocoa"], 3, replace=False)
-        chosen, person = rng.choice(three), f"p{number % 4}"
-        sets += [(person, number, item, int(item == chosen)) for item in three]
-    pd.DataFrame(sets, columns=["person", "task", "item", "chosen"]).to_csv("sets.csv", index=False)
-
-
-@pytest.mark.first(1)
-@pytest.mark.fit
-@pytest.mark.parametrize(
-    ("table", "words", "written", "fact"),
-    [
-        (
-            "sets.csv",
-            ("--people", "classes:2", "--model", "BTL"),
-            "worths.csv",
-            "log_worth[tea]",
-        ),
-        (
-            "sets.csv",
-            ("--people", "classes:2:similar"),
-            "ranks.csv",
-            "vary between classes with a relative standard deviation of",
-        ),
-    ],
-)
-def test_every_likelihood_goes_from_a_table_to_a_report(
-    done, folder, others, uncompiled, table, words, written, fact
-):
-    result = done(
-        "fit", table, *words, *RUN, "--out", "found", "--report", "report.html", "--print", "all"
-    )
-    assert (
-        fact in result.out + (folder / "report.html").read_text()
-        and "class_agreement" in result.out
-    )
-    found = {path.name for path in (folder / "found").iterdir()}
-    assert {
-        "posterior.nc",
-        "latent_classes.csv",
-        "assignment.csv",
-        "same_class.csv",
-        written,
-    } <= found
-    says((folder / "report.html").read_text(), "Which latent classes")
 
 
 @pytest.mark.fit
@@ -148,7 +96,7 @@ def test_models_of_people_are_compared_by_people_left_out(done, uncompiled):
         ),
         (
             ["numbers", "--people", "classes:2"],
-            ("--people", "got classes", "2"),
+            ("--people", "got LatentClasses", "2"),
         ),
     ],
 )

@@ -223,11 +223,11 @@ def test_designs_that_cannot_be_made(refused, words, sentence):
 
 @pytest.fixture
 def answers(folder):
-    """Everybody of four names the best and the worst of three options, three times."""
+    """Everybody of four names the best and the worst of three options, six times; two agree."""
     options, rows = ["tea", "milk", "beer"], []
     for person in range(4):
-        for task in range(3):
-            best, worst = options[(person + task) % 3], options[(person + task + 2) % 3]
+        for task in range(6):
+            best, worst = options[::2] if person % 2 else options[::-2]
             items = dict(zip(["item1", "item2", "item3"], options, strict=True))
             rows.append(
                 {"respondent": f"p{person}", "task": task, **items, "best": best, "worst": worst}
@@ -236,33 +236,18 @@ def answers(folder):
 
 
 @pytest.mark.long
-def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, answers):
-    words = ("fit", "maxdiff.csv", "--model", "EBA")
-    run = (
-        "--draws",
-        8,
-        "--tune",
-        4,
-        "--chains",
-        2,
-        "--thin",
-        1,
-        "--seed",
-        1,
-        "--out",
-        "people",
-        "--report",
-        "r.html",
+def test_what_each_person_prefers_is_written(done, refused, folder, answers):
+    words = ("fit", "maxdiff.csv", "--model", "BTL")
+    run = ("--draws", 60, "--tune", 60, "--chains", 2, "--thin", 1, "--seed", 1)
+    result = done(
+        *words,
+        *("--people", "individuals", "--segments", 2, *run),
+        *("--out", "people", "--report", "r.html", "--print", "all"),
     )
-    result = done(*words, "--people", "individuals", "--segments", 2, *run, "--print", "all")
     says(result.out, "Respondent segments")
     written = {path.name for path in (folder / "people").iterdir()}
     assert {"individuals.csv", "segments.csv", "individuals.png"} <= written
     found = pd.read_csv(folder / "people" / "individuals.csv")
     assert list(found) == ["respondent", "option", "mean", "low", "high"] and len(found) == 12
-    said(refused(*words, "--segments", 2), "--segments", "--people")
+    said(refused(*words, "--people", "adjusted", "--segments", 2), "--segments", "mcmc")
     said(refused(*words, "--people", "individuals", "--segments", 5), "5 segments", "4 respondents")
-    said(
-        refused(*words, "--aspects", "unique", "--people", "individuals"),
-        "--model BTL --people individuals",
-    )

@@ -62,7 +62,7 @@ def test_another_estimate_is_refused(run, folder):
             "fit", "odd.csv", "--method", method, "--estimate", "joint-map", "--out", "found"
         )
         why = (
-            "requires similarities of a single group; these data are triplets"
+            "requires similarities; these data are triplets"
             if method == "mcmc"
             else "applies to --method mcmc"
         )

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.combinations import FITTED
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import said, says
 
 from thali._model.model_spec import REPORT
-from thali._testing.small_models import simulate_experiment
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -66,9 +66,6 @@ CASES = {
         "maximum-likelihood",
         "--ci",
         0.97,
-    ],
-    "elimination-by-aspects, people": [
-        *("people.csv", *RUN, "--people", "individuals", "--segments", 2)
     ],
     "additive-clustering": [
         "similar.csv",
