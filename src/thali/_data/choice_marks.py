@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .column_readers import classify_yes_no, get_column
-from .column_roles import CHOSEN, column_names, map_plain_names
+from .column_roles import AVAILABLE, BEST, RANK, WORST, column_names, map_plain_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,31 +25,30 @@ def marks_one_row(column: "pd.Series", set_numbers: np.ndarray) -> bool:
     return bool((np.bincount(set_numbers, is_yes) == 1.0).all())
 
 
-def find_marked_columns(
+def find_single_marked_column(
     frame: "pd.DataFrame", key_columns: Iterable[str | None], used_columns: Iterable[str | None]
-) -> list[str]:
-    """List the unused columns with exactly one yes in each set, usual names of choices first."""
+) -> str | None:
+    """Return the only unused column with exactly one yes in each set; None for none or several."""
     keys = list(dict.fromkeys(name for name in key_columns if name is not None))
     if not keys:
-        return []
+        return None
+    name_by_simplified = map_plain_names(column_names(frame))
     excluded_columns = {*keys, *used_columns}
+    for role in (RANK, AVAILABLE, BEST, WORST):
+        excluded_columns.update(role.find_certain_columns(name_by_simplified))
     set_numbers = number_sets(frame, keys)
     if set_numbers.max(initial=-1) + 1 > len(frame) / 2:
-        return []
-    named_columns = list(
-        CHOSEN.find_possible_columns(map_plain_names(column_names(frame)), excluded_columns)
-    )
-    other_columns = [
+        return None
+    marked_columns = [
         name
         for name in column_names(frame)
-        if name not in excluded_columns and name not in named_columns
-    ]
-    return [
-        name
-        for name in [*named_columns, *other_columns]
-        if get_column(frame, name).iloc[:_FIRST_ROWS].nunique() <= 2
+        if name not in excluded_columns
+        and get_column(frame, name).iloc[:_FIRST_ROWS].nunique() <= 2
         and marks_one_row(get_column(frame, name), set_numbers)
     ]
+    if len(marked_columns) > 1:
+        return None
+    return next(iter(marked_columns), None)
 
 
 _FIRST_ROWS = 1_000  # rows that show whether a column has more than two values

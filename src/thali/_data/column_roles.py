@@ -250,8 +250,9 @@ RESPONDENT_OF_TASKS = Role(
     RESPONDENT.german,
     RESPONDENT.french,
     RESPONDENT.spanish.removesuffix(" nombre"),
-    vague="panelid individual individualid indiv household householdid user userid userindex"
-    " consumer customer",
+    vague="panelid individual individualid indiv household householdid hhid user userid userindex"
+    " consumer consumerid customer customerid customid custid"
+    " decider deciderid decisionmaker caseid",
     wider=RESPONDENT,
 )
 # The choice task, of several tasks per respondent.
@@ -261,11 +262,13 @@ TASK = Role(
     LABEL,
     "choiceid choicesid chid obsid occasion occasionid choiceoccasion situation choicesituation"
     " situationid task taskid taskno tasknumber choicetask choiceset choicesetid setid question"
-    " ques qes cs scenario",
+    " ques qes cs scenario contest contestid contestno contestnumber obsnum obsno",
     "aufgabe aufgabennummer frage fragennummer wahlaufgabe durchgang",
     "tâche question situation scénario essai",
     "tarea pregunta situación escenario ensayo",
-    vague="ids set setno setnumber trial trialid session sessionindex caseid case obs observation",
+    vague="ids set setno setnumber trial trialid session sessionid sessionindex trip tripid"
+    " purchaseid"
+    " searchid srchid recordid caseid case obs observation",
 )
 TASK_OF_RESPONDENT = TASK.but(name="task")
 VERSION = Role(

@@ -309,7 +309,9 @@ def recognise(
         (reading,) = sure_readings
         is_assumed = asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
         if reading.doubt is not None and is_assumed:
-            raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind))
+            raise RecognitionError(
+                reading.doubt, (reading.other_kind or SIMILARITIES, reading.kind)
+            )
         roles = reading.roles
         if roles is not None and roles.who is None and not roles.counts:
             refuse_ambiguous(table.frame, list(options.values()))

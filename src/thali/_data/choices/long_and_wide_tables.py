@@ -11,7 +11,7 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..choice_marks import find_marked_columns
+from ..choice_marks import find_single_marked_column
 from ..column_readers import (
     classify_yes_no,
     convert_frame,
@@ -291,15 +291,12 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
 
 
 def _find_chosen(frame: "pd.DataFrame", column_by_role: Mapping[str, Any]) -> str | None:
-    """Return the column of choices: named so, or else the one that marks a row of each set."""
+    """Return the column of choices: named so, or else the one with one yes in each set."""
     keys = column_by_role["choice_id"], column_by_role["respondent"]
     other_columns = [name for role, name in column_by_role.items() if role != "chosen"]
-    marked_columns = find_marked_columns(frame, keys, other_columns)
-    if column_by_role["chosen"] is not None and column_by_role["chosen"] in marked_columns:
+    if column_by_role["chosen"] is not None:
         return column_by_role["chosen"]
-    if column_by_role["chosen"] is None and len(marked_columns) != 1:
-        return None
-    return next(iter(marked_columns), column_by_role["chosen"])
+    return find_single_marked_column(frame, keys, other_columns)
 
 
 def is_long_table(frame: "pd.DataFrame", names: Mapping[str, str | None] | None = None) -> bool:

@@ -277,8 +277,7 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
 def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
     """Return whether rows have no repeated labels but columns share some, as in rankings."""
     label_rows = [
-        [cell for cell in row if cell]
-        for row in zip(*read_labels(frame, tuple(columns)), strict=True)
+        [cell for cell in row if cell] for row in _read_ranked_labels(frame, tuple(columns))
     ]
     n_labels = len({cell for row in label_rows for cell in row})
     return all(len({*row}) == len(row) for row in label_rows) and n_labels < sum(
@@ -357,6 +356,28 @@ def read_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[st
     return [list_texts(frame, name) for name in columns]
 
 
+PADDING = "0"  # fills the ranks after the last choice in some programs' tables
+
+
+def _read_ranked_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the labels of each row, by rank; zeros after the last choice are empty."""
+    label_rows = list(zip(*read_labels(frame, columns), strict=True))
+    if not any(PADDING in row for row in label_rows):
+        return label_rows
+    unpadded_rows = [_strip_padding(row) for row in label_rows]
+    if any(PADDING in row for row in unpadded_rows) or not any(map(any, unpadded_rows)):
+        return label_rows  # an option
+    return unpadded_rows
+
+
+def _strip_padding(row: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a row of labels with its trailing zeros emptied."""
+    n_labels = len(row)
+    while n_labels and row[n_labels - 1] in ("", PADDING):
+        n_labels -= 1
+    return row[:n_labels] + ("",) * (len(row) - n_labels)
+
+
 MAX_SHOWN = 1 << 26  # total number of options shown in all choices
 WORSE, ABSENT = "worse", "absent"  # meanings of an option that a ranking does not name
 
@@ -431,10 +452,9 @@ def read_ranking_frame(
         frame = frame.loc[ranking_counts > 0]
         ranking_counts = ranking_counts[ranking_counts > 0]
     if columns.shape == RANKS:
-        label_columns = read_labels(frame, columns.columns)
         label_rows = [
             _cut_row(row, row_cells, columns.columns, describe_row)
-            for row, row_cells in enumerate(zip(*label_columns, strict=True))
+            for row, row_cells in enumerate(_read_ranked_labels(frame, columns.columns))
         ]
         option_labels, ranking_orders = _encode_rankings(
             [[cell.split(TIED) for cell in row] for row in label_rows], labels, describe_row

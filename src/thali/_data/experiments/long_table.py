@@ -12,7 +12,7 @@ from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
-from ..choice_marks import find_marked_columns
+from ..choice_marks import find_single_marked_column, marks_one_row, number_sets
 from ..column_readers import (
     NO,
     YES,
@@ -434,6 +434,9 @@ def _read_scheme(
     attribute_names = _list_attribute_names(
         frame, settings.names, table.roles, none_condition, none
     )
+    if settings.names is None:
+        identifiers = _find_identifiers(frame, attribute_names, row_labels) - settings.declared
+        attribute_names = [name for name in attribute_names if name not in identifiers]
     if not none_condition and settings.missing is None:
         none_condition = recognise_none(frame, attribute_names, row_labels, table.alternative)
     is_none = find_none_rows(frame, none_condition)
@@ -627,14 +630,13 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
     respondent = respondent or find("respondent", RESPONDENT_OF_TASKS)
     task = task or find("task", TASK)
     alternative = alternative or find("alternative", ALTERNATIVE)
-    if chosen is None:
-        marked_columns = find_marked_columns(frame, (respondent, task), (alternative,))
-        if len(marked_columns) == 1:
-            (chosen,) = marked_columns
-        else:
-            chosen = find("chosen", CHOSEN)
-    if task is None and chosen in find_marked_columns(frame, (respondent,), (alternative,)):
-        task = respondent
+    chosen = chosen or find("chosen", CHOSEN)
+    if chosen is None and (task is not None or alternative is not None):
+        chosen = find_single_marked_column(frame, (respondent, task), (alternative,))
+    if task is None and respondent is not None and chosen is not None:
+        is_chosen_once = marks_one_row(get_column(frame, chosen), number_sets(frame, [respondent]))
+        if is_chosen_once:
+            task = respondent
     for name, role, meaning in (
         (respondent, "respondent", "identifies the respondent"),
         (task, "task", "numbers the tasks of a respondent"),
@@ -729,6 +731,24 @@ def _list_attribute_names(
         if attribute_names.count(name) > 1:
             raise ArgumentError(f"Attribute {name!r} is listed twice; remove one.")
     return attribute_names
+
+
+def _find_identifiers(
+    frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
+) -> set[str]:
+    """Return the columns such as profileID, whose cells determine all attributes."""
+    candidates = [name for name in attribute_names if simplify_name(name).endswith("id")]
+    if not candidates:
+        return set()
+    tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
+    described_names = [name for name in attribute_names if (tasks[name].nunique() > 1).any()]
+    identifiers = set()
+    for candidate in candidates:
+        other_names = [name for name in described_names if name not in candidates]
+        n_values = frame.groupby(candidate)[other_names].nunique()
+        if other_names and bool((n_values <= 1).to_numpy().all()):
+            identifiers.add(candidate)
+    return identifiers
 
 
 def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str, Any]:

@@ -187,6 +187,8 @@ def match_rankings(
         if (option is None or rank is None) and unranked is None:
             return None
         return Reading(CHOICES, _RANKINGS, "rankings", table, convert)
+    if ranking_columns.shape == LONG and option is None and is_long_table(table.frame):
+        return None  # its ranks are positions on the screen
     square = table.square
     if square is not None and (ranking_columns.shape == LONG or not square.is_bare):
         return None

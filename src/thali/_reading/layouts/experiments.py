@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.choice_marks import find_marked_columns
+from thali._data.choice_marks import marks_one_row, number_sets
 from thali._data.column_readers import get_column, is_row_number, read_row_texts
 from thali._data.column_roles import (
     ALTERNATIVE,
@@ -132,11 +132,11 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
     except DataError:
         return []
     frame = table.frame
-    if chosen not in find_marked_columns(frame, (respondent, task), (alternative,)) and (
-        not _contains_alternatives(frame, alternative, chosen)
-    ):
+    keys = list(dict.fromkeys((respondent, task)))
+    is_marked = marks_one_row(get_column(frame, chosen), number_sets(frame, keys))
+    if not is_marked and not _contains_alternatives(frame, alternative, chosen):
         return []
-    tasks = frame.groupby(list(dict.fromkeys((respondent, task))), sort=False)
+    tasks = frame.groupby(keys, sort=False)
     other_columns = [
         name
         for name in table.names

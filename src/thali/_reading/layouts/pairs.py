@@ -1,5 +1,6 @@
 """Layouts of paired comparisons: square, list, trials, games, one column per pair."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from thali._data.column_roles import (
     SECOND,
     simplify_name,
 )
-from thali._data.kinds import PAIRS, SIMILARITIES
+from thali._data.kinds import PAIRS, SIMILARITIES, TRIPLETS
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.column_recognition import (
     PairColumns,
@@ -453,6 +454,10 @@ def _match_sides(
         side_columns.respondent,
         judged=not layout.is_game,
     )
+    anchor = _find_anchor(table, option_columns, answer_columns)
+    other_kind, question = "", None
+    if anchor is not None:
+        other_kind, question = TRIPLETS, _question_anchor(anchor, option_columns)
     return Reading(
         PAIRS,
         layout.name,
@@ -460,9 +465,46 @@ def _match_sides(
         table,
         convert,
         is_sure,
+        other_kind,
         countable=(answer_columns, count_columns),
         roles=roles,
         extra_columns=tuple(extra_columns),
+        doubt=question,
+    )
+
+
+_CHECKED_ROWS = 2_000  # rows that show whether a column contains an anchor
+
+
+def _find_anchor(
+    table: RawTable, option_columns: tuple[str, str], used_columns: Sequence[str]
+) -> str | None:
+    """Return an unused column of options that are never the two compared ones; else None."""
+    frame = table.frame.iloc[:_CHECKED_ROWS]
+    first, second = (frame[name].map(format_label) for name in option_columns)
+    options = {*first, *second}
+    for name in table.names:
+        if name in used_columns or frame[name].dtype.kind not in "OSU":
+            continue
+        labels = frame[name].map(format_label)
+        if (
+            labels.nunique() > 1
+            and labels.isin(options).all()
+            and not ((labels == first) | (labels == second)).any()
+        ):
+            return name
+    return None
+
+
+def _question_anchor(anchor: str, option_columns: tuple[str, str]) -> Message:
+    """Return the question whether two options were compared with a third one."""
+    first, second = option_columns
+    return Message(
+        f"Each row of column {anchor!r} contains an option other than {first!r} and {second!r}. If"
+        " these two were compared with it, the data are triplets; write the more similar one in a"
+        " column 'nearer' and the other in a column 'farther'. Otherwise drop it with ",
+        Setting("without", [anchor]),
+        ".",
     )
 
 
