@@ -159,6 +159,9 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
         )
     ]
     count_columns = count_columns or [()]
+    name_pairs = [*CHOSEN_REJECTED]
+    if not any(are_columns(*name_pair) for name_pair in name_pairs):
+        name_pairs = _list_worded_pairs(name_by_simplified)
     return [
         PairColumns(
             (name_by_simplified[chosen], name_by_simplified[rejected]),
@@ -166,12 +169,27 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
             ties_column,
             respondent_column,
         )
-        for chosen, rejected in CHOSEN_REJECTED
+        for chosen, rejected in name_pairs
         # a triplet
         if are_columns(chosen, rejected)
         and not (chosen == "i" and {"k", *ODD.sure} & name_by_simplified.keys())
         for times in count_columns
     ]
+
+
+# What may follow "winner" and "loser" in the names of options, the most probable first.
+_SECOND_WORDS = ("name", "text", "model", "option", "item", "team", "title", "id", "teamid")
+
+
+def _list_worded_pairs(name_by_simplified: Collection[str]) -> list[tuple[str, str]]:
+    """Return the first pair of names such as winnername and losername, or wteamid and lteamid."""
+    word_pairs = [*CHOSEN_REJECTED[:-1], ("w", "l")]
+    for second_word in _SECOND_WORDS:
+        for chosen, rejected in word_pairs:
+            names = chosen + second_word, rejected + second_word
+            if all(name in name_by_simplified for name in names):
+                return [names]
+    return []
 
 
 def _list_count_columns(side_columns: SideColumns) -> list[tuple[str, str]]:

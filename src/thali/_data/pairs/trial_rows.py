@@ -425,15 +425,21 @@ def find_trial_columns(
         second_column,
         *(name for name in named_columns.values() if name is not None),
     }
-    verdict_columns = _find_verdict_columns(
-        name_by_simplified,
-        first_column,
-        second_column,
-        named_columns,
-        game,
-        used_columns,
-        all_columns,
-    )
+    try:
+        verdict_columns = _find_verdict_columns(
+            name_by_simplified,
+            first_column,
+            second_column,
+            named_columns,
+            game,
+            used_columns,
+            all_columns,
+        )
+    except DataError:
+        verdict_column = _find_verdict_cells(frame, first_column, second_column, used_columns)
+        if verdict_column is None:
+            raise
+        verdict_columns = (verdict_column,)
     used_columns |= set(verdict_columns)
     respondent_column = named_columns.get("respondent") or next(
         filter(
@@ -635,6 +641,27 @@ def _find_verdict_columns(
         Argument("chosen"),
         ".",
     )
+
+
+_CHECKED_ROWS = 2_000  # rows whose cells show the column of the chosen option
+
+
+def _find_verdict_cells(
+    frame: "pd.DataFrame", first_column: str, second_column: str, used_columns: set[str]
+) -> str | None:
+    """Return the only column whose cells are one of the row's options; None for others."""
+    rows = frame.iloc[:_CHECKED_ROWS]
+    first, second = (rows[name].map(format_label) for name in (first_column, second_column))
+    verdict_columns = []
+    for name in column_names(frame):
+        if name in used_columns or rows[name].dtype.kind in "bfcmM":
+            continue
+        labels = rows[name].map(format_label)
+        if ((labels == first) | (labels == second)).all() and labels.nunique() > 1:
+            verdict_columns.append(name)
+    if len(verdict_columns) != 1:
+        return None
+    return verdict_columns[0]
 
 
 def _may_be_respondent(frame: "pd.DataFrame", column: str) -> bool:
