@@ -19,6 +19,9 @@ from thali.errors import DataError
 PAIRS = "chosen,rejected,n\ntea,milk,3\nmilk,tea,1\n"
 SQUARE = ",tea,milk\ntea,0,3\nmilk,1,0\n"
 SETS = "obsID,alt,choice\n1,tea,1\n1,milk,0\n2,tea,0\n2,milk,1\n"
+DOUBTFUL = (
+    "respondent,task,price_1,price_2,choice,first,second,winner\n1,1,2,3,1,a,b,a\n1,2,3,2,2,b,c,b\n"
+)
 PRICED = "obsID,alt,choice,price\n1,tea,1,2.5\n1,milk,0,1\n2,tea,0,2\n2,milk,1,3\n"
 ALIKE = ",tea,milk\ntea,1,0.3\nmilk,0.3,1\n"
 EXPERIMENT = "id,task,choice,price\n1,1,1,2\n1,1,0,3\n"
@@ -42,14 +45,16 @@ NUMBERED = """id,task,alternative,brand,price,choice
 
 def test_numbers_of_places_name_no_options():
     reading = recognise(table(NUMBERED))
-    assert (reading.kind, reading.other_kind) == (kinds.EXPERIMENTS, kinds.CHOICES)
+    assert reading.kind == kinds.EXPERIMENTS
     assert recognise(table(NUMBERED), kinds.CHOICES, kinds.PAIRS).kind == kinds.CHOICES
-    assert recognise(table(NUMBERED), alternative="alternative").kind == kinds.CHOICES
+    # a named column does not change the kind
+    assert recognise(table(NUMBERED), alternative="alternative").kind == kinds.EXPERIMENTS
+    assert recognise(table(NUMBERED), choice_id="task").kind == kinds.CHOICES
     same = NUMBERED.replace("1,2,1,Bora,99", "1,2,1,Aika,99").replace(
         "1,2,2,Aika,199", "1,2,2,Bora,149"
     )
-    with refused(RecognitionError, "specify which"):  # each number has products of its own
-        recognise(table(same))
+    # each number has the same product in every task
+    assert recognise(table(same)).kind == kinds.CHOICES
 
 
 @pytest.mark.parametrize(
@@ -62,7 +67,7 @@ def test_numbers_of_places_name_no_options():
         ("one,two\n1,x\n2,y\n3,x\n", ML, 2),  # nothing that is known
         ("winner,loser\na\nb,c\n", ML, 2),  # rows that end early
         (SETS, ("--method", "?"), 2),
-        (PRICED, (), 2),  # an ambiguity
+        (DOUBTFUL, (), 2),  # an ambiguity
         (ALIKE, ("--estimate", "?"), 2),
         (EXPERIMENT, ("--model", "product-classes", "--method", "?"), 2),
         (CLASSES, ("--target", "kin"), 2),
@@ -121,12 +126,13 @@ def test_shapes_have_names_of_their_own_and_known_kinds():
 
 def test_two_readings_are_an_ambiguity_that_names_both():
     with pytest.raises(RecognitionError) as caught:
-        recognise(table(PRICED))
-    assert caught.value.kinds == (kinds.CHOICES, kinds.EXPERIMENTS)
-    said(caught.value, "data.csv", "'alt'", "'choice'", "'obsID'")
+        recognise(table(DOUBTFUL))
+    assert caught.value.kinds == (kinds.EXPERIMENTS, kinds.PAIRS)
+    said(caught.value, "data.csv", "'price'", "'first'", "'choice'")
+    assert recognise(table(PRICED)).kind == kinds.EXPERIMENTS  # prices differ between tasks
     assert recognise(table(PRICED), kinds.PAIRS, kinds.CHOICES).kind == kinds.CHOICES
     # a named column says which
-    assert recognise(table(PRICED), alternative="alt").kind == kinds.CHOICES
+    assert recognise(table(PRICED), choice_id="obsID").kind == kinds.CHOICES
     assert recognise(table(PRICED), target="alt").kind == kinds.CLASSES
 
 

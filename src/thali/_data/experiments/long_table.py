@@ -637,6 +637,8 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
         is_chosen_once = marks_one_row(get_column(frame, chosen), number_sets(frame, [respondent]))
         if is_chosen_once:
             task = respondent
+    if respondent is None and task is not None and chosen is not None:
+        respondent = task  # each task may have another respondent
     for name, role, meaning in (
         (respondent, "respondent", "identifies the respondent"),
         (task, "task", "numbers the tasks of a respondent"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.choice_marks import marks_one_row, number_sets
+from thali._data.choice_marks import number_sets, share_of_marked_sets
 from thali._data.column_readers import get_column, is_row_number, read_row_texts
 from thali._data.column_roles import (
     ALTERNATIVE,
@@ -133,8 +133,8 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
         return []
     frame = table.frame
     keys = list(dict.fromkeys((respondent, task)))
-    is_marked = marks_one_row(get_column(frame, chosen), number_sets(frame, keys))
-    if not is_marked and not _contains_alternatives(frame, alternative, chosen):
+    marked_share = share_of_marked_sets(get_column(frame, chosen), number_sets(frame, keys))
+    if marked_share < _MIN_MARKED and not _contains_alternatives(frame, alternative, chosen):
         return []
     tasks = frame.groupby(keys, sort=False)
     other_columns = [
@@ -144,6 +144,9 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
         and not is_row_number(get_column(frame, name))
     ]
     return [name for name in other_columns if (tasks[name].nunique().to_numpy() > 1).any()]
+
+
+_MIN_MARKED = 0.5  # share of tasks with one choice, from which on others are errors
 
 
 def _contains_alternatives(frame: Any, alternative: str | None, chosen: str) -> bool:
