@@ -1,17 +1,10 @@
 """Tasks of a batch: what a job holds is not run again, what failed is, and Ctrl-C costs only what
 runs."""
 
-import numpy as np
 import pytest
 
 from thali._inference.progress_display import Progress
-from thali._inference.resumable_tasks import (
-    Batch,
-    PartsFolder,
-    is_finished,
-    read_parts,
-    run_serially,
-)
+from thali._inference.resumable_tasks import Batch, PartsFolder, is_finished, read_parts
 
 STAMP = {"kind": "sums", "models": {}, "settings": {}, "data": ""}
 TASKS = [1, 2, 3, 4]
@@ -28,13 +21,8 @@ class Stop(Progress):
         self.seen.append(done)
 
 
-def batch_of(run, folder=None, record=lambda task, given: given):
+def batch_of(run, folder=None, record=None):
     return Batch(TASKS, str, run, record, folder)
-
-
-def finish(batch, progress=None, seconds=0.0, run_tasks=run_serially, before_run=None):
-    """Finish a batch each of whose records took so many seconds."""
-    return batch.finish(progress or Stop(), lambda record: seconds, run_tasks, before_run)
 
 
 def squared(task):
@@ -53,7 +41,7 @@ def stopped_at(last):
 
 
 def job(path):
-    folder = PartsFolder(path, STAMP, 1, {"a": np.arange(2)})
+    folder = PartsFolder(path, STAMP, 1)
     folder.plan(dict.fromkeys(map(str, TASKS), "sums"), "sums")
     return folder
 
@@ -64,7 +52,7 @@ def never(task):
 
 def test_every_task_leaves_its_record():
     batch, progress = batch_of(squared), Stop()
-    assert not finish(batch, progress)
+    assert not batch.finish(progress, lambda record: 0.0)
     assert batch.records == {"1": {"x": 1}, "2": {"x": 4}, "3": {"x": 9}, "4": {"x": 16}}
     assert progress.seen == [0, 1, 2, 3, 4]
 
@@ -74,7 +62,7 @@ def test_tasks_may_finish_in_any_order_and_elsewhere():
         return ((number, run(tasks[number])) for number in reversed(range(len(tasks))))
 
     batch = batch_of(squared)
-    assert not finish(batch, run_tasks=backwards)
+    assert not batch.finish(Stop(), lambda record: 0.0, backwards)
     assert list(batch.records) == ["4", "3", "2", "1"] and batch.records["3"] == {"x": 9}
 
 
@@ -85,41 +73,41 @@ def test_a_record_is_made_of_what_a_task_gave():
             {"error": f"{task}: {given}"} if isinstance(given, ValueError) else given
         ),
     )
-    assert not finish(batch)
+    assert not batch.finish(Stop(), lambda record: 0.0)
     assert batch.records["3"] == {"error": "3: odd"} and batch.records["4"] == {"x": 4}
 
 
 def test_ctrl_c_keeps_what_is_finished_and_the_same_batch_goes_on(tmp_path):
     with job(tmp_path / "job") as folder:
         batch = batch_of(stopped_at(3), folder)
-        assert finish(batch) and list(batch.records) == ["1", "2"]
+        assert batch.finish(Stop(), lambda record: 0.0) and list(batch.records) == ["1", "2"]
     assert read_parts(tmp_path / "job").records == batch.records
     ran = []
     with job(tmp_path / "job") as folder:
         batch, progress = batch_of(lambda task: ran.append(task) or squared(task), folder), Stop()
-        assert not finish(batch, progress)
+        assert not batch.finish(progress, lambda record: 0.0)
     assert ran == [3, 4] and progress.seen == [2, 3, 4] and len(batch.records) == 4
     with job(tmp_path / "job") as folder:
         again = batch_of(never, folder)
-        assert not finish(again) and again.records == batch.records
+        assert not again.finish(Stop(), lambda record: 0.0) and again.records == batch.records
 
 
 def test_a_failed_task_is_run_again(tmp_path):
     with job(tmp_path / "job") as folder:
-        finish(
-            batch_of(lambda task: {"error": "no memory"} if task == 2 else squared(task), folder)
-        )
+        batch_of(
+            lambda task: {"error": "no memory"} if task == 2 else squared(task), folder
+        ).finish(Stop(), lambda record: 0.0)
     with job(tmp_path / "job") as folder:
         batch = batch_of(lambda task: {"x": -task}, folder)
         assert not is_finished(batch.records["2"])
-        finish(batch)
+        batch.finish(Stop(), lambda record: 0.0)
     assert batch.records["2"] == {"x": -2} and batch.records["1"] == {"x": 1}
 
 
 @pytest.mark.parametrize(("seconds", "files"), [(float("inf"), 4), (0.0, 0)])
 def test_a_record_that_took_long_is_written_at_once(tmp_path, seconds, files):
     with job(tmp_path / "job") as folder:
-        finish(batch_of(squared, folder), seconds=seconds)
+        batch_of(squared, folder).finish(Stop(), lambda record: seconds)
         assert len(list((tmp_path / "job").glob("parts-*.json"))) == files
     assert read_parts(tmp_path / "job").records["4"] == {"x": 16}
 
@@ -130,4 +118,4 @@ def test_ctrl_c_before_the_first_task():
         raise KeyboardInterrupt
 
     batch = batch_of(never)
-    assert finish(batch, before_run=begin) and batch.records == {}
+    assert batch.finish(Stop(), lambda record: 0.0, before_run=begin) and batch.records == {}
