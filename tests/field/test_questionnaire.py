@@ -286,6 +286,7 @@ def test_what_a_study_cannot_say(study, facts):
         (products(), "pairs", ("kind='pairs'",)),
         ("nothing.txt", None, ("'nothing.txt'",)),
         (7, None, ("design", "got 7")),
+        ({"tea": "tea.png"}, None, ("design", "tea.png")),  # no pictures of options
     ],
 )
 def test_designs_that_cannot_be_asked_are_refused(design, kind, facts):

@@ -4,7 +4,7 @@ import csv
 import itertools
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -126,7 +126,7 @@ def _read_design(design: Any) -> "tuple[str, ...] | pandas.DataFrame":
         return _read_path(Path(design))
     if isinstance(design, pd.DataFrame):
         return _parse_table(design)
-    if isinstance(design, Iterable):
+    if isinstance(design, Iterable) and not isinstance(design, Mapping):
         return check_labels(design, "The options")
     raise ArgumentError(
         Argument("design"),
