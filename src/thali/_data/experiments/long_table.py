@@ -743,7 +743,9 @@ def _find_identifiers(
     if not candidates:
         return set()
     tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
-    described_names = [name for name in attribute_names if (tasks[name].nunique() > 1).any()]
+    described_names = [
+        name for name in attribute_names if (tasks[name].nunique().to_numpy() > 1).any()
+    ]
     identifiers = set()
     for candidate in candidates:
         other_names = [name for name in described_names if name not in candidates]

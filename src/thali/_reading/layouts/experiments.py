@@ -178,9 +178,14 @@ def describes_products(table: RawTable, options: Mapping[str, Any]) -> bool:
             continue
         if _numbers_alternatives(tasks[name], frame[name], set_sizes):
             continue
-        if alternative is None or (frame[name].groupby(frame[alternative]).nunique() > 1).any():
+        if alternative is None or _varies_within(frame[name], frame[alternative]):
             return True
     return False
+
+
+def _varies_within(cells: Any, labels: Any) -> bool:
+    """Return whether a column has several cells for one label."""
+    return bool((cells.groupby(labels).nunique().to_numpy() > 1).any())
 
 
 # words in the names of columns that measure an answer
