@@ -255,16 +255,11 @@ def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(
 
 @pytest.mark.fit
 def test_the_kind_of_a_table_is_said_without_losing_its_rows(client, children_here):
-    phones = PHONES.replace("resp,", "block,resp,").replace("\n", "\nmain,").removesuffix("main,")
-    phones = (
-        (phones + "x,1,9,1,A,2,1\nx,1,9,2,B,3,0\n")
-        .replace(",1,A,", ",left,A,")
-        .replace(",2,B,", ",right,B,")
-    )
-    address = client.drop("phones.csv", phones.encode())
+    trials = "block,left,right,shown,winner\nmain,a,b,c,a\nmain,b,c,a,c\nmain,c,a,b,a\nx,z,a,b,z\n"
+    address = client.drop("shown.csv", trials.encode())
     client.go(f"{address}/read", where="block == main")
     page = client.page(address)
-    assert "choice experiments" in page
+    assert "triplets" in page
     form = page.partition('<input type="hidden" name="kind"')[2].partition("</form>")[0]
     assert 'value="block == main"' in form
 

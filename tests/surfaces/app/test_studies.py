@@ -51,10 +51,6 @@ def text_of(page):
 def test_a_table_is_read_and_said_in_words(client, children_here, kind):
     address = client.drop(f"{kind}.csv", TABLES[kind].encode())
     page = text_of(client.page(address))
-    if kind == "choice experiments":
-        assert "specify which" in page and "--" not in page
-        client.go(f"{address}/read", kind=kind)
-        page = text_of(client.page(address))
     assert f"The table contains {kind}: " in page
     assert "tea" in page or kind == "choice experiments"
     assert "--" not in page, "options of the command line have no place here"

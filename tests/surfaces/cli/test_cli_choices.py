@@ -63,11 +63,9 @@ def test_a_long_table_of_choices_is_recognised_and_fitted(done, folder):
     }
 
 
-def test_columns_that_describe_alternatives_need_a_word(refused):
-    error = refused("fit", "priced.csv")
-    said(error, "priced.csv", "'alt'")
-    said(error, "'price'")
-    said(error, "--model")
+def test_a_price_that_changes_between_tasks_describes_products():
+    """Where choices are meant, it is named as not used."""
+    said(read_data("priced.csv")[1], "40 tasks", "100 alternatives")
     messages = read_data("priced.csv", kinds.CHOICES)[1]
     said(messages, "40 choices", "10 respondents", "'price'")
 

@@ -24,11 +24,13 @@ from ..column_readers import (
     read_counts,
 )
 from ..column_roles import (
+    BEST,
     CHOSEN_OF_TWO,
     COUNT,
     GAMES,
     GOALS,
     MORE_SIDES,
+    ODD,
     RESPONDENT,
     RESULT,
     SHORT_GOALS,
@@ -36,6 +38,7 @@ from ..column_roles import (
     STEMS,
     TIE_WORDS,
     WEIGHTS,
+    WORST,
     column_names,
     find_column_pairs,
     find_no_answers,
@@ -649,9 +652,21 @@ _CHECKED_ROWS = 2_000  # rows whose cells show the column of the chosen option
 def _find_verdict_cells(
     frame: "pd.DataFrame", first_column: str, second_column: str, used_columns: set[str]
 ) -> str | None:
-    """Return the only column whose cells are one of the row's options; None for others."""
+    """Return the only column whose cells are one of the row's options; None for others.
+
+    Nor is there one where a further column contains options, as sets and triplets have.
+    """
+    name_by_simplified = map_plain_names(column_names(frame))
+    other_answers = [
+        name
+        for role in (BEST, WORST, ODD)
+        for name in role.find_certain_columns(name_by_simplified)
+    ]
+    if other_answers:
+        return None
     rows = frame.iloc[:_CHECKED_ROWS]
     first, second = (rows[name].map(format_label) for name in (first_column, second_column))
+    options = {*first, *second}
     verdict_columns = []
     for name in column_names(frame):
         if name in used_columns or rows[name].dtype.kind in "bfcmM":
@@ -659,6 +674,8 @@ def _find_verdict_cells(
         labels = rows[name].map(format_label)
         if ((labels == first) | (labels == second)).all() and labels.nunique() > 1:
             verdict_columns.append(name)
+        elif labels.isin(options).all():
+            return None
     if len(verdict_columns) != 1:
         return None
     return verdict_columns[0]

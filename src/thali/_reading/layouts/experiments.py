@@ -137,11 +137,13 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
     if marked_share < _MIN_MARKED and not _contains_alternatives(frame, alternative, chosen):
         return []
     tasks = frame.groupby(keys, sort=False)
+    availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
+    used_columns = {respondent, task, alternative, chosen, options.get("bought")}
+    used_columns.update(availability_columns)
     other_columns = [
         name
         for name in table.names
-        if name not in (respondent, task, alternative, chosen, options.get("bought"))
-        and not is_row_number(get_column(frame, name))
+        if name not in used_columns and not is_row_number(get_column(frame, name))
     ]
     return [name for name in other_columns if (tasks[name].nunique().to_numpy() > 1).any()]
 
