@@ -427,6 +427,16 @@ def test_groups_and_covariates_are_asked_where_the_data_have_them(
     assert client.study(address).read(FIT)["typed"] == {"group": "sex", "people": "groups:similar"}
 
 
+def test_groups_need_a_model_that_distinguishes_them(client, children_here):
+    address = client.drop("trials.csv", TRIALS.encode())
+    client.page(f"{address}/ask")
+    form = {"model": "elimination-by-aspects", "asked": "yes", "group": "sex"}
+    refusal = client.post(f"/api{address}/fit", json=form)
+    assert refusal.status_code == 400 and refusal.json()["fields"] == ["group"]
+    says(refusal.text, "does not distinguish groups")
+    assert "group" not in client.study(address).typed
+
+
 def test_groups_are_chosen_with_the_question(client, children_here):
     """What they cannot be is said at their field, and the table stays as it was read."""
     address = client.drop("trials.csv", TRIALS.encode())

@@ -35,11 +35,6 @@ GROUP_CANDIDATES = (
     ComparisonCandidate("shared aspects with the same weights", "common:ibp", ()),
 )
 _FEATURE_CANDIDATES = (
-    ComparisonCandidate("features with the same weights", "common", _BOTH),
-    ComparisonCandidate("features with weights by group", "free", _BOTH),
-    ComparisonCandidate("features with similar weights", "similar", ()),
-)
-_FEATURE_CANDIDATES = (
     ComparisonCandidate("any number of features", "ibp", _BOTH),
     ComparisonCandidate("four features", "4", (EVIDENCE,)),
     ComparisonCandidate("eight features", "8", (EVIDENCE,)),

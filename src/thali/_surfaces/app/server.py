@@ -36,6 +36,7 @@ from .data_description import build_empty_reading, find_reading
 from .downloads import Tickets, find_file, zip_study
 from .english_texts import AppWords, render_error
 from .form_fields import (
+    GROUP,
     NO,
     QUESTIONS,
     RESPONDENT,
@@ -232,6 +233,8 @@ class Server:
         if model not in reading.get("models", ()):
             return _build_problem(english_texts.texts.refused.choose_model)
         spec, _ = find_model(model)
+        if form.get(GROUP) and all(option.name != GROUP for option in spec.options):
+            return _build_problem(english_texts.texts.refused.no_groups, fields=[GROUP])
         if (
             "asked" in form
             and (problem_response := await self._read_again(request, study, form)) is not None
