@@ -652,10 +652,7 @@ _CHECKED_ROWS = 2_000  # rows whose cells show the column of the chosen option
 def _find_verdict_cells(
     frame: "pd.DataFrame", first_column: str, second_column: str, used_columns: set[str]
 ) -> str | None:
-    """Return the only column whose cells are one of the row's options; None for others.
-
-    Nor is there one where a further column contains options, as sets and triplets have.
-    """
+    """Return the only column with one of the row's options; None for sets and triplets."""
     name_by_simplified = map_plain_names(column_names(frame))
     other_answers = [
         name
