@@ -1,13 +1,21 @@
 """Columns that mark the chosen row of each set of rows, found by their content."""
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .column_readers import classify_yes_no, get_column
-from .column_roles import AVAILABLE, BEST, CHOSEN, RANK, WORST, column_names, map_plain_names
+from .column_roles import (
+    AVAILABLE,
+    BEST,
+    CHOSEN,
+    RANK,
+    WORST,
+    column_names,
+    list_name_words,
+    map_plain_names,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,12 +73,11 @@ _CHOICE_WORDS = {
     *CHOSEN.synonyms,
     *"purchase purchased bought buy booking booked click clicked pick vote voted prefers".split(),
 } - {"y", "response"}
-_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 
 
 def _mentions_choice(name: str) -> bool:
     """Return whether a word of a column's name means a choice, as in Chosen_Immigrant."""
-    return not _CHOICE_WORDS.isdisjoint(word.casefold() for word in _WORD.findall(name))
+    return not _CHOICE_WORDS.isdisjoint(list_name_words(name))
 
 
 _FIRST_ROWS = 1_000  # rows that show whether a column has more than two values

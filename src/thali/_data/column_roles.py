@@ -20,6 +20,14 @@ _ACCENTED = re.compile(r"([a-z])[\u0300-\u036f]+")
 _COMPONENT = re.compile(r"(.+)\.(?:keys|clicked_name|response)")
 
 
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+
+
+def list_name_words(name: str) -> list[str]:
+    """Return the words of a column name in lower case: chosen, immigrant of Chosen_Immigrant."""
+    return [word.casefold() for word in _WORD.findall(name)]
+
+
 def simplify_name(name: str) -> str:
     """Return a column name in lower case, without accents, blanks and punctuation.
 

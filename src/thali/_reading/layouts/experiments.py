@@ -1,6 +1,5 @@
 """Layouts of choice experiments: one row per alternative, or one row per task."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from thali._data.column_roles import (
     RESPONSE_TIME,
     SURVEY_WEIGHTS,
     TASK_OF_RESPONDENT,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
@@ -192,14 +192,13 @@ def _varies_within(cells: Any, labels: Any) -> bool:
 
 # words in the names of columns that measure an answer
 _MEASURES = {"dwell", "fixation", "fixations", "gaze", "latency", "rt", "pupil", "saccades"}
-_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 
 
 def _measures_answers(name: str) -> bool:
     """Return whether a column's name is that of response times or looks at the alternative."""
     if simplify_name(name) in RESPONSE_TIME.synonyms:
         return True
-    return not _MEASURES.isdisjoint(word.casefold() for word in _WORD.findall(name))
+    return not _MEASURES.isdisjoint(list_name_words(name))
 
 
 def _numbers_alternatives(cells_by_set: Any, cells: Any, set_sizes: np.ndarray) -> bool:
