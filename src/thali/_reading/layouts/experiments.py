@@ -66,7 +66,7 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         description,
         table,
         convert,
-        bool(attributes) and (is_requested or describes_products(table, options)),
+        bool(attributes) and (is_requested or _vary_between_tasks(table, options, attributes)),
         extra_columns=(options.get("bought"), *availability_columns),
     )
 
@@ -166,8 +166,11 @@ def describes_products(table: RawTable, options: Mapping[str, Any]) -> bool:
     count, nor do measures of the answer. Without alternatives every column counts.
     """
     attributes = _list_attributes(table, options)
-    if not attributes:
-        return False
+    return bool(attributes) and _vary_between_tasks(table, options, attributes)
+
+
+def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes: list[str]) -> bool:
+    """Return whether one of the columns that vary within tasks describes products."""
     frame = table.frame
     respondent, task, alternative, _ = _find_task_columns(table, options)
     if alternative is None:
