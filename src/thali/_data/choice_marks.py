@@ -1,20 +1,23 @@
-"""Columns that mark the chosen row of each set of rows, found by their content."""
+"""Columns of a long table found by content: the choice, the sets of rows, the alternatives."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .column_readers import classify_yes_no, get_column
 from .column_roles import (
+    ALTERNATIVE,
     AVAILABLE,
     BEST,
     CHOSEN,
     RANK,
     WORST,
     column_names,
+    has_numbers,
     list_name_words,
     map_plain_names,
+    simplify_name,
 )
 
 if TYPE_CHECKING:
@@ -42,9 +45,10 @@ def marks_one_row(column: "pd.Series", set_numbers: np.ndarray) -> bool:
 def find_single_marked_column(
     frame: "pd.DataFrame", key_columns: Iterable[str | None], used_columns: Iterable[str | None]
 ) -> str | None:
-    """Return the only unused column with exactly one yes in each set; None for none or several.
+    """Return the unused column with exactly one yes in each set; None for none or several.
 
-    Its name contains a word for a choice: an attribute may also be 1 once in each set.
+    Of several, the only one whose name contains a word for a choice: an attribute may also be 1
+    once in each set. No column counts whose yes is always in the same place.
     """
     keys = list(dict.fromkeys(name for name in key_columns if name is not None))
     if not keys:
@@ -56,17 +60,91 @@ def find_single_marked_column(
     set_numbers = number_sets(frame, keys)
     if set_numbers.max(initial=-1) + 1 > len(frame) / 2:
         return None
-    marked_columns = [
-        name
-        for name in column_names(frame)
-        if name not in excluded_columns
-        and _mentions_choice(name)
-        and get_column(frame, name).iloc[:_FIRST_ROWS].nunique() <= 2
-        and marks_one_row(get_column(frame, name), set_numbers)
-    ]
+    places = frame.groupby(set_numbers).cumcount().to_numpy()
+    marked_columns = []
+    for name in column_names(frame):
+        column = get_column(frame, name)
+        if (
+            name not in excluded_columns
+            and column.iloc[:_FIRST_ROWS].nunique() <= 2
+            and marks_one_row(column, set_numbers)
+            and len(np.unique(places[classify_yes_no(column)[0]])) > 1
+        ):
+            marked_columns.append(name)
+    if len(marked_columns) > 1:
+        marked_columns = [name for name in marked_columns if _mentions_choice(name)]
     if len(marked_columns) > 1:
         return None
     return next(iter(marked_columns), None)
+
+
+def find_key_column(
+    frame: "pd.DataFrame", known_key: str, chosen: str, used_columns: Collection[str | None]
+) -> str | None:
+    """Return the unused column that with a known one forms sets with exactly one yes; else None.
+
+    The first of several that form the same sets; None if they form different ones.
+    """
+    answers = get_column(frame, chosen)
+    key_column = None
+    numbers_by_key: dict[str, np.ndarray] = {}
+    for name in column_names(frame):
+        if name in (known_key, chosen, *used_columns):
+            continue
+        set_numbers = number_sets(frame, [known_key, name])
+        if np.bincount(set_numbers).min() < 2 or not marks_one_row(answers, set_numbers):
+            continue
+        numbers_by_key[name] = set_numbers
+        key_column = key_column or name
+    if key_column is None or any(
+        not np.array_equal(set_numbers, numbers_by_key[key_column])
+        for set_numbers in numbers_by_key.values()
+    ):
+        return None
+    return key_column
+
+
+# words in the names of columns that number the products of a set
+_PLACE_WORDS = set("package bundle profile card option item product vignette candidate".split())
+
+
+def find_alternative_column(
+    frame: "pd.DataFrame", key_columns: Sequence[str], chosen: str
+) -> str | None:
+    """Return the column that numbers the alternatives of each set, or names their places.
+
+    It counts up in each set, or its name is one of alternatives and it has as many different cells
+    as the largest set, each at most once in a set. Texts of brands and modes are attributes.
+    """
+    set_numbers = number_sets(frame, key_columns)
+    sets = frame.groupby(set_numbers)
+    places = sets.cumcount().to_numpy()
+    is_marked = classify_yes_no(get_column(frame, chosen))[0]
+    candidates = [name for name in column_names(frame) if name not in (*key_columns, chosen)]
+    if len(np.unique(places[is_marked])) > 1:  # otherwise rows are in the order of the answer
+        for name in candidates:
+            if _counts_up(get_column(frame, name), places):
+                return name
+    largest_set = places.max(initial=0) + 1
+    for name in candidates:
+        column = get_column(frame, name)
+        has_place_word = not _PLACE_WORDS.isdisjoint(list_name_words(name))
+        is_numbered = has_numbers(column) and simplify_name(name) in ALTERNATIVE.synonyms
+        if (
+            (has_place_word or is_numbered)
+            and column.nunique() == largest_set
+            and not frame.duplicated([*key_columns, name]).any()
+        ):
+            return name
+    return None
+
+
+def _counts_up(column: "pd.Series", places: np.ndarray) -> bool:
+    """Return whether a column contains 0, 1, ... or 1, 2, ... in each set."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy()
+    return any(np.array_equal(numbers, places + first) for first in (0, 1))
 
 
 _CHOICE_WORDS = {

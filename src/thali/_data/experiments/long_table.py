@@ -12,7 +12,13 @@ from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
-from ..choice_marks import find_single_marked_column, marks_one_row, number_sets
+from ..choice_marks import (
+    find_alternative_column,
+    find_key_column,
+    find_single_marked_column,
+    marks_one_row,
+    number_sets,
+)
 from ..column_readers import (
     NO,
     YES,
@@ -330,25 +336,6 @@ def _find_single_rows(row_labels: RowLabels) -> np.ndarray:
     return is_single
 
 
-# that number the products of a task, or describe them
-_POSITION_NAMES = ("package", "bundle", "profile", "card", "option", "item", "product", "vignette")
-
-
-def _find_position_column(table: TaskTable) -> str | None:
-    """Return a column that only numbers the products within tasks, or None."""
-    name_by_simplified = map_plain_names(map(str, table.frame.columns))
-    candidate_columns = [
-        name_by_simplified[name] for name in _POSITION_NAMES if name in name_by_simplified
-    ]
-    if not candidate_columns:
-        return None
-    row_labels = table.read_labels()
-    positions = number_positions(number_tasks(row_labels.person, row_labels.task)).tolist()
-    return next(
-        (name for name in candidate_columns if table.frame[name].tolist() == positions), None
-    )
-
-
 class ExperimentArrays(NamedTuple):
     """Arrays of a `ChoiceExperiment`, sorted by respondent and task."""
 
@@ -472,8 +459,6 @@ def _read_task_table(
         task_columns=(respondent_column, task_column),
     )
     table = TaskTable(frame, *columns)
-    if alternative_column is None and settings.names is None:
-        table = table._replace(alternative=_find_position_column(table))
     kept_columns = table.roles.union(settings.declared, settings.names or (), [bought_column])
     table = _select_offered_rows(
         table, [name for name in frame.columns if name not in kept_columns]
@@ -631,26 +616,14 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
     task = task or find("task", TASK)
     alternative = alternative or find("alternative", ALTERNATIVE)
     chosen = chosen or find("chosen", CHOSEN)
-    if chosen is None and (task is not None or alternative is not None):
+    if chosen is None:
         chosen = find_single_marked_column(frame, (respondent, task), (alternative,))
-    if task is None and respondent is not None and chosen is not None:
-        is_chosen_once = marks_one_row(get_column(frame, chosen), number_sets(frame, [respondent]))
-        if is_chosen_once:
-            task = respondent
-    if respondent is None and task is not None and chosen is not None:
-        respondent = task  # each task may have another respondent
-    for name, role, meaning in (
-        (respondent, "respondent", "identifies the respondent"),
-        (task, "task", "numbers the tasks of a respondent"),
-        (chosen, "chosen", "marks the chosen alternative (1, others 0)"),
-    ):
-        if name is None:
-            raise DataError(
-                f"No column {meaning}; name such a column with ",
-                Argument(role),
-                f". The columns are {shorten(names, 12)}.",
-            )
-    assert respondent is not None and task is not None and chosen is not None
+    if chosen is not None:
+        respondent, task = _find_keys(frame, respondent, task, chosen, alternative)
+    if respondent is None or task is None or chosen is None:
+        raise _missing_roles_error(names, respondent, task, chosen)
+    if alternative is None:
+        alternative = find_alternative_column(frame, [respondent, task], chosen)
     used_columns = [name for name in (respondent, task, alternative, chosen) if name is not None]
     if respondent == task:  # each respondent had one task
         used_columns = used_columns[1:]
@@ -661,6 +634,50 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
                 " chosen); name different columns."
             )
     return respondent, task, alternative, chosen
+
+
+def _find_keys(
+    frame: "pd.DataFrame",
+    respondent: str | None,
+    task: str | None,
+    chosen: str,
+    alternative: str | None,
+) -> tuple[str | None, str | None]:
+    """Return the columns of respondent and task; one of them is found from the other.
+
+    A respondent who chose once is a task; each task may have another respondent.
+    """
+    known_key = respondent or task
+    if known_key is None or (respondent is not None and task is not None):
+        return respondent, task
+    other_key = known_key
+    if not marks_one_row(get_column(frame, chosen), number_sets(frame, [known_key])):
+        other_key = find_key_column(frame, known_key, chosen, [alternative])
+    if task is None:
+        return respondent, other_key
+    return other_key or task, task
+
+
+def _missing_roles_error(
+    names: list[str], respondent: str | None, task: str | None, chosen: str | None
+) -> DataError:
+    """Return the error that no column has one of these roles."""
+    missing_roles = []
+    if respondent is None:
+        missing_roles.append(("identifies the respondent", Argument("respondent")))
+    if task is None:
+        missing_roles.append(("numbers the tasks of a respondent", Argument("task")))
+    if chosen is None:
+        missing_roles.append(("marks the chosen alternative (1, others 0)", Argument("chosen")))
+    meanings = " or ".join(meaning for meaning, _ in missing_roles)
+    arguments: list[Any] = []
+    for _, argument in missing_roles:
+        arguments += [" and ", argument]
+    return DataError(
+        f"No column {meanings}; name such a column with ",
+        *arguments[1:],
+        f". The columns are {shorten(names, 12)}.",
+    )
 
 
 def _read_labels(frame: "pd.DataFrame", column: str) -> np.ndarray:

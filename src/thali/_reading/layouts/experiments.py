@@ -173,9 +173,10 @@ def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes:
     """Return whether one of the columns that vary within tasks describes products."""
     frame = table.frame
     respondent, task, alternative, _ = _find_task_columns(table, options)
-    if alternative is None:
+    if options.get("alternative") is None:  # also of a column of positions
         candidates = ALTERNATIVE.find_possible_columns(map_plain_names(table.names))
-        alternative = next((name for name in candidates if name in attributes), None)
+        possible_columns = [*attributes, alternative]
+        alternative = next((name for name in candidates if name in possible_columns), alternative)
     tasks = frame.groupby(list(dict.fromkeys((respondent, task))), sort=False)
     set_sizes = tasks[task].transform("size").to_numpy()
     for name in attributes:
