@@ -623,5 +623,5 @@ def test_a_column_that_numbers_the_products_of_a_task_is_no_attribute(name):
         {"id": 1, "task": [1, 1, 2, 2], "price": [1, 2, 2, 1], "choice": [1, 0, 0, 1]}
     ).assign(**{name: [1, 2, 1, 2]})
     assert {*th.ChoiceExperiment.from_frame(frame).levels} == {"price"}
-    other = frame.assign(**{name: [2, 1, 1, 2]})  # which describes the products
+    other = frame.assign(**{name: [3, 1, 1, 2]})  # which describes the products
     assert {*th.ChoiceExperiment.from_frame(other).levels} == {"price", name}

@@ -47,8 +47,9 @@ def find_single_marked_column(
 ) -> str | None:
     """Return the unused column with exactly one yes in each set; None for none or several.
 
-    Of several, the only one whose name contains a word for a choice: an attribute may also be 1
-    once in each set. No column counts whose yes is always in the same place.
+    Of several, the only one whose name contains a word for a choice. No other name counts in a
+    table of few sets or without a column of tasks: an attribute may also be 1 once in each set.
+    No column counts whose yes is always in the same place.
     """
     keys = list(dict.fromkeys(name for name in key_columns if name is not None))
     if not keys:
@@ -71,7 +72,7 @@ def find_single_marked_column(
             and len(np.unique(places[classify_yes_no(column)[0]])) > 1
         ):
             marked_columns.append(name)
-    if len(marked_columns) > 1:
+    if len(marked_columns) > 1 or len(keys) < 2 or set_numbers.max() < _MIN_SETS:
         marked_columns = [name for name in marked_columns if _mentions_choice(name)]
     if len(marked_columns) > 1:
         return None
@@ -158,4 +159,5 @@ def _mentions_choice(name: str) -> bool:
     return not _CHOICE_WORDS.isdisjoint(list_name_words(name))
 
 
+_MIN_SETS = 10  # from which on one yes in each set is not due to chance
 _FIRST_ROWS = 1_000  # rows that show whether a column has more than two values

@@ -40,6 +40,8 @@ class DataSpec:
         Whether respondents can be held out although each unit combines all respondents.
     of_objects : bool
         Whether respondents judge how similar objects are.
+    name : str
+        Value of the argument `kind` of readers; "": the kind is not chosen by it.
     """
 
     kind: str
@@ -56,6 +58,7 @@ class DataSpec:
     is_described: bool = False
     by_people: bool = False
     of_objects: bool = False
+    name: str = ""
 
     @property
     def is_recognised(self) -> bool:

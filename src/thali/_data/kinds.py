@@ -41,6 +41,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared_by_group="common:BTL,free:BTL,similar:BTL",
         by_group=True,
         has_classes=True,
+        name="choices",
     ),
     DataSpec(
         EXPERIMENTS,
@@ -53,6 +54,7 @@ SPECS: tuple[DataSpec, ...] = (
         example="HierarchicalLogit()",
         compared="multinomial-logit,hierarchical-logit,product-classes",
         is_described=True,
+        name="experiment",
     ),
     DataSpec(
         PAIRS,
@@ -71,6 +73,7 @@ SPECS: tuple[DataSpec, ...] = (
         by_group=True,
         has_classes=True,
         by_people=True,
+        name="comparisons",
     ),
     DataSpec(
         SIMILARITIES,
@@ -86,6 +89,7 @@ SPECS: tuple[DataSpec, ...] = (
         example="AdditiveClustering()",
         compared="ibp",
         of_objects=True,
+        name="similarities",
     ),
     DataSpec(
         TRIPLETS,
@@ -101,6 +105,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="ibp",
         by_group=True,
         of_objects=True,
+        name="triplets",
     ),
     DataSpec(
         CLASSES,
@@ -118,6 +123,8 @@ SPECS: tuple[DataSpec, ...] = (
     ),
     DataSpec(OWN, "", example="LatentFeatureModel(prior, likelihood)"),
 )
+
+KIND_BY_NAME = {spec.name: spec.kind for spec in SPECS if spec.name}
 
 
 class DataForm(NamedTuple):

@@ -13,7 +13,7 @@ from thali._argument_checks import (
     check_share,
 )
 from thali._data import column_roles as roles
-from thali._data.kinds import SIMILARITIES
+from thali._data.kinds import KIND_BY_NAME, SIMILARITIES
 from thali._people.people_argument import WORDS, Groups, Individuals, LatentClasses
 from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT
 
@@ -233,6 +233,13 @@ WITHOUT = Option(
     default="none",
     metavar="COLUMN",
 )
+KIND = Option(
+    "kind",
+    "Kind of data, if the table can be read in several ways.",
+    to=DATA,
+    default="recognised",
+    words={name: name for name in KIND_BY_NAME},
+)
 DISSIMILARITIES = Option(
     "dissimilarities",
     "Read numbers as dissimilarities d, such as distances. max: similarity = max(d) - d (1 - d if"
@@ -390,6 +397,7 @@ DESIGN = Option(
 EXPERIMENT = (
     WHERE,
     WITHOUT,
+    KIND,
     LABELS,
     CODES,
     DESIGN,

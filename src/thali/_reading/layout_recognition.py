@@ -18,10 +18,19 @@ from thali._data.column_roles import (
     map_plain_names,
     refuse_ambiguous,
 )
-from thali._data.kinds import EXPERIMENTS, SIMILARITIES, find_data_spec
+from thali._data.kinds import EXPERIMENTS, KIND_BY_NAME, SIMILARITIES, find_data_spec
 from thali._input_files import Source
 from thali._labels import format_label, shorten, suggest
-from thali.errors import Argument, ArgumentError, Clause, DataError, Message, prefix_errors
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    Clause,
+    DataError,
+    Message,
+    Setting,
+    one_of,
+    prefix_errors,
+)
 
 from .design_merge import find_loop_answers, match_answers
 from .layouts import SHAPES
@@ -228,7 +237,13 @@ class RecognitionError(DataError):
         kinds: tuple[str, ...] = (),
         nearest_shape: str = "",
     ) -> None:
-        super().__init__(message)
+        settings: list[Any] = []
+        for kind in kinds:
+            settings += [" or ", Setting("kind", find_data_spec(kind).name)]
+        choice_of_kind: Any = ""
+        if len(kinds) > 1:
+            choice_of_kind = Clause(" Set ", *settings[1:], ".")
+        super().__init__(message, choice_of_kind)
         self.kinds = kinds
         self.nearest_shape = nearest_shape
 
@@ -263,13 +278,17 @@ def recognise(
     holdouts: Any = None,
     held_out: bool = False,
     asks: bool = False,
+    kind: str | None = None,
     **options: Any,
 ) -> Reading:
     """Recognise the layout of a table; return the `Reading` that converts it.
 
-    `holdouts` is a condition for hold-out rows; `held_out` selects them or the others. `without`:
-    columns to drop. `asks`: the kinds of data are only assumed, so a doubt is an error.
+    `kind` is a name of `KIND_BY_NAME`, one of the kinds of data if these are given. `holdouts` is a
+    condition for hold-out rows; `held_out` selects them or the others. `without`: columns to drop.
+    `asks`: the kinds of data are only assumed, so a doubt is an error.
     """
+    if kind is not None:
+        data_kinds = (_find_kind(kind, data_kinds),)
     level_order: dict[str, list[str]] = {}
     if design is not None:
         with prefix_errors(table.file):
@@ -308,6 +327,7 @@ def recognise(
             raise _ambiguity_error(sure_readings)
         (reading,) = sure_readings
         is_assumed = asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
+        is_assumed &= kind is None
         if reading.doubt is not None and is_assumed:
             raise RecognitionError(
                 reading.doubt, (reading.other_kind or SIMILARITIES, reading.kind)
@@ -317,6 +337,19 @@ def recognise(
             refuse_ambiguous(table.frame, list(options.values()))
         _refuse_foreign_arguments(shapes, reading, options)
     return reading
+
+
+def _find_kind(name: str, data_kinds: tuple[str, ...]) -> str:
+    """Return the kind of data with this name; raise ArgumentError if it is not among the kinds."""
+    names = [known for known, kind in KIND_BY_NAME.items() if not data_kinds or kind in data_kinds]
+    if name not in names:
+        raise ArgumentError(
+            Argument("kind"),
+            " must be ",
+            one_of("kind", names, " or "),
+            f"; got {name!r}.{suggest(name, names)}",
+        )
+    return KIND_BY_NAME[name]
 
 
 def _select_shapes(
@@ -430,7 +463,7 @@ def _ambiguity_error(readings: list[Reading]) -> DataError:
             " wrong reading."
         )
     return RecognitionError(
-        f"The table can be read as {readings_text}; specify which is meant.",
+        f"The table can be read as {readings_text}.",
         possible_kinds,
     )
 

@@ -24,6 +24,7 @@ def read(
     path_or_frame: "str | Path | Source | pd.DataFrame",
     where: str | Sequence[str] | None = None,
     without: str | Sequence[str] = (),
+    kind: str | None = None,
     **columns: Any,
 ) -> Any:
     """Read the data in a file or data frame whose layout is recognised.
@@ -37,6 +38,9 @@ def read(
         Conditions on rows, as for `read_table`.
     without : str or list of str
         Columns to drop.
+    kind : str, optional
+        Kind of data, if the table can be read in several ways: "choices", "comparisons",
+        "experiment", "similarities" or "triplets".
     **columns
         Meanings of columns that their names do not show, as the options of ``thali fit``:
         ``respondent="voter"``, ``chosen="depvar"``, ``attributes=["price", "brand"]``,
@@ -83,14 +87,8 @@ def read(
     if isinstance(without, str):
         without = [without]
     try:
-        reading = recognise(table, *kinds, where=where, without=without, **columns)
+        reading = recognise(table, *kinds, where=where, without=without, kind=kind, **columns)
     except RecognitionError as error:
-        if EXPERIMENTS in error.kinds:
-            raise DataError(
-                error,
-                " For choice experiments, name `attributes`; for choices from sets, name"
-                " `choice_id`.",
-            ) from None
         if error.nearest_shape:
             raise DataError(error, f" {list_reasons(SHAPES, table)}") from None
         raise

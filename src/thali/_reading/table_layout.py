@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from thali._data.column_guesses import ColumnsRead, list_respondent_candidates
 from thali._data.column_readers import collect_notes, get_column, is_row_number
-from thali._data.column_roles import Role, column_names
+from thali._data.column_roles import Role
+from thali._data.respondent_table import list_differing_columns
 from thali._labels import shorten
 from thali.errors import (
     PYTHON,
@@ -60,7 +61,7 @@ class Reading:
         with prefix_errors(self.table.file), collect_notes() as clauses:
             data, sentence = self.convert()
             warn_about_practice(self.table, data)
-        for clause in (*self._describe_unused_columns(self.table, data), *clauses):
+        for clause in (*self._describe_other_columns(self.table, data), *clauses):
             if isinstance(clause, Message):
                 clause = clause.render(words)
             sentence += clause
@@ -68,15 +69,17 @@ class Reading:
             sentence += f"; {self.table.note}"
         return data, sentence
 
-    def _describe_unused_columns(self, table: RawTable, data: Any) -> Iterator[str | Message]:
-        """Yield clauses on unused columns and possible respondent columns."""
+    def _describe_other_columns(self, table: RawTable, data: Any) -> Iterator[str | Message]:
+        """Yield clauses on columns of respondents, unused ones and possible respondents."""
+        people_columns = list_differing_columns(getattr(data, "people", None))
+        if people_columns:
+            yield f"; respondent columns: {shorten(people_columns)}"
         if self.roles is None and self.extra_columns is None:
             return
         used_columns = {*(self.extra_columns or ()), *table.filter_columns}
         if self.roles is not None:
             used_columns |= self.roles.all
-        if (respondent_table := getattr(data, "people", None)) is not None:
-            used_columns |= set(column_names(respondent_table))
+        used_columns |= set(people_columns)
         if (scheme := getattr(data, "scheme", None)) is not None:
             used_columns |= {
                 scheme.respondent,

@@ -85,7 +85,7 @@ REFUSES = [
     (CLASSES, PLANTS, {"known": True}, ("target", "x.csv", "'height'", "'kind'")),
     (CLASSES, PLANTS, {"target": "kin"}, ("got 'kin'", "'kind'")),
     (CLASSES, PLANTS, {"target": "height"}, ("x.csv", "Column 'kind'")),
-    (EXPERIMENT, TASKS.replace("task", "round"), {"known": True}, ("x.csv",)),
+    (EXPERIMENT, TASKS.replace("choice", "seen"), {"known": True}, ("x.csv",)),
     (CHOICES, SETS.replace("alt", "drink"), {"choice_id": "obsID"}, ("x.csv",)),
     (COMPARISONS, "winner,loser,n,count\nA,B,1,2\n", {}, ("x.csv",)),
     (COMPARISONS, "winner,loser,tie\nA,B,2\n", {}, ("x.csv", "Column 'tie'", "row 2")),

@@ -42,8 +42,11 @@ from ..column_roles import (
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
+    RESPONSE_TIME,
     TASK,
     Role,
+    has_numbers,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
@@ -51,6 +54,7 @@ from ..respondent_table import build_people_table
 from .attribute_levels import (
     BINS,
     GIVEN,
+    MANY_LEVELS,
     check_level_order,
     compute_cut_points,
     name_bins,
@@ -422,8 +426,11 @@ def _read_scheme(
         frame, settings.names, table.roles, none_condition, none
     )
     if settings.names is None:
-        identifiers = _find_identifiers(frame, attribute_names, row_labels) - settings.declared
-        attribute_names = [name for name in attribute_names if name not in identifiers]
+        unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
+        unfit_columns.update(filter(measures_answers, attribute_names))
+        unfit_columns.update(name for name in attribute_names if _is_free_text(frame[name]))
+        unfit_columns -= settings.declared
+        attribute_names = [name for name in attribute_names if name not in unfit_columns]
     if not none_condition and settings.missing is None:
         none_condition = recognise_none(frame, attribute_names, row_labels, table.alternative)
     is_none = find_none_rows(frame, none_condition)
@@ -750,6 +757,23 @@ def _list_attribute_names(
         if attribute_names.count(name) > 1:
             raise ArgumentError(f"Attribute {name!r} is listed twice; remove one.")
     return attribute_names
+
+
+# words in the names of columns that measure an answer
+_MEASURES = {"dwell", "fixation", "fixations", "gaze", "latency", "rt", "pupil", "saccades"}
+
+
+def measures_answers(name: str) -> bool:
+    """Return whether a column's name is that of response times or looks at the alternative."""
+    if simplify_name(name) in RESPONSE_TIME.synonyms:
+        return True
+    return not _MEASURES.isdisjoint(list_name_words(name))
+
+
+def _is_free_text(column: Any) -> bool:
+    """Return whether cells are texts of which most are different."""
+    n_distinct = column.nunique()
+    return not has_numbers(column) and n_distinct > MANY_LEVELS and 2 * n_distinct > column.count()
 
 
 def _find_identifiers(

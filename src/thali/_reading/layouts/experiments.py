@@ -12,7 +12,6 @@ from thali._data.column_roles import (
     AVAILABLE,
     CHOSEN,
     RESPONDENT_OF_TASKS,
-    RESPONSE_TIME,
     SURVEY_WEIGHTS,
     TASK_OF_RESPONDENT,
     list_name_words,
@@ -20,13 +19,15 @@ from thali._data.column_roles import (
     simplify_name,
 )
 from thali._data.experiments import ChoiceExperiment
-from thali._data.experiments.long_table import find_task_columns
+from thali._data.experiments.attribute_levels import MEASURED, NUMBERS
+from thali._data.experiments.long_table import find_task_columns, measures_answers
 from thali._data.experiments.wide_table import (
     find_none_word,
     find_wide_tasks,
     list_numbered_columns,
 )
 from thali._data.kinds import EXPERIMENTS
+from thali._data.prediction_scores import find_chosen_rows
 from thali._labels import format_label, shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -47,6 +48,7 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     attributes = _list_attributes(table, options)
     if not known and not attributes:
         return None
+    is_requested = options.get("attributes") is not None
     description = "choices of one of several alternatives"
     if attributes:
         description += f", described by {shorten(attributes)}"
@@ -56,10 +58,11 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         _check_whole_tasks(table, options)
         data = ChoiceExperiment.from_frame(table.frame, **options)
         _check_no_weights(table, data)
-        return data, _describe_experiment(data)
+        if not is_requested:
+            _refuse_second_outcome(data)
+        return data, f"{_describe_columns(data)}: {_describe_experiment(data)}"
 
     availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
-    is_requested = options.get("attributes") is not None
     return Reading(
         EXPERIMENTS,
         _LONG,
@@ -106,6 +109,59 @@ def _check_no_weights(table: RawTable, data: ChoiceExperiment) -> None:
                 Setting("without", [column]),
                 ".",
             )
+
+
+_MIN_TASKS = 20  # from which on a column is not largest for the choices by chance
+_MAX_SHARE = 0.95  # share of such tasks from which on a column is an answer
+_MAX_SHARE_OF_RATINGS = 0.75  # the same for a column with such a name
+_RATING_WORDS = {"rating", "ratings", "rate", "rated", "score", "likert", "support", "favorability"}
+
+
+def _refuse_second_outcome(data: ChoiceExperiment) -> None:
+    """Raise DataError if a numeric attribute is an answer too, such as a rating.
+
+    It is larger for the chosen alternative than for all others in nearly all tasks.
+    """
+    levels = data.products[data.row_product]
+    chosen_rows = find_chosen_rows(data)
+    for attribute, row_levels in zip(data.scheme.all_attributes, levels.T, strict=True):
+        name = attribute.name
+        if attribute.order not in (NUMBERS, MEASURED):
+            continue
+        other_levels = row_levels.copy()
+        other_levels[chosen_rows] = -1
+        highest_others = np.maximum.reduceat(other_levels, data.first_row[:-1])
+        differences = row_levels[chosen_rows] - highest_others
+        differences = differences[(row_levels[chosen_rows] >= 0) & (differences != 0)]
+        max_share = _MAX_SHARE
+        if not _RATING_WORDS.isdisjoint(list_name_words(name)):
+            max_share = _MAX_SHARE_OF_RATINGS
+        if len(differences) >= _MIN_TASKS and np.mean(differences > 0) >= max_share:
+            raise DataError(
+                f"Column {name!r} is largest for the chosen alternative in"
+                f" {np.mean(differences > 0):.0%} of the tasks, as a second answer (a rating) would"
+                " be; drop it with ",
+                Setting("without", [name]),
+                "; if it describes the products, list it in ",
+                Argument("attributes"),
+                ".",
+            )
+
+
+def _describe_columns(data: ChoiceExperiment) -> str:
+    """Describe in words which columns of a long table of an experiment are used."""
+    scheme = data.scheme
+    description = f"one row per alternative, described by {shorten(scheme.names)}"
+    column_by_meaning = {
+        "marked as chosen": scheme.chosen,
+        "alternatives": scheme.alternative,
+        "tasks": scheme.task,
+        "respondents": scheme.respondent,
+    }
+    for meaning, column in column_by_meaning.items():
+        if column is not None:
+            description += f", {meaning} in {column!r}"
+    return description
 
 
 def _describe_experiment(data: ChoiceExperiment) -> str:
@@ -180,7 +236,7 @@ def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes:
     tasks = frame.groupby(list(dict.fromkeys((respondent, task))), sort=False)
     set_sizes = tasks[task].transform("size").to_numpy()
     for name in attributes:
-        if name == alternative or _measures_answers(name):
+        if name == alternative or measures_answers(name):
             continue
         if _numbers_alternatives(tasks[name], frame[name], set_sizes):
             continue
@@ -192,17 +248,6 @@ def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes:
 def _varies_within(cells: Any, labels: Any) -> bool:
     """Return whether a column has several cells for one label."""
     return bool((cells.groupby(labels).nunique().to_numpy() > 1).any())
-
-
-# words in the names of columns that measure an answer
-_MEASURES = {"dwell", "fixation", "fixations", "gaze", "latency", "rt", "pupil", "saccades"}
-
-
-def _measures_answers(name: str) -> bool:
-    """Return whether a column's name is that of response times or looks at the alternative."""
-    if simplify_name(name) in RESPONSE_TIME.synonyms:
-        return True
-    return not _MEASURES.isdisjoint(list_name_words(name))
 
 
 def _numbers_alternatives(cells_by_set: Any, cells: Any, set_sizes: np.ndarray) -> bool:

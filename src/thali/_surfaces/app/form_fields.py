@@ -59,13 +59,17 @@ def list_data_kinds() -> list[str]:
 
 
 def list_data_options(data_kind: str) -> list[Option]:
-    """Return the options that describe a table of this kind; "": of any kind."""
+    """Return the options that describe a table of this kind; "": of any kind.
+
+    The page itself asks for the kind.
+    """
     option_by_word: dict[str, Option] = {}
     for spec in TYPED:
         if not data_kind or data_kind in spec.data:
             for option in spec.options:
                 if (
                     option.to == DATA
+                    and option.word != "kind"
                     and option.type is not Path
                     and (not data_kind or option.applies_to(data_kind))
                 ):

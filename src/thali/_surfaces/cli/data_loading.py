@@ -165,7 +165,6 @@ def recognise_data(
     """Read the data for a model; return them, sentences on them, another possible kind."""
     from thali._aspects.dependent_choices import choice_design_effect
     from thali._data.base_classes import Judged
-    from thali._data.respondent_table import list_differing_columns
 
     if named_data.bundled is not None:
         data, sentence = _load_bundled(named_data.bundled, spec, read_arguments)
@@ -198,8 +197,6 @@ def recognise_data(
         sentence = (
             f"{data.answers_in_words} from {format_plural(len(data.respondents), 'respondent')}"
         )
-        if differing_columns := list_differing_columns(data.people):
-            sentence += f" (respondent columns: {shorten(differing_columns)})"
         if not math.isnan(design_effect := choice_design_effect(data)):
             sentence += f"; design effect {design_effect:.2g}"
         sentences.append(sentence)
@@ -272,16 +269,15 @@ def recognise_table(
     try:
         return recognise(table, *data_kinds, **read_arguments)
     except RecognitionError as error:
-        model_names = dict.fromkeys(choose_model(data_kind).name for data_kind in error.kinds)
-        if not model_names and not error.nearest_shape and PAIRS in data_kinds:
+        if not error.kinds and not error.nearest_shape and PAIRS in data_kinds:
             remedy_parts = _SHAPES
             if _has_option_labels(table):
                 remedy_parts += _OPTIONS
             raise DataError(error, remedy_parts) from None
-        if not model_names:
+        if len(error.kinds) != 1:  # the error names the option that chooses one of several
             raise DataError(error) from None
-        model_parts = [part for name in model_names for part in (" or ", Setting("model", name))]
-        raise DataError(error, Clause(" Add ", *model_parts[1:], ".")) from None
+        model_name = choose_model(error.kinds[0]).name
+        raise DataError(error, Clause(" Add ", Setting("model", model_name), ".")) from None
 
 
 def _has_option_labels(table: "RawTable") -> bool:

@@ -15,6 +15,7 @@ from thali._model.command_line_options import (
     CODES,
     DESIGN,
     FIRST,
+    KIND,
     OBJECT_OPTIONS,
     OPTION_COVARIATES,
     PEOPLE,
@@ -48,6 +49,7 @@ COMPARED = (
     *(
         "where",
         "without",
+        "kind",
         "labels",
         "codes",
         "design",
@@ -174,6 +176,7 @@ LEADERBOARD = (
     CI,
     WHERE,
     WITHOUT,
+    KIND,
     DESIGN,
     RESPONDENT,
     FIRST,
@@ -308,7 +311,7 @@ def select_table_arguments(values_by_word: dict[str, Any]) -> dict[str, Any]:
     if not {option.word for option in (*TABLE_OPTIONS, *OBJECT_OPTIONS)} & set(values_by_word):
         return {
             option.name: values_by_word[option.word]
-            for option in (WHERE, WITHOUT, CODES, DESIGN)
+            for option in (WHERE, WITHOUT, KIND, CODES, DESIGN)
             if option.word in values_by_word
         }
     option_by_word = {word: owned[0][1] for word, owned in index_options().items()}
