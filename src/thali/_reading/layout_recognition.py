@@ -237,12 +237,11 @@ class RecognitionError(DataError):
         kinds: tuple[str, ...] = (),
         nearest_shape: str = "",
     ) -> None:
-        settings: list[Any] = []
-        for kind in kinds:
-            settings += [" or ", Setting("kind", find_data_spec(kind).name)]
         choice_of_kind: Any = ""
         if len(kinds) > 1:
-            choice_of_kind = Clause(" Set ", *settings[1:], ".")
+            settings = [Setting("kind", find_data_spec(kind).name) for kind in kinds]
+            parts = [part for setting in settings for part in (" or ", setting)]
+            choice_of_kind = Clause(" Set ", *parts[1:], ".")
         super().__init__(message, choice_of_kind)
         self.kinds = kinds
         self.nearest_shape = nearest_shape

@@ -59,6 +59,7 @@ from .attribute_levels import (
     compute_cut_points,
     name_bins,
     order_levels,
+    parse_number,
     read_numbers,
 )
 from .dual_response import NOTHING, add_no_choice, check_single_none
@@ -771,9 +772,13 @@ def measures_answers(name: str) -> bool:
 
 
 def _is_free_text(column: Any) -> bool:
-    """Return whether cells are texts of which most are different."""
-    n_distinct = column.nunique()
-    return not has_numbers(column) and n_distinct > MANY_LEVELS and 2 * n_distinct > column.count()
+    """Return whether cells are texts, not numbers, of which most are different."""
+    if has_numbers(column) or column.dtype.name == "category":
+        return False
+    texts = list(map(format_label, column.dropna().unique()))
+    if len(texts) <= MANY_LEVELS or 2 * len(texts) <= column.count():
+        return False
+    return any(parse_number(text) is None for text in texts)
 
 
 def _find_identifiers(

@@ -6,11 +6,17 @@ import numpy as np
 
 from thali._data.classification_data import Observations
 from thali._data.column_readers import add_note, is_row_number
-from thali._data.column_roles import TARGET, has_numbers
+from thali._data.column_roles import (
+    SURVEY_WEIGHTS,
+    TARGET,
+    has_numbers,
+    list_name_words,
+    simplify_name,
+)
 from thali._data.kinds import CLASSES
 from thali._inference.index_arithmetic import find_first
 from thali._labels import format_plural, shorten, suggest
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Reading, Shape
@@ -46,9 +52,12 @@ def match_observations(
         # the row filter alone uses some columns of texts
         filter_texts = [name for name in table.filter_columns if not has_numbers(table.frame[name])]
         covariates = table.frame.drop(columns=[target, *filter_texts])
-        if row_numbers := [str(name) for name, cells in covariates.items() if is_row_number(cells)]:
-            add_note(f"row numbers ({shorten(row_numbers)}) not used")
-            covariates = covariates.drop(columns=row_numbers)
+        for meaning, is_meant in (("row numbers", is_row_number), ("identifiers", _is_identifier)):
+            if columns := [str(name) for name, cells in covariates.items() if is_meant(cells)]:
+                add_note(f"{meaning} ({shorten(columns)}) not used")
+                covariates = covariates.drop(columns=columns)
+        _refuse_weights(covariates)
+        covariates = covariates.apply(_read_truth_values)
         if not covariates.shape[1]:
             raise DataError(
                 f"The table has no column of covariates other than {target!r} (row numbers do not"
@@ -65,6 +74,32 @@ def match_observations(
         return data, str(data)
 
     return Reading(CLASSES, NAME, f"classes in {target!r}", table, convert)
+
+
+def _is_identifier(column: "pandas.Series") -> bool:
+    """Return whether a column is called an identifier and has another integer in each row."""
+    is_named_id = list_name_words(str(column.name))[-1:] == ["id"]
+    return is_named_id and column.dtype.kind in "iu" and column.is_unique
+
+
+def _read_truth_values(column: "pandas.Series") -> "pandas.Series":
+    """Convert a column of true and false to 1 and 0; return other columns as they are."""
+    words = column.astype(str).str.casefold()
+    if has_numbers(column) or not words.isin(("true", "false")).all():
+        return column
+    return (words == "true").astype(float)
+
+
+def _refuse_weights(covariates: "pandas.DataFrame") -> None:
+    """Raise DataError if a column contains counts or weights of rows."""
+    for name in map(str, covariates.columns):
+        if simplify_name(name) in SURVEY_WEIGHTS:
+            raise DataError(
+                f"Column {name!r} looks like counts or weights of the rows, but each row counts"
+                " once; write counted rows several times, or drop the column with ",
+                Setting("without", [name]),
+                "; if it describes the observations, rename it.",
+            )
 
 
 def _check_numbers(covariates: "pandas.DataFrame") -> None:
