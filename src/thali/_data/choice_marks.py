@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._labels import format_label, is_number
+
 from .column_readers import classify_yes_no, get_column
 from .column_roles import (
     ALTERNATIVE,
@@ -12,6 +14,7 @@ from .column_roles import (
     BEST,
     CHOSEN,
     RANK,
+    RESPONSE_TIME,
     WORST,
     column_names,
     has_numbers,
@@ -42,14 +45,21 @@ def marks_one_row(column: "pd.Series", set_numbers: np.ndarray) -> bool:
     return share_of_marked_sets(column, set_numbers) == 1.0
 
 
-def find_single_marked_column(
+def marks_same_rows(column: "pd.Series", marks: "pd.Series") -> bool:
+    """Return whether a column has its yes in the same rows as another."""
+    is_yes, is_wrong = classify_yes_no(column)
+    return not is_wrong.any() and np.array_equal(is_yes, classify_yes_no(marks)[0])
+
+
+def find_marked_column(
     frame: "pd.DataFrame", key_columns: Iterable[str | None], used_columns: Iterable[str | None]
 ) -> str | None:
     """Return the unused column with exactly one yes in each set; None for none or several.
 
     Of several, the only one whose name contains a word for a choice. No other name counts in a
     table of few sets or without a column of tasks: an attribute may also be 1 once in each set.
-    No column counts whose yes is always in the same place.
+    No column counts whose yes is always in the same place. Without such a column, the only column
+    of yes and no with such a name counts.
     """
     keys = list(dict.fromkeys(name for name in key_columns if name is not None))
     if not keys:
@@ -58,25 +68,60 @@ def find_single_marked_column(
     excluded_columns = {*keys, *used_columns}
     for role in (RANK, AVAILABLE, BEST, WORST):
         excluded_columns.update(role.find_certain_columns(name_by_simplified))
+    mark_columns = [
+        name
+        for name in column_names(frame)
+        if name not in excluded_columns and _has_marks(get_column(frame, name))
+    ]
+    named_columns = list(filter(_mentions_choice, mark_columns))
     set_numbers = number_sets(frame, keys)
-    if set_numbers.max(initial=-1) + 1 > len(frame) / 2:
-        return None
     places = frame.groupby(set_numbers).cumcount().to_numpy()
     marked_columns = []
-    for name in column_names(frame):
+    for name in mark_columns:
         column = get_column(frame, name)
         if (
-            name not in excluded_columns
-            and column.iloc[:_FIRST_ROWS].nunique() <= 2
-            and marks_one_row(column, set_numbers)
+            marks_one_row(column, set_numbers)
             and len(np.unique(places[classify_yes_no(column)[0]])) > 1
         ):
             marked_columns.append(name)
-    if len(marked_columns) > 1 or len(keys) < 2 or set_numbers.max() < _MIN_SETS:
-        marked_columns = [name for name in marked_columns if _mentions_choice(name)]
-    if len(marked_columns) > 1:
+    has_few_sets = len(keys) < 2 or not _MIN_SETS <= set_numbers.max() < len(frame) / 2
+    if len(marked_columns) != 1 or has_few_sets:
+        marked_columns = [name for name in marked_columns if name in named_columns]
+    candidates = marked_columns or named_columns
+    is_one_answer = all(marks_same_rows(frame[name], frame[candidates[0]]) for name in candidates)
+    if not candidates or not is_one_answer:
         return None
-    return next(iter(marked_columns), None)
+    return candidates[0]
+
+
+def _has_marks(column: "pd.Series") -> bool:
+    """Return whether a column contains only yes and no."""
+    if column.iloc[:_FIRST_ROWS].nunique() > 2:
+        return False
+    is_yes, is_wrong = classify_yes_no(column)
+    return not is_wrong.any() and 0 < is_yes.sum() < len(column)
+
+
+def find_keys(
+    frame: "pd.DataFrame",
+    respondent: str | None,
+    task: str | None,
+    chosen: str,
+    alternative: str | None,
+) -> tuple[str | None, str | None]:
+    """Return the columns of respondent and task; one of them is found from the other.
+
+    A respondent who chose once is a task; each task may have another respondent.
+    """
+    known_key = respondent or task
+    if known_key is None or (respondent is not None and task is not None):
+        return respondent, task
+    other_key = known_key
+    if not marks_one_row(get_column(frame, chosen), number_sets(frame, [known_key])):
+        other_key = find_key_column(frame, known_key, chosen, [alternative])
+    if task is None:
+        return respondent, other_key
+    return other_key or task, task
 
 
 def find_key_column(
@@ -136,6 +181,64 @@ def find_alternative_column(
             and column.nunique() == largest_set
             and not frame.duplicated([*key_columns, name]).any()
         ):
+            return name
+    return None
+
+
+# words in the names of columns that measure an answer, and of ratings
+_MEASURES = {"dwell", "fixation", "fixations", "gaze", "latency", "rt", "pupil", "saccades"}
+_RATINGS = {"rating", "ratings", "rate", "rated", "score", "likert", "support", "favorability"}
+_FREE_TEXTS = 30  # more texts than this are no levels if most of them are different
+
+
+def measures_answers(name: str) -> bool:
+    """Return whether a column's name is that of response times or looks at the alternative."""
+    if simplify_name(name) in RESPONSE_TIME.synonyms:
+        return True
+    return not _MEASURES.isdisjoint(list_name_words(name))
+
+
+def is_called_rating(name: str) -> bool:
+    """Return whether a column's name is that of ratings, of the answer or of a product."""
+    return not _RATINGS.isdisjoint(list_name_words(name))
+
+
+def is_free_text(column: "pd.Series") -> bool:
+    """Return whether cells are texts, not numbers, of which most are different."""
+    if has_numbers(column) or column.dtype.name == "category":
+        return False
+    texts = list(map(format_label, column.dropna().unique()))
+    if len(texts) <= _FREE_TEXTS or 2 * len(texts) <= column.count():
+        return False
+    return not any(map(is_number, texts))
+
+
+def find_label_column(
+    frame: "pd.DataFrame", respondent: str | None, task: str, chosen: str
+) -> str | None:
+    """Return the column of texts that labels the options of each set; None if products differ.
+
+    Its labels differ within sets, and it determines all other columns that vary within sets, but
+    numbers of rows, free texts, measures of the answer and ratings.
+    """
+    keys = list(dict.fromkeys(name for name in (respondent, task) if name is not None))
+    sets = frame.groupby(number_sets(frame, keys))
+    places = sets.cumcount().to_numpy()
+    varying_columns = [
+        name
+        for name in column_names(frame)
+        if name not in (*keys, chosen)
+        and (sets[name].nunique().to_numpy() > 1).any()
+        and not _counts_up(frame[name], places)
+        and not frame[name].is_unique
+        and not (measures_answers(name) or is_called_rating(name))
+        and not is_free_text(frame[name])
+    ]
+    for name in varying_columns:
+        if has_numbers(frame[name]) or frame.duplicated([*keys, name]).any():
+            continue
+        n_cells = frame.groupby(name)[varying_columns].nunique()
+        if (n_cells.to_numpy() <= 1).all():
             return name
     return None
 

@@ -11,7 +11,7 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..choice_marks import find_single_marked_column
+from ..choice_marks import find_keys, find_label_column, find_marked_column
 from ..column_readers import (
     classify_yes_no,
     convert_frame,
@@ -276,10 +276,7 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
         used_columns.add(name)
         column_by_role[role] = name
     if "choice_id" in names:
-        if column_by_role["choice_id"] is None:
-            column_by_role["choice_id"] = column_by_role["respondent"]  # each respondent chose once
-        if names["chosen"] is None:
-            column_by_role["chosen"] = _find_chosen(frame, column_by_role)
+        column_by_role |= _find_by_content(frame, column_by_role)
     for role in ("choice_id", "alternative", "chosen"):
         if role in column_by_role and column_by_role[role] is None:
             raise DataError(
@@ -290,13 +287,23 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
     return column_by_role
 
 
-def _find_chosen(frame: "pd.DataFrame", column_by_role: Mapping[str, Any]) -> str | None:
-    """Return the column of choices: named so, or else the one with one yes in each set."""
-    keys = column_by_role["choice_id"], column_by_role["respondent"]
-    other_columns = [name for role, name in column_by_role.items() if role != "chosen"]
-    if column_by_role["chosen"] is not None:
-        return column_by_role["chosen"]
-    return find_single_marked_column(frame, keys, other_columns)
+def _find_by_content(
+    frame: "pd.DataFrame", column_by_role: Mapping[str, str | None]
+) -> dict[str, str | None]:
+    """Find columns of choices, choice sets and options by their cells, where names show none."""
+    respondent, task, alternative, chosen = (
+        column_by_role[role] for role in ("respondent", "choice_id", "alternative", "chosen")
+    )
+    if chosen is None:
+        used_columns = [name for role, name in column_by_role.items() if role != "chosen"]
+        chosen = find_marked_column(frame, (respondent, task), used_columns)
+    if chosen is not None and task is None:
+        task = find_keys(frame, respondent, None, chosen, alternative)[1]
+    if task is None:
+        task = respondent
+    if alternative is None and task is not None and chosen is not None:
+        alternative = find_label_column(frame, respondent, task, chosen)
+    return {"choice_id": task, "alternative": alternative, "chosen": chosen}
 
 
 def is_long_table(frame: "pd.DataFrame", names: Mapping[str, str | None] | None = None) -> bool:

@@ -14,10 +14,11 @@ from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning
 
 from ..choice_marks import (
     find_alternative_column,
-    find_key_column,
-    find_single_marked_column,
-    marks_one_row,
-    number_sets,
+    find_keys,
+    find_marked_column,
+    is_free_text,
+    marks_same_rows,
+    measures_answers,
 )
 from ..column_readers import (
     NO,
@@ -42,11 +43,8 @@ from ..column_roles import (
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
-    RESPONSE_TIME,
     TASK,
     Role,
-    has_numbers,
-    list_name_words,
     map_plain_names,
     simplify_name,
 )
@@ -54,12 +52,10 @@ from ..respondent_table import build_people_table
 from .attribute_levels import (
     BINS,
     GIVEN,
-    MANY_LEVELS,
     check_level_order,
     compute_cut_points,
     name_bins,
     order_levels,
-    parse_number,
     read_numbers,
 )
 from .dual_response import NOTHING, add_no_choice, check_single_none
@@ -429,7 +425,9 @@ def _read_scheme(
     if settings.names is None:
         unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
         unfit_columns.update(filter(measures_answers, attribute_names))
-        unfit_columns.update(name for name in attribute_names if _is_free_text(frame[name]))
+        for name in attribute_names:
+            if is_free_text(frame[name]) or marks_same_rows(frame[name], frame[table.chosen]):
+                unfit_columns.add(name)
         unfit_columns -= settings.declared
         attribute_names = [name for name in attribute_names if name not in unfit_columns]
     if not none_condition and settings.missing is None:
@@ -625,9 +623,9 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
     alternative = alternative or find("alternative", ALTERNATIVE)
     chosen = chosen or find("chosen", CHOSEN)
     if chosen is None:
-        chosen = find_single_marked_column(frame, (respondent, task), (alternative,))
+        chosen = find_marked_column(frame, (respondent, task), (alternative,))
     if chosen is not None:
-        respondent, task = _find_keys(frame, respondent, task, chosen, alternative)
+        respondent, task = find_keys(frame, respondent, task, chosen, alternative)
     if respondent is None or task is None or chosen is None:
         raise _missing_roles_error(names, respondent, task, chosen)
     if alternative is None:
@@ -642,28 +640,6 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
                 " chosen); name different columns."
             )
     return respondent, task, alternative, chosen
-
-
-def _find_keys(
-    frame: "pd.DataFrame",
-    respondent: str | None,
-    task: str | None,
-    chosen: str,
-    alternative: str | None,
-) -> tuple[str | None, str | None]:
-    """Return the columns of respondent and task; one of them is found from the other.
-
-    A respondent who chose once is a task; each task may have another respondent.
-    """
-    known_key = respondent or task
-    if known_key is None or (respondent is not None and task is not None):
-        return respondent, task
-    other_key = known_key
-    if not marks_one_row(get_column(frame, chosen), number_sets(frame, [known_key])):
-        other_key = find_key_column(frame, known_key, chosen, [alternative])
-    if task is None:
-        return respondent, other_key
-    return other_key or task, task
 
 
 def _missing_roles_error(
@@ -758,27 +734,6 @@ def _list_attribute_names(
         if attribute_names.count(name) > 1:
             raise ArgumentError(f"Attribute {name!r} is listed twice; remove one.")
     return attribute_names
-
-
-# words in the names of columns that measure an answer
-_MEASURES = {"dwell", "fixation", "fixations", "gaze", "latency", "rt", "pupil", "saccades"}
-
-
-def measures_answers(name: str) -> bool:
-    """Return whether a column's name is that of response times or looks at the alternative."""
-    if simplify_name(name) in RESPONSE_TIME.synonyms:
-        return True
-    return not _MEASURES.isdisjoint(list_name_words(name))
-
-
-def _is_free_text(column: Any) -> bool:
-    """Return whether cells are texts, not numbers, of which most are different."""
-    if has_numbers(column) or column.dtype.name == "category":
-        return False
-    texts = list(map(format_label, column.dropna().unique()))
-    if len(texts) <= MANY_LEVELS or 2 * len(texts) <= column.count():
-        return False
-    return any(parse_number(text) is None for text in texts)
 
 
 def _find_identifiers(

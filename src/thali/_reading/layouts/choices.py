@@ -212,6 +212,7 @@ def _has_other_answers(table: RawTable, ranking_columns: RankingColumns) -> bool
         ODD.find_column(name_by_simplified)
         or (BEST.find_column(name_by_simplified) and WORST.find_column(name_by_simplified))
         or find_best_columns(table.frame, {}) is not None
+        or describes_products(table, {})
     ):
         return True
     task_columns = find_wide_tasks(table.frame, {})

@@ -5,7 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.choice_marks import number_sets, share_of_marked_sets
+from thali._data.choice_marks import (
+    find_label_column,
+    is_called_rating,
+    is_free_text,
+    measures_answers,
+    number_sets,
+    share_of_marked_sets,
+)
 from thali._data.column_readers import get_column, is_row_number, read_row_texts
 from thali._data.column_roles import (
     ALTERNATIVE,
@@ -14,13 +21,12 @@ from thali._data.column_roles import (
     RESPONDENT_OF_TASKS,
     SURVEY_WEIGHTS,
     TASK_OF_RESPONDENT,
-    list_name_words,
     map_plain_names,
     simplify_name,
 )
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.attribute_levels import MEASURED, NUMBERS
-from thali._data.experiments.long_table import find_task_columns, measures_answers
+from thali._data.experiments.long_table import find_task_columns
 from thali._data.experiments.wide_table import (
     find_none_word,
     find_wide_tasks,
@@ -114,7 +120,6 @@ def _check_no_weights(table: RawTable, data: ChoiceExperiment) -> None:
 _MIN_TASKS = 20  # from which on a column is not largest for the choices by chance
 _MAX_SHARE = 0.95  # share of such tasks from which on a column is an answer
 _MAX_SHARE_OF_RATINGS = 0.75  # the same for a column with such a name
-_RATING_WORDS = {"rating", "ratings", "rate", "rated", "score", "likert", "support", "favorability"}
 
 
 def _refuse_second_outcome(data: ChoiceExperiment) -> None:
@@ -134,7 +139,7 @@ def _refuse_second_outcome(data: ChoiceExperiment) -> None:
         differences = row_levels[chosen_rows] - highest_others
         differences = differences[(row_levels[chosen_rows] >= 0) & (differences != 0)]
         max_share = _MAX_SHARE
-        if not _RATING_WORDS.isdisjoint(list_name_words(name)):
+        if is_called_rating(name):
             max_share = _MAX_SHARE_OF_RATINGS
         if len(differences) >= _MIN_TASKS and np.mean(differences > 0) >= max_share:
             raise DataError(
@@ -228,15 +233,19 @@ def describes_products(table: RawTable, options: Mapping[str, Any]) -> bool:
 def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes: list[str]) -> bool:
     """Return whether one of the columns that vary within tasks describes products."""
     frame = table.frame
-    respondent, task, alternative, _ = _find_task_columns(table, options)
+    respondent, task, alternative, chosen = _find_task_columns(table, options)
     if options.get("alternative") is None:  # also of a column of positions
         candidates = ALTERNATIVE.find_possible_columns(map_plain_names(table.names))
         possible_columns = [*attributes, alternative]
-        alternative = next((name for name in candidates if name in possible_columns), alternative)
+        label_columns = [name for name in candidates if name in possible_columns]
+        label_columns.append(find_label_column(frame, respondent, task, chosen) or alternative)
+        alternative = label_columns[0]
     tasks = frame.groupby(list(dict.fromkeys((respondent, task))), sort=False)
     set_sizes = tasks[task].transform("size").to_numpy()
     for name in attributes:
-        if name == alternative or measures_answers(name):
+        if name == alternative or measures_answers(name) or is_called_rating(name):
+            continue
+        if is_free_text(frame[name]):
             continue
         if _numbers_alternatives(tasks[name], frame[name], set_sizes):
             continue
