@@ -266,11 +266,19 @@ WEIGHTED = (
 
 
 @pytest.mark.parametrize("name", ["weight", "Weights", "wt", "sample_weight", "freq"])
-def test_weights_of_respondents_are_refused(name):
-    with refused(DataError, "looks like weights", name):
-        taken(WEIGHTED.format(name), EXPERIMENTS)
-    with refused(DataError, "looks like weights", name):
-        taken(f"id,price_1,price_2,choice,{name}\n1,1,2,1,.5\n2,2,1,2,2\n3,1,3,2,1\n")
+def test_weights_of_respondents_are_refused_when_a_model_cannot_use_them(name):
+    weighted, _ = taken(WEIGHTED.format(name), EXPERIMENTS)
+    assert weighted.people[name].tolist() == [1, 0.5] and weighted.attributes == ("fee",)
+    for model in (th.MultinomialLogit(), th.ProductClasses()):
+        with refused(DataError, "looks like weights", name):
+            model.fit(weighted)
+    with refused(DataError, "looks like weights", name):  # and weights of tasks when they are read
+        taken(
+            WEIGHTED.format(name)
+            .replace("1,2,2,3,0,1", "1,2,2,3,0,2")
+            .replace("1,2,1,2,1,1", "1,2,1,2,1,2"),
+            EXPERIMENTS,
+        )
     assert taken(WEIGHTED.format(name), EXPERIMENTS, without=[name])[0].attributes == ("fee",)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._argument_checks import is_list
+from thali._data.column_roles import SURVEY_WEIGHTS, simplify_name
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.attribute_levels import (
     ALPHABET,
@@ -23,6 +24,7 @@ from thali._data.experiments.product_encoding import (
     add_constants,
     explain_no_constants,
 )
+from thali._data.respondent_table import list_differing_columns
 from thali._inference.user_warnings import warn
 from thali._labels import shorten, suggest
 from thali._object_descriptions import Facts
@@ -410,7 +412,10 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
 
 
 def require_experiment(data: Any, constants: bool | None = False) -> ChoiceExperiment:
-    """Return the choice experiment, with labels as an attribute for constants."""
+    """Return the choice experiment, with labels as an attribute for constants.
+
+    Raise DataError for other data and for weights.
+    """
     if not isinstance(data, ChoiceExperiment):
         raise DataError(
             f"The model requires a ChoiceExperiment; got {type(data).__name__}. Create one with"
@@ -420,9 +425,22 @@ def require_experiment(data: Any, constants: bool | None = False) -> ChoiceExper
         raise ArgumentError(
             Argument("constants"), f" must be True, False or None; got {constants!r}."
         )
+    _refuse_weights(data)
     if has_constants(data, constants):
         return add_constants(data)
     return data
+
+
+def _refuse_weights(data: ChoiceExperiment) -> None:
+    """Raise DataError if a column of respondents contains different weights."""
+    for name in list_differing_columns(data.people):
+        if simplify_name(name) in SURVEY_WEIGHTS:
+            raise DataError(
+                f"Column {name!r} looks like weights, but the model weights all tasks equally; drop"
+                " it with ",
+                Setting("without", [name]),
+                "; if it describes respondents, rename it.",
+            )
 
 
 def has_constants(data: ChoiceExperiment, constants: bool | None) -> bool:

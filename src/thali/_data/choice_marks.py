@@ -218,11 +218,16 @@ def find_label_column(
 ) -> str | None:
     """Return the column of texts that labels the options of each set; None if products differ.
 
-    Its labels differ within sets, and it determines all other columns that vary within sets, but
-    numbers of rows, free texts, measures of the answer and ratings.
+    There are many sets with one choice. The labels differ within sets, and determine all other
+    columns that vary within sets, but numbers of rows, free texts, measures of the answer and
+    ratings.
     """
     keys = list(dict.fromkeys(name for name in (respondent, task) if name is not None))
-    sets = frame.groupby(number_sets(frame, keys))
+    set_numbers = number_sets(frame, keys)
+    has_few_sets = set_numbers.max(initial=-1) < _MIN_SETS
+    if has_few_sets or not marks_one_row(get_column(frame, chosen), set_numbers):
+        return None
+    sets = frame.groupby(set_numbers)
     places = sets.cumcount().to_numpy()
     varying_columns = [
         name
@@ -235,7 +240,8 @@ def find_label_column(
         and not is_free_text(frame[name])
     ]
     for name in varying_columns:
-        if has_numbers(frame[name]) or frame.duplicated([*keys, name]).any():
+        is_label = not has_numbers(frame[name]) and not simplify_name(name).endswith("id")
+        if not is_label or frame.duplicated([*keys, name]).any():
             continue
         n_cells = frame.groupby(name)[varying_columns].nunique()
         if (n_cells.to_numpy() <= 1).all():

@@ -238,7 +238,7 @@ class RecognitionError(DataError):
         nearest_shape: str = "",
     ) -> None:
         choice_of_kind: Any = ""
-        if len(kinds) > 1:
+        if len(set(kinds)) > 1:
             settings = [Setting("kind", find_data_spec(kind).name) for kind in kinds]
             parts = [part for setting in settings for part in (" or ", setting)]
             choice_of_kind = Clause(" Set ", *parts[1:], ".")

@@ -33,7 +33,6 @@ from thali.errors import (
     Argument,
     ArgumentError,
     ConvergenceWarning,
-    DataError,
     InterruptedWarning,
     Message,
     Setting,
@@ -41,7 +40,7 @@ from thali.errors import (
 )
 
 from ..logit_likelihood import describe_contradicted_directions, parse_directions
-from ..product_coding import refuse_many_levels
+from ..product_coding import refuse_many_levels, require_experiment
 from .convergence_checks import describe_parameters, estimate_climb, format_chain_remarks
 from .fit_preparation import (
     CHAINS,
@@ -575,13 +574,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def _check_fit(self, data: Any) -> dict[str, str]:
         """Check data and arguments; return {attribute: direction} of monotone ones."""
-        from thali._data.experiments import ChoiceExperiment
-
-        if not isinstance(data, ChoiceExperiment):
-            raise DataError(
-                f"fit requires a ChoiceExperiment; got {type(data).__name__}. Create one from a"
-                " table with ChoiceExperiment.from_frame(frame)."
-            )
+        data = require_experiment(data)
         check_share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:
             check_positive(

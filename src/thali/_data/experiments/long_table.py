@@ -43,6 +43,7 @@ from ..column_roles import (
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
+    SURVEY_WEIGHTS,
     TASK,
     Role,
     map_plain_names,
@@ -506,12 +507,20 @@ def _hide_none_level(
 def _warn_about_columns(
     frame: "pd.DataFrame", other_columns: list[str], constant_attributes: list[str]
 ) -> None:
-    """Warn about a column of holdout tasks, and about dropped attributes."""
+    """Warn about held-out tasks and dropped attributes; refuse weights of tasks."""
     if HELD_OUT in other_columns and {"0", "1"} <= set(
         encode_texts(get_column(frame, HELD_OUT))[1]
     ):
         constant_attributes = [name for name in constant_attributes if name != HELD_OUT]
         _warn_about_holdouts()
+    for name in constant_attributes:
+        if simplify_name(name) in SURVEY_WEIGHTS and get_column(frame, name).nunique() > 1:
+            raise DataError(
+                f"Column {name!r} looks like weights, but it differs between the tasks of a"
+                " respondent; give one weight per respondent, or drop the column with ",
+                Setting("without", [name]),
+                ".",
+            )
     if constant_attributes:
         warn(
             DataWarning(

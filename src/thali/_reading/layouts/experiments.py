@@ -19,10 +19,8 @@ from thali._data.column_roles import (
     AVAILABLE,
     CHOSEN,
     RESPONDENT_OF_TASKS,
-    SURVEY_WEIGHTS,
     TASK_OF_RESPONDENT,
     map_plain_names,
-    simplify_name,
 )
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.attribute_levels import MEASURED, NUMBERS
@@ -63,7 +61,6 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         """Return the experiment, and a sentence on how it was read."""
         _check_whole_tasks(table, options)
         data = ChoiceExperiment.from_frame(table.frame, **options)
-        _check_no_weights(table, data)
         if not is_requested:
             _refuse_second_outcome(data)
         return data, f"{_describe_columns(data)}: {_describe_experiment(data)}"
@@ -99,22 +96,6 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
             f" ({row_filter}) must be true in all rows of a task or in none; it is true in some"
             f" rows of task {task_name!r} of respondent {respondent_name!r}.",
         )
-
-
-def _check_no_weights(table: RawTable, data: ChoiceExperiment) -> None:
-    """Raise DataError if a column looks like unused weights."""
-    for column in table.names:
-        if (
-            simplify_name(column) in SURVEY_WEIGHTS
-            and column not in data.attributes
-            and get_column(table.frame, column).nunique() > 1
-        ):
-            raise DataError(
-                f"Column {column!r} looks like weights, but models of choice experiments weight all"
-                " tasks equally; if it describes respondents, rename it, otherwise drop it with ",
-                Setting("without", [column]),
-                ".",
-            )
 
 
 _MIN_TASKS = 20  # from which on a column is not largest for the choices by chance
@@ -326,7 +307,6 @@ def match_wide(
         data = ChoiceExperiment.from_wide(
             table.frame, **named_columns, alternatives=alternatives, **settings
         )
-        _check_no_weights(table, data)
         return data, f"{wide_columns}: {_describe_experiment(data)}"
 
     return Reading(
