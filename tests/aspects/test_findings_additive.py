@@ -35,7 +35,7 @@ def test_keys_are_in_the_order_of_a_readers_questions(model):
 
 def test_the_estimate_is_the_one_that_was_asked_for(model):
     for kind in ("expectation", "conditional-map"):
-        found, wanted = model.findings(kind=kind), model.estimate(kind)
+        found, wanted = model.findings(estimator=kind), model.estimate(kind)
         assert found["estimate"].table["weight"].iloc[-1] == wanted.constant
         assert f"{100 * wanted.variance_accounted_for():.1f} %" in str(found["estimate"].sentence)
         pd.testing.assert_frame_equal(
@@ -97,7 +97,7 @@ def test_an_estimate_is_refused_where_there_is_no_other(uncompiled):
     triplets = th.Triplets([["tea", "coffee", "wall"], ["tea", "wall", "coffee"]])
     model = th.AdditiveClustering().fit(triplets, **shortly)
     with refused(ArgumentError, Argument("kind"), "triplets"):
-        model.findings(kind="joint-map")
+        model.findings(estimator="joint-map")
     assert "convergence" in model.findings()
 
 

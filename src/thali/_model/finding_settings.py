@@ -43,7 +43,7 @@ class AnswerSettings:
         The option that represents "none of these".
     similar : float, optional
         Overlap from which features or classes are treated as equal; None: the default of the model.
-    kind : str
+    estimator : str
         The estimate of similarities.
     folds : int
         Folds of the cross-validation; 0: none.
@@ -64,7 +64,7 @@ class AnswerSettings:
     segments: Any = None
     none: str | None = None
     similar: float | None = None
-    kind: str = "expectation"
+    estimator: str = "expectation"
     folds: int = 0
     rows: Any = None
 

@@ -197,7 +197,7 @@ def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 @finding("estimate", "Estimated features", ON_SCREEN)
 def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report a point estimate of the features and its variance accounted for."""
-    fitted_estimate = model.estimate(settings.kind)
+    fitted_estimate = model.estimate(settings.estimator)
     subject_text = ENGLISH[f"additive.of.{fitted_estimate.kind}"]
     sentence = describe_variance(
         fitted_estimate.variance_accounted_for(), "additive.explained", whose=subject_text
@@ -253,7 +253,7 @@ def _format_estimate(fitted_estimate: Any, model: "AdditiveClustering") -> "pand
 @finding("similarity", "Fitted similarities", FULL)
 def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report the fitted similarities with the observed ones."""
-    fitted_estimate = model.estimate(settings.kind)
+    fitted_estimate = model.estimate(settings.estimator)
     caption = ENGLISH["additive.similarity"]
     return Finding(
         title=ENGLISH[f"additive.of.{fitted_estimate.kind}"],

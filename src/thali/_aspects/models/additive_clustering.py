@@ -381,11 +381,14 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _complete_settings(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
         """Return report settings; raise for estimates these data do not have."""
-        if settings.kind != AnswerSettings().kind and not choose_rules(data).are_estimated:
+        if (
+            settings.estimator != AnswerSettings().estimator
+            and not choose_rules(data).are_estimated
+        ):
             raise ArgumentError(
-                Argument("kind"),
+                Argument("estimator"),
                 f" requires {SIMILARITIES}; these data are {data.kind}. Remove ",
-                Argument("kind"),
+                Argument("estimator"),
                 ".",
             )
         return settings
@@ -549,14 +552,14 @@ class AdditiveClustering(AdditiveAnswers):
         return None
 
     @requires(require_similarities)
-    def estimate(self, kind: str = "expectation") -> "Estimate":
+    def estimate(self, estimator: str = "expectation") -> "Estimate":
         """Estimate one set of features, their weights and the fitted similarities.
 
         Features of a single object are omitted: they do not affect the similarities.
 
         Parameters
         ----------
-        kind : {"expectation", "map-features", "conditional-map", "joint-map"}
+        estimator : {"expectation", "map-features", "conditional-map", "joint-map"}
             "expectation": every feature with its probability and mean weight; the fitted
             similarities are their posterior mean, the best prediction of a new matrix.
             "map-features": the most probable set of features, with its most probable weights.
@@ -573,7 +576,7 @@ class AdditiveClustering(AdditiveAnswers):
         Raises
         ------
         ArgumentError
-            For any other kind.
+            For any other estimator.
         NotFittedError
             Before `fit`.
 
@@ -584,18 +587,18 @@ class AdditiveClustering(AdditiveAnswers):
         from ..draws.feature_columns import read_columns
         from ..results.point_estimate import ESTIMATORS, estimate_features
 
-        check_allowed("kind", kind, ESTIMATORS)
+        check_allowed("estimator", estimator, ESTIMATORS)
         posterior = self._view
 
         def compute_estimate() -> "Estimate":
-            """Return the estimate of this kind from all draws."""
+            """Return the estimate by this estimator from all draws."""
             data = read_similarities(posterior)
             task_arguments = self._build_arguments_before_sigma(data)
             prior = task_arguments["prior"]
             if self._get_prior_tree():
                 prior = prior.for_labels(data.labels)
             return estimate_features(
-                kind,
+                estimator,
                 read_columns(posterior),
                 constant=posterior.constant,
                 sigma=posterior.sigma,
@@ -606,4 +609,4 @@ class AdditiveClustering(AdditiveAnswers):
                 with_constant=bool(self.constant),
             )
 
-        return self._compute_once(("estimate", kind), compute_estimate)
+        return self._compute_once(("estimate", estimator), compute_estimate)

@@ -38,7 +38,7 @@ class Estimate(DescribedObject):
     Attributes
     ----------
     kind : str
-        The estimator: the argument `kind` of `estimate`.
+        The estimator: the argument `estimator` of `estimate`.
     features : pandas.DataFrame
         One row per set of owners, the most probable or the heaviest first: `members` (tuple of
         labels), `probability` (for the expectation: share of draws with the feature), `weight`
@@ -433,9 +433,9 @@ def _warn_if_ill_posed(search_problem: FeatureSearchProblem) -> None:
                 "The joint maximum is ill-posed: a feature with weight 0 multiplies the density"
                 f" by {log_factor:.3g} (alpha * rate / n for the Indian buffet), so some estimated"
                 " features may be empty; use ",
-                Value("kind", "map-features"),
+                Value("estimator", "map-features"),
                 " or ",
-                Value("kind", "expectation"),
+                Value("estimator", "expectation"),
                 ", or a weight prior with shape > 1.",
             )
         )

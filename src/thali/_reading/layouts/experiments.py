@@ -137,7 +137,8 @@ def _refuse_second_outcome(data: ChoiceExperiment) -> None:
 def _describe_columns(data: ChoiceExperiment) -> str:
     """Describe in words which columns of a long table of an experiment are used."""
     scheme = data.scheme
-    description = f"one row per alternative, described by {shorten(scheme.names)}"
+    names = [attribute.name for attribute in scheme.attributes]
+    description = f"one row per alternative, described by {shorten(names)}"
     column_by_meaning = {
         "marked as chosen": scheme.chosen,
         "alternatives": scheme.alternative,
