@@ -96,7 +96,7 @@ def test_an_estimate_is_refused_where_there_is_no_other(uncompiled):
     }
     triplets = th.Triplets([["tea", "coffee", "wall"], ["tea", "wall", "coffee"]])
     model = th.AdditiveClustering().fit(triplets, **shortly)
-    with refused(ArgumentError, Argument("kind"), "triplets"):
+    with refused(ArgumentError, Argument("estimator"), "triplets"):
         model.findings(estimator="joint-map")
     assert "convergence" in model.findings()
 
@@ -104,7 +104,7 @@ def test_an_estimate_is_refused_where_there_is_no_other(uncompiled):
 @pytest.mark.parametrize(
     ("setting", "facts"),
     [
-        ({"kind": "jointmap"}, ("kind", "'expectation'", "got 'jointmap'")),
+        ({"estimator": "jointmap"}, ("estimator", "'expectation'", "got 'jointmap'")),
         ({"random_seed": "x"}, ("random_seed", "0; got 'x'", "got 'x'")),
         ({"cores": 0}, ("cores", "1; got 0", "got 0")),
     ],

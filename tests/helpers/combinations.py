@@ -153,7 +153,7 @@ def _experiment_with_none():
 
 def _rows():
     rng = np.random.default_rng(2)
-    frame = pd.DataFrame(rng.normal(size=(24, 2)).round(3), columns=["height", "weight"])
+    frame = pd.DataFrame(rng.normal(size=(24, 2)).round(3), columns=["height", "width"])
     chosen = np.where(frame["height"] + rng.logistic(size=24) > 0, "yes", "no")
     return frame.assign(y=chosen)
 

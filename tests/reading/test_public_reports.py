@@ -157,8 +157,9 @@ def test_names_of_alternatives_have_constants(taken):
 
 def test_survey_weights_are_not_ignored(taken):
     tasks = [f"{row},{1 + int(row[0])}" for row in TASKS]
+    weighted = taken(lines("id,task,alt,fee,av,choice,weight", *tasks), attributes=["fee"])
     with refused(DataError, "'weight'", "equally"):
-        taken(lines("id,task,alt,fee,av,choice,weight", *tasks), attributes=["fee"])
+        th.MultinomialLogit().fit(weighted)
 
 
 @pytest.mark.parametrize(("text", "facts"), REFUSED.items())

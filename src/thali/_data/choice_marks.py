@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._labels import format_label, is_number
 
+from .column_guesses import encode_cells
 from .column_readers import classify_yes_no, get_column
 from .column_roles import (
     ALTERNATIVE,
@@ -22,6 +23,7 @@ from .column_roles import (
     map_plain_names,
     simplify_name,
 )
+from .respondent_table import is_constant_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +162,8 @@ def find_alternative_column(
     """Return the column that numbers the alternatives of each set, or names their places.
 
     It counts up in each set, or its name is one of alternatives and it has as many different cells
-    as the largest set, each at most once in a set. Texts of brands and modes are attributes.
+    as the largest set, each at most once in a set: numbers, or texts in the same place of each set.
+    Texts of brands and modes are attributes.
     """
     set_numbers = number_sets(frame, key_columns)
     sets = frame.groupby(set_numbers)
@@ -175,9 +178,14 @@ def find_alternative_column(
     for name in candidates:
         column = get_column(frame, name)
         has_place_word = not _PLACE_WORDS.isdisjoint(list_name_words(name))
-        is_numbered = has_numbers(column) and simplify_name(name) in ALTERNATIVE.synonyms
+        if has_numbers(column):
+            is_called_alternative = has_place_word or simplify_name(name) in ALTERNATIVE.synonyms
+        else:
+            is_called_alternative = has_place_word and is_constant_within(
+                places, encode_cells(column)
+            )
         if (
-            (has_place_word or is_numbered)
+            is_called_alternative
             and column.nunique() == largest_set
             and not frame.duplicated([*key_columns, name]).any()
         ):

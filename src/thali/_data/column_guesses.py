@@ -190,7 +190,7 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
     ]
     respondent_codes = np.zeros(len(frame), np.int64)
     if roles.who is not None:
-        respondent_codes = _encode_cells(get_column(frame, roles.who))
+        respondent_codes = encode_cells(get_column(frame, roles.who))
     codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
     return [
         name
@@ -315,10 +315,10 @@ def _is_outcome_name(name: str) -> bool:
 
 def _encode_columns(frame: "pd.DataFrame", columns: Iterable[str]) -> dict[str, np.ndarray]:
     """Encode each column's distinct cells as integers."""
-    return {name: _encode_cells(get_column(frame, name)) for name in columns}
+    return {name: encode_cells(get_column(frame, name)) for name in columns}
 
 
-def _encode_cells(series: "pd.Series") -> np.ndarray:
+def encode_cells(series: "pd.Series") -> np.ndarray:
     """Return an integer for each cell, equal for equal cells; empty cells share one."""
     import pandas as pd
 
@@ -345,7 +345,7 @@ def _encode_outcome_side(
     for side_index, option in enumerate(roles.options):
         is_chosen = outcomes == np.array(list_texts(frame, option), object)
         outcomes[is_chosen] = side_index  # a number, as labels are texts
-    return _encode_cells(pd.Series(outcomes))
+    return encode_cells(pd.Series(outcomes))
 
 
 def _is_text(series: "pd.Series") -> bool:

@@ -76,7 +76,7 @@ def test_a_symmetric_table_of_whole_numbers_is_comparisons_only_if_said(
     stand_in("elimination-by-aspects", refuse)
     (folder / "ratings.csv").write_text(",tea,milk,water\ntea,0,3,1\nmilk,3,0,2\nwater,1,2,0\n")
     asked = refused("fit", "ratings.csv")
-    says(asked, "--dissimilarities", "--model")
+    says(asked, "--dissimilarities", "--kind")
     result = run("fit", "ratings.csv", "--model", "elimination-by-aspects")
     said(result.err.splitlines()[-1], "thali: error: this")
 

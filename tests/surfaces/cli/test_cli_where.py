@@ -183,6 +183,6 @@ def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, refused, folder
 
 def test_columns_of_people_are_those_that_tell_them_apart(run):
     done = run("test", "circular", "main.csv")
-    says(done.err, "48 comparisons", "8 respondents (respondent columns", "'age'")
+    says(done.err, "48 comparisons", "respondent columns: ", "'age'")
     done = run("test", "circular", "main.csv", "--where", "age == old")
     says(done.err, "24 comparisons", "4 respondents")

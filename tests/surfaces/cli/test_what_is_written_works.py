@@ -129,13 +129,13 @@ ADVISED = [
     ),
     (
         ("fit", "square.csv"),
-        "--model additive-clustering",
-        ("--model", "additive-clustering", *MAP),
+        "--kind similarities",
+        ("--kind", "similarities", *MAP),
     ),
     (
         ("fit", "square.csv"),
-        "--model elimination-by-aspects",
-        ("--model", "elimination-by-aspects", *ML),
+        "--kind comparisons",
+        ("--kind", "comparisons", *ML),
     ),
     (
         ("fit", "confusions.csv"),
