@@ -90,8 +90,8 @@ def find_marked_column(
     if len(marked_columns) != 1 or has_few_sets:
         marked_columns = [name for name in marked_columns if name in named_columns]
     candidates = marked_columns or named_columns
-    is_one_answer = all(marks_same_rows(frame[name], frame[candidates[0]]) for name in candidates)
-    if not candidates or not is_one_answer:
+    answers = [get_column(frame, name) for name in candidates]
+    if not answers or not all(marks_same_rows(answer, answers[0]) for answer in answers):
         return None
     return candidates[0]
 
@@ -242,10 +242,10 @@ def find_label_column(
         for name in column_names(frame)
         if name not in (*keys, chosen)
         and (sets[name].nunique().to_numpy() > 1).any()
-        and not _counts_up(frame[name], places)
+        and not _counts_up(get_column(frame, name), places)
         and not frame[name].is_unique
         and not (measures_answers(name) or is_called_rating(name))
-        and not is_free_text(frame[name])
+        and not is_free_text(get_column(frame, name))
     ]
     for name in varying_columns:
         is_label = not has_numbers(frame[name]) and not simplify_name(name).endswith("id")
@@ -261,7 +261,7 @@ def _counts_up(column: "pd.Series", places: np.ndarray) -> bool:
     """Return whether a column contains 0, 1, ... or 1, 2, ... in each set."""
     import pandas as pd
 
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy()
+    numbers = np.asarray(pd.to_numeric(column, errors="coerce"))
     return any(np.array_equal(numbers, places + first) for first in (0, 1))
 
 

@@ -340,7 +340,9 @@ def recognise(
 
 def _find_kind(name: str, data_kinds: tuple[str, ...]) -> str:
     """Return the kind of data with this name; raise ArgumentError if it is not among the kinds."""
-    names = [known for known, kind in KIND_BY_NAME.items() if not data_kinds or kind in data_kinds]
+    names: list[Any] = [
+        known for known, kind in KIND_BY_NAME.items() if not data_kinds or kind in data_kinds
+    ]
     if name not in names:
         raise ArgumentError(
             Argument("kind"),

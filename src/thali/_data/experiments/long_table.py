@@ -426,8 +426,10 @@ def _read_scheme(
     if settings.names is None:
         unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
         unfit_columns.update(filter(measures_answers, attribute_names))
+        marks = get_column(frame, table.chosen)
         for name in attribute_names:
-            if is_free_text(frame[name]) or marks_same_rows(frame[name], frame[table.chosen]):
+            column = get_column(frame, name)
+            if is_free_text(column) or marks_same_rows(column, marks):
                 unfit_columns.add(name)
         unfit_columns -= settings.declared
         attribute_names = [name for name in attribute_names if name not in unfit_columns]

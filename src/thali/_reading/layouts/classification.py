@@ -51,13 +51,14 @@ def match_observations(
         labels = table.frame.loc[:, target]
         # the row filter alone uses some columns of texts
         filter_texts = [name for name in table.filter_columns if not has_numbers(table.frame[name])]
-        covariates = table.frame.drop(columns=[target, *filter_texts])
+        covariates = table.frame.drop(columns=[target, *filter_texts]).copy()
         for meaning, is_meant in (("row numbers", is_row_number), ("identifiers", _is_identifier)):
             if columns := [str(name) for name, cells in covariates.items() if is_meant(cells)]:
                 add_note(f"{meaning} ({shorten(columns)}) not used")
                 covariates = covariates.drop(columns=columns)
         _refuse_weights(covariates)
-        covariates = covariates.apply(_read_truth_values)
+        for column, cells in covariates.items():
+            covariates[column] = _read_truth_values(cells)
         if not covariates.shape[1]:
             raise DataError(
                 f"The table has no column of covariates other than {target!r} (row numbers do not"

@@ -219,15 +219,15 @@ def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes:
     if options.get("alternative") is None:  # also of a column of positions
         candidates = ALTERNATIVE.find_possible_columns(map_plain_names(table.names))
         possible_columns = [*attributes, alternative]
-        label_columns = [name for name in candidates if name in possible_columns]
-        label_columns.append(find_label_column(frame, respondent, task, chosen) or alternative)
-        alternative = label_columns[0]
+        label_column = next((name for name in candidates if name in possible_columns), None)
+        label_column = label_column or find_label_column(frame, respondent, task, chosen)
+        alternative = label_column or alternative
     tasks = frame.groupby(list(dict.fromkeys((respondent, task))), sort=False)
     set_sizes = tasks[task].transform("size").to_numpy()
     for name in attributes:
         if name == alternative or measures_answers(name) or is_called_rating(name):
             continue
-        if is_free_text(frame[name]):
+        if is_free_text(get_column(frame, name)):
             continue
         if _numbers_alternatives(tasks[name], frame[name], set_sizes):
             continue
