@@ -237,7 +237,7 @@ RESPONDENT = Role(
     "respondent",
     "the respondent",
     LABEL,
-    "subject subj participant ppt pid respondent resp person judge rater assessor annotator"
+    "subject subj participant ppt pid puid respondent resp person judge rater assessor annotator"
     " evaluator voter user worker prolificpid responseid runid student panelist panellist consumer"
     " pupil child marker examiner teacher coder grader reviewer scorer labeler labeller juror"
     " interviewee informant customer household sysrespnum",
@@ -480,6 +480,7 @@ ANCHOR = Role(
     "anker referenz",
     "référence",
     "referencia",
+    vague="center centre sample cue",
 )
 NEARER = Role(
     "nearer",

@@ -1,0 +1,82 @@
+"""Tables of similar objects as programs and platforms write them: triplets, sorts, ratings."""
+
+import io
+
+import pandas as pd
+import pytest
+from helpers.sentences import refused
+
+import thali as th
+from thali.errors import DataError
+
+
+def read(text, **columns):
+    return th.read(pd.read_csv(io.StringIO(text)), **columns)
+
+
+# Triplets with an anchor and the nearer of two objects
+
+
+NEARER = ["milk rum", "milk rum", "milk tea"]  # the similar pairs in all the tables below
+
+
+def list_nearest(data):
+    pairs = zip(data.first, data.second, data.counts, strict=True)
+    return sorted(
+        " ".join(sorted((data.labels[i], data.labels[j])))
+        for i, j, n in pairs
+        for _ in range(int(n))
+    )
+
+
+ANCHORED = {
+    "head,left,right,winner,loser": "tea,milk,rum,milk,rum\nrum,tea,milk,milk,tea\nmilk,rum,tea,rum,tea\n",
+    "Center,Left,Right,Answer": "tea,milk,rum,milk\nrum,tea,milk,milk\nmilk,rum,tea,rum\n",
+    "left,right,query,response": "milk,rum,tea,left\ntea,milk,rum,right\nrum,tea,milk,left\n",
+    "target,option1,option2,choice": "tea,milk,rum,1\nrum,tea,milk,2\nmilk,rum,tea,1\n",
+    "probe,a,b,more_similar": "tea,milk,rum,milk\nrum,tea,milk,milk\nmilk,rum,tea,rum\n",
+}
+
+
+@pytest.mark.parametrize("header", ANCHORED)
+def test_an_anchor_beside_two_objects_is_a_triplet(header):
+    data = read(f"{header}\n{ANCHORED[header]}")
+    assert isinstance(data, th.Triplets)
+    assert list_nearest(data) == NEARER
+
+
+def test_numbered_objects_have_an_anchor():
+    rows = [(0, 5, 9, 5, 9), (3, 8, 1, 1, 8), (7, 2, 0, 2, 0), (9, 1, 2, 1, 2), (8, 0, 3, 3, 0)]
+    text = "\n".join(",".join(map(str, row)) for row in rows * 4)
+    data = read(f"head,left,right,winner,loser\n{text}\n")
+    assert isinstance(data, th.Triplets)
+    assert data.n_answers == 20
+
+
+@pytest.mark.parametrize("answer", ["winner,loser", "left,right,resp"])
+def test_an_unnamed_anchor_is_asked_about(answer):
+    cells = {"winner,loser": ("milk,rum", "milk,tea", "rum,tea")}.get(
+        answer, ("milk,rum,left", "tea,milk,right", "tea,rum,right")
+    )
+    rows = zip(("tea", "rum", "milk"), cells, strict=True)
+    text = f"shown,{answer}\n" + "".join(f"{a},{b}\n" for a, b in rows)
+    with refused(DataError, "'shown'", "`anchor`", "without"):
+        read(text)
+    data = read(text, anchor="shown")
+    assert list_nearest(data) == NEARER
+    assert isinstance(read(text, without="shown"), th.PairedComparisons)
+
+
+def test_answers_about_an_anchor_may_need_a_coding():
+    text = "head,left,right,resp\ntea,milk,rum,0\nrum,tea,milk,1\nmilk,rum,tea,0\n"
+    with refused(DataError, "'resp'", "0 and 1", "`coding`"):
+        read(text)
+    data = read(text, coding={"0": "left", "1": "right"})
+    assert list_nearest(data) == NEARER
+
+
+def test_a_reference_that_is_one_of_the_two_is_no_anchor():
+    correct = "target,left,right,chosen\nmilk,milk,rum,milk\ntea,tea,milk,milk\nrum,tea,rum,tea\n"
+    assert isinstance(read(correct), th.PairedComparisons)
+    judged_by_peers = "judge,left,right,winner\nann,bob,cat,bob\nbob,cat,ann,ann\ncat,ann,bob,ann\n"
+    assert read(judged_by_peers).respondents == ("ann", "bob", "cat")
