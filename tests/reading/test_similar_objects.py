@@ -80,3 +80,55 @@ def test_a_reference_that_is_one_of_the_two_is_no_anchor():
     assert isinstance(read(correct), th.PairedComparisons)
     judged_by_peers = "judge,left,right,winner\nann,bob,cat,bob\nbob,cat,ann,ann\ncat,ann,bob,ann\n"
     assert read(judged_by_peers).respondents == ("ann", "bob", "cat")
+
+
+# Card sorts
+
+SORTS = {  # tea and milk are together for both respondents, rum is with them for one
+    "uniqueid,starttime,card index,card label,category index,category label": "7,10:05,1,tea,1,hot\n"
+    "7,10:05,2,milk,1,hot\n7,10:05,3,rum,2,cold\n9,11:00,1,tea,1,all\n9,11:00,2,milk,1,all\n"
+    "9,11:00,3,rum,1,all\n9,11:00,4,water,2,free\n7,10:05,4,water,2,cold\n",
+    "Assessor,Product,Cluster": "1,tea,1\n1,milk,1\n1,rum,2\n1,water,2\n2,tea,3\n2,milk,3\n2,rum,3\n"
+    "2,water,1\n",
+    "Login,tea,milk,rum,water": "ann,hot,hot,cold,cold\nbob,warm,warm,warm,free\n",
+    "id,sex,tea,milk,rum,water": "1,male,hot,hot,cold,cold\n2,female,warm,warm,warm,free\n",
+}
+
+
+def map_similarities(data):
+    pairs = zip(data.first, data.second, data.values, strict=True)
+    return {f"{data.labels[i]} {data.labels[j]}": float(value) for i, j, value in pairs}
+
+
+@pytest.mark.parametrize("header", SORTS)
+def test_card_sorts_of_programs_are_read(header):
+    similarities = map_similarities(read(f"{header}\n{SORTS[header]}"))
+    assert similarities["tea milk"] == 1.0
+    assert (similarities["tea rum"], similarities["tea water"]) == (0.5, 0.0)
+
+
+def test_groups_of_judges_in_columns_are_asked_about():
+    groups = "product,J1,J2\ntea,1,2\nmilk,1,2\nrum,2,2\nwater,2,1\n"
+    with refused(DataError, "'product'", "'J1' and 'J2'", "ratings", "`card`"):
+        read(groups)
+    similarities = map_similarities(read(groups, card="product"))
+    assert similarities["tea milk"] == 1.0
+    assert (similarities["tea rum"], similarities["tea water"]) == (0.5, 0.0)
+
+
+def test_the_category_of_an_item_is_no_sort():
+    rows = [f"{k},{item},{4 + k}\n" for k in (1, 2) for item in ("cat,pet", "dog,pet", "car,thing")]
+    ratings = "subject,item,group,rating\n" + "".join(rows)
+    with refused(DataError, "'group'", "'item'", "without", "`card_group`"):
+        read(ratings)
+    assert map_similarities(read(ratings, card_group="group"))["cat dog"] == 1.0
+
+
+def test_answers_on_a_scale_are_no_sort():
+    answers = (
+        "id,clear,useful,fun,easy\n1,agree,agree,neutral,agree\n2,disagree,agree,agree,neutral\n"
+    )
+    with refused(DataError, "do not match a known layout"):
+        read(answers)
+    with refused(DataError, "do not match a known layout"):  # one letter may be any code
+        read(answers.replace("neutral", "n"))

@@ -451,7 +451,7 @@ CARD = Role(
     "karte",
     "carte",
     "tarjeta",
-    vague="item items object objects concept term word stimulus label name",
+    vague="item items object objects concept term word stimulus label name product sample image",
 )
 CARD_GROUP = Role(
     "card_group",

@@ -137,7 +137,7 @@ def _find_anchored_columns(table: RawTable, named_columns: dict[str, Any]) -> Tr
     answer_column = named_columns.get("chosen") or NEARER.find_column(map_plain_names(table.names))
     try:
         first, second, verdict, who, count, _ = find_trial_columns(
-            table.frame, named_columns | {"chosen": answer_column}, game=False
+            table.frame.iloc[:_CHECKED_ROWS], named_columns | {"chosen": answer_column}, game=False
         )
         columns = TripletColumns((first, second), count=count, who=who, nearer=verdict[0])
     except DataError:
