@@ -132,3 +132,50 @@ def test_answers_on_a_scale_are_no_sort():
         read(answers)
     with refused(DataError, "do not match a known layout"):  # one letter may be any code
         read(answers.replace("neutral", "n"))
+
+
+# Similarity ratings
+
+SIMLEX = """word1,word2,POS,SimLex999,conc(w1),conc(w2),concQ,Assoc(USF),SimAssoc333,SD(SimLex)
+old,new,A,1.58,2.72,2.81,2,7.25,1,0.41
+old,rough,A,2.3,2.72,3.9,3,0.2,0,1.2
+old,happy,A,1.9,2.72,2.5,1,0.1,0,0.9
+new,rough,A,3.05,2.81,3.9,4,1.5,1,0.7
+"""
+
+
+def test_the_similarity_is_one_column_of_several():
+    similarities = map_similarities(read(SIMLEX))
+    assert (similarities["old new"], similarities["new rough"]) == (1.58, 3.05)
+    assert map_similarities(read(SIMLEX, similarity="Assoc(USF)"))["old new"] == 7.25
+    several = SIMLEX.replace("Assoc(USF)", "sim_lsa")
+    with refused(DataError, "'SimLex999', 'sim_lsa'", "`similarity`"):
+        read(several)
+    assert map_similarities(read(several, similarity="sim_lsa"))["old new"] == 7.25
+
+
+def test_columns_of_similarities_may_have_any_name():
+    data = read("x,y,z\na,b,1\nb,c,2\na,c,4\n", first="x", second="y", similarity="z")
+    assert map_similarities(data) == {"a b": 1.0, "a c": 4.0, "b c": 2.0}
+
+
+RATINGS = "id,cat_dog,cat_cow,dog_cow\n1,7,5,6\n2,8,4,6\n3,7,6,5\n"
+
+
+def test_ratings_with_a_column_a_pair_are_similarities():
+    data = read(RATINGS)
+    assert map_similarities(data) == {
+        "cat dog": pytest.approx(22 / 3),
+        "cat cow": 5,
+        "dog cow": 17 / 3,
+    }
+    assert data.answers.respondents == ("1", "2", "3")
+    distances = map_similarities(read(RATINGS, dissimilarities="linear"))
+    assert distances["cat dog"] < distances["cat cow"]
+    # codes of choices, and comparisons, are no ratings
+    choices = RATINGS.translate(str.maketrans("45678", "12122"))
+    assert isinstance(read(choices), th.PairedComparisons)
+    with pytest.raises(DataError):
+        read(choices.replace("3,2,1,2", "3,2,1,9"))
+    with pytest.raises(DataError):
+        read(RATINGS.replace("_", "_vs_"))

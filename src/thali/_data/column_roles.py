@@ -428,7 +428,8 @@ SIMILARITY = Role(
     "similarity",
     "the similarity of two objects",
     NUMBER,
-    "similarity similarities sim sij meansimilarity similarityrating proximity affinity",
+    "similarity similarities sim sij meansimilarity similarityrating proximity affinity"
+    " relatedness",
     "ähnlichkeit aehnlichkeit",
     "similarité similitude ressemblance",
     "similitud semejanza parecido",

@@ -38,7 +38,7 @@ from thali._data.pairs.trial_rows import describe_missing, find_trial_columns, h
 from thali._data.pairs.wide_table import (
     find_numbered_answers,
     find_wide_columns,
-    list_pair_names,
+    match_pair_names,
     read_wide_outcomes,
 )
 from thali._data.similarities.similarity_tables import are_similarity_columns
@@ -579,9 +579,9 @@ def match_wide(
 
 def find_wide_lack(table: RawTable) -> Lack | None:
     """Return what a table with one column per pair lacks; else None."""
-    if pair_names := list_pair_names(table.names):
+    if pair_names := match_pair_names(table.names):
         return Lack(
-            f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(pair_names, 3)}",
+            f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten([*pair_names], 3)}",
             near=3,
         )
     if numbered_columns := find_numbered_answers(table.frame):
