@@ -179,3 +179,28 @@ def test_ratings_with_a_column_a_pair_are_similarities():
         read(choices.replace("3,2,1,2", "3,2,1,9"))
     with pytest.raises(DataError):
         read(RATINGS.replace("_", "_vs_"))
+
+
+# Squares of distances, and of shares of common groups
+
+
+def test_distances_are_recognised_by_their_diagonal_and_detours():
+    cities = ",Oslo,Bern,Rome\nOslo,0,1500,2000\nBern,1500,0,700\nRome,2000,700,0\n"
+    data = read(cities)
+    assert map_similarities(data) == {"Oslo Bern": 500, "Oslo Rome": 0, "Bern Rome": 1300}
+    assert "dissimilarities (linear), because the diagonal is 0" in data.read_as
+    assert map_similarities(read(cities, dissimilarities="exponential"))["Oslo Rome"] > 0
+    with pytest.raises(DataError):  # times together, with a diagonal that was not counted
+        read(",a,b,c,d\na,0,9,1,2\nb,9,0,2,1\nc,1,2,0,8\nd,2,1,8,0\n")
+    with pytest.raises(DataError):  # a question of a board
+        th.leaderboard(pd.read_csv(io.StringIO(cities), index_col=0))
+
+
+def test_shares_of_common_groups_are_similarities():
+    data = read(",a,b,c\na,100,40,70\nb,40,100,10\nc,70,10,100\n")
+    assert map_similarities(data) == {"a b": 40, "a c": 70, "b c": 10}
+
+
+def test_confusions_need_no_equal_sums():
+    with refused(DataError, "confusion matrix"):
+        read(",a,b,c\na,9,5,1\nb,5,9,2\nc,3,2,8\n")

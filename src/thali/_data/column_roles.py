@@ -245,7 +245,7 @@ RESPONDENT = Role(
     " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person",
     "sujet répondant répondante enquêté élève juge personne individu participante",
     "participante sujeto encuestado encuestada alumno alumna juez persona individuo nombre",
-    vague="id",
+    vague="id uniqueid",
     endings="id hash name model no nr num number code uuid",
 )
 # Respondents where each row describes an alternative; other names of respondents count last.

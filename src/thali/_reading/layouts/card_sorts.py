@@ -1,6 +1,6 @@
 """Layouts of card sorts: one card, one respondent or one sort of all respondents per row."""
 
-import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,12 +41,11 @@ def match_card_sorts(
         name_by_simplified, (group_column, card_column)
     )
     if card is not None and group_column is None:
-        return _match_judges(table, card, is_sure=True)
+        return _match_judges(table, card, is_named=True)
     if card_column is None or group_column is None:
-        return _match_cards(table, respondent_column) or _match_judges(table, table.names[0])
-    is_card = card_column in CARD.find_certain_columns(name_by_simplified)
-    if respondent_column is None and is_card:
-        respondent_column = _find_sorter(table.frame, card_column, group_column)
+        return _match_cards(table, respondent_column) or _match_judges(
+            table, table.names[0], is_named=False
+        )
     if respondent_column is None:
         return None
     columns = [respondent_column, card_column, group_column]
@@ -64,7 +63,9 @@ def match_card_sorts(
         (card_column,), (group_column,), (), respondent_column, answer=(respondent_column,)
     )
     question = None
-    is_named = is_card or card_group is not None
+    is_named = card_group is not None or card_column in CARD.find_certain_columns(
+        name_by_simplified
+    )
     if not is_named and (sorts.groupby("card")["group"].nunique() == 1).all():
         question = Message(
             f"Column {group_column!r} has the same cell for each {card_column!r}, whoever the"
@@ -116,15 +117,6 @@ def _build_reading(
     )
 
 
-def _find_sorter(frame: pd.DataFrame, card_column: str, group_column: str) -> str | None:
-    """Return the first column whose values each have several different cards; else None."""
-    for name in frame.columns.drop([card_column, group_column]):
-        n_values = frame[name].nunique()
-        if 1 < n_values <= len(frame) / 2 and not frame.duplicated([name, card_column]).any():
-            return name
-    return None
-
-
 # A column per card, or a column per respondent ----------------------------------------------------
 
 
@@ -140,90 +132,60 @@ def _match_cards(table: RawTable, respondent: str | None) -> Reading | None:
 
     Cells contain words for groups, each used for several cards.
     """
-    names = [n for n in table.names if n != respondent and not has_numbers(table.frame[n])]
-    texts = table.frame.loc[:, names].head(_CHECKED_ROWS).map(format_label)
-    labels_by_column = {name: {*texts[name]} - {""} for name in texts}
-    card_columns = [
-        name
-        for name, labels in labels_by_column.items()
-        if any(labels & labels_by_column[other] for other in labels_by_column if other != name)
-    ]
-    groups = set().union(*(labels_by_column[name] for name in card_columns))
-    n_groups = texts[card_columns].nunique(axis=1)
+    texts = table.frame.iloc[:_CHECKED_ROWS].select_dtypes(exclude="number")
+    texts = texts[[name for name in texts if name != respondent]]
+    cells = texts.map(format_label).replace("", np.nan)
+    cells = cells[[n for n in cells if cells[n].isin(cells.drop(columns=n).stack()).any()]]
+    groups = {*cells.stack()}
+    n_cards = len(cells.columns)
     if (
-        len(card_columns) < 4
-        or len(groups) < 3
+        n_cards < 4
+        or not 3 <= len(groups) <= cells.nunique().sum() / 2
+        or not cells.nunique(axis=1).between(2, n_cards - 1).all()
+        or any(name[-1:].isdigit() or name in groups for name in cells)
         or any(len(group) < 3 or _SCALE_WORDS & {*list_name_words(group)} for group in groups)
-        or any(re.search(r"\d$", name) or name in groups for name in card_columns)
-        or not n_groups.between(2, len(card_columns) - 1).all()
     ):
         return None
-    people = table.frame.index
-    if respondent is not None:
-        people = table.frame[respondent].map(format_label)
-    cells = table.frame[card_columns].map(format_label)
-    sorts = _stack(cells, people, ["respondent", "card", "group"])
-    description = (
-        f"card sorts, one column per card, {shorten(card_columns, 4)}, with the name of its group"
-        f"{describe_columns(None, respondent)}"
-    )
-    roles = ColumnsRead(tuple(card_columns), (), (), respondent)
-    return _build_reading(table, sorts, description, roles, is_sure=False)
+    cards = table.frame.set_index(respondent or table.frame.index)[[*cells]]
+    description = f"card sorts, one column per card, {shorten([*cards], 4)}, with its group"
+    roles = ColumnsRead(tuple(cards), (), (), respondent)
+    return _build_reading(table, _melt(cards), description, roles, is_sure=False)
 
 
-def _match_judges(table: RawTable, card_column: str, is_sure: bool = False) -> Reading | None:
+def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading | None:
     """Return a `Reading` of one card per row, one column of groups per respondent.
 
-    Return None for other tables.
+    If the cards are not named, this is a question for columns of 1, 2, ...; else None.
     """
-    frame = table.frame
-    groups = frame.drop(columns=card_column)
-    names = list(groups)
-    if not is_sure and not (
-        3 < len(frame) <= _CHECKED_ROWS
-        and not has_numbers(frame[card_column])
-        and frame[card_column].is_unique
-        and table.square is None
-        and len(names) > 1
-        and RESPONDENT.find_column(map_plain_names([card_column])) is None
-        and all(_has_group_numbers(groups[name]) for name in names)
-    ):
-        return None
     question = None
-    if not is_sure:
+    judges = table.frame.iloc[:_CHECKED_ROWS].set_index(card_column)
+    if not is_named:
+        if (
+            not 3 < len(table.frame) == len(judges)
+            or has_numbers(table.frame[card_column])
+            or not judges.index.is_unique
+            or RESPONDENT.find_column(map_plain_names([card_column]))
+            or not all(
+                {*judges[name]} == {*range(1, judges[name].nunique() + 1)} for name in judges
+            )
+        ):
+            return None
         question = Message(
-            f"Column {card_column!r} has a different cell in each row, and the other columns"
-            " contain 1, 2, ... They may be ratings. If each of"
-            f" {shorten(names, 4)} contains the groups into which one respondent sorted"
-            f" {card_column!r}, name this column with ",
+            f"Column {card_column!r} has a different cell in each row, and the others contain"
+            f" 1, 2, ..., which may be ratings. If each of {shorten([*judges], 4)} contains the"
+            f" groups into which a respondent sorted {card_column!r}, name this column with ",
             Argument("card"),
             ".",
         )
-    sorts = _stack(
-        groups.map(format_label),
-        frame[card_column].map(format_label),
-        ["card", "respondent", "group"],
-    )
-    description = (
-        f"card sorts, one column per respondent, {shorten(names, 4)}, with the group of"
-        f" {card_column!r}"
-    )
-    roles = ColumnsRead((card_column,), tuple(names))
-    return _build_reading(table, sorts, description, roles, question, is_sure)
+    description = f"card sorts, one column per respondent, {shorten([*judges], 4)}, with groups"
+    roles = ColumnsRead((card_column,), tuple(judges))
+    return _build_reading(table, _melt(judges.T), description, roles, question, is_named)
 
 
-def _has_group_numbers(column: pd.Series) -> bool:
-    """Return whether a column contains 1, 2, ..., k, some of them several times."""
-    numbers = {*column}
-    return 1 < len(numbers) < len(column) and numbers == {*range(1, len(numbers) + 1)}
-
-
-def _stack(groups: pd.DataFrame, row_labels: "pd.Series | pd.Index", names: list[str]):
-    """Return one row per cell: the label of its row, its column, and the group in it."""
-    n_rows, n_columns = groups.shape
-    cells = (np.repeat(row_labels, n_columns), np.tile(groups.columns, n_rows), groups.to_numpy())
-    cell_rows = dict(zip(names, (np.ravel(part) for part in cells), strict=True))
-    return pd.DataFrame(cell_rows, np.repeat(groups.index, n_columns))
+def _melt(sorts: Any) -> pd.DataFrame:
+    """Convert a table of respondents by cards to rows of respondent, card and group."""
+    sorts = sorts.map(format_label).rename_axis(index="respondent", columns="card")
+    return sorts.stack().rename("group").reset_index()
 
 
 SHAPE = Shape(

@@ -77,6 +77,7 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
         return None
     # a list of counts may have equally many numeric columns and rows, with a filled "diagonal"
     is_sure = not (square.is_bare and table.named and square.has_diagonal)
+    is_sure &= not (square.has_distances or square.has_shares)
     is_doubtful = square.numbers is not None and (square.is_symmetric or not square.has_counts)
     other_kind = ""
     if is_doubtful:
@@ -104,10 +105,10 @@ def _question_square(square: Square) -> Message | None:
             OF_DISTANCES,
             ".",
         )
-    if not square.has_confusions:
+    if not square.has_largest_diagonal:
         return None
     return Message(
-        "The diagonal of the table dominates and all rows have the same sum, as in a confusion"
+        "The cells of the diagonal are the largest of their rows and columns, as in a confusion"
         " matrix; the table may contain similarities",
         Clause(" (to average the two halves, set ", Setting("symmetrize", "mean"), ")"),
         OF_DISTANCES,

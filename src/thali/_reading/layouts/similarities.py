@@ -1,8 +1,10 @@
 """Layouts of similarities: square, sheets of squares, list of pairs."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -70,10 +72,14 @@ def match_square(
         return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, sure=False)
     if has_list_names and not square.is_symmetric:
         return None
-    is_sure = table.is_triangle or square.has_similarities or dissimilarities is not None
-    convert = partial(_read_square, table, square, symmetrize, dissimilarities)
+    conversion = dissimilarities
+    if conversion is None and square.has_distances:
+        conversion = "linear"
+    is_sure = table.is_triangle or square.has_similarities or square.has_shares
+    is_sure |= conversion is not None
+    convert = partial(_read_square, table, square, symmetrize, conversion)
     question = None
-    if not dissimilarities:
+    if conversion is None:
         question = _question_distances(square)
     return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, is_sure, doubt=question)
 
@@ -108,6 +114,8 @@ def _read_square(
     description = measured_pairs.layout
     if conversion is not None:
         description += f" of dissimilarities ({conversion})"
+        if square.has_distances:
+            description += ", because the diagonal is 0 (for similarities, leave it empty)"
     if measured_pairs.zeros_not_read:
         description += " (zeros on the other side of the diagonal ignored)"
     elif symmetrize is not None and not square.is_symmetric:
@@ -213,7 +221,7 @@ def match_list(
     """
     if not table.named:
         return None
-    find_columns = partial(
+    find_columns: Any = partial(
         find_pair_columns, table.names, first, second, respondent_column=respondent
     )
     if similarity is None and table.square is None:
@@ -254,7 +262,7 @@ def _build_list_reading(
         keep_given(columns.count),
         columns.who,
     )
-    convert = partial(_read_list, table.frame, columns, conversion)
+    convert = partial(_read_list, table.frame, columns, conversion, str(columns))
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
 
 
@@ -292,7 +300,7 @@ def _find_measure(
         for name in measure_columns
         if _SIMILARITY_WORDS & {*list_name_words(name)}
         and not _SPREAD_WORDS & {*list_name_words(name)}
-        and table.frame[name].nunique() > 2
+        and get_column(table.frame, name).nunique() > 2
     ]
     if len(similar_columns) > 1:
         raise DataError(*question_similarity(similar_columns))
@@ -304,9 +312,9 @@ def _find_measure(
 
 
 def _read_list(
-    frame: pd.DataFrame, columns: SimilarityColumns, conversion: str | None
+    frame: pd.DataFrame, columns: SimilarityColumns, conversion: str | None, description: str
 ) -> tuple[Similarities, str]:
-    """Read a list of similarities; also return a sentence on it."""
+    """Read a list of similarities; also return a sentence on it, with this description."""
     conversion_note = ""
     if conversion is not None:
         is_different = frame[columns.first].map(format_label) != frame[columns.second].map(
@@ -323,7 +331,7 @@ def _read_list(
         frame = frame.assign(**{columns.similarity: pd.Series(similarities, distances.index)})
         conversion_note = f", converted from dissimilarities ({conversion})"
     data = Similarities.from_frame(frame, *columns)
-    return data, f"{data}, {columns}{conversion_note}"
+    return data, f"{data}, {description}{conversion_note}"
 
 
 LIST = Shape(
@@ -346,41 +354,29 @@ LIST = Shape(
 
 _RATINGS = "ratings of pairs"
 _MAX_CHOICE = 3  # higher numbers are no codes of choices
+_PREFERENCE = re.compile(r">|(?:\b|_)(?:vs|versus|over)(?:\b|_)")  # in names of pairs
 
 
 def match_ratings(
     table: RawTable, dissimilarities: str | None = None, respondent: str | None = None
 ) -> Reading | None:
     """Return a `Reading` of ratings with one column per pair; None for other tables."""
-    pairs = match_pair_names([name for name in table.names if name != respondent])
-    ratings = table.frame[[*pairs]]
-    if len(pairs) < 3 or any(
-        ">" in name or {"vs", "versus", "over"} & {*list_name_words(name)} for name in pairs
+    pairs = match_pair_names(table.names)
+    who = respondent or RESPONDENT.find_column(map_plain_names(table.names), pairs)
+    if (
+        len(pairs) < 3
+        or any(map(_PREFERENCE.search, pairs))
+        or not all(has_numbers(table.frame[name]) for name in pairs)
     ):
         return None
-    if not all(map(has_numbers, (ratings[name] for name in pairs))) or ratings.min().min() < 0:
+    numbers: Any = table.frame.set_index(who or table.frame.index)[[*pairs]].stack()
+    if numbers.min() < 0 or numbers.isin(range(_MAX_CHOICE + 1)).mean() > 0.75:
         return None
-    is_choice = ratings.isin(range(_MAX_CHOICE + 1)) | ratings.isna()
-    if is_choice.to_numpy().mean() > 0.75:
-        return None
-    who = respondent or RESPONDENT.find_column(map_plain_names(table.names), pairs)
-    people = table.frame.index.to_series()
-    if who is not None:
-        people = table.frame[who].map(format_label)
-    rows = ratings.assign(respondent=people).melt("respondent", ignore_index=False)
-    first, second = zip(*rows["variable"].map(pairs), strict=True)
-    rows = rows.assign(first=first, second=second)
-    columns = SimilarityColumns("first", "second", "value", None, "respondent")
+    rows = numbers.rename_axis(["respondent", "pair"]).rename("similarity").reset_index()
+    rows[["first", "second"]] = [pairs[name] for name in rows["pair"]]
+    columns = SimilarityColumns("first", "second", "similarity", None, "respondent")
     description = f"one respondent per row, one rating per pair, {shorten([*pairs], 3)}"
-    meaning = "larger for similar objects"
-    if dissimilarities is not None:
-        meaning = f"converted from dissimilarities ({dissimilarities})"
-
-    def convert() -> tuple[Similarities, str]:
-        """Return the similarities, and a sentence on how they were read."""
-        data, _ = _read_list(rows, columns, dissimilarities)
-        return data, f"{description}, {meaning}: {data}"
-
+    convert = partial(_read_list, rows.drop(columns="pair"), columns, dissimilarities, description)
     roles = ColumnsRead(tuple(pairs), (), (), who)
     return Reading(SIMILARITIES, _RATINGS, description, table, convert, roles=roles)
 
