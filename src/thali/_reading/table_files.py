@@ -242,7 +242,7 @@ def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
 def read_stata_frame(file_bytes: bytes) -> "pd.DataFrame":
     """Read a Stata file as a data frame; codes are replaced by their labels."""
     try:
-        frame = pd.read_stata(io.BytesIO(file_bytes))
+        frame: Any = pd.read_stata(io.BytesIO(file_bytes))
     except Exception as error:  # pandas may raise any error for a damaged file
         raise DataError(
             f"This is not a readable Stata file ({error}); save it again, or as CSV."

@@ -1,5 +1,7 @@
 """Layouts of card sorts: one card, one respondent or one sort of all respondents per row."""
 
+from collections import Counter
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -120,7 +122,7 @@ def _build_reading(
 # A column per card, or a column per respondent ----------------------------------------------------
 
 
-_CHECKED_ROWS = 2_000  # rows that show whether a table contains sorts
+_CHECKED_ROWS = 500  # rows that show whether a table contains sorts
 _SCALE_WORDS = {
     *"agree disagree yes no never rarely sometimes often always very somewhat not neutral".split(),
     *"none low medium high poor fair good excellent satisfied likely important".split(),
@@ -128,15 +130,15 @@ _SCALE_WORDS = {
 
 
 def _match_cards(table: RawTable, respondent: str | None) -> Reading | None:
-    """Return a `Reading` of one respondent per row, one column per card; None for others.
-
-    Cells contain words for groups, each used for several cards.
-    """
+    """Return a `Reading` of one respondent per row, one column per card; None for others."""
+    # cells contain words for groups, each used for several cards
     texts = table.frame.iloc[:_CHECKED_ROWS].select_dtypes(exclude="number")
-    texts = texts[[name for name in texts if name != respondent]]
-    cells = texts.map(format_label).replace("", np.nan)
-    cells = cells[[n for n in cells if cells[n].isin(cells.drop(columns=n).stack()).any()]]
-    groups = {*cells.stack()}
+    cells = texts[[name for name in texts if name != respondent]].map(format_label)
+    cells = cells.replace("", np.nan)
+    n_columns = Counter(chain(*(cells[name].dropna().unique() for name in cells)))
+    shared = {group for group, n in n_columns.items() if n > 1}
+    cells = cells[[name for name in cells if shared.intersection(cells[name])]]
+    groups = set().union(*(cells[name].dropna() for name in cells))
     n_cards = len(cells.columns)
     if (
         n_cards < 4
@@ -153,10 +155,8 @@ def _match_cards(table: RawTable, respondent: str | None) -> Reading | None:
 
 
 def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading | None:
-    """Return a `Reading` of one card per row, one column of groups per respondent.
-
-    If the cards are not named, this is a question for columns of 1, 2, ...; else None.
-    """
+    """Return a `Reading` of one card per row, one column per respondent; None for others."""
+    # if the cards are not named, this is a question for columns of 1, 2, ...
     question = None
     judges = table.frame.iloc[:_CHECKED_ROWS].set_index(card_column)
     if not is_named:

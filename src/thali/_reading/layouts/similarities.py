@@ -276,10 +276,8 @@ def _find_measure(
     is_known: bool,
     is_dissimilarity: bool,
 ) -> str | None:
-    """Return the column of similarities (or dissimilarities) in a list; else None.
-
-    If it is not known that the table contains one, its name must have a word for similarity.
-    """
+    """Return the column of similarities (or dissimilarities) in a list; else None."""
+    # if it is not known that the table contains one, its name must have a word for similarity
     plain_names = map_plain_names(table.names)
     named_column = DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(plain_names)
     if named_column and is_dissimilarity:
