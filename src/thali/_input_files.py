@@ -20,6 +20,9 @@ TABLE_SUFFIXES = (
     ".xlsx",
     ".xlsm",
     ".parquet",
+    ".dta",
+    ".gz",
+    ".zip",
     *JSON_SUFFIXES,
     *PREFLIB_SUFFIXES,
 )

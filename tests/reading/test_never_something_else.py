@@ -91,9 +91,7 @@ def test_choices_of_i_over_j_are_read_where_nothing_else_is_said():
 
 
 SQUARES = {
-    "distances": ",Oslo,Bern,Rome,Bonn\nOslo,0,1500,2000,1100\nBern,1500,0,700,450\nRome,2000,700,0,1070\n"
-    "Bonn,1100,450,1070,0\n",
-    "times together": ",a,b,c\na,12,4,7\nb,4,12,1\nc,7,1,12\n",
+    "distances or not": ",a,b,c\na,0,4,7\nb,4,0,5\nc,7,5,0\n",
     "without a diagonal": "a;b;c\n;4;7\n4;;1\n7;1;\n",
     "a lower triangle": ",a,b,c\na,,,\nb,4,,\nc,7,1,\n",
 }
@@ -132,8 +130,8 @@ def test_squares_that_are_counts_are_none_of_these():
     assert taken(",a,b\na,0,5\nb,5,0\n")[0].n_comparisons == 10  # of two options
     assert taken(",a,b,c\na,0,5,1\nb,5,0,2\nc,3,2,0\n")[0].n_comparisons == 18
     with warned(DataWarning, "The diagonal"):
-        # rows of other sums
-        assert taken(",a,b,c\na,9,5,1\nb,5,9,2\nc,3,2,9\n")[0].n_comparisons == 18
+        # one cell of the diagonal is not the largest of its row
+        assert taken(",a,b,c\na,4,5,1\nb,5,9,2\nc,3,2,9\n")[0].n_comparisons == 18
 
 
 SCORES = {

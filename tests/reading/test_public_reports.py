@@ -90,7 +90,7 @@ COEFFICIENTS = {  # table, options, attribute, coefficient, standard error
 }  # fmt: skip
 REFUSED = {
     lines("i,j,distance", "Oslo,Bern,1.5", "Oslo,Rome,2", "Bern,Rome,.7"): ("distances", "'linear'"),
-    lines(",Oslo,Bern,Rome", "Oslo,0,1500,2000", "Bern,1500,0,700", "Rome,2000,700,0"): (
+    lines(",Oslo,Bern,Rome", "Oslo,0,1500,1700", "Bern,1500,0,1000", "Rome,1700,1000,0"): (
         "symmetric",
         "'linear'",
     ),

@@ -111,10 +111,11 @@ def test_zeros_after_the_last_choice_are_no_option():
 
 
 def test_an_option_beside_the_two_is_asked_about():
-    trials = "reference,left,right,response\nbrick,wall,dog,left\ndog,brick,wall,right\nwall,dog,brick,left\n"
-    with refused(DataError, "'reference'", "'left' and 'right'", "triplets", "without"):
+    trials = "shown,left,right,response\nbrick,wall,dog,left\ndog,brick,wall,right\nwall,dog,brick,left\n"
+    with refused(DataError, "'shown'", "'left' and 'right'", "triplets", "anchor", "without"):
         read(trials)
-    assert isinstance(read(trials, without="reference"), th.PairedComparisons)
+    assert isinstance(read(trials, without="shown"), th.PairedComparisons)
+    assert isinstance(read(trials, anchor="shown"), th.Triplets)
 
 
 @pytest.mark.parametrize(

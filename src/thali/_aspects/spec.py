@@ -10,9 +10,10 @@ from thali._model.command_line_options import (
     ALTERNATIVE,
     CHOSEN,
     CI,
+    CODING,
     DESIGN,
-    DISSIMILARITIES,
     DRAWS,
+    FIRST,
     KIND,
     LABELS,
     LAPSE,
@@ -21,8 +22,10 @@ from thali._model.command_line_options import (
     PEOPLE_OF_FEATURES,
     RESPONDENT,
     RUN,
+    SECOND,
     SEED,
     SIMILAR,
+    SIMILARITY_OPTIONS,
     TABLE_OPTIONS,
     TASK,
     TEMPERING,
@@ -158,9 +161,13 @@ ADDITIVE = ModelSpec(
         WITHOUT,
         KIND,
         LABELS,
-        *(option.but(data=(TRIPLETS,)) for option in (*TRIPLET_OPTIONS, RESPONDENT)),
+        *(
+            option.but(data=(TRIPLETS,))
+            for option in (*TRIPLET_OPTIONS, FIRST, SECOND, CHOSEN, CODING)
+        ),
+        RESPONDENT.but(data=(SIMILARITIES, TRIPLETS)),
         DESIGN.but(data=(TRIPLETS,)),
-        DISSIMILARITIES,
+        *(option.but(data=(SIMILARITIES,)) for option in SIMILARITY_OPTIONS),
         Option(
             "symmetrize",
             "If the similarity matrix is not symmetric, average its two halves.",

@@ -237,7 +237,7 @@ RESPONDENT = Role(
     "respondent",
     "the respondent",
     LABEL,
-    "subject subj participant ppt pid respondent resp person judge rater assessor annotator"
+    "subject subj participant ppt pid puid respondent resp person judge rater assessor annotator"
     " evaluator voter user worker prolificpid responseid runid student panelist panellist consumer"
     " pupil child marker examiner teacher coder grader reviewer scorer labeler labeller juror"
     " interviewee informant customer household sysrespnum",
@@ -245,7 +245,7 @@ RESPONDENT = Role(
     " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person",
     "sujet répondant répondante enquêté élève juge personne individu participante",
     "participante sujeto encuestado encuestada alumno alumna juez persona individuo nombre",
-    vague="id",
+    vague="id uniqueid",
     endings="id hash name model no nr num number code uuid",
 )
 # Respondents where each row describes an alternative; other names of respondents count last.
@@ -428,7 +428,8 @@ SIMILARITY = Role(
     "similarity",
     "the similarity of two objects",
     NUMBER,
-    "similarity similarities sim sij meansimilarity similarityrating proximity affinity",
+    "similarity similarities sim sij meansimilarity similarityrating proximity affinity"
+    " relatedness",
     "ähnlichkeit aehnlichkeit",
     "similarité similitude ressemblance",
     "similitud semejanza parecido",
@@ -451,7 +452,7 @@ CARD = Role(
     "karte",
     "carte",
     "tarjeta",
-    vague="item items object objects concept term word stimulus label name",
+    vague="item items object objects concept term word stimulus label name product sample image",
 )
 CARD_GROUP = Role(
     "card_group",
@@ -480,6 +481,7 @@ ANCHOR = Role(
     "anker referenz",
     "référence",
     "referencia",
+    vague="center centre sample cue",
 )
 NEARER = Role(
     "nearer",

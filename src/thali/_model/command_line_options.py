@@ -354,7 +354,13 @@ TRIPLET_OPTIONS = (
     _build_column_option(roles.NEARER, "triplets"),
     _build_column_option(roles.FARTHER, "triplets"),
 )
-OBJECT_OPTIONS = (*TRIPLET_OPTIONS, DISSIMILARITIES)
+SIMILARITY_OPTIONS = (
+    _build_column_option(roles.SIMILARITY, "similarities"),
+    _build_column_option(roles.CARD, "similarities"),
+    _build_column_option(roles.CARD_GROUP, "similarities"),
+    DISSIMILARITIES,
+)
+OBJECT_OPTIONS = (*TRIPLET_OPTIONS, *SIMILARITY_OPTIONS)
 TIES = Option(
     "ties",
     "Treatment of ties. davidson: a third outcome, with estimated odds; half: half a choice for"

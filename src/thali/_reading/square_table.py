@@ -16,6 +16,9 @@ from thali.errors import DataError
 
 from .text_cells import DECIMAL_COMMA, MISSING
 
+_CHECKED = 100  # objects whose numbers are checked as distances
+_FEW = 0.03  # share of detours that is small
+
 
 @dataclass(frozen=True)
 class Square:
@@ -69,17 +72,36 @@ class Square:
         is_finite = self.has_counts and not np.isinf(np.asarray(self.numbers)).any()
         return is_finite and len(self.values) > 2 and self.is_symmetric
 
+    @cached_property
+    def has_distances(self) -> bool:
+        """Whether the numbers are symmetric, 0 for equal objects only, and can be no similarities.
+
+        Detours are rarely shorter than distances, but would be if the numbers were similarities.
+        """
+        numbers = self.numbers
+        diagonal_texts = {format_label(cell) for cell in np.diag(self.values)}
+        if numbers is None or not self.is_symmetric or diagonal_texts != {"0"}:
+            return False
+        least, most = np.nanmin(numbers, initial=np.inf), np.nanmax(numbers, initial=0.0)
+        return least > 0.0 and (
+            _share_of_shorter_detours(numbers) < _FEW
+            and _share_of_shorter_detours(least + most - numbers) > _FEW
+        )
+
     @property
-    def has_confusions(self) -> bool:
-        """Whether the numbers look like a confusion matrix: dominant diagonal, equal sums."""
+    def has_shares(self) -> bool:
+        """Whether symmetric counts are largest on the diagonal, as in shares of common groups."""
+        return self.has_symmetric_counts and self.has_largest_diagonal
+
+    @property
+    def has_largest_diagonal(self) -> bool:
+        """Whether the largest number of each row and column is on the diagonal."""
         if not self.has_counts or not self.has_diagonal:
             return False
         diagonal_numbers = pd.to_numeric(np.diag(self.cells), errors="coerce")
         off_diagonal = np.nan_to_num(np.asarray(self.numbers))
-        has_equal_sums = any(
-            np.ptp(diagonal_numbers + off_diagonal.sum(axis=axis)) == 0 for axis in (0, 1)
-        )
-        return has_equal_sums and bool((diagonal_numbers > off_diagonal.max(axis=1)).all())
+        largest_numbers = np.maximum(off_diagonal.max(axis=0), off_diagonal.max(axis=1))
+        return bool((diagonal_numbers >= largest_numbers).all())
 
     @property
     def has_diagonal(self) -> bool:
@@ -88,6 +110,12 @@ class Square:
             format_label(cell) not in MISSING | {"0"}
             for cell in np.diag(self.values.astype(object))
         )
+
+
+def _share_of_shorter_detours(distances: np.ndarray) -> float:
+    """Return the share of ways over a third object that are shorter than the direct way."""
+    distances = distances[:_CHECKED, :_CHECKED]
+    return float((distances[:, None] > distances[:, :, None] + distances).mean())
 
 
 def find_square(frame: pd.DataFrame, named: bool) -> Square | None:

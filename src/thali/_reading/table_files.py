@@ -1,15 +1,17 @@
-"""Loading of files (CSV, Excel, Parquet, JSON, PrefLib, Sawtooth) as tables."""
+"""Loading of files (CSV, Excel, Parquet, Stata, JSON, PrefLib, Sawtooth) as tables."""
 
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from gzip import GzipFile
 from html import unescape
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
+from zlib import error as zlib_error
 
 import numpy as np
 import pandas as pd
@@ -237,6 +239,20 @@ def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
     return frame.set_axis([format_label(name) for name in frame.columns], axis=1)
 
 
+def read_stata_frame(file_bytes: bytes) -> "pd.DataFrame":
+    """Read a Stata file as a data frame; codes are replaced by their labels."""
+    try:
+        frame: Any = pd.read_stata(io.BytesIO(file_bytes))
+    except Exception as error:  # pandas may raise any error for a damaged file
+        raise DataError(
+            f"This is not a readable Stata file ({error}); save it again, or as CSV."
+        ) from None
+    if not len(frame):
+        raise DataError("The file has a header but no rows of data.")
+    labelled_columns = frame.select_dtypes("category").columns
+    return frame.astype(dict.fromkeys(labelled_columns, object))
+
+
 def _check_parquet_size(file_bytes: bytes) -> None:
     """Raise DataError if a Parquet file would need far more memory than its size."""
     import pyarrow.parquet
@@ -382,6 +398,7 @@ def _parse_old_preflib(
 
 
 CHO = ".cho"
+STATA = ".dta"
 _DUAL_RESPONSE = (
     2  # fifth number of a respondent: each choice was followed by the question whether to buy
 )
@@ -650,7 +667,7 @@ def _is_row_number(column: str, cells: "pd.Series") -> bool:
 
 
 def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Read a table from a CSV, TSV, Excel, Parquet or JSON file.
+    """Read a table from a CSV, TSV, Excel, Parquet, Stata or JSON file; it may be a .gz or .zip.
 
     Kind of file, encoding, separator and decimal comma are recognised from the content. A column is
     numeric if all its cells are numbers or empty ("", "NA", "-", "."); numbers with leading zeros
@@ -706,10 +723,15 @@ def read_table(path: str | Path | Source, where: str | Sequence[str] | None = No
 
 def load_table(path: str | Path | Source) -> RawTable:
     """Load a file as a `RawTable`; errors name the file."""
-    name, file_bytes = read_source(path)
+    source = read_source(path)
+    with prefix_errors(source.name):
+        name, file_bytes = _unpack(source)
+    ending = Path(name).suffix.lower()
     with prefix_errors(name):
         if file_bytes.startswith(b"PAR1"):
-            return _load_parquet(file_bytes, name)
+            return _build_typed_table(read_parquet_frame(file_bytes), name)
+        if ending == STATA:
+            return _build_typed_table(read_stata_frame(file_bytes), name)
         if file_bytes.startswith(b"PK\x03\x04"):
             return _merge_sheets(
                 {
@@ -721,7 +743,6 @@ def load_table(path: str | Path | Source) -> RawTable:
             raise DataError(
                 "This is an old (.xls) or password-protected Office file; save it as .xlsx or CSV."
             )
-        ending = Path(name).suffix.lower()
         if ending in PREFLIB_SUFFIXES or file_bytes.startswith(b"# FILE NAME"):
             return build_raw_table(parse_preflib_cells(file_bytes), name)
         if ending == CHO:
@@ -733,6 +754,43 @@ def load_table(path: str | Path | Source) -> RawTable:
             return build_raw_table(split_text_cells(file_bytes), name)
         except DataError as error:
             raise DataError(_ERROR_OF_ENDING.get(ending, error)) from None
+
+
+def _unpack(source: Source) -> Source:
+    """Decompress a .gz file, or a .zip archive of one file; return other files unchanged."""
+    name, packed_bytes = source
+    max_bytes = min(MAX_WORKBOOK, max(HARMLESS_WORKBOOK, MAX_UNPACKED * len(packed_bytes)))
+    packed_file = io.BytesIO(packed_bytes)
+    try:
+        if packed_bytes.startswith(b"\x1f\x8b"):
+            file_name = name.removesuffix(".gz")
+            content = GzipFile(fileobj=packed_file).read(max_bytes + 1)
+        elif name.lower().endswith(".zip"):
+            archive = ZipFile(packed_file)
+            file_names = [
+                part.filename
+                for part in archive.infolist()
+                if not part.is_dir() and not part.filename.startswith("__MACOSX/")
+            ]
+            if len(file_names) != 1:
+                raise DataError(
+                    f"This archive contains {format_plural(len(file_names), 'file')}; extract the"
+                    " one with the table."
+                )
+            (file_name,) = file_names
+            content = archive.open(file_name).read(max_bytes + 1)
+        else:
+            return source
+    except DataError:
+        raise
+    except (BadZipFile, OSError, EOFError, RuntimeError, ValueError, zlib_error) as error:
+        raise DataError(f"This is not a readable archive ({error}); extract the table.") from None
+    if len(content) > max_bytes:
+        raise DataError(
+            f"This file of {len(packed_bytes):,} bytes would unpack to more than {max_bytes:,}, too"
+            " much for a table; extract it."
+        )
+    return Source(file_name, content)
 
 
 def _merge_sheets(sheets: dict[str, RawTable]) -> RawTable:
@@ -750,9 +808,8 @@ def _merge_sheets(sheets: dict[str, RawTable]) -> RawTable:
     return replace(first_table, frame=pd.concat(frames))
 
 
-def _load_parquet(content: bytes, file: str) -> RawTable:
-    """Load a Parquet file as a `RawTable` with unique column names."""
-    frame = read_parquet_frame(content)
+def _build_typed_table(frame: pd.DataFrame, file: str) -> RawTable:
+    """Build a `RawTable` with unique column names from columns with types."""
     frame = frame.set_axis(_name_columns(list(frame.columns)), axis=1).set_axis(
         range(1, len(frame) + 1)
     )

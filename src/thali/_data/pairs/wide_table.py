@@ -97,7 +97,7 @@ def find_wide_columns(
         for name in other_columns
     }
     for order_source, pairs_of_columns in (
-        ("named", _match_labels(other_columns)),
+        ("named", match_pair_names(other_columns)),
         ("named", _match_two_numbers(other_columns)),
         ("numbered", _match_running_numbers(other_columns)),
     ):
@@ -114,11 +114,6 @@ def find_wide_columns(
     if pairs_by_column := _match_answers(other_columns, texts_by_column):
         return WideColumns(pairs_by_column, "chosen", respondent_column, count_column)
     return None
-
-
-def list_pair_names(names: list[str]) -> list[str]:
-    """Return the columns named after a pair, such as "tea > coffee"."""
-    return list(_match_labels(names))
 
 
 def find_numbered_answers(frame: "pd.DataFrame") -> list[str]:
@@ -155,7 +150,7 @@ def compute_n_options(pairs: int) -> int | None:
     return n_options
 
 
-def _match_labels(columns: list[str]) -> dict[str, Pair]:
+def match_pair_names(columns: list[str]) -> dict[str, Pair]:
     """Return the pair of each column named such as "tea > coffee" or "tea vs coffee"."""
     # "tea_coffee" counts if all pairs are present.
     for separator in (*_SEPARATORS, *_WEAK_SEPARATORS):

@@ -1,6 +1,6 @@
 """Reading similarities from square tables and lists of pairs."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,16 @@ from thali._inference.index_arithmetic import count_pairs, find_first
 from thali._inference.numerics.weight_shares import replace_zeros
 from thali._inference.user_warnings import warn
 from thali._labels import find_label_indices, format_label, format_plural, has_repeats, shorten
-from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value, prefix_errors
+from thali.errors import (
+    Argument,
+    Clause,
+    DataError,
+    DataWarning,
+    InPython,
+    Setting,
+    Value,
+    prefix_errors,
+)
 
 from ..column_guesses import find_side_columns
 from ..column_readers import (
@@ -556,7 +565,8 @@ def find_pair_columns(
         )
         if not candidates:
             raise DataError(*_explain_missing_columns(names, unused_columns))
-        _check_only_one(list(map(repr, candidates)), "the similarity")
+        if len(candidates) > 1:
+            raise DataError(*question_similarity(candidates))
         similarity = candidates[0]
     if count is None:
         candidates = list(COUNT.find_possible_columns(unused_columns, (similarity,)))
@@ -780,6 +790,16 @@ def _check_only_one(candidates: list[str], role: str) -> None:
             f"Several columns could contain {role} ({', or '.join(candidates)}); name one, or"
             " rename the others."
         )
+
+
+def question_similarity(columns: Sequence[str]) -> tuple[Any, ...]:
+    """Return the parts of the question which of several columns contains the similarity."""
+    return (
+        f"Several columns could contain the similarity ({', '.join(map(repr, columns))}); name it"
+        " with ",
+        Argument("similarity"),
+        ".",
+    )
 
 
 def _explain_missing_columns(

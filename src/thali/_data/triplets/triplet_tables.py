@@ -465,20 +465,23 @@ class TripletColumns(NamedTuple):
     count: str | None = None  # type: ignore[override]
     question: str | None = None
     who: str | None = None  # the respondents
+    nearer: str | None = None  # which of the last two objects is nearer to the first
 
     @property
     def used(self) -> set[str | None]:
         """Set of all column names that are not None."""
-        return {*self.objects, self.odd, *(self.chosen or ()), self.count, self.question, self.who}
+        answers = (self.odd, self.nearer, *(self.chosen or ()))
+        return {*self.objects, *answers, self.count, self.question, self.who}
 
     def __str__(self) -> str:
         count_text = describe_columns(self.count, None)
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
-            return (
-                f"one question per row, {nearer!r} closer than {farther!r} to {anchor!r}"
-                f"{count_text}"
-            )
+            relation = f"{nearer!r} closer than {farther!r} to {anchor!r}"
+            if self.nearer is not None:
+                sides_text = f"{nearer!r} and {farther!r}"
+                relation = f"{self.nearer!r} contains which of {sides_text} is closer to {anchor!r}"
+            return f"one question per row, {relation}{count_text}"
         object_range = f"{self.objects[0]!r} to {self.objects[-1]!r}"
         if self.odd is not None:
             return (

@@ -1,56 +1,110 @@
-"""Layout of card sorts: one row per card, with the group in which a respondent put it."""
+"""Layouts of card sorts: one card, one respondent or one sort of all respondents per row."""
+
+from collections import Counter
+from itertools import chain
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from thali._data.column_guesses import ColumnsRead
 from thali._data.column_readers import describe_columns, note_omission
-from thali._data.column_roles import CARD, CARD_GROUP, RESPONDENT, map_plain_names
+from thali._data.column_roles import (
+    CARD,
+    CARD_GROUP,
+    RESPONDENT,
+    has_numbers,
+    list_name_words,
+    map_plain_names,
+)
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
-from thali._labels import format_label
-from thali.errors import DataError
+from thali._labels import format_label, shorten
+from thali.errors import Argument, DataError, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Reading, Shape
 
 NAME = "table of card sorts"
+_MEANING = "share of the respondents who put two cards in one group"
 
 
-def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading | None:
+def match_card_sorts(
+    table: RawTable,
+    respondent: str | None = None,
+    card: str | None = None,
+    card_group: str | None = None,
+) -> Reading | None:
     """Return a `Reading` of a card sort (respondent, card, group); None for other tables."""
     name_by_simplified = map_plain_names(table.names)
-    group_column = CARD_GROUP.find_column(name_by_simplified, (respondent,))
-    card_column = CARD.find_column(name_by_simplified, (respondent, group_column))
+    group_column = card_group or CARD_GROUP.find_column(name_by_simplified, (respondent, card))
+    card_column = card or CARD.find_column(name_by_simplified, (respondent, group_column))
     respondent_column = respondent or RESPONDENT.find_column(
         name_by_simplified, (group_column, card_column)
     )
-    if respondent_column is None or card_column is None or group_column is None:
+    if card is not None and group_column is None:
+        return _match_judges(table, card, is_named=True)
+    if card_column is None or group_column is None:
+        return _match_cards(table, respondent_column) or _match_judges(
+            table, table.names[0], is_named=False
+        )
+    if respondent_column is None:
         return None
-    frame = table.frame.loc[:, [respondent_column, card_column, group_column]].map(format_label)
-    if (frame.groupby(respondent_column)[group_column].nunique() < 2).all() or len(
-        {*frame[card_column]} - {""}
+    columns = [respondent_column, card_column, group_column]
+    sorts = table.frame.loc[:, columns].map(format_label)
+    sorts = sorts.set_axis(["respondent", "card", "group"], axis=1)
+    if (sorts.groupby("respondent")["group"].nunique() < 2).all() or len(
+        {*sorts["card"]} - {""}
     ) < 3:
         return None
-    meaning_text = "share of the respondents who put two cards in one group"
     description = (
         f"card sorts, {group_column!r} contains the group of {card_column!r}"
         f"{describe_columns(None, respondent_column)}"
     )
+    roles = ColumnsRead(
+        (card_column,), (group_column,), (), respondent_column, answer=(respondent_column,)
+    )
+    question = None
+    is_named = card_group is not None or card_column in CARD.find_certain_columns(
+        name_by_simplified
+    )
+    if not is_named and (sorts.groupby("card")["group"].nunique() == 1).all():
+        question = Message(
+            f"Column {group_column!r} has the same cell for each {card_column!r}, whoever the"
+            " respondent is. If it describes the cards, drop it with ",
+            Setting("without", [group_column]),
+            "; if all respondents sorted them equally, name it with ",
+            Argument("card_group"),
+            ".",
+        )
+    return _build_reading(table, sorts, description, roles, question)
+
+
+def _build_reading(
+    table: RawTable,
+    sorts: pd.DataFrame,
+    description: str,
+    roles: ColumnsRead,
+    question: Message | None = None,
+    is_sure: bool = True,
+) -> Reading:
+    """Build the `Reading` of sorts with the columns respondent, card and group."""
 
     def convert() -> tuple[Similarities, str]:
         """Return similarities from the card sort, and a sentence on them."""
-        sorts = frame.set_axis(["respondent", "card", "group"], axis=1)
+        if question is not None and not is_sure:
+            raise DataError(question)
         is_sorted = (sorts != "").all(axis=1)
         note_omission(int((~is_sorted).sum()))
-        sorts = sorts.loc[is_sorted]
-        if (is_repeated := sorts.duplicated(["respondent", "card"])).any():
-            repeated_row = sorts.loc[is_repeated].iloc[0]
+        cards = sorts.loc[is_sorted]
+        if (is_repeated := cards.duplicated(["respondent", "card"])).any():
+            repeated_row = cards.loc[is_repeated].iloc[0]
             raise DataError(
                 f"Respondent {repeated_row.respondent!r} sorted {repeated_row.card!r} twice, the"
                 f" second time in row {repeated_row.name}; keep one sort per respondent."
             )
-        sorts = sorts.assign(place=np.arange(len(sorts)))
-        card_pairs = sorts.merge(sorts, on="respondent")
+        cards = cards.assign(place=np.arange(len(cards)))
+        card_pairs = cards.merge(cards, on="respondent")
         card_pairs = card_pairs.loc[card_pairs.place_x < card_pairs.place_y]
         card_pairs = card_pairs.assign(
             similarity=(card_pairs.group_x == card_pairs.group_y).astype(float)
@@ -58,12 +112,80 @@ def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading 
         data = Similarities.from_frame(
             card_pairs, "card_x", "card_y", "similarity", None, "respondent"
         )
-        return data, f"{description}: {data}, {meaning_text}"
+        return data, f"{description}: {data}, {_MEANING}"
 
-    roles = ColumnsRead(
-        (card_column,), (group_column,), (), respondent_column, answer=(respondent_column,)
+    return Reading(
+        SIMILARITIES, NAME, description, table, convert, is_sure, roles=roles, doubt=question
     )
-    return Reading(SIMILARITIES, NAME, description, table, convert, roles=roles)
+
+
+# A column per card, or a column per respondent ----------------------------------------------------
+
+
+_CHECKED_ROWS = 500  # rows that show whether a table contains sorts
+_SCALE_WORDS = {
+    *"agree disagree yes no never rarely sometimes often always very somewhat not neutral".split(),
+    *"none low medium high poor fair good excellent satisfied likely important".split(),
+}
+
+
+def _match_cards(table: RawTable, respondent: str | None) -> Reading | None:
+    """Return a `Reading` of one respondent per row, one column per card; None for others."""
+    # cells contain words for groups, each used for several cards
+    texts = table.frame.iloc[:_CHECKED_ROWS].select_dtypes(exclude="number")
+    cells = texts[[name for name in texts if name != respondent]].map(format_label)
+    cells = cells.replace("", np.nan)
+    n_columns = Counter(chain(*(cells[name].dropna().unique() for name in cells)))
+    shared = {group for group, n in n_columns.items() if n > 1}
+    cells = cells[[name for name in cells if shared.intersection(cells[name])]]
+    groups = set().union(*(cells[name].dropna() for name in cells))
+    n_cards = len(cells.columns)
+    if (
+        n_cards < 4
+        or not 3 <= len(groups) <= cells.nunique().sum() / 2
+        or not cells.nunique(axis=1).between(2, n_cards - 1).all()
+        or any(name[-1:].isdigit() or name in groups for name in cells)
+        or any(len(group) < 3 or _SCALE_WORDS & {*list_name_words(group)} for group in groups)
+    ):
+        return None
+    cards = table.frame.set_index(respondent or table.frame.index)[[*cells]]
+    description = f"card sorts, one column per card, {shorten([*cards], 4)}, with its group"
+    roles = ColumnsRead(tuple(cards), (), (), respondent)
+    return _build_reading(table, _melt(cards), description, roles, is_sure=False)
+
+
+def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading | None:
+    """Return a `Reading` of one card per row, one column per respondent; None for others."""
+    # if the cards are not named, this is a question for columns of 1, 2, ...
+    question = None
+    judges = table.frame.iloc[:_CHECKED_ROWS].set_index(card_column)
+    if not is_named:
+        if (
+            not 3 < len(table.frame) == len(judges)
+            or has_numbers(table.frame[card_column])
+            or not judges.index.is_unique
+            or RESPONDENT.find_column(map_plain_names([card_column]))
+            or not all(
+                {*judges[name]} == {*range(1, judges[name].nunique() + 1)} for name in judges
+            )
+        ):
+            return None
+        question = Message(
+            f"Column {card_column!r} has a different cell in each row, and the others contain"
+            f" 1, 2, ..., which may be ratings. If each of {shorten([*judges], 4)} contains the"
+            f" groups into which a respondent sorted {card_column!r}, name this column with ",
+            Argument("card"),
+            ".",
+        )
+    description = f"card sorts, one column per respondent, {shorten([*judges], 4)}, with groups"
+    roles = ColumnsRead((card_column,), tuple(judges))
+    return _build_reading(table, _melt(judges.T), description, roles, question, is_named)
+
+
+def _melt(sorts: Any) -> pd.DataFrame:
+    """Convert a table of respondents by cards to rows of respondent, card and group."""
+    sorts = sorts.map(format_label).rename_axis(index="respondent", columns="card")
+    return sorts.stack().rename("group").reset_index()
 
 
 SHAPE = Shape(
@@ -71,6 +193,6 @@ SHAPE = Shape(
     SIMILARITIES,
     match_card_sorts,
     expected="one card per row, with the columns 'respondent', 'card' and 'group'",
-    roles=(RESPONDENT,),
+    roles=(RESPONDENT, CARD, CARD_GROUP),
     needs="no cards and groups",
 )

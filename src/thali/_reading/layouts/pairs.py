@@ -1,6 +1,5 @@
 """Layouts of paired comparisons: square, list, trials, games, one column per pair."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -39,7 +38,7 @@ from thali._data.pairs.trial_rows import describe_missing, find_trial_columns, h
 from thali._data.pairs.wide_table import (
     find_numbered_answers,
     find_wide_columns,
-    list_pair_names,
+    match_pair_names,
     read_wide_outcomes,
 )
 from thali._data.similarities.similarity_tables import are_similarity_columns
@@ -51,6 +50,7 @@ from ..square_table import Square, describe_non_square
 from ..table_files import RawTable
 from ..table_layout import OF_DISTANCES, Lack, Reading, Shape, keep_given, raise_error
 from ..text_cells import MISSING
+from .triplets import find_anchor, has_anchor_name, question_anchor
 
 # Paired comparisons as a square table: times that the row was chosen over the column --------------
 
@@ -77,6 +77,7 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
         return None
     # a list of counts may have equally many numeric columns and rows, with a filled "diagonal"
     is_sure = not (square.is_bare and table.named and square.has_diagonal)
+    is_sure &= not (square.has_distances or square.has_shares)
     is_doubtful = square.numbers is not None and (square.is_symmetric or not square.has_counts)
     other_kind = ""
     if is_doubtful:
@@ -104,10 +105,10 @@ def _question_square(square: Square) -> Message | None:
             OF_DISTANCES,
             ".",
         )
-    if not square.has_confusions:
+    if not square.has_largest_diagonal:
         return None
     return Message(
-        "The diagonal of the table dominates and all rows have the same sum, as in a confusion"
+        "The cells of the diagonal are the largest of their rows and columns, as in a confusion"
         " matrix; the table may contain similarities",
         Clause(" (to average the two halves, set ", Setting("symmetrize", "mean"), ")"),
         OF_DISTANCES,
@@ -242,8 +243,8 @@ def match_list(
 
 def _build_list_reading(
     table: RawTable, readings: list[PairColumns], named_columns: dict[str, Any], weights: bool
-) -> Reading:
-    """Build the `Reading` of a list of comparisons; convert nothing yet."""
+) -> Reading | None:
+    """Build the `Reading` of a list of comparisons; None for a list of triplets."""
     named_roles = ("count", "losses", "respondent", "date")
     check_columns(table.frame, [named_columns[role] for role in named_roles])
     description = "; or ".join(map(str, readings))
@@ -255,7 +256,15 @@ def _build_list_reading(
         roles = ColumnsRead(pair_columns.options, (), count_columns, pair_columns.respondent)
     countable_columns = _list_countable_columns(readings, named_columns)
     extra_columns = (*(named_columns["covariates"] or ()), named_columns["date"])
-    if not named_columns["count"] and not named_columns["rejected"]:
+    anchor = None
+    if len(pair_columns.times) < 2:
+        anchor = find_anchor(table, pair_columns.options, {*pair_columns.used, *extra_columns})
+    if has_anchor_name(anchor):
+        return None
+    other_kind = ""
+    if anchor is not None:
+        other_kind, question = TRIPLETS, question_anchor(anchor, pair_columns.options)
+    elif not named_columns["count"] and not named_columns["rejected"]:
         question = _question_list(table, pair_columns)
     return Reading(
         PAIRS,
@@ -263,6 +272,7 @@ def _build_list_reading(
         description,
         table,
         convert,
+        other_kind=other_kind,
         countable=countable_columns,
         roles=roles,
         extra_columns=extra_columns,
@@ -454,10 +464,12 @@ def _match_sides(
         side_columns.respondent,
         judged=not layout.is_game,
     )
-    anchor = _find_anchor(table, option_columns, answer_columns)
+    anchor = find_anchor(table, option_columns, {*roles.all, *answer_columns})
+    if has_anchor_name(anchor):
+        return None
     other_kind, question = "", None
     if anchor is not None:
-        other_kind, question = TRIPLETS, _question_anchor(anchor, option_columns)
+        other_kind, question = TRIPLETS, question_anchor(anchor, option_columns)
     return Reading(
         PAIRS,
         layout.name,
@@ -470,41 +482,6 @@ def _match_sides(
         roles=roles,
         extra_columns=tuple(extra_columns),
         doubt=question,
-    )
-
-
-_CHECKED_ROWS = 2_000  # rows that show whether a column contains an anchor
-
-
-def _find_anchor(
-    table: RawTable, option_columns: tuple[str, str], used_columns: Sequence[str]
-) -> str | None:
-    """Return an unused column of options that are never the two compared ones; else None."""
-    frame = table.frame.iloc[:_CHECKED_ROWS]
-    first, second = (frame[name].map(format_label) for name in option_columns)
-    options = {*first, *second}
-    for name in table.names:
-        if name in used_columns or frame[name].dtype.kind not in "OSU":
-            continue
-        labels = frame[name].map(format_label)
-        if (
-            labels.nunique() > 1
-            and labels.isin(options).all()
-            and not ((labels == first) | (labels == second)).any()
-        ):
-            return name
-    return None
-
-
-def _question_anchor(anchor: str, option_columns: tuple[str, str]) -> Message:
-    """Return the question whether two options were compared with a third one."""
-    first, second = option_columns
-    return Message(
-        f"Each row of column {anchor!r} contains an option other than {first!r} and {second!r}. If"
-        " these two were compared with it, the data are triplets; write the more similar one in a"
-        " column 'nearer' and the other in a column 'farther'. Otherwise drop it with ",
-        Setting("without", [anchor]),
-        ".",
     )
 
 
@@ -603,9 +580,9 @@ def match_wide(
 
 def find_wide_lack(table: RawTable) -> Lack | None:
     """Return what a table with one column per pair lacks; else None."""
-    if pair_names := list_pair_names(table.names):
+    if pair_names := match_pair_names(table.names):
         return Lack(
-            f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(pair_names, 3)}",
+            f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten([*pair_names], 3)}",
             near=3,
         )
     if numbered_columns := find_numbered_answers(table.frame):

@@ -1,23 +1,38 @@
 """Layouts of similarities: square, sheets of squares, list of pairs."""
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from thali._data.column_guesses import ColumnsRead, can_be_measure
 from thali._data.column_readers import get_column
-from thali._data.column_roles import DISSIMILARITY, RESPONDENT, SIMILARITY, map_plain_names
+from thali._data.column_roles import (
+    DISSIMILARITY,
+    FIRST,
+    RESPONDENT,
+    SECOND,
+    SIMILARITY,
+    has_numbers,
+    list_name_words,
+    map_plain_names,
+)
 from thali._data.kinds import SIMILARITIES
 from thali._data.number_checks import check_numbers
 from thali._data.pairs.column_recognition import list_readings
+from thali._data.pairs.wide_table import match_pair_names
 from thali._data.similarities import Similarities
 from thali._data.similarities.similarity_tables import (
+    SimilarityColumns,
     are_similarity_columns,
     compute_similarities,
     convert_dissimilarities,
     find_pair_columns,
+    question_similarity,
     read_measured_pairs,
 )
 from thali._inference.user_warnings import warn
@@ -57,10 +72,14 @@ def match_square(
         return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, sure=False)
     if has_list_names and not square.is_symmetric:
         return None
-    is_sure = table.is_triangle or square.has_similarities or dissimilarities is not None
-    convert = partial(_read_square, table, square, symmetrize, dissimilarities)
+    conversion = dissimilarities
+    if conversion is None and square.has_distances:
+        conversion = "linear"
+    is_sure = table.is_triangle or square.has_similarities or square.has_shares
+    is_sure |= conversion is not None
+    convert = partial(_read_square, table, square, symmetrize, conversion)
     question = None
-    if not dissimilarities:
+    if conversion is None:
         question = _question_distances(square)
     return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, is_sure, doubt=question)
 
@@ -95,6 +114,8 @@ def _read_square(
     description = measured_pairs.layout
     if conversion is not None:
         description += f" of dissimilarities ({conversion})"
+        if square.has_distances:
+            description += ", because the diagonal is 0 (for similarities, leave it empty)"
     if measured_pairs.zeros_not_read:
         description += " (zeros on the other side of the diagonal ignored)"
     elif symmetrize is not None and not square.is_symmetric:
@@ -187,67 +208,76 @@ def match_list(
     table: RawTable,
     known: bool = False,
     symmetrize: str | None = None,
-    respondent: str | None = None,
     dissimilarities: str | None = None,
+    similarity: str | None = None,
+    first: str | None = None,
+    second: str | None = None,
+    respondent: str | None = None,
 ) -> Reading | None:
     """Return a `Reading` of a list of similarities; None for other tables.
 
     `known`: the data are similarities, so an unclear column of similarities is an error.
     `symmetrize` applies to squares only. `dissimilarities`: how to convert dissimilarities.
     """
-    all_columns = []
-    if table.named:
-        all_columns = table.names
-    if all_columns and table.square is None and (known or dissimilarities is not None):
-        measure_column = _find_measure(table, respondent, dissimilarities is not None)
-        if measure_column is not None:
-            return _build_list_reading(table, respondent, measure_column, dissimilarities)
-    if not are_similarity_columns(all_columns, accept_vague=True):
-        plain_names = map_plain_names(all_columns)
+    if not table.named:
+        return None
+    find_columns: Any = partial(
+        find_pair_columns, table.names, first, second, respondent_column=respondent
+    )
+    if similarity is None and table.square is None:
+        is_dissimilarity = dissimilarities is not None
+        similarity = _find_measure(table, find_columns, known or is_dissimilarity, is_dissimilarity)
+    if similarity is not None:
+        return _build_list_reading(table, find_columns(similarity=similarity), dissimilarities)
+    if not are_similarity_columns(table.names, accept_vague=True):
+        plain_names = map_plain_names(table.names)
         if not known or all(
             role.find_column(plain_names) is None for role in (SIMILARITY, DISSIMILARITY)
         ):
             return None
-        convert = partial(_read_list, table, respondent)
-        return Reading(SIMILARITIES, _LIST, "table of pairs", table, convert, sure=False)
+        return Reading(SIMILARITIES, _LIST, "table of pairs", table, find_columns, sure=False)
     square = table.square
     if square is not None and square.is_symmetric:
         return None
-    count_readings = list_readings(all_columns)
+    count_readings = list_readings(table.names)
     has_two_counts = any(len(columns.times) == 2 for columns in count_readings)
     is_sure = not has_two_counts and are_similarity_columns(
-        all_columns, accept_vague=not count_readings
+        table.names, accept_vague=not count_readings
     )
     # texts are not ratings or scores
-    if not are_similarity_columns(all_columns, accept_vague=False):
-        is_sure &= table.frame[find_pair_columns(all_columns).similarity].dtype.kind in "iufb"
+    if not are_similarity_columns(table.names, accept_vague=False):
+        is_sure &= table.frame[find_pair_columns(table.names).similarity].dtype.kind in "iufb"
     if square is not None and square.numbers is not None:
         is_sure &= square.is_bare and square.has_diagonal
-    return replace(_build_list_reading(table, respondent), sure=is_sure)
+    return replace(_build_list_reading(table, find_columns()), sure=is_sure)
 
 
 def _build_list_reading(
-    table: RawTable,
-    respondent_column: str | None,
-    measure_column: str | None = None,
-    conversion: str | None = None,
+    table: RawTable, columns: SimilarityColumns, conversion: str | None = None
 ) -> Reading:
     """Build the `Reading` of a list of similarities; convert nothing yet."""
-    columns = find_pair_columns(
-        table.names, similarity=measure_column, respondent_column=respondent_column
-    )
-    count_columns = keep_given(columns.count)
     roles = ColumnsRead(
-        (columns.first, columns.second), (columns.similarity,), count_columns, columns.who
+        (columns.first, columns.second),
+        (columns.similarity,),
+        keep_given(columns.count),
+        columns.who,
     )
-    convert = partial(_read_list, table, respondent_column, measure_column, conversion)
+    convert = partial(_read_list, table.frame, columns, conversion, str(columns))
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
 
 
+_SIMILARITY_WORDS = {*SIMILARITY.sure, "human", "simlex", "simverb"}
+_SPREAD_WORDS = {"sd", "se", "sem", "std", "stdev", "var", "variance"}
+
+
 def _find_measure(
-    table: RawTable, respondent_column: str | None, is_dissimilarity: bool
+    table: RawTable,
+    find_columns: Callable[..., SimilarityColumns],
+    is_known: bool,
+    is_dissimilarity: bool,
 ) -> str | None:
     """Return the column of similarities (or dissimilarities) in a list; else None."""
+    # if it is not known that the table contains one, its name must have a word for similarity
     plain_names = map_plain_names(table.names)
     named_column = DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(plain_names)
     if named_column and is_dissimilarity:
@@ -255,31 +285,34 @@ def _find_measure(
     if named_column:
         return None
     try:
-        key_columns = {
-            *find_pair_columns(table.names, similarity="", respondent_column=respondent_column)
-        }
+        columns = find_columns(similarity="")
     except DataError:
         return None
-    other_columns = [name for name in table.names if name not in key_columns]
     measure_columns = [
-        name for name in other_columns if can_be_measure(name, get_column(table.frame, name))
+        name
+        for name in table.names
+        if name not in columns and can_be_measure(name, get_column(table.frame, name))
     ]
+    similar_columns = [
+        name
+        for name in measure_columns
+        if _SIMILARITY_WORDS & {*list_name_words(name)}
+        and not _SPREAD_WORDS & {*list_name_words(name)}
+        and get_column(table.frame, name).nunique() > 2
+    ]
+    if len(similar_columns) > 1:
+        raise DataError(*question_similarity(similar_columns))
+    if similar_columns or not is_known:
+        measure_columns = similar_columns
     if len(measure_columns) != 1:
         return None
     return measure_columns[0]
 
 
 def _read_list(
-    table: RawTable,
-    respondent_column: str | None,
-    measure_column: str | None = None,
-    conversion: str | None = None,
+    frame: pd.DataFrame, columns: SimilarityColumns, conversion: str | None, description: str
 ) -> tuple[Similarities, str]:
-    """Read a list of similarities; also return a sentence on it."""
-    columns = find_pair_columns(
-        table.names, similarity=measure_column, respondent_column=respondent_column
-    )
-    frame = table.frame
+    """Read a list of similarities; also return a sentence on it, with this description."""
     conversion_note = ""
     if conversion is not None:
         is_different = frame[columns.first].map(format_label) != frame[columns.second].map(
@@ -296,7 +329,7 @@ def _read_list(
         frame = frame.assign(**{columns.similarity: pd.Series(similarities, distances.index)})
         conversion_note = f", converted from dissimilarities ({conversion})"
     data = Similarities.from_frame(frame, *columns)
-    return data, f"{data}, {columns}{conversion_note}"
+    return data, f"{data}, {description}{conversion_note}"
 
 
 LIST = Shape(
@@ -308,10 +341,53 @@ LIST = Shape(
         " 'item2', 'row' and 'column'; 'sim', 'rating', 'proximity'), with 'count' if rows are"
         " means of several judgements"
     ),
-    roles=(RESPONDENT,),
+    roles=(SIMILARITY, FIRST, SECOND, RESPONDENT),
     settings=("known", "symmetrize", "dissimilarities"),
     needs="no column of similarities with two columns of objects",
 )
 
 
-SHAPES = SQUARE, SHEETS, LIST, CARD_SORTS
+# Similarities as ratings: one respondent per row, one column per pair -----------------------------
+
+
+_RATINGS = "ratings of pairs"
+_MAX_CHOICE = 3  # higher numbers are no codes of choices
+_PREFERENCE = re.compile(r">|(?:\b|_)(?:vs|versus|over)(?:\b|_)")  # in names of pairs
+
+
+def match_ratings(
+    table: RawTable, dissimilarities: str | None = None, respondent: str | None = None
+) -> Reading | None:
+    """Return a `Reading` of ratings with one column per pair; None for other tables."""
+    pairs = match_pair_names(table.names)
+    who = respondent or RESPONDENT.find_column(map_plain_names(table.names), pairs)
+    if (
+        len(pairs) < 3
+        or any(map(_PREFERENCE.search, pairs))
+        or not all(has_numbers(table.frame[name]) for name in pairs)
+    ):
+        return None
+    numbers: Any = table.frame.set_index(who or table.frame.index)[[*pairs]].stack()
+    if numbers.min() < 0 or numbers.isin(range(_MAX_CHOICE + 1)).mean() > 0.75:
+        return None
+    rows = numbers.rename_axis(["respondent", "pair"]).rename("similarity").reset_index()
+    rows[["first", "second"]] = [pairs[name] for name in rows["pair"]]
+    columns = SimilarityColumns("first", "second", "similarity", None, "respondent")
+    description = f"one respondent per row, one rating per pair, {shorten([*pairs], 3)}"
+    convert = partial(_read_list, rows.drop(columns="pair"), columns, dissimilarities, description)
+    roles = ColumnsRead(tuple(pairs), (), (), who)
+    return Reading(SIMILARITIES, _RATINGS, description, table, convert, roles=roles)
+
+
+RATINGS = Shape(
+    _RATINGS,
+    SIMILARITIES,
+    match_ratings,
+    expected="one respondent per row and one column per pair, called 'tea_milk', with ratings",
+    roles=(RESPONDENT,),
+    settings=("dissimilarities",),
+    needs="no rated pairs",
+)
+
+
+SHAPES = SQUARE, SHEETS, LIST, RATINGS, CARD_SORTS

@@ -1,18 +1,39 @@
 """Layout of triplets: three objects per row and the odd one out, or the like."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from thali._data.column_guesses import ColumnsRead
-from thali._data.column_roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD, RESPONDENT
+from thali._data.column_readers import note_omission
+from thali._data.column_roles import (
+    ANCHOR,
+    CHOSEN_OF_TWO,
+    COUNT,
+    FARTHER,
+    FIRST,
+    NEARER,
+    OBJECTS,
+    ODD,
+    RESPONDENT,
+    SECOND,
+    map_plain_names,
+    simplify_name,
+)
 from thali._data.kinds import TRIPLETS
+from thali._data.pairs.column_recognition import list_readings
+from thali._data.pairs.trial_rows import decode_column, find_trial_columns
 from thali._data.triplets import Triplets
 from thali._data.triplets.triplet_tables import (
     EXPECTED,
+    TripletColumns,
     find_incomplete_columns,
     find_triplet_columns,
 )
-from thali._labels import shorten
+from thali._labels import format_label, shorten
+from thali.errors import Argument, DataError, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
@@ -22,33 +43,26 @@ NAMED_BY = ("objects", "odd", "anchor", "nearer", "farther")
 
 
 def match_triplets(
-    table: RawTable,
-    objects: Sequence[str] | None = None,
-    odd: str | None = None,
-    anchor: str | None = None,
-    nearer: str | None = None,
-    farther: str | None = None,
-    count: str | None = None,
-    respondent: str | None = None,
-    weights: bool = False,
+    table: RawTable, coding: Any = None, weights: bool = False, **named_columns: Any
 ) -> Reading | None:
-    """Return a `Reading` of a table of triplets; None for other tables."""
-    named_columns = {
-        "objects": objects,
-        "odd": odd,
-        "anchor": anchor,
-        "nearer": nearer,
-        "farther": farther,
-        "count": count,
-    }
-    columns = find_triplet_columns(table.names, named_columns | {"respondent": respondent})
+    """Return a `Reading` of a table of triplets; None for other tables.
+
+    `coding` defines answers which of two objects is nearer to an anchor.
+    """
+    columns = find_triplet_columns(table.names, named_columns | {"chosen": None})
+    is_set = named_columns.get("objects") or named_columns.get("odd")
+    if columns is None and table.named and not is_set:
+        columns = _find_anchored_columns(table, named_columns)
     if columns is None:
         return None
-    answer_columns = keep_given(columns.odd, *(columns.chosen or ()))
+    answer_columns = keep_given(columns.odd, columns.nearer, *(columns.chosen or ()))
     roles = ColumnsRead(columns.objects, answer_columns, keep_given(columns.count), columns.who)
 
     def convert() -> tuple[Triplets, str]:
         """Return the triplets, and a sentence on how they were read."""
+        frame = table.frame
+        if columns.nearer is not None:
+            frame = _write_nearer_first(frame, columns, coding)
         object_columns: Any = dict(
             zip(("anchor", "nearer", "farther"), columns.objects, strict=False)
         )
@@ -56,7 +70,7 @@ def match_triplets(
             object_columns = {"objects": columns.objects}
         is_weight = columns.count is not None and columns.count.casefold().startswith("weight")
         data = Triplets.from_frame(
-            table.frame,
+            frame,
             odd=columns.odd,
             chosen=columns.chosen,
             count=columns.count,
@@ -67,6 +81,91 @@ def match_triplets(
         return data, f"{columns}: {data}"
 
     return Reading(TRIPLETS, NAME, str(columns), table, convert, roles=roles)
+
+
+# Choices of the one of two objects that is more similar to an anchor ------------------------------
+
+
+_CHECKED_ROWS = 2_000  # rows that show whether a column contains an anchor
+
+
+def find_anchor(
+    table: RawTable, option_columns: tuple[str, ...], used_columns: Collection[str | None]
+) -> str | None:
+    """Return an unused column of options that are never the two compared ones; else None.
+
+    Columns whose names mean an anchor come first; only these may contain numbers or objects that
+    were not compared.
+    """
+    frame = table.frame.iloc[:_CHECKED_ROWS]
+    first, second = (frame[name].map(format_label) for name in option_columns)
+    options = {*first, *second}
+    for name in sorted(table.names, key=has_anchor_name, reverse=True):
+        if name in used_columns or not (frame[name].dtype.kind in "OSU" or has_anchor_name(name)):
+            continue
+        labels = frame[name].map(format_label)
+        if (
+            labels.nunique() > 1
+            and labels.isin(options).mean() >= 1.0 - 0.5 * has_anchor_name(name)
+            and not ((labels == first) | (labels == second)).any()
+        ):
+            return name
+    return None
+
+
+def has_anchor_name(column: str | None) -> bool:
+    """Return whether the name of a column means an anchor."""
+    return column is not None and simplify_name(column) in ANCHOR.synonyms
+
+
+def question_anchor(anchor: str, option_columns: tuple[str, ...]) -> Message:
+    """Return the question whether two options were compared with a third one."""
+    first, second = option_columns
+    return Message(
+        f"Each row of column {anchor!r} contains an option other than {first!r} and {second!r}. If"
+        " these two were compared with it, the data are triplets; name it with ",
+        Argument("anchor"),
+        ". Otherwise drop it with ",
+        Setting("without", [anchor]),
+        ".",
+    )
+
+
+def _find_anchored_columns(table: RawTable, named_columns: dict[str, Any]) -> TripletColumns | None:
+    """Return the columns of an anchor, two objects and the nearer one; None for other tables."""
+    anchor = named_columns.get("anchor")
+    answer_column = named_columns.get("chosen") or NEARER.find_column(map_plain_names(table.names))
+    try:
+        first, second, verdict, who, count, _ = find_trial_columns(
+            table.frame.iloc[:_CHECKED_ROWS], named_columns | {"chosen": answer_column}, game=False
+        )
+        columns = TripletColumns((first, second), count=count, who=who, nearer=verdict[0])
+    except DataError:
+        pairs = list_readings(table.names)
+        if not pairs and anchor is not None:
+            raise
+        if not pairs or len(pairs[0].times) > 1:
+            return None
+        columns = TripletColumns(pairs[0].options, who=pairs[0].respondent)
+    anchor_column = anchor or find_anchor(table, columns.objects, columns.used)
+    if anchor is None and not has_anchor_name(anchor_column):
+        return None
+    return columns._replace(objects=(anchor_column, *columns.objects))
+
+
+def _write_nearer_first(frame: pd.DataFrame, columns: TripletColumns, coding: Any) -> pd.DataFrame:
+    """Return the answered rows, with the nearer of the two objects in the first column."""
+    _, first, second = columns.objects
+    verdicts = decode_column(
+        frame, (first, second), str(columns.nearer), coding, False, columns.count
+    )
+    is_answered = np.abs(verdicts.outcome) == 1.0
+    note_omission(int((~is_answered).sum()), (*verdicts.unknown, *verdicts.ties))
+    is_second = verdicts.outcome < 0.0
+    nearer = frame[first].mask(is_second, frame[second])
+    farther = frame[second].mask(is_second, frame[first])
+    frame = frame.drop(columns=str(columns.nearer)).assign(**{first: nearer, second: farther})
+    return frame.loc[is_answered]
 
 
 def find_triplets_lack(table: RawTable) -> Lack | None:
@@ -84,8 +183,19 @@ SHAPE = Shape(
     TRIPLETS,
     match_triplets,
     expected=EXPECTED,
-    roles=(OBJECTS, ODD, ANCHOR, NEARER, FARTHER, COUNT, RESPONDENT),
-    settings=("weights",),
+    roles=(
+        OBJECTS,
+        ODD,
+        ANCHOR,
+        NEARER,
+        FARTHER,
+        FIRST,
+        SECOND,
+        CHOSEN_OF_TWO,
+        COUNT,
+        RESPONDENT,
+    ),
+    settings=("coding", "weights"),
     named_by=NAMED_BY,
     lacks=find_triplets_lack,
     needs="no three objects with the odd one out",

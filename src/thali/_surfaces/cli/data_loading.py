@@ -95,7 +95,11 @@ def detect_data_kind(
         for spec in SPECS
         if spec.is_recognised and not (omits_descriptions and spec.is_described)
     )
-    return recognise_table(named_data.table, candidate_kinds, read_arguments or {}).kind
+    read_arguments = dict(read_arguments or {})
+    # --anchor also names an option of an anchored scale
+    if read_arguments.get("anchor") not in named_data.table.names:
+        read_arguments.pop("anchor", None)
+    return recognise_table(named_data.table, candidate_kinds, read_arguments).kind
 
 
 def load_data(

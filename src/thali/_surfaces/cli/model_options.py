@@ -36,11 +36,13 @@ OwnedOption = tuple[ModelSpec, Option]
 
 
 def index_options(specs: tuple[ModelSpec, ...] = TYPED) -> dict[str, list[OwnedOption]]:
-    """Return the (model, option) pairs of all models, by option name."""
+    """Return the (model, option) pairs of all models, by option name; columns of tables first."""
     owned_by_word: dict[str, list[OwnedOption]] = {}
     for spec in specs:
         for option in spec.options:
             owned_by_word.setdefault(option.word, []).append((spec, option))
+    for owned in owned_by_word.values():
+        owned.sort(key=lambda pair: pair[1].to != DATA)
     return owned_by_word
 
 
