@@ -1,15 +1,18 @@
 """Reading best-worst (MaxDiff) choices from wide and long tables."""
 
+import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, Setting
 
 from ..column_readers import (
+    add_note,
     check_columns,
     choose_labels,
     describe_columns,
@@ -24,7 +27,10 @@ from ..column_readers import (
 from ..column_roles import (
     ALTERNATIVE,
     BEST,
+    CHOSEN,
+    CHOSEN_OF_TWO,
     COUNT,
+    ODD,
     RANK,
     RESPONDENT,
     STEMS,
@@ -32,22 +38,29 @@ from ..column_roles import (
     WORST,
     column_names,
     find_named_columns,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
 from ..respondent_answers import read_any_respondents
 from ..respondent_table import is_constant_within
 from .long_and_wide_tables import RawOccasions
+from .rankings import RANK_STEMS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_MIDDLE = {"middle", "center", "centre"}
 _SERIES_MARKS = (
     "abcdefghijklmnopqrstuvwxyz",
     [str(k) for k in range(1, 40)],
     [str(k) for k in range(40)],
+    *(["left", middle, "right"] for middle in sorted(_MIDDLE)),
+    ["top", "middle", "bottom"],
+    ["first", "second", "third", "fourth", "fifth"],
 )
+_WORD_MARKS = {mark for marks in _SERIES_MARKS[3:] for mark in marks}
 
 
 class BestWorstColumns(NamedTuple):
@@ -63,6 +76,10 @@ class BestWorstColumns(NamedTuple):
     def used(self) -> set[str | None]:
         """Set of all column names that are not None."""
         return {self.best, self.worst, *self.options, self.respondent, self.count}
+
+    def are_attributes(self, attributes: Mapping[str, Mapping[str, str]]) -> bool:
+        """Return whether the options are the only attribute of an experiment's alternatives."""
+        return [tuple(columns.values()) for columns in attributes.values()] == [self.options]
 
     def __str__(self) -> str:
         choice_columns = f"choice in {self.best!r}"
@@ -119,57 +136,119 @@ def find_best_worst_columns(
 
 def find_best_columns(
     frame: "pd.DataFrame", named_columns: Mapping[str, str | None]
-) -> BestWorstColumns | None:
-    """Find the columns of the best and of three or more offered options; no worst.
+) -> list[BestWorstColumns]:
+    """Find three or more columns of offered options, with each column of choices among them.
 
-    Return None if another column may contain the worst option.
+    The list is empty for other tables, and for tables with the worst option or the odd one out.
     """
     all_columns = column_names(frame)
     name_by_simplified = map_plain_names(all_columns)
-    best_column = BEST.find_column(name_by_simplified)
-    respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
-        name_by_simplified
-    )
-    count_column = named_columns.get("count") or COUNT.find_column(
-        name_by_simplified, (best_column, respondent_column)
-    )
-    if best_column is None or WORST.find_column(name_by_simplified) is not None:
-        return None
-    other_columns = [
-        name for name in all_columns if name not in (best_column, respondent_column, count_column)
-    ]
-    for option_columns in find_column_series(other_columns):
-        if (
-            len(option_columns) < 3
-            or not len(frame)
-            or not _is_best_offered(frame, option_columns, best_column)
-        ):
+    if any(role.find_column(name_by_simplified) for role in (WORST, ODD)):
+        return []
+    for options in find_column_series(all_columns):
+        if len(options) < 3 or simplify_name(options[0])[:-1] in RANK.sure:
             continue
-        answered_frame = select_answered_rows(
-            frame, [best_column], option_columns, is_reported=False
+        answers = _list_answers(frame.head(_CHECKED_ROWS), options, named_columns.get("best"))
+        other_columns = [name for name in all_columns if name not in (*options, *answers)]
+        respondent_column, count_column = find_named_columns(
+            map_plain_names(other_columns), named_columns, (RESPONDENT, COUNT)
         )
-        if simplify_name(option_columns[0])[:-1] in RANK.sure:
-            continue  # rankings, with one column per rank
-        option_rows = _list_rows(answered_frame, option_columns)
-        best_texts = list_texts(answered_frame, best_column)
-        if _are_numbers(option_rows) and not all(
-            text in row for text, row in zip(best_texts, option_rows, strict=True)
+        if answers:
+            return [
+                BestWorstColumns(answer, None, options, respondent_column, count_column)
+                for answer in answers
+            ]
+    return []
+
+
+_CHOICE_WORDS = {*BEST.synonyms, *CHOSEN.synonyms, *CHOSEN_OF_TWO.synonyms, "pick", "clicked"}
+_CHECKED_ROWS = 2_000  # rows that show whether a column contains choices from the row's set
+
+
+def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str | None) -> list[str]:
+    """List the columns that contain an option of each row's set.
+
+    A word of the first one's name means a choice. If that is its whole name, a cell may be a
+    position, and some cells may be wrong.
+    """
+    option_rows = _list_rows(frame, options)
+    are_numbers = _are_numbers(option_rows)
+    if are_rank_rows(option_rows) or (
+        are_numbers and any(has_repeats(list(filter(None, row))) for row in option_rows)
+    ):
+        return []  # ranks or ratings
+    other_columns = [name for name in column_names(frame) if name not in options]
+    if chosen is not None:
+        other_columns = [chosen]
+    texts_by_column = {name: list_texts(frame, name) for name in other_columns}
+    positions_by_column = {
+        name: positions
+        for name, texts in texts_by_column.items()
+        if _are_choices(positions := _locate_answers(texts, option_rows, ()), options)
+        and None not in positions
+    }
+    answers = [
+        name
+        for name in positions_by_column
+        if name == chosen or not _CHOICE_WORDS.isdisjoint(list_name_words(name))
+    ]
+    if len(answers) == 1:
+        chosen_positions = positions_by_column[answers[0]]
+        return answers + [
+            name
+            for name, positions in positions_by_column.items()
+            if not any(map(operator.eq, positions, chosen_positions))
+        ]
+    is_odd = len(options) == 3 and simplify_name(options[0]).startswith("image")  # as in THINGS
+    if answers or is_odd or (are_numbers and simplify_name(options[0])[:-1] not in STEMS):
+        return answers
+    for name, texts in texts_by_column.items():
+        texts = _count_from_one(texts, options)
+        positions = _locate_answers(texts, option_rows, options)
+        if (
+            (name == chosen or simplify_name(name) in _CHOICE_WORDS)
+            and _are_choices(positions, options)
+            and 2 * positions.count(None) < len(positions)
         ):
-            continue  # ratings or ranks, where the best names a column
-        if are_rank_rows(option_rows):
-            continue
-        best_labels = [
-            row[_find_chosen_index(text, row, option_columns, "")]
-            for text, row in zip(best_texts, option_rows, strict=True)
-        ]
-        other_cells = [
-            list_texts(answered_frame, name) for name in other_columns if name not in option_columns
-        ]
-        if not any(_may_be_worst(cells, option_rows, best_labels) for cells in other_cells):
-            return BestWorstColumns(
-                best_column, None, option_columns, respondent_column, count_column
-            )
-    return None
+            return [name]
+    return []
+
+
+_UNANSWERED = -1  # position of the chosen option in rows without an answer
+
+
+def _locate_answers(
+    texts: list[str], option_rows: list[list[str]], options: tuple[str, ...]
+) -> list[int | None]:
+    """Return the position of each row's answer, by label or column; None if it is not offered."""
+    positions: list[int | None] = []
+    for text, row in zip(texts, option_rows, strict=True):
+        position = _UNANSWERED
+        if text in row:
+            position = row.index(text)
+        elif text:
+            position = _find_named_column(text, row, options)
+        positions.append(position)
+    return positions
+
+
+def _are_choices(positions: list[int | None], options: tuple[str, ...]) -> bool:
+    """Return whether positions may be choices: not only the first, also the middle one."""
+    # in a ranking the first is always chosen, in triplets the one in the middle never
+    first_name = simplify_name(options[0])
+    has_ranks = first_name[:-1] in RANK_STEMS or first_name.startswith("first")
+    has_middle = not _MIDDLE.isdisjoint(list_name_words(options[1]))
+    return bool({*positions} - {_UNANSWERED, None, *range(1 * has_ranks)}) and (
+        1 in positions or not has_middle
+    )
+
+
+def _count_from_one(texts: list[str], options: tuple[str, ...]) -> list[str]:
+    """Return positions 0, 1, ... as 1, 2, ...; other texts, and columns from 0, unchanged."""
+    positions_from_zero = [str(k) for k in range(len(options))]
+    if options[0].endswith("0") or {*filter(None, texts)} != {*positions_from_zero}:
+        return texts
+    return [text and str(int(text) + 1) for text in texts]
 
 
 def are_rank_rows(rows: Iterable[Sequence[str]]) -> bool:
@@ -183,14 +262,6 @@ def _are_numbers(option_rows: list[list[str]]) -> bool:
     return all(_NUMBER.fullmatch(cell) for row in option_rows for cell in row if cell)
 
 
-def _may_be_worst(cells: list[str], option_rows: list[list[str]], best_labels: list[str]) -> bool:
-    """Return whether every cell of a column names an offered option other than the best."""
-    return all(
-        cell in row and cell != top
-        for cell, row, top in zip(cells, option_rows, best_labels, strict=True)
-    )
-
-
 def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
     """Find series of columns such as item_a, item_b, ... or item1, item2, ...
 
@@ -200,15 +271,15 @@ def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
     all_series = []
     for name in name_by_simplified:
         for series_marks in _SERIES_MARKS:
-            if name.endswith(series_marks[0]):
-                stem = name[: -len(series_marks[0])]
-                series_columns = []
-                for mark in series_marks:
-                    if stem + mark not in name_by_simplified:
-                        break
-                    series_columns.append(name_by_simplified[stem + mark])
-                if len(series_columns) > 1:
-                    all_series.append(tuple(series_columns))
+            prefix, mark, suffix = name.rpartition(series_marks[0])
+            if not mark or (suffix and (prefix or len(mark) < 2)):
+                continue  # only words may begin a name
+            names_of_series = takewhile(
+                name_by_simplified.__contains__, (prefix + mark + suffix for mark in series_marks)
+            )
+            series_columns = tuple(map(name_by_simplified.__getitem__, names_of_series))
+            if len(series_columns) > 1:
+                all_series.append(series_columns)
     return all_series
 
 
@@ -221,7 +292,7 @@ def _is_best_offered(
         for best_text, option_row in zip(
             list_texts(frame, best_column), _list_rows(frame, option_columns), strict=True
         ):
-            _find_chosen_index(best_text, option_row, option_columns, "")
+            _find_chosen_index(best_text, option_row, option_columns, ("", best_column))
     except DataError:
         return False
     return True
@@ -245,7 +316,8 @@ def _find_named_column(
         position_marks = (_SERIES_MARKS[0][k], str(option_number))
         plain_text = simplify_name(text)
         if offered_labels[k] and (
-            plain_text == simplify_name(column)
+            plain_text
+            in (simplify_name(column), *_WORD_MARKS.intersection(list_name_words(column)))
             or any(
                 plain_text.endswith(mark) and plain_text.removesuffix(mark) in STEMS
                 for mark in position_marks
@@ -277,7 +349,7 @@ def _find_chosen_index(
     text: str,
     offered_labels: list[str],
     columns: tuple[str, ...],
-    cell_place: str,
+    place: tuple[Any, str],
     is_by_position: bool = False,
 ) -> int:
     """Return the index of the option that an answer names by label or column; else raise."""
@@ -286,12 +358,15 @@ def _find_chosen_index(
     column_index = _find_named_column(text, offered_labels, columns)
     if column_index is not None:
         return column_index
-    cell_text = "an empty cell"
+    row_label, column_name = place
+    cell_text, condition = "an empty cell", f"{column_name!r} is not missing"
     if text:
-        cell_text = repr(text)
+        cell_text, condition = repr(text), f"{column_name!r} != {text!r}"
     raise DataError(
-        f"Found {cell_text} {cell_place}; expected one of"
-        f" {shorten(list(filter(None, offered_labels)))}."
+        f"Found {cell_text} in row {row_label}, column {column_name!r}; expected one of"
+        f" {shorten(list(filter(None, offered_labels)))}. Correct it, or leave such rows out with ",
+        Setting("where", condition),
+        ".",
     )
 
 
@@ -304,6 +379,11 @@ def read_best_worst_occasions(
     option_rows = _list_rows(frame, columns.options)
     marked_columns = list(filter(None, (columns.best, columns.worst)))
     marked_texts = [list_texts(frame, name) for name in marked_columns]
+    if columns.worst is None and None in _locate_answers(marked_texts[0], option_rows, ()):
+        positions = _count_from_one(marked_texts[0], columns.options)
+        if positions != marked_texts[0]:
+            marked_texts = [positions]
+            add_note(f"{columns.best!r} counts the options of a set from 0")
     option_labels = choose_labels(
         labels, [option_text for row in option_rows for option_text in row if option_text]
     )
@@ -317,7 +397,7 @@ def read_best_worst_occasions(
                 texts[row_index],
                 row_options,
                 columns.options,
-                f"in row {row_label}, column {name!r}",
+                (row_label, name),
                 is_by_position,
             )
             for name, texts in zip(marked_columns, marked_texts, strict=True)

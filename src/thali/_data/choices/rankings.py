@@ -72,7 +72,7 @@ _GROUP = TASK.but(
     vague=f"{TASK.vague} race raceid event eventid ranker list vote voteid ballot ballotid"
     " rankingid"
 )
-_STEMS = {
+RANK_STEMS = {
     *RANK.sure,
     "choice",
     "pref",
@@ -247,7 +247,9 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
             simplified_name = simplify_name(bracket_match[2])
         columns_by_question.setdefault(question, {})[simplified_name] = column_name
         number_match = _NUMBERED.fullmatch(simplified_name)
-        if number_match and (number_match[1] in _STEMS or (bracket_match and not number_match[1])):
+        if number_match and (
+            number_match[1] in RANK_STEMS or (bracket_match and not number_match[1])
+        ):
             numbered_columns = columns_by_stem.setdefault((question, number_match[1]), [])
             if int(number_match[2]) == len(numbered_columns) + 1:
                 numbered_columns.append(column_name)
@@ -541,7 +543,7 @@ def _parse_rank(cell: Any) -> Any:
             if word in ordinals:
                 return ordinals.index(word) + 1
         stem = word.rstrip("0123456789")
-        if 0 < len(word) - len(stem) < 4 and stem in ("", *_STEMS):
+        if 0 < len(word) - len(stem) < 4 and stem in ("", *RANK_STEMS):
             return int(word.removeprefix(stem))
     return cell
 

@@ -1,9 +1,11 @@
 """Layouts of choices: long table, rankings, best-worst, best of a set."""
 
+from dataclasses import replace
 from typing import Any
 
 from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
+    BestWorstColumns,
     find_best_columns,
     find_best_worst_columns,
     find_column_series,
@@ -13,6 +15,7 @@ from thali._data.choices.long_and_wide_tables import LONG_ROLES, find_columns, i
 from thali._data.choices.rankings import (
     LONG,
     OPTIONS,
+    RANKS,
     RankingColumns,
     describe_layout,
     find_ranking_columns,
@@ -22,6 +25,7 @@ from thali._data.column_roles import (
     ALTERNATIVE,
     BEST,
     CHOSEN,
+    CHOSEN_OF_TWO,
     COUNT,
     ODD,
     OPTION,
@@ -35,12 +39,14 @@ from thali._data.column_roles import (
     simplify_name,
 )
 from thali._data.experiments.wide_table import find_wide_tasks
-from thali._data.kinds import CHOICES
-from thali.errors import DataError
+from thali._data.kinds import CHOICES, TRIPLETS
+from thali._labels import shorten
+from thali.errors import Argument, DataError, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
 from .experiments import describes_products
+from .pairs import find_anchor
 from .signed_best_worst import SHAPE as SIGNED_TABLE
 
 # Choices from sets as a long table: one row per alternative of each choice set
@@ -194,6 +200,8 @@ def match_rankings(
         return None
     if ranking_columns.shape == OPTIONS and _has_other_answers(table, ranking_columns):
         return None
+    if ranking_columns.shape == RANKS and _are_sets(table, ranking_columns):
+        return None
     return Reading(
         CHOICES,
         _RANKINGS,
@@ -211,11 +219,20 @@ def _has_other_answers(table: RawTable, ranking_columns: RankingColumns) -> bool
     if (
         ODD.find_column(name_by_simplified)
         or (BEST.find_column(name_by_simplified) and WORST.find_column(name_by_simplified))
-        or find_best_columns(table.frame, {}) is not None
+        or find_best_columns(table.frame, {})
     ):
         return True
     task_columns = find_wide_tasks(table.frame, {})
     return task_columns is not None and not task_columns.used.isdisjoint(ranking_columns.columns)
+
+
+def _are_sets(table: RawTable, ranking_columns: RankingColumns) -> bool:
+    """Return whether columns called choice1, choice2, ... are sets, or chosen from sets."""
+    readings = find_best_columns(table.frame, {})
+    answers = {columns.best for columns in readings}
+    return {*ranking_columns.columns} <= answers or any(
+        ranking_columns.columns == columns.options for columns in readings
+    )
 
 
 def _read_ranking_roles(ranking_columns: RankingColumns) -> ColumnsRead:
@@ -371,24 +388,60 @@ _BEST = "table of sets and the best of each"
 
 
 def match_best(
-    table: RawTable, respondent: str | None = None, count: str | None = None, weights: bool = False
+    table: RawTable,
+    chosen: str | None = None,
+    respondent: str | None = None,
+    count: str | None = None,
+    weights: bool = False,
 ) -> Reading | None:
     """Return a `Reading` of a table of offered options and the best; None for other tables."""
-    named_columns = {"respondent": respondent, "count": count}
-    best_columns = find_best_columns(table.frame, named_columns)
-    task_columns = find_wide_tasks(table.frame, {})
-    if best_columns is None or (
-        task_columns is not None and task_columns.chosen != best_columns.best
+    named_columns = {"best": chosen, "respondent": respondent, "count": count}
+    task_columns = find_wide_tasks(table.frame, {"chosen": chosen})
+    readings = find_best_columns(table.frame, named_columns)
+    if not readings or (
+        task_columns is not None and not readings[0].are_attributes(task_columns.attributes)
     ):
         return None
-
+    if len(readings) > 1:
+        raise DataError(_question_answers(readings))
+    best_columns = readings[0]
     roles = ColumnsRead(
         best_columns.options,
         (best_columns.best,),
         keep_given(best_columns.count),
         best_columns.respondent,
     )
-    return _build_best_worst_reading(_BEST, table, named_columns, weights, str(best_columns), roles)
+    reading = _build_best_worst_reading(
+        _BEST, table, named_columns, weights, str(best_columns), roles
+    )
+    anchor = find_anchor(table, best_columns.options, (best_columns.best,))
+    if anchor is None:
+        return reading
+    question = Message(
+        f"Each row of column {anchor!r} contains an option that the set of the row,"
+        f" {best_columns.options[0]!r} to {best_columns.options[-1]!r}, lacks. If the set was"
+        " compared with it, the choices are the most similar objects, which are no preferences."
+        " Otherwise drop it with ",
+        Setting("without", [anchor]),
+        ".",
+    )
+    return replace(reading, doubt=question, other_kind=TRIPLETS)
+
+
+def _question_answers(readings: list[BestWorstColumns]) -> Message:
+    """Return a question if several columns contain options of each row's set."""
+    answers = [columns.best for columns in readings]
+    return Message(
+        f"Each row of the columns {shorten(answers)} contains an option of the row's set"
+        f" ({shorten(readings[0].options)}). If only {answers[0]!r} is a choice, drop the other"
+        " with ",
+        Setting("without", answers[1:]),
+        "; if they are the best and the worst, name them with ",
+        Argument("best"),
+        " and ",
+        Argument("worst"),
+        ". Two options that were picked as the most similar are not preferences.",
+    )
 
 
 BEST_TABLE = Shape(
@@ -396,11 +449,11 @@ BEST_TABLE = Shape(
     CHOICES,
     match_best,
     expected="one set of at least three options per row, in the columns 'option1', 'option2',"
-    " 'option3', and 'best'",
-    roles=(RESPONDENT, COUNT),
+    " 'option3', and 'chosen' or 'best', which contains the chosen option or its position",
+    roles=(CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("weights",),
     main=("respondent",),
-    needs="no series of options with the best one",
+    needs="no series of options with the chosen one",
 )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from thali._data.choices.best_worst_tables import find_best_columns
 from thali._data.column_guesses import ColumnsRead, can_be_measure
 from thali._data.column_readers import check_columns, get_column, refuse_thousands
 from thali._data.column_roles import (
@@ -454,8 +455,10 @@ def _match_sides(
         side_columns.respondent,
         judged=not layout.is_game,
     )
-    anchor = _find_anchor(table, option_columns, answer_columns)
+    anchor = find_anchor(table, option_columns, answer_columns)
     other_kind, question = "", None
+    if anchor is not None and find_best_columns(table.frame, {"best": columns.get("chosen")}):
+        return None  # the third option of a set
     if anchor is not None:
         other_kind, question = TRIPLETS, _question_anchor(anchor, option_columns)
     return Reading(
@@ -476,21 +479,21 @@ def _match_sides(
 _CHECKED_ROWS = 2_000  # rows that show whether a column contains an anchor
 
 
-def _find_anchor(
-    table: RawTable, option_columns: tuple[str, str], used_columns: Sequence[str]
+def find_anchor(
+    table: RawTable, option_columns: Sequence[str], used_columns: Sequence[str]
 ) -> str | None:
-    """Return an unused column of options that are never the two compared ones; else None."""
+    """Return an unused column of options that are never those of the row; else None."""
     frame = table.frame.iloc[:_CHECKED_ROWS]
-    first, second = (frame[name].map(format_label) for name in option_columns)
-    options = {*first, *second}
+    row_options = [frame[name].map(format_label) for name in option_columns]
+    options = set().union(*row_options)
     for name in table.names:
-        if name in used_columns or frame[name].dtype.kind not in "OSU":
+        if name in (*option_columns, *used_columns) or frame[name].dtype.kind not in "OSU":
             continue
         labels = frame[name].map(format_label)
         if (
             labels.nunique() > 1
             and labels.isin(options).all()
-            and not ((labels == first) | (labels == second)).any()
+            and not any((labels == offered).any() for offered in row_options)
         ):
             return name
     return None
