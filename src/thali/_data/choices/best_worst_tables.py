@@ -77,10 +77,6 @@ class BestWorstColumns(NamedTuple):
         """Set of all column names that are not None."""
         return {self.best, self.worst, *self.options, self.respondent, self.count}
 
-    def are_attributes(self, attributes: Mapping[str, Mapping[str, str]]) -> bool:
-        """Return whether the options are the only attribute of an experiment's alternatives."""
-        return [tuple(columns.values()) for columns in attributes.values()] == [self.options]
-
     def __str__(self) -> str:
         choice_columns = f"choice in {self.best!r}"
         if self.worst is not None:

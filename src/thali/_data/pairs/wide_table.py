@@ -104,11 +104,9 @@ def find_wide_columns(
         can_be_answers = [
             _can_be_answers(texts_by_column[name], pair) for name, pair in pairs_of_columns.items()
         ]
-        are_answers = (
-            any(can_be_answers)
-            if pairs_of_columns and order_source == "named"
-            else all(can_be_answers)
-        )
+        are_answers = all(can_be_answers)
+        if order_source == "named":
+            are_answers = 2 * sum(can_be_answers) >= len(can_be_answers)
         if pairs_of_columns and are_answers:
             return WideColumns(pairs_of_columns, order_source, respondent_column, count_column)
     if pairs_by_column := _match_answers(other_columns, texts_by_column):

@@ -398,9 +398,7 @@ def match_best(
     named_columns = {"best": chosen, "respondent": respondent, "count": count}
     task_columns = find_wide_tasks(table.frame, {"chosen": chosen})
     readings = find_best_columns(table.frame, named_columns)
-    if not readings or (
-        task_columns is not None and not readings[0].are_attributes(task_columns.attributes)
-    ):
+    if not readings or (task_columns is not None and not task_columns.has_only_options):
         return None
     if len(readings) > 1:
         raise DataError(_question_answers(readings))

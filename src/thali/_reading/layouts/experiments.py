@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from thali._data.choice_marks import number_sets, share_of_marked_sets
-from thali._data.choices.best_worst_tables import find_best_columns
 from thali._data.column_readers import get_column, is_row_number, read_row_texts
 from thali._data.column_roles import (
     ALTERNATIVE,
@@ -258,10 +257,6 @@ def match_wide(
     wide_columns = find_wide_tasks(table.frame, named_columns, alternatives)
     if wide_columns is None:
         return None
-    are_sets = any(
-        columns.are_attributes(wide_columns.attributes)
-        for columns in find_best_columns(table.frame, {"best": chosen})
-    )
     if (
         table.holdout_split is not None
         and settings.get("none") is None
@@ -285,7 +280,7 @@ def match_wide(
         str(wide_columns),
         table,
         convert,
-        sure=wide_columns.is_sure and not are_sets,
+        sure=wide_columns.is_sure and not wide_columns.has_only_options,
         extra_columns=(*wide_columns.used, settings.get("bought")),
     )
 
