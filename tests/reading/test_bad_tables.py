@@ -44,7 +44,7 @@ REFUSED = [
     (
         "trials.csv",
         "subject,Reiz P,Reiz Q,choice\n1,tea,milk,tea\n1,milk,tea,tea\n",
-        ("'subject'", "'Reiz X'", "'Reiz Y'", "'choice'"),
+        ("'subject'", "'Reiz P'", "'Reiz Q'", "'choice'"),
     ),
     (
         "trials.csv",

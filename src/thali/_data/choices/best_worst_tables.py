@@ -103,6 +103,9 @@ def find_best_worst_columns(
     best_column, worst_column, respondent_column, count_column = find_named_columns(
         map_plain_names(all_columns), named_columns, (BEST, WORST, RESPONDENT, COUNT)
     )
+    worded_pairs = list_best_worst_pairs(all_columns)
+    if best_column is None and worst_column is None and len(worded_pairs) == 1:
+        best_column, worst_column = worded_pairs[0]
     for role, name in (("best", best_column), ("worst", worst_column)):
         if name is None:
             raise DataError(
@@ -128,6 +131,21 @@ def find_best_worst_columns(
         respondent_column,
         count_column,
     )
+
+
+def list_best_worst_pairs(names: list[str]) -> list[tuple[str, str]]:
+    """List the columns of best and worst options of a trait, as yield_pos and yield_neg are."""
+    name_by_simplified = map_plain_names(names)
+    return [
+        (name_by_simplified[name], name_by_simplified[partner])
+        for name in name_by_simplified
+        for best, worst in _BEST_WORST_WORDS
+        for partner in {name.removesuffix(best) + worst, worst + name.removeprefix(best)}
+        if partner in name_by_simplified and {name, partner} != {best, worst}
+    ]
+
+
+_BEST_WORST_WORDS = (("pos", "neg"), ("best", "worst"), ("most", "least"))
 
 
 def find_best_columns(

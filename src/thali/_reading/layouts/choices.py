@@ -10,6 +10,7 @@ from thali._data.choices.best_worst_tables import (
     find_best_worst_columns,
     find_column_series,
     find_long_columns,
+    list_best_worst_pairs,
 )
 from thali._data.choices.long_and_wide_tables import LONG_ROLES, find_columns, is_long_table
 from thali._data.choices.rankings import (
@@ -304,6 +305,7 @@ def match_best_worst(
         wide_columns = find_best_worst_columns(table.frame, named_columns)
     except DataError:
         if best is None and worst is None:
+            _refuse_several_traits(table)
             return None
         return _build_best_worst_reading(
             _BEST_WORST, table, named_columns, weights, _BEST_WORST, None
@@ -316,6 +318,21 @@ def match_best_worst(
         str(wide_columns),
         _read_best_worst_roles(wide_columns, *wide_columns.options),
     )
+
+
+def _refuse_several_traits(table: RawTable) -> None:
+    """Raise DataError if the best and worst options of several traits are given."""
+    pairs = list_best_worst_pairs(table.names)
+    if len(pairs) > 1 and any(len(series) > 2 for series in find_column_series(table.names)):
+        best_columns, worst_columns = zip(*pairs, strict=True)
+        raise DataError(
+            f"Each of {shorten(best_columns)} may contain the best options, with the worst in"
+            f" {shorten(worst_columns)}; name one of each with ",
+            Argument("best"),
+            " and ",
+            Argument("worst"),
+            ".",
+        )
 
 
 def _build_best_worst_reading(

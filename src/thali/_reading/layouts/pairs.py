@@ -21,6 +21,7 @@ from thali._data.column_roles import (
     RESPONDENT,
     RESULT,
     SECOND,
+    has_numbers,
     simplify_name,
 )
 from thali._data.kinds import PAIRS, SIMILARITIES, TRIPLETS
@@ -227,7 +228,8 @@ def match_list(
         return _build_list_reading(table, readings, named_columns, weights)
     readings = []
     if table.named and chosen is None:
-        readings = list_readings(table.names, (count, losses, respondent))
+        text_columns = [name for name in table.names if not has_numbers(table.frame[name])]
+        readings = list_readings(table.names, (count, losses, respondent), text_columns)
     if covariates is not None:
         readings = [columns for columns in readings if columns.in_order and len(columns.times) == 2]
     has_two_counts = any(len(columns.times) == 2 for columns in readings)
