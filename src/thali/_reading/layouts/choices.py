@@ -19,6 +19,7 @@ from thali._data.choices.rankings import (
     RANKS,
     RankingColumns,
     describe_layout,
+    find_rank_block,
     find_ranking_columns,
 )
 from thali._data.column_guesses import ColumnsRead
@@ -255,6 +256,12 @@ def find_rankings_lack(table: RawTable) -> Lack | None:
     rank_column = RANK.find_column(name_by_simplified)
     if rank_column is not None and option_column is None:
         return Lack(f"a column of options to match {rank_column!r}", "option", 2)
+    ranks, other_columns = find_rank_block(table.frame, table.names)
+    if other_columns:
+        return Lack(
+            f"ranks in {shorten(other_columns)}, whose numbers are like those in {shorten(ranks)}",
+            near=2,
+        )
     return None
 
 
