@@ -43,7 +43,7 @@ REFUSED = [
     ),
     (
         "trials.csv",
-        "subject,Reiz P,Reiz Q,choice\n1,tea,milk,tea\n1,milk,tea,tea\n",
+        "subject,Reiz P,Reiz Q,choice\n1,tea,milk,tea\n1,milk,tea,rum\n",
         ("'subject'", "'Reiz P'", "'Reiz Q'", "'choice'"),
     ),
     (

@@ -3,7 +3,7 @@
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import product, repeat, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ from ..column_roles import (
     WORST,
     column_names,
     find_named_columns,
+    has_numbers,
     list_name_words,
     map_plain_names,
     simplify_name,
@@ -104,8 +105,9 @@ def find_best_worst_columns(
         map_plain_names(all_columns), named_columns, (BEST, WORST, RESPONDENT, COUNT)
     )
     worded_pairs = list_best_worst_pairs(all_columns)
-    if best_column is None and worst_column is None and len(worded_pairs) == 1:
-        best_column, worst_column = worded_pairs[0]
+    if len(worded_pairs) == 1 and not any((best_column, worst_column)):
+        role_columns = dict(zip(("best", "worst"), worded_pairs[0], strict=True))
+        return find_best_worst_columns(frame, {**named_columns, **role_columns}, options)
     for role, name in (("best", best_column), ("worst", worst_column)):
         if name is None:
             raise DataError(
@@ -177,90 +179,98 @@ def find_best_columns(
 
 _CHOICE_WORDS = {*BEST.synonyms, *CHOSEN.synonyms, *CHOSEN_OF_TWO.synonyms, "pick", "clicked"}
 _CHECKED_ROWS = 2_000  # rows that show whether a column contains choices from the row's set
+_UNANSWERED = -1  # position of the chosen option in rows without an answer
+
+
+def expand_lists(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the table with a column of sets such as "a;b;c" divided into a column an option.
+
+    Each set contains the cell of a column that is named for a choice.
+    """
+    answer_columns = [name for name in column_names(frame) if simplify_name(name) in _CHOICE_WORDS]
+    for name, separator in product(column_names(frame), _SEPARATORS):
+        cells = frame[name].head(_CHECKED_ROWS)
+        if has_numbers(cells) or not cells.map(str).str.contains(separator, regex=False).all():
+            continue
+        sets = [_split_set(text, separator) for text in list_texts(frame, name)]
+        if any(
+            answer != name and all(map(operator.contains, sets, list_texts(frame, answer)))
+            for answer in answer_columns
+        ):
+            options = [{f"{name} {k}": option for k, option in enumerate(row, 1)} for row in sets]
+            return frame.drop(columns=name).join(type(frame)(options, frame.index))
+    return frame
+
+
+_SEPARATORS = (";", "|", ",")
+
+
+def _split_set(text: str, separator: str) -> list[str]:
+    """Split a text such as "a;b" or "['a', 'b']" into labels."""
+    return [option.strip(" '\"") for option in text.strip("[](){}").split(separator)]
 
 
 def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str | None) -> list[str]:
-    """List the columns that contain an option of each row's set.
-
-    A word of the first one's name means a choice. If that is its whole name, a cell may be a
-    position, and some cells may be wrong.
-    """
+    """List the columns that contain an option of each row's set, the one named for it first."""
+    # Where the name means nothing else, a cell may be a position, and some cells may be wrong.
     option_rows = _list_rows(frame, options)
     are_numbers = _are_numbers(option_rows)
     if are_rank_rows(option_rows) or (
         are_numbers and any(has_repeats(list(filter(None, row))) for row in option_rows)
     ):
         return []  # ranks or ratings
-    other_columns = [name for name in column_names(frame) if name not in options]
-    if chosen is not None:
-        other_columns = [chosen]
-    texts_by_column = {name: list_texts(frame, name) for name in other_columns}
+    texts_by_column = {
+        name: list_texts(frame, name)
+        for name in column_names(frame)
+        if name not in options and chosen in (None, name)
+    }
     positions_by_column = {
-        name: positions
+        name: list(map(_find_position, texts, option_rows, repeat(())))
         for name, texts in texts_by_column.items()
-        if _are_choices(positions := _locate_answers(texts, option_rows, ()), options)
-        and None not in positions
     }
     answers = [
         name
-        for name in positions_by_column
+        for name, positions in positions_by_column.items()
+        if None not in positions and _are_choices(positions, options)
+    ]
+    named_answers = [
+        name
+        for name in answers
         if name == chosen or not _CHOICE_WORDS.isdisjoint(list_name_words(name))
     ]
-    if len(answers) == 1:
-        chosen_positions = positions_by_column[answers[0]]
-        return answers + [
+    if len(named_answers) == 1:
+        chosen_positions = positions_by_column[named_answers[0]]
+        return named_answers + [
             name
-            for name, positions in positions_by_column.items()
-            if not any(map(operator.eq, positions, chosen_positions))
+            for name in answers
+            if not any(map(operator.eq, positions_by_column[name], chosen_positions))
         ]
     is_odd = len(options) == 3 and simplify_name(options[0]).startswith("image")  # as in THINGS
-    if answers or is_odd or (are_numbers and simplify_name(options[0])[:-1] not in STEMS):
-        return answers
+    if named_answers or is_odd or (are_numbers and simplify_name(options[0])[:-1] not in STEMS):
+        return named_answers
     for name, texts in texts_by_column.items():
+        if name != chosen and simplify_name(name) not in _CHOICE_WORDS:
+            continue
         texts = _count_from_one(texts, options)
-        positions = _locate_answers(texts, option_rows, options)
-        if (
-            (name == chosen or simplify_name(name) in _CHOICE_WORDS)
-            and _are_choices(positions, options)
-            and 2 * positions.count(None) < len(positions)
-        ):
+        positions = list(map(_find_position, texts, option_rows, repeat(options)))
+        if _are_choices(positions, options) and 2 * positions.count(None) < len(positions):
             return [name]
     return []
-
-
-_UNANSWERED = -1  # position of the chosen option in rows without an answer
-
-
-def _locate_answers(
-    texts: list[str], option_rows: list[list[str]], options: tuple[str, ...]
-) -> list[int | None]:
-    """Return the position of each row's answer, by label or column; None if it is not offered."""
-    positions: list[int | None] = []
-    for text, row in zip(texts, option_rows, strict=True):
-        position = _UNANSWERED
-        if text in row:
-            position = row.index(text)
-        elif text:
-            position = _find_named_column(text, row, options)
-        positions.append(position)
-    return positions
 
 
 def _are_choices(positions: list[int | None], options: tuple[str, ...]) -> bool:
     """Return whether positions may be choices: not only the first, also the middle one."""
     # in a ranking the first is always chosen, in triplets the one in the middle never
-    first_name = simplify_name(options[0])
-    has_ranks = first_name[:-1] in RANK_STEMS or first_name.startswith("first")
+    chosen_positions = {*positions} - {None, _UNANSWERED}
+    if simplify_name(options[0])[:-1] in RANK_STEMS:
+        chosen_positions.discard(0)
     has_middle = not _MIDDLE.isdisjoint(list_name_words(options[1]))
-    return bool({*positions} - {_UNANSWERED, None, *range(1 * has_ranks)}) and (
-        1 in positions or not has_middle
-    )
+    return bool(chosen_positions) and (1 in chosen_positions or not has_middle)
 
 
 def _count_from_one(texts: list[str], options: tuple[str, ...]) -> list[str]:
     """Return positions 0, 1, ... as 1, 2, ...; other texts, and columns from 0, unchanged."""
-    positions_from_zero = [str(k) for k in range(len(options))]
-    if options[0].endswith("0") or {*filter(None, texts)} != {*positions_from_zero}:
+    if options[0].endswith("0") or {"", *texts} != {"", *map(str, range(len(options)))}:
         return texts
     return [text and str(int(text) + 1) for text in texts]
 
@@ -303,13 +313,11 @@ def _is_best_offered(
     """Return whether the best option of every row is in one of these columns."""
     try:
         frame = select_answered_rows(frame, [best_column], option_columns, is_reported=False)
-        for best_text, option_row in zip(
-            list_texts(frame, best_column), _list_rows(frame, option_columns), strict=True
-        ):
-            _find_chosen_index(best_text, option_row, option_columns, ("", best_column))
     except DataError:
         return False
-    return True
+    option_rows = _list_rows(frame, option_columns)
+    texts = list_texts(frame, best_column)
+    return None not in map(_find_position, texts, option_rows, repeat(option_columns))
 
 
 def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
@@ -359,24 +367,25 @@ def _are_column_names(
     )
 
 
-def _find_chosen_index(
-    text: str,
-    offered_labels: list[str],
-    columns: tuple[str, ...],
-    place: tuple[Any, str],
-    is_by_position: bool = False,
-) -> int:
-    """Return the index of the option that an answer names by label or column; else raise."""
+def _find_position(
+    text: str, offered_labels: list[str], columns: tuple[str, ...], is_by_position: bool = False
+) -> int | None:
+    """Return the index of the option that an answer names by label or column; else None."""
+    if not text:
+        return _UNANSWERED
     if text in offered_labels and not is_by_position:
         return offered_labels.index(text)
-    column_index = _find_named_column(text, offered_labels, columns)
-    if column_index is not None:
-        return column_index
-    row_label, column_name = place
+    return _find_named_column(text, offered_labels, columns)
+
+
+def _build_answer_error(
+    text: str, offered_labels: list[str], row_label: Any, column_name: str
+) -> DataError:
+    """Build the error for an answer that is no option of its row."""
     cell_text, condition = "an empty cell", f"{column_name!r} is not missing"
     if text:
         cell_text, condition = repr(text), f"{column_name!r} != {text!r}"
-    raise DataError(
+    return DataError(
         f"Found {cell_text} in row {row_label}, column {column_name!r}; expected one of"
         f" {shorten(list(filter(None, offered_labels)))}. Correct it, or leave such rows out with ",
         Setting("where", condition),
@@ -393,10 +402,12 @@ def read_best_worst_occasions(
     option_rows = _list_rows(frame, columns.options)
     marked_columns = list(filter(None, (columns.best, columns.worst)))
     marked_texts = [list_texts(frame, name) for name in marked_columns]
-    if columns.worst is None and None in _locate_answers(marked_texts[0], option_rows, ()):
-        positions = _count_from_one(marked_texts[0], columns.options)
-        if positions != marked_texts[0]:
-            marked_texts = [positions]
+    if columns.worst is None and None in map(
+        _find_position, marked_texts[0], option_rows, repeat(())
+    ):
+        position_texts = _count_from_one(marked_texts[0], columns.options)
+        if position_texts != marked_texts[0]:
+            marked_texts = [position_texts]
             add_note(f"{columns.best!r} counts the options of a set from 0")
     option_labels = choose_labels(
         labels, [option_text for row in option_rows for option_text in row if option_text]
@@ -406,16 +417,13 @@ def read_best_worst_occasions(
     occasion, alternative, row_marks = [], [], []
     for row_index, row_options in enumerate(option_rows):
         row_label = frame.index[row_index]
-        marked_indices = [
-            _find_chosen_index(
-                texts[row_index],
-                row_options,
-                columns.options,
-                (row_label, name),
-                is_by_position,
-            )
-            for name, texts in zip(marked_columns, marked_texts, strict=True)
-        ]
+        marked_indices = []
+        for name, texts in zip(marked_columns, marked_texts, strict=True):
+            text = texts[row_index]
+            position = _find_position(text, row_options, columns.options, is_by_position)
+            if position in (None, _UNANSWERED):
+                raise _build_answer_error(text, row_options, row_label, name)
+            marked_indices.append(position)
         if has_repeats(marked_indices):
             raise DataError(
                 f"{row_options[marked_indices[0]]!r} is both the best and the worst in row"

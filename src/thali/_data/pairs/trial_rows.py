@@ -44,6 +44,7 @@ from ..column_roles import (
     find_column_pairs,
     find_no_answers,
     has_numbers,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
@@ -176,8 +177,8 @@ def _recognise_outcomes(
     has_unclear_texts = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
         is_number(text) or len(text) == 1 for text in texts if text not in tie_texts
     )
-    sides_by_text = None
-    if not has_unclear_texts:
+    sides_by_text = _map_flags(texts, chosen_column, option_columns)
+    if sides_by_text is None and not has_unclear_texts:
         sides_by_text = _map_sides(texts, tie_texts, option_columns, is_game)
     label_outcomes = _decode_labels(codes, texts, tie_texts, option_cells)
     is_answered = np.array([*(bool(text) for text in texts), False])[codes]
@@ -281,6 +282,24 @@ def _map_sides(
     return outcomes | dict.fromkeys(tie_texts, TIE)
 
 
+def _map_flags(
+    texts: list[str], chosen_column: str, option_columns: tuple[str, str]
+) -> dict[str, float] | None:
+    """Return the outcome of yes and no in a column such as left_chosen; None for others."""
+    outcome_by_word = _map_name_words(option_columns)
+    name_words = list_name_words(chosen_column)
+    sides = {outcome_by_word[word] for word in name_words if word in outcome_by_word}
+    answer_texts = [text for text in texts if text]
+    if len(sides) != 1 or not {*map(str.casefold, answer_texts)} <= {*_FLAGS}:
+        return None
+    (side,) = sides
+    return {text: side * _FLAGS[text.casefold()] for text in answer_texts}
+
+
+_FLAGS = {"1": 1.0, "true": 1.0, "yes": 1.0, "0": -1.0, "false": -1.0, "no": -1.0}
+_FLAG_WORDS = {"win", "wins", "won", "chosen", "chose", "picked", "preferred", "selected"}
+
+
 def _read_side(word: str, outcome_by_word: Mapping[str, float]) -> Any:
     """Return the outcome of a word for a side, or of a text such as "a>>b"; None for others."""
     comparison = _COMPARISON.fullmatch(word)
@@ -328,8 +347,8 @@ def _map_side_words(option_columns: tuple[str, str], is_game: bool) -> dict[str,
 
 def _map_numbers(texts: set[str], is_game: bool, has_ties: bool) -> dict[str, float] | None:
     """Return the outcome of the numbers 1/2, 1/0/-1 or 1/0; None for other texts."""
-    if texts <= {"1", "2", "1.5"}:
-        return {"1": FIRST, "2": SECOND, "1.5": TIE}
+    if texts <= {"1", "2", "1.5", "X", "x"} and texts & {"1", "2"}:
+        return {"1": FIRST, "2": SECOND, "1.5": TIE, "X": TIE, "x": TIE}
     if texts <= {"1", "0", "-1"} and "-1" in texts:
         return {"1": FIRST, "0": TIE, "-1": SECOND}
     if texts <= {"1", "0"} and (is_game or has_ties):
@@ -512,9 +531,16 @@ def _find_options(
         pair
         for pair in find_side_columns(columns)
         if not used_columns & set(pair.columns)
-        and (_have_shared_labels(frame, pair) or _is_option_stem(pair))
+        and (_is_option_stem(pair) or _have_shared_labels(frame, pair))
         and (pair.side[0] in GAMES or not is_game)
     ]
+    verdict_column = named_columns.get("chosen") or CHOSEN_OF_TWO.find_column(
+        map_plain_names(columns)
+    )
+    if not (possible_sides or is_game or first_column or second_column or verdict_column is None):
+        option_columns = _list_option_cells(frame, verdict_column)
+        if len(option_columns) == 2:
+            return option_columns[0], option_columns[1], False
     for role, given_column in (("first", first_column), ("second", second_column)):
         if not possible_sides or first_column is not None or second_column is not None:
             if given_column is None:
@@ -529,6 +555,25 @@ def _find_options(
         key=lambda pair: (pair.stem not in STEMS, has_numbers(frame[pair.columns[0]]))
     )
     return (*possible_sides[0].columns, possible_sides[0].side[0] in GAMES)
+
+
+def _list_option_cells(frame: "pd.DataFrame", verdict_column: str) -> list[str]:
+    """List the columns of texts of which one is the chosen label in every row without a tie."""
+    texts = {
+        name: frame[name].head(_CHECKED_ROWS).map(format_label)
+        for name in column_names(frame)
+        if not has_numbers(frame[name])
+    }
+    chosen_texts = texts.pop(verdict_column, None)
+    if chosen_texts is None:
+        return []
+    is_chosen = {name: labels == chosen_texts for name, labels in texts.items()}
+    option_columns = [name for name, is_equal in is_chosen.items() if is_equal.any()]
+    n_chosen = sum(is_chosen[name].astype(int) for name in option_columns)
+    is_tied = chosen_texts.map(simplify_name).isin(TIE_WORDS)
+    if not option_columns or not ((n_chosen == 1) | is_tied).all():
+        return []
+    return option_columns
 
 
 class MissingColumn(NamedTuple):
@@ -561,7 +606,7 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     except DataError:
         if verdict_column is None:
             return None
-        return _describe_missing_option(frame, name_by_simplified, verdict_column, game)
+        return _describe_missing_option(name_by_simplified, verdict_column, game)
     if has_home_side != game or verdict_column is not None:
         return None
     columns_text = ""
@@ -576,7 +621,7 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
 
 
 def _describe_missing_option(
-    frame: "pd.DataFrame", name_by_simplified: dict[str, str], verdict_column: str, is_game: bool
+    name_by_simplified: dict[str, str], verdict_column: str, is_game: bool
 ) -> MissingColumn | None:
     """Describe the missing column of options; None if nothing suggests one."""
     for first_mark, second_mark in (*SIDES, *MORE_SIDES):
@@ -604,29 +649,7 @@ def _describe_missing_option(
                         return MissingColumn(
                             f"a column {missing_name!r} to match {present_column!r}", role, 3
                         )
-    verdict_texts = _list_texts(frame, verdict_column)
-    option_columns = [
-        name
-        for name in name_by_simplified.values()
-        if name != verdict_column and verdict_texts & _list_texts(frame, name)
-    ]
-    if is_game or len(option_columns) != 2:
-        return None
-    return MissingColumn(
-        f"a column that is clearly the first option ({option_columns[0]!r} or"
-        f" {option_columns[1]!r}?)",
-        "first",
-        3,
-    )
-
-
-def _list_texts(frame: "pd.DataFrame", column_name: str) -> set[str]:
-    """Return the distinct cells of a text column; none for numbers."""
-
-    column = frame[column_name]
-    if has_numbers(column):
-        return set()
-    return set(map(str, column.dropna().unique()))
+    return None
 
 
 def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
@@ -731,23 +754,27 @@ def _list_verdict_cells(
     options = {*first, *second}
     verdict_columns = []
     for name in column_names(frame):
-        if name in {*option_columns, *used_columns} or rows[name].dtype.kind in "bfcmM":
+        if name in {*option_columns, *used_columns} or rows[name].dtype.kind in "fcmM":
             continue
         labels = rows[name].map(format_label)
         is_option = ((labels == first) | (labels == second)).all() and labels.nunique() > 1
-        if is_option or (not has_numbers(rows[name]) and _contains_sides(labels, option_columns)):
+        if is_option or _contains_sides(name, labels, option_columns):
             verdict_columns.append(name)
         elif labels.isin(options).all():
             return ()
     return tuple(verdict_columns)
 
 
-def _contains_sides(labels: "pd.Series", option_columns: tuple[str, str]) -> bool:
-    """Return whether cells are words for both sides, or for a tie."""
+def _contains_sides(name: str, labels: "pd.Series", option_columns: tuple[str, str]) -> bool:
+    """Return whether cells are words for both sides or for a tie, or mark a named side."""
     texts = [*labels.unique()]
     tie_texts = {text for text in texts if simplify_name(text) in TIE_WORDS}
-    sides_by_text = _map_sides(texts, tie_texts, option_columns, False)
-    return sides_by_text is not None and {FIRST, SECOND} <= {*sides_by_text.values()}
+    sides_by_text = None
+    if not _FLAG_WORDS.isdisjoint(list_name_words(name)):
+        sides_by_text = _map_flags(texts, name, option_columns)
+    if sides_by_text is None and not any(map(is_number, texts)):
+        sides_by_text = _map_sides(texts, tie_texts, option_columns, False)
+    return sides_by_text is not None and {FIRST, SECOND} <= {*map(sides_by_text.get, texts)}
 
 
 def _may_be_respondent(frame: "pd.DataFrame", column: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
     BestWorstColumns,
+    expand_lists,
     find_best_columns,
     find_best_worst_columns,
     find_column_series,
@@ -25,6 +26,7 @@ from thali._data.choices.rankings import (
 from thali._data.column_guesses import ColumnsRead
 from thali._data.column_roles import (
     ALTERNATIVE,
+    ANCHOR,
     BEST,
     CHOSEN,
     CHOSEN_OF_TWO,
@@ -41,14 +43,13 @@ from thali._data.column_roles import (
     simplify_name,
 )
 from thali._data.experiments.wide_table import find_wide_tasks
-from thali._data.kinds import CHOICES, TRIPLETS
+from thali._data.kinds import CHOICES
 from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
 from .experiments import describes_products
-from .pairs import find_anchor
 from .signed_best_worst import SHAPE as SIGNED_TABLE
 
 # Choices from sets as a long table: one row per alternative of each choice set
@@ -259,7 +260,8 @@ def find_rankings_lack(table: RawTable) -> Lack | None:
     ranks, other_columns = find_rank_block(table.frame, table.names)
     if other_columns:
         return Lack(
-            f"ranks in {shorten(other_columns)}, whose numbers are like those in {shorten(ranks)}",
+            f"ranks in {shorten(other_columns)}, whose numbers are like those in {shorten(ranks)}"
+            " (leave them out if only these are ranks)",
             near=2,
         )
     return None
@@ -421,11 +423,13 @@ def match_best(
     """Return a `Reading` of a table of offered options and the best; None for other tables."""
     named_columns = {"best": chosen, "respondent": respondent, "count": count}
     task_columns = find_wide_tasks(table.frame, {"chosen": chosen})
+    table = replace(table, frame=expand_lists(table.frame))
     readings = find_best_columns(table.frame, named_columns)
     if not readings or (task_columns is not None and not task_columns.has_only_options):
         return None
-    if len(readings) > 1:
-        raise DataError(_question_answers(readings))
+    anchor = ANCHOR.find_column(map_plain_names(table.names))
+    if len(readings) > 1 or anchor is not None:
+        raise DataError(_question_answers(readings, keep_given(anchor)))
     best_columns = readings[0]
     roles = ColumnsRead(
         best_columns.options,
@@ -433,36 +437,22 @@ def match_best(
         keep_given(best_columns.count),
         best_columns.respondent,
     )
-    reading = _build_best_worst_reading(
-        _BEST, table, named_columns, weights, str(best_columns), roles
-    )
-    anchor = find_anchor(table, best_columns.options, (best_columns.best,))
-    if anchor is None:
-        return reading
-    question = Message(
-        f"Each row of column {anchor!r} contains an option that the set of the row,"
-        f" {best_columns.options[0]!r} to {best_columns.options[-1]!r}, lacks. If the set was"
-        " compared with it, the choices are the most similar objects, which are no preferences."
-        " Otherwise drop it with ",
-        Setting("without", [anchor]),
-        ".",
-    )
-    return replace(reading, doubt=question, other_kind=TRIPLETS)
+    return _build_best_worst_reading(_BEST, table, named_columns, weights, str(best_columns), roles)
 
 
-def _question_answers(readings: list[BestWorstColumns]) -> Message:
-    """Return a question if several columns contain options of each row's set."""
-    answers = [columns.best for columns in readings]
+def _question_answers(readings: list[BestWorstColumns], anchors: tuple[str, ...]) -> Message:
+    """Return a question if other columns contain options than those of the set and the chosen."""
+    best_column, *other_columns = [*(columns.best for columns in readings), *anchors]
     return Message(
-        f"Each row of the columns {shorten(answers)} contains an option of the row's set"
-        f" ({shorten(readings[0].options)}). If only {answers[0]!r} is a choice, drop the other"
-        " with ",
-        Setting("without", answers[1:]),
-        "; if they are the best and the worst, name them with ",
+        f"The columns {shorten([best_column, *other_columns])} contain options beside the set of"
+        f" each row ({shorten(readings[0].options)}). If only {best_column!r} is a choice, drop the"
+        " others with ",
+        Setting("without", other_columns),
+        "; if two are the best and the worst, name them with ",
         Argument("best"),
         " and ",
         Argument("worst"),
-        ". Two options that were picked as the most similar are not preferences.",
+        ". Options that were picked as the most similar are not preferences.",
     )
 
 

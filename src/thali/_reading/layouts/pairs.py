@@ -43,10 +43,11 @@ from thali._data.pairs.wide_table import (
     find_wide_columns,
     list_pair_names,
     read_wide_outcomes,
+    refuse_unclear_codes,
 )
 from thali._data.similarities.similarity_tables import are_similarity_columns
 from thali._data.suspicious_data import find_percentages, warn_each
-from thali._labels import format_label, format_plural, shorten
+from thali._labels import format_label, format_plural, is_number, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting, prefix_errors
 
 from ..square_table import Square, describe_non_square
@@ -89,6 +90,12 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
         """Return the comparisons, and a sentence on how they were read."""
         if not weights:
             refuse_thousands(table.frame, *table.names)
+        if not weights and square.games is not None:
+            columns = ("first", "second", "wins")
+            data = PairedComparisons.from_frame(
+                square.games, *columns, losses="losses", ties="ties", labels=square.labels
+            )
+            return data, f"{_SQUARE_HOW}, a half for a draw: {data}"
         cells, diagonal_note = _clear_diagonal(square)
         data = PairedComparisons(cells, square.labels, weights=weights)
         warn_each(diagonal_note, find_percentages(data.wins, data.losses))
@@ -119,6 +126,8 @@ def _question_square(square: Square) -> Message | None:
 
 def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     """Return the square's cells with an empty diagonal, and a note if it was not empty."""
+    if square.numbers is not None and square.values.dtype == object and not square.has_counts:
+        return square.numbers, None
     # Labels and asymmetry must show that the cells are counts.
     if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
         return square.values, None
@@ -126,6 +135,8 @@ def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     k = next(k for k, cell in enumerate(diagonal_texts) if cell not in MISSING | {"0"})
     cleared_cells = square.values.copy()
     np.fill_diagonal(cleared_cells, 0)
+    if not is_number(diagonal_texts[k]):
+        return cleared_cells, None
     diagonal_label = format_label((square.labels or ())[k])
     return cleared_cells, (
         f"The diagonal ({diagonal_texts[k]} for {diagonal_label!r}) compares an option with"
@@ -457,7 +468,7 @@ def _match_sides(
         side_columns.respondent,
         judged=not layout.is_game,
     )
-    anchor = find_anchor(table, option_columns, answer_columns)
+    anchor = _find_anchor(table, option_columns, answer_columns)
     other_kind, question = "", None
     if anchor is not None and find_best_columns(table.frame, {"best": columns.get("chosen")}):
         return None  # the third option of a set
@@ -481,21 +492,21 @@ def _match_sides(
 _CHECKED_ROWS = 2_000  # rows that show whether a column contains an anchor
 
 
-def find_anchor(
-    table: RawTable, option_columns: Sequence[str], used_columns: Sequence[str]
+def _find_anchor(
+    table: RawTable, option_columns: tuple[str, str], used_columns: Sequence[str]
 ) -> str | None:
-    """Return an unused column of options that are never those of the row; else None."""
+    """Return an unused column of options that are never the two compared ones; else None."""
     frame = table.frame.iloc[:_CHECKED_ROWS]
-    row_options = [frame[name].map(format_label) for name in option_columns]
-    options = set().union(*row_options)
+    first, second = (frame[name].map(format_label) for name in option_columns)
+    options = {*first, *second}
     for name in table.names:
-        if name in (*option_columns, *used_columns) or frame[name].dtype.kind not in "OSU":
+        if name in used_columns or frame[name].dtype.kind not in "OSU":
             continue
         labels = frame[name].map(format_label)
         if (
             labels.nunique() > 1
             and labels.isin(options).all()
-            and not any((labels == offered).any() for offered in row_options)
+            and not ((labels == first) | (labels == second)).any()
         ):
             return name
     return None
@@ -593,6 +604,8 @@ def match_wide(
 
     def convert() -> tuple[PairedComparisons, str]:
         """Return the comparisons, and a sentence on how they were read."""
+        if coding is None:
+            refuse_unclear_codes(table.frame, wide_columns)
         data, how = PairedComparisons._of_outcomes(
             read_wide_outcomes(table.frame, wide_columns, coding, None, weights)
         )
