@@ -193,10 +193,8 @@ _WITH_SECOND_WORD = (*CHOSEN_REJECTED[:-1], ("w", "l"), ("winning", "losing"), (
 def _list_worded_pairs(
     name_by_simplified: dict[str, str], text_columns: Collection[str]
 ) -> list[tuple[str, str]]:
-    """Return the first pair of names such as winnername and losername, or wteamid and lteamid.
-
-    A second word that is not usual requires texts, because scores and ages are numbers.
-    """
+    """Return the first pair of names such as winnername and losername, or wteamid and lteamid."""
+    # scores and ages are numbers, so that an unusual second word requires texts
     pair_by_word = {
         second_word: (name, rejected + second_word)
         for chosen, rejected in _WITH_SECOND_WORD

@@ -348,7 +348,7 @@ def _map_side_words(option_columns: tuple[str, str], is_game: bool) -> dict[str,
 def _map_numbers(texts: set[str], is_game: bool, has_ties: bool) -> dict[str, float] | None:
     """Return the outcome of the numbers 1/2, 1/0/-1 or 1/0; None for other texts."""
     if texts <= {"1", "2", "1.5", "X", "x"} and texts & {"1", "2"}:
-        return {"1": FIRST, "2": SECOND, "1.5": TIE, "X": TIE, "x": TIE}
+        return {"1": FIRST, "2": SECOND} | dict.fromkeys(("1.5", "X", "x"), TIE)
     if texts <= {"1", "0", "-1"} and "-1" in texts:
         return {"1": FIRST, "0": TIE, "-1": SECOND}
     if texts <= {"1", "0"} and (is_game or has_ties):
