@@ -43,8 +43,8 @@ REFUSED = [
     ),
     (
         "trials.csv",
-        "subject,Reiz X,Reiz Y,choice\n1,tea,milk,tea\n1,milk,tea,tea\n",
-        ("'subject'", "'Reiz X'", "'Reiz Y'", "'choice'"),
+        "subject,Reiz P,Reiz Q,choice\n1,tea,milk,tea\n1,milk,tea,rum\n",
+        ("'subject'", "'Reiz P'", "'Reiz Q'", "'choice'"),
     ),
     (
         "trials.csv",

@@ -16,6 +16,7 @@ from .column_roles import (
     CHOSEN_OF_TWO,
     DISSIMILARITY,
     GOALS,
+    LOCAL_SIDES,
     MORE_SIDES,
     RESPONSE_TIME,
     RESULT,
@@ -52,7 +53,7 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
     """
     name_by_simplified = map_plain_names(names)
     side_columns: dict[tuple[str, str], SideColumns] = {}
-    for side_marks in (*SIDES, *MORE_SIDES):
+    for side_marks in (*SIDES, *MORE_SIDES, *LOCAL_SIDES):
         for stem, first_name, second_name, third_name in _split_side_names(
             name_by_simplified, side_marks
         ):

@@ -590,6 +590,8 @@ MORE_SIDES = _split_name_pairs(
     " domicile extérieur, izquierda derecha, izq der, primera segunda, primero segundo, local"
     " visitante, player opponent, team opponent"
 )
+# Sides that cells name only if the columns do: 1, X, 2 is a tie, and 1 may be the first of 1 and 2.
+LOCAL_SIDES = _split_name_pairs("x y, 0 1")
 # first sides of games
 GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")
 # First sides of tables of counts that record which option was first, or at home.
@@ -606,7 +608,16 @@ PLACES = (
     "izquierda",
     "izq",
 )
-THIRD = {"b": "c", "j": "k", "2": "3", "second": "third", "two": "three", "zweite": "dritte"}
+THIRD = {
+    "b": "c",
+    "y": "z",
+    "1": "2",
+    "j": "k",
+    "2": "3",
+    "second": "third",
+    "two": "three",
+    "zweite": "dritte",
+}
 STEMS_OF_SIDES = (
     "{0}",
     "option{0}",
@@ -647,6 +658,7 @@ STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
     "brand",
     "url",
     "id",
+    "teamid",
 }
 SHORT_GOALS = _split_name_pairs("fthg ftag, hg ag")  # of the home side and of the other
 ROW_COLUMN = _split_name_pairs("row column, row col, rows columns")
@@ -654,6 +666,7 @@ ROW_COLUMN = _split_name_pairs("row column, row col, rows columns")
 CHOSEN_REJECTED = _split_name_pairs(
     "chosen rejected, chosen notchosen, winner loser, won lost, preferred other, preferred"
     " notpreferred, preferred rejected, selected rejected, better worse, topitem bottomitem,"
+    " cited citing, chosen unchosen, selected unselected, dominant subordinate,"
     " gewählt abgelehnt, gewaehlt abgelehnt, gewählt nichtgewählt, bevorzugt abgelehnt, gewinner"
     " verlierer, sieger verlierer, choisi rejeté, préféré rejeté, gagnant perdant, vainqueur"
     " perdant, elegido rechazado, preferido rechazado, ganador perdedor, i j"

@@ -34,8 +34,9 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
     """Parse a JSON table into text cells; also return which columns contain strings.
 
     Columns are the keys, in order of first occurrence; `null` and absent keys are empty cells. A
-    text column has a quoted value other than "NA" and the like. A column with a list or an object
-    in any row is dropped, which the note reports.
+    text column has a quoted value other than "NA" and the like. Lists of texts are joined by
+    semicolons; a column with another list or an object in any row is dropped, which the note
+    reports.
     """
     text = decode_text(file_bytes)
     iterate_records = _iterate_lines
@@ -64,6 +65,10 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
                 if len(key_values) < len(line_numbers):
                     key_values.append(None)
     types_by_key = {key: set(map(type, key_values)) for key, key_values in values_by_key.items()}
+    for key, types in types_by_key.items():
+        if types == {list} and all(map(_is_list_of_texts, values_by_key[key])):
+            values_by_key[key] = list(map(";".join, values_by_key[key]))
+            types_by_key[key] = {str}
     nested_keys = [key for key in values_by_key if types_by_key[key] & {list, dict}]
     flat_keys = [key for key in values_by_key if key not in nested_keys]
     if not flat_keys:
@@ -84,6 +89,13 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
     if nested_keys:
         note = f"dropped {shorten(nested_keys)} (lists or objects)"
     return TextTable(header, text_columns, line_numbers, note=note), is_text
+
+
+def _is_list_of_texts(json_value: list[Any]) -> bool:
+    """Return whether a list contains several texts that can be joined by semicolons."""
+    return len(json_value) > 1 and all(
+        isinstance(item, str) and ";" not in item for item in json_value
+    )
 
 
 def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -103,6 +103,27 @@ class Square:
         largest_numbers = np.maximum(off_diagonal.max(axis=0), off_diagonal.max(axis=1))
         return bool((diagonal_numbers >= largest_numbers).all())
 
+    @cached_property
+    def games(self) -> pd.DataFrame | None:
+        """Games of a round robin, where a half is a draw; None for other tables."""
+        if self.numbers is None or self.labels is None or self.has_counts:
+            return None
+        points = self.numbers
+        first, second = np.nonzero(np.triu(points + points.T == 1))
+        if not np.isin(points, (0, 0.5, 1)).sum() == 2 * len(first) == np.isfinite(points).sum():
+            return None
+        labels = np.array(self.labels, object)
+        results = points[first, second]
+        return pd.DataFrame(
+            {
+                "first": labels[first],
+                "second": labels[second],
+                "wins": results == 1,
+                "losses": results == 0,
+                "ties": results == 0.5,
+            }
+        )
+
     @property
     def has_diagonal(self) -> bool:
         """Whether any diagonal cell is a number other than 0."""
@@ -200,4 +221,6 @@ def _normalise_cell(cell: Any) -> Any:
             return None
         if DECIMAL_COMMA.fullmatch(cell):
             return cell.replace(",", ".")
+        if cell.endswith("½"):
+            return (cell[:-1] or "0") + ".5"
     return cell

@@ -10,7 +10,7 @@ from helpers.typed_tables import made, table
 import thali as th
 from thali._reading.layout_recognition import recognise
 from thali._reading.layouts import SHAPES
-from thali.errors import DataWarning
+from thali.errors import DataError, DataWarning
 
 SHAPE = {shape.name: shape for shape in SHAPES}
 WIDE = SHAPE["table with one column per pair"]
@@ -69,7 +69,9 @@ def test_columns_that_are_only_numbered_are_in_the_order_of_prefmod():
             "3",
             "4",
         )
-    data, sentence = recognise(table(written(["V1", "V2", "V3"], (1, 2, "")))).build()
+    with refused(DataError, "only 1 and 2", "coding"):
+        recognise(table(written(["V1", "V2", "V3"], (1, 2, "")))).build()
+    data, sentence = recognise(table(written(["V1", "V2", "V3"], (1, -1, "")))).build()
     assert data.counts.tolist() == COUNTS and data.n_ties == 0  # an empty cell is no answer
     said(sentence, "'V1'", "'V2'")
     frame = pd.DataFrame([[1, 2, 1]], columns=["V1", "V2", "V3"])

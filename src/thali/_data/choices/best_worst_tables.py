@@ -1,15 +1,18 @@
 """Reading best-worst (MaxDiff) choices from wide and long tables."""
 
+import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product, repeat, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, Setting
 
 from ..column_readers import (
+    add_note,
     check_columns,
     choose_labels,
     describe_columns,
@@ -24,7 +27,10 @@ from ..column_readers import (
 from ..column_roles import (
     ALTERNATIVE,
     BEST,
+    CHOSEN,
+    CHOSEN_OF_TWO,
     COUNT,
+    ODD,
     RANK,
     RESPONDENT,
     STEMS,
@@ -32,22 +38,30 @@ from ..column_roles import (
     WORST,
     column_names,
     find_named_columns,
+    has_numbers,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
 from ..respondent_answers import read_any_respondents
 from ..respondent_table import is_constant_within
 from .long_and_wide_tables import RawOccasions
+from .rankings import RANK_STEMS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_MIDDLE = {"middle", "center", "centre"}
 _SERIES_MARKS = (
     "abcdefghijklmnopqrstuvwxyz",
     [str(k) for k in range(1, 40)],
     [str(k) for k in range(40)],
+    *(["left", middle, "right"] for middle in sorted(_MIDDLE)),
+    ["top", "middle", "bottom"],
+    ["first", "second", "third", "fourth", "fifth"],
 )
+_WORD_MARKS = {mark for marks in _SERIES_MARKS[3:] for mark in marks}
 
 
 class BestWorstColumns(NamedTuple):
@@ -90,6 +104,10 @@ def find_best_worst_columns(
     best_column, worst_column, respondent_column, count_column = find_named_columns(
         map_plain_names(all_columns), named_columns, (BEST, WORST, RESPONDENT, COUNT)
     )
+    worded_pairs = list_best_worst_pairs(all_columns)
+    if len(worded_pairs) == 1 and not any((best_column, worst_column)):
+        role_columns = dict(zip(("best", "worst"), worded_pairs[0], strict=True))
+        return find_best_worst_columns(frame, {**named_columns, **role_columns}, options)
     for role, name in (("best", best_column), ("worst", worst_column)):
         if name is None:
             raise DataError(
@@ -117,59 +135,144 @@ def find_best_worst_columns(
     )
 
 
+def list_best_worst_pairs(names: list[str]) -> list[tuple[str, str]]:
+    """List the columns of best and worst options of a trait, as yield_pos and yield_neg are."""
+    name_by_simplified = map_plain_names(names)
+    return [
+        (name_by_simplified[name], name_by_simplified[partner])
+        for name in name_by_simplified
+        for best, worst in _BEST_WORST_WORDS
+        for partner in {name.removesuffix(best) + worst, worst + name.removeprefix(best)}
+        if partner in name_by_simplified and {name, partner} != {best, worst}
+    ]
+
+
+_BEST_WORST_WORDS = (("pos", "neg"), ("best", "worst"), ("most", "least"))
+
+
 def find_best_columns(
     frame: "pd.DataFrame", named_columns: Mapping[str, str | None]
-) -> BestWorstColumns | None:
-    """Find the columns of the best and of three or more offered options; no worst.
+) -> list[BestWorstColumns]:
+    """Find three or more columns of offered options, with each column of choices among them.
 
-    Return None if another column may contain the worst option.
+    The list is empty for other tables, and for tables with the worst option or the odd one out.
     """
     all_columns = column_names(frame)
     name_by_simplified = map_plain_names(all_columns)
-    best_column = BEST.find_column(name_by_simplified)
-    respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
-        name_by_simplified
-    )
-    count_column = named_columns.get("count") or COUNT.find_column(
-        name_by_simplified, (best_column, respondent_column)
-    )
-    if best_column is None or WORST.find_column(name_by_simplified) is not None:
-        return None
-    other_columns = [
-        name for name in all_columns if name not in (best_column, respondent_column, count_column)
-    ]
-    for option_columns in find_column_series(other_columns):
-        if (
-            len(option_columns) < 3
-            or not len(frame)
-            or not _is_best_offered(frame, option_columns, best_column)
-        ):
+    if any(role.find_column(name_by_simplified) for role in (WORST, ODD)):
+        return []
+    for options in find_column_series(all_columns):
+        if len(options) < 3 or simplify_name(options[0])[:-1] in RANK.sure:
             continue
-        answered_frame = select_answered_rows(
-            frame, [best_column], option_columns, is_reported=False
+        answers = _list_answers(frame.head(_CHECKED_ROWS), options, named_columns.get("best"))
+        other_columns = [name for name in all_columns if name not in (*options, *answers)]
+        respondent_column, count_column = find_named_columns(
+            map_plain_names(other_columns), named_columns, (RESPONDENT, COUNT)
         )
-        if simplify_name(option_columns[0])[:-1] in RANK.sure:
-            continue  # rankings, with one column per rank
-        option_rows = _list_rows(answered_frame, option_columns)
-        best_texts = list_texts(answered_frame, best_column)
-        if _are_numbers(option_rows) and not all(
-            text in row for text, row in zip(best_texts, option_rows, strict=True)
-        ):
-            continue  # ratings or ranks, where the best names a column
-        if are_rank_rows(option_rows):
+        if answers:
+            return [
+                BestWorstColumns(answer, None, options, respondent_column, count_column)
+                for answer in answers
+            ]
+    return []
+
+
+_CHOICE_WORDS = {*BEST.synonyms, *CHOSEN.synonyms, *CHOSEN_OF_TWO.synonyms, "pick", "clicked"}
+_CHECKED_ROWS = 2_000  # rows that show whether a column contains choices from the row's set
+_UNANSWERED = -1  # position of the chosen option in rows without an answer
+
+
+def expand_lists(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the table with a column of sets such as "a;b;c" divided into a column an option.
+
+    Each set contains the cell of a column that is named for a choice.
+    """
+    answer_columns = [name for name in column_names(frame) if simplify_name(name) in _CHOICE_WORDS]
+    for name, separator in product(column_names(frame), _SEPARATORS):
+        cells = frame[name].head(_CHECKED_ROWS)
+        if has_numbers(cells) or not cells.map(str).str.contains(separator, regex=False).all():
             continue
-        best_labels = [
-            row[_find_chosen_index(text, row, option_columns, "")]
-            for text, row in zip(best_texts, option_rows, strict=True)
+        sets = [_split_set(text, separator) for text in list_texts(frame, name)]
+        if any(
+            answer != name and all(map(operator.contains, sets, list_texts(frame, answer)))
+            for answer in answer_columns
+        ):
+            options = [{f"{name} {k}": option for k, option in enumerate(row, 1)} for row in sets]
+            return frame.drop(columns=name).join(type(frame)(options, frame.index))
+    return frame
+
+
+_SEPARATORS = (";", "|", ",")
+
+
+def _split_set(text: str, separator: str) -> list[str]:
+    """Split a text such as "a;b" or "['a', 'b']" into labels."""
+    return [option.strip(" '\"") for option in text.strip("[](){}").split(separator)]
+
+
+def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str | None) -> list[str]:
+    """List the columns that contain an option of each row's set, the one named for it first."""
+    # Where the name means nothing else, a cell may be a position, and some cells may be wrong.
+    option_rows = _list_rows(frame, options)
+    are_numbers = _are_numbers(option_rows)
+    if are_rank_rows(option_rows) or (
+        are_numbers and any(has_repeats(list(filter(None, row))) for row in option_rows)
+    ):
+        return []  # ranks or ratings
+    texts_by_column = {
+        name: list_texts(frame, name)
+        for name in column_names(frame)
+        if name not in options and chosen in (None, name)
+    }
+    positions_by_column = {
+        name: list(map(_find_position, texts, option_rows, repeat(())))
+        for name, texts in texts_by_column.items()
+    }
+    answers = [
+        name
+        for name, positions in positions_by_column.items()
+        if None not in positions and _are_choices(positions, options)
+    ]
+    named_answers = [
+        name
+        for name in answers
+        if name == chosen or not _CHOICE_WORDS.isdisjoint(list_name_words(name))
+    ]
+    if len(named_answers) == 1:
+        chosen_positions = positions_by_column[named_answers[0]]
+        return named_answers + [
+            name
+            for name in answers
+            if not any(map(operator.eq, positions_by_column[name], chosen_positions))
         ]
-        other_cells = [
-            list_texts(answered_frame, name) for name in other_columns if name not in option_columns
-        ]
-        if not any(_may_be_worst(cells, option_rows, best_labels) for cells in other_cells):
-            return BestWorstColumns(
-                best_column, None, option_columns, respondent_column, count_column
-            )
-    return None
+    is_odd = len(options) == 3 and simplify_name(options[0]).startswith("image")  # as in THINGS
+    if named_answers or is_odd or (are_numbers and simplify_name(options[0])[:-1] not in STEMS):
+        return named_answers
+    for name, texts in texts_by_column.items():
+        if name != chosen and simplify_name(name) not in _CHOICE_WORDS:
+            continue
+        texts = _count_from_one(texts, options)
+        positions = list(map(_find_position, texts, option_rows, repeat(options)))
+        if _are_choices(positions, options) and 2 * positions.count(None) < len(positions):
+            return [name]
+    return []
+
+
+def _are_choices(positions: list[int | None], options: tuple[str, ...]) -> bool:
+    """Return whether positions may be choices: not only the first, also the middle one."""
+    # in a ranking the first is always chosen, in triplets the one in the middle never
+    chosen_positions = {*positions} - {None, _UNANSWERED}
+    if simplify_name(options[0])[:-1] in RANK_STEMS:
+        chosen_positions.discard(0)
+    has_middle = not _MIDDLE.isdisjoint(list_name_words(options[1]))
+    return bool(chosen_positions) and (1 in chosen_positions or not has_middle)
+
+
+def _count_from_one(texts: list[str], options: tuple[str, ...]) -> list[str]:
+    """Return positions 0, 1, ... as 1, 2, ...; other texts, and columns from 0, unchanged."""
+    if options[0].endswith("0") or {"", *texts} != {"", *map(str, range(len(options)))}:
+        return texts
+    return [text and str(int(text) + 1) for text in texts]
 
 
 def are_rank_rows(rows: Iterable[Sequence[str]]) -> bool:
@@ -183,14 +286,6 @@ def _are_numbers(option_rows: list[list[str]]) -> bool:
     return all(_NUMBER.fullmatch(cell) for row in option_rows for cell in row if cell)
 
 
-def _may_be_worst(cells: list[str], option_rows: list[list[str]], best_labels: list[str]) -> bool:
-    """Return whether every cell of a column names an offered option other than the best."""
-    return all(
-        cell in row and cell != top
-        for cell, row, top in zip(cells, option_rows, best_labels, strict=True)
-    )
-
-
 def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
     """Find series of columns such as item_a, item_b, ... or item1, item2, ...
 
@@ -200,15 +295,15 @@ def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
     all_series = []
     for name in name_by_simplified:
         for series_marks in _SERIES_MARKS:
-            if name.endswith(series_marks[0]):
-                stem = name[: -len(series_marks[0])]
-                series_columns = []
-                for mark in series_marks:
-                    if stem + mark not in name_by_simplified:
-                        break
-                    series_columns.append(name_by_simplified[stem + mark])
-                if len(series_columns) > 1:
-                    all_series.append(tuple(series_columns))
+            prefix, mark, suffix = name.rpartition(series_marks[0])
+            if not mark or (suffix and (prefix or len(mark) < 2)):
+                continue  # only words may begin a name
+            names_of_series = takewhile(
+                name_by_simplified.__contains__, (prefix + mark + suffix for mark in series_marks)
+            )
+            series_columns = tuple(map(name_by_simplified.__getitem__, names_of_series))
+            if len(series_columns) > 1:
+                all_series.append(series_columns)
     return all_series
 
 
@@ -218,13 +313,11 @@ def _is_best_offered(
     """Return whether the best option of every row is in one of these columns."""
     try:
         frame = select_answered_rows(frame, [best_column], option_columns, is_reported=False)
-        for best_text, option_row in zip(
-            list_texts(frame, best_column), _list_rows(frame, option_columns), strict=True
-        ):
-            _find_chosen_index(best_text, option_row, option_columns, "")
     except DataError:
         return False
-    return True
+    option_rows = _list_rows(frame, option_columns)
+    texts = list_texts(frame, best_column)
+    return None not in map(_find_position, texts, option_rows, repeat(option_columns))
 
 
 def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
@@ -245,7 +338,8 @@ def _find_named_column(
         position_marks = (_SERIES_MARKS[0][k], str(option_number))
         plain_text = simplify_name(text)
         if offered_labels[k] and (
-            plain_text == simplify_name(column)
+            plain_text
+            in (simplify_name(column), *_WORD_MARKS.intersection(list_name_words(column)))
             or any(
                 plain_text.endswith(mark) and plain_text.removesuffix(mark) in STEMS
                 for mark in position_marks
@@ -273,25 +367,29 @@ def _are_column_names(
     )
 
 
-def _find_chosen_index(
-    text: str,
-    offered_labels: list[str],
-    columns: tuple[str, ...],
-    cell_place: str,
-    is_by_position: bool = False,
-) -> int:
-    """Return the index of the option that an answer names by label or column; else raise."""
+def _find_position(
+    text: str, offered_labels: list[str], columns: tuple[str, ...], is_by_position: bool = False
+) -> int | None:
+    """Return the index of the option that an answer names by label or column; else None."""
+    if not text:
+        return _UNANSWERED
     if text in offered_labels and not is_by_position:
         return offered_labels.index(text)
-    column_index = _find_named_column(text, offered_labels, columns)
-    if column_index is not None:
-        return column_index
-    cell_text = "an empty cell"
+    return _find_named_column(text, offered_labels, columns)
+
+
+def _build_answer_error(
+    text: str, offered_labels: list[str], row_label: Any, column_name: str
+) -> DataError:
+    """Build the error for an answer that is no option of its row."""
+    cell_text, condition = "an empty cell", f"{column_name!r} is not missing"
     if text:
-        cell_text = repr(text)
-    raise DataError(
-        f"Found {cell_text} {cell_place}; expected one of"
-        f" {shorten(list(filter(None, offered_labels)))}."
+        cell_text, condition = repr(text), f"{column_name!r} != {text!r}"
+    return DataError(
+        f"Found {cell_text} in row {row_label}, column {column_name!r}; expected one of"
+        f" {shorten(list(filter(None, offered_labels)))}. Correct it, or leave such rows out with ",
+        Setting("where", condition),
+        ".",
     )
 
 
@@ -304,6 +402,13 @@ def read_best_worst_occasions(
     option_rows = _list_rows(frame, columns.options)
     marked_columns = list(filter(None, (columns.best, columns.worst)))
     marked_texts = [list_texts(frame, name) for name in marked_columns]
+    if columns.worst is None and None in map(
+        _find_position, marked_texts[0], option_rows, repeat(())
+    ):
+        position_texts = _count_from_one(marked_texts[0], columns.options)
+        if position_texts != marked_texts[0]:
+            marked_texts = [position_texts]
+            add_note(f"{columns.best!r} counts the options of a set from 0")
     option_labels = choose_labels(
         labels, [option_text for row in option_rows for option_text in row if option_text]
     )
@@ -312,16 +417,13 @@ def read_best_worst_occasions(
     occasion, alternative, row_marks = [], [], []
     for row_index, row_options in enumerate(option_rows):
         row_label = frame.index[row_index]
-        marked_indices = [
-            _find_chosen_index(
-                texts[row_index],
-                row_options,
-                columns.options,
-                f"in row {row_label}, column {name!r}",
-                is_by_position,
-            )
-            for name, texts in zip(marked_columns, marked_texts, strict=True)
-        ]
+        marked_indices = []
+        for name, texts in zip(marked_columns, marked_texts, strict=True):
+            text = texts[row_index]
+            position = _find_position(text, row_options, columns.options, is_by_position)
+            if position in (None, _UNANSWERED):
+                raise _build_answer_error(text, row_options, row_label, name)
+            marked_indices.append(position)
         if has_repeats(marked_indices):
             raise DataError(
                 f"{row_options[marked_indices[0]]!r} is both the best and the worst in row"

@@ -1,5 +1,6 @@
 """Reading rankings from lists and tables, and converting them to successive choices."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -24,10 +25,12 @@ from ..column_readers import (
     describe_columns,
     encode_column,
     get_column,
+    is_row_number,
     list_texts,
     read_counts,
 )
 from ..column_roles import (
+    BEST,
     COUNT,
     OPTION,
     RANK,
@@ -68,11 +71,15 @@ TIED = " = "
 _LISTED = (",", ";", "|", " ")
 _NAMES_OF_LISTS = ("ranking", "rankings", "rank", "ranks", "ranked", "order", "rankorder", "rang")
 _RANKING = re.compile(r"[^<>=]*[^<>=\s-]\s*(?:[>=][^<>=]*[^<>=\s-]\s*)+")
+_COUNT = COUNT.but(
+    vague="votes vote ballots voters nvoters numvoters numberofvoters nvotes numvotes numberofvotes"
+    " votecount nballots numballots number"
+)
 _GROUP = TASK.but(
     vague=f"{TASK.vague} race raceid event eventid ranker list vote voteid ballot ballotid"
-    " rankingid"
+    " rankingid tournament tournamentid heat heatid"
 )
-_STEMS = {
+RANK_STEMS = {
     *RANK.sure,
     "choice",
     "pref",
@@ -98,6 +105,9 @@ _NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
 # columns of one question in surveys, such as toppings[1] or Rank the toppings [Ham]
 _BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 _ENDINGS = ("", "choice", "place", "rank", "preference", "wahl", "choix")
+_TIED_PLACE = re.compile(r"[t=](\d{1,9})|(\d{1,9})=")  # such as T2 and 2= in sports
+_UNFINISHED = "dnf dsq dq cut mc wd ret".split()  # these share the last place
+_LAST = 10**9
 _MAX_COLUMNS = 60  # columns that are searched for ranks
 
 
@@ -132,7 +142,11 @@ def find_ranking_columns(
     respondent_column, count_column = find_named_columns(
         name_by_simplified, named_columns, (RESPONDENT, COUNT)
     )
-    other_columns = [name for name in all_columns if name not in (respondent_column, count_column)]
+    count_columns = _COUNT.find_possible_columns(name_by_simplified, (respondent_column,))
+    if count_column is None:
+        count_column = next(filter(partial(_can_be_count, frame), count_columns), None)
+    role_columns = (respondent_column, count_column, BEST.find_column(name_by_simplified))
+    other_columns = [name for name in all_columns if name not in role_columns]
     rank_columns = (
         name_by_simplified[n]
         for n in name_by_simplified
@@ -140,16 +154,19 @@ def find_ranking_columns(
     )
     rank_column = named_columns.get("rank") or next(rank_columns, None)
     option_column = named_columns.get("option") or OPTION.find_column(name_by_simplified)
+    ranking_column = _GROUP.find_column(
+        name_by_simplified, (rank_column, option_column, respondent_column)
+    )
+    if rank_column is not None and option_column is None and ranking_column is not None:
+        option_column = _find_ranked_option(frame, rank_column, ranking_column)
     if rank_column is not None and option_column is not None:
-        ranking_column = _GROUP.find_column(
-            name_by_simplified, (rank_column, option_column, respondent_column)
-        )
         return RankingColumns(
             LONG, (option_column, rank_column), respondent_column, ranking_column, count_column
         )
     if columns := _match_rank_columns(frame, other_columns):
         return RankingColumns(RANKS, tuple(columns), respondent_column, None, count_column)
-    if columns := _match_option_columns(frame, other_columns, accepts_empty=unranked == WORSE):
+    columns, doubtful_columns = find_rank_block(frame, other_columns, unranked == WORSE)
+    if columns and not doubtful_columns:
         return RankingColumns(OPTIONS, tuple(columns), respondent_column, None, count_column)
     text_columns = [
         name for name in other_columns if _find_text_separator(name, get_column(frame, name))
@@ -157,6 +174,28 @@ def find_ranking_columns(
     if len(text_columns) == 1:
         return RankingColumns(TEXT, (text_columns[0],), respondent_column, None, count_column)
     return None
+
+
+def _can_be_count(frame: "pd.DataFrame", name: str) -> bool:
+    """Return whether a column contains numbers that do not number the rows."""
+    return has_numbers(frame[name]) and not is_row_number(frame[name])
+
+
+def _find_ranked_option(frame: "pd.DataFrame", rank: str, group: str) -> str | None:
+    """Return the only column of texts that occur once in a ranking and in several rankings."""
+    if _find_text_separator(rank, frame[rank]):
+        return None
+    option_columns = [
+        name
+        for name in column_names(frame)
+        if name not in (rank, group)
+        and not has_numbers(frame[name])
+        and not frame[name].is_unique
+        and not frame.duplicated([group, name]).any()
+    ]
+    if len(option_columns) != 1:
+        return None
+    return option_columns[0]
 
 
 def _find_text_separator(column_name: str, column: Any) -> str:
@@ -247,7 +286,9 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
             simplified_name = simplify_name(bracket_match[2])
         columns_by_question.setdefault(question, {})[simplified_name] = column_name
         number_match = _NUMBERED.fullmatch(simplified_name)
-        if number_match and (number_match[1] in _STEMS or (bracket_match and not number_match[1])):
+        if number_match and (
+            number_match[1] in RANK_STEMS or (bracket_match and not number_match[1])
+        ):
             numbered_columns = columns_by_stem.setdefault((question, number_match[1]), [])
             if int(number_match[2]) == len(numbered_columns) + 1:
                 numbered_columns.append(column_name)
@@ -285,10 +326,13 @@ def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
     )
 
 
-def _match_option_columns(
-    frame: "pd.DataFrame", columns: list[str], accepts_empty: bool
-) -> list[str]:
-    """Return the longest run of columns whose rows contain the ranks 1, 2, ..."""
+def find_rank_block(
+    frame: "pd.DataFrame", columns: list[str], accepts_empty: bool = False
+) -> tuple[list[str], list[str]]:
+    """Return the longest run of columns whose rows contain the ranks 1, 2, ...
+
+    Also return other columns of such numbers if the run may be due to chance.
+    """
 
     empty_columns = {name for name in columns if frame[name].isna().to_numpy().all()}
     numeric_columns = {name for name in columns if has_numbers(frame[name])}
@@ -298,16 +342,46 @@ def _match_option_columns(
     rank_columns |= {name for name in columns if _contains_ordinals(frame[name])}
     columns = [name for name in columns if name in rank_columns][:_MAX_COLUMNS]
     if len(columns) < 3 or not len(frame):
-        return []
+        return [], []
     ranks = np.nan_to_num(_parse_ranks(frame[columns]).to_numpy(float))
     for width in range(len(columns), 2, -1):
         for start in range(len(columns) - width + 1):
             rank_block = ranks[:, start : start + width]
             if rank_block.max() > width or rank_block.min() < 0:
                 continue
-            if is_ranking(rank_block).mean() > 0.5 or is_ranking(rank_block, True).all():
-                return columns[start : start + width]
-    return []
+            is_strict = is_ranking(rank_block)
+            if (
+                is_strict.mean() > 0.5
+                or is_ranking(rank_block, True).all()
+                or _are_mean_ranks(rank_block)
+            ):
+                is_low = (ranks <= rank_block.max()).all(axis=0)
+                is_low[start : start + width] = False
+                others = []
+                if _may_be_chance(is_strict):
+                    others = [name for name, low in zip(columns, is_low, strict=True) if low]
+                return columns[start : start + width], others
+    return [], []
+
+
+def _are_mean_ranks(ranks: np.ndarray) -> bool:
+    """Return whether all rows are rankings where ties have the mean of their ranks."""
+    n_options = ranks.shape[1]
+    if (ranks.sum(axis=1) != n_options * (n_options + 1) / 2).any():
+        return False
+    is_lower = ranks[:, :, None] > ranks[:, None, :]
+    is_equal = ranks[:, :, None] == ranks[:, None, :]
+    return bool((is_lower.sum(axis=2) + (is_equal.sum(axis=2) + 1) / 2 == ranks).all())
+
+
+def _may_be_chance(is_ranking: np.ndarray) -> bool:
+    """Return whether this number of rankings is to be expected among ratings from 1 to 3."""
+    n_rows, n_rankings = len(is_ranking), int(is_ranking.sum())
+    return math.comb(n_rows, n_rankings) * _CHANCE**n_rankings > _MAX_CHANCE
+
+
+_CHANCE = 6 / 27  # probability that three ratings from 1 to 3 all differ
+_MAX_CHANCE = 1e-3
 
 
 def _contains_ordinals(column: Any) -> bool:
@@ -535,13 +609,17 @@ def _parse_rank(cell: Any) -> Any:
     if not isinstance(cell, str):
         return cell
     plain_text = simplify_name(cell)
+    if plain_text in _UNFINISHED:
+        return _LAST
+    if place := _TIED_PLACE.fullmatch(plain_text):
+        return int(place[1] or place[2])
     for ending in filter(plain_text.endswith, _ENDINGS):
         word = plain_text.removesuffix(ending)
         for ordinals in _ORDINALS:
             if word in ordinals:
                 return ordinals.index(word) + 1
         stem = word.rstrip("0123456789")
-        if 0 < len(word) - len(stem) < 4 and stem in ("", *_STEMS):
+        if 0 < len(word) - len(stem) < 4 and stem in ("", *RANK_STEMS):
             return int(word.removeprefix(stem))
     return cell
 
@@ -617,7 +695,7 @@ def _read_long_rankings(
         ranking_keys, return_index=True, return_inverse=True
     )
     rank_values = check_numbers(
-        frame[rank_column].to_numpy(object),
+        _parse_ranks(frame[[rank_column]]).to_numpy(object),
         lambda n: f"in row {frame.index[n]}, column {rank_column!r}",
         "rank",
     )

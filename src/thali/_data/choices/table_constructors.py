@@ -256,8 +256,8 @@ def from_best_worst(
     columns = marked_columns = None
     if options is None:
         marked_columns = find_long_columns(frame, named_columns)
-    if options is None and best is None and worst is None:
-        columns = find_best_columns(frame, named_columns)
+    if options is None and worst is None:
+        columns = next(iter(find_best_columns(frame, named_columns)), None)
     if columns is None and marked_columns is not None:
         frame, columns = widen_table(frame, marked_columns)
     if columns is None:

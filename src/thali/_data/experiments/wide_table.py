@@ -16,6 +16,7 @@ from ..column_roles import (
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
+    STEMS,
     TASK_OF_RESPONDENT,
     column_names,
     find_named_columns,
@@ -60,6 +61,11 @@ class WideTasks(NamedTuple):
         column_groups = (self.available, *self.attributes.values())
         described_columns = (name for columns in column_groups for name in columns.values())
         return {self.respondent, self.task, self.chosen, self.none, *described_columns}
+
+    @property
+    def has_only_options(self) -> bool:
+        """Whether the only attribute is the name of an option, as in option_1 and option_2."""
+        return {*map(simplify_name, self.attributes)} <= STEMS and len(self.attributes) == 1
 
     def __str__(self) -> str:
         description = (

@@ -39,6 +39,9 @@ COUNT_NAMES = (
     "chose{0}",
     "{0}chosen",
     "n{0}{1}",
+    "n{0}",
+    "votes{0}",
+    "{0}votes",
     "w{0}{1}",
     "x{0}{1}",
     "wins{0}{1}",
@@ -110,10 +113,15 @@ class PairColumns(NamedTuple):
         return any(simplify_name(name) in WEIGHTS for name in self.times)
 
 
-def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -> list[PairColumns]:
+def list_readings(
+    names: list[str],
+    used_columns: Collection[str | None] = (),
+    text_columns: Collection[str] = (),
+) -> list[PairColumns]:
     """List every possible assignment of columns to options and counts.
 
-    Readings with counts for both sides exclude others. `used_columns` have another role.
+    Readings with counts for both sides exclude others. `used_columns` have another role,
+    `text_columns` contain texts.
     """
     name_by_simplified = map_plain_names(names)
 
@@ -161,7 +169,7 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
     count_columns = count_columns or [()]
     name_pairs = [*CHOSEN_REJECTED]
     if not any(are_columns(*name_pair) for name_pair in name_pairs):
-        name_pairs = _list_worded_pairs(name_by_simplified)
+        name_pairs = _list_worded_pairs(name_by_simplified, text_columns)
     return [
         PairColumns(
             (name_by_simplified[chosen], name_by_simplified[rejected]),
@@ -179,17 +187,26 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
 
 # What may follow "winner" and "loser" in the names of options, the most probable first.
 _SECOND_WORDS = ("name", "text", "model", "option", "item", "team", "title", "id", "teamid")
+_WITH_SECOND_WORD = (*CHOSEN_REJECTED[:-1], ("w", "l"), ("winning", "losing"), ("pos", "neg"))
 
 
-def _list_worded_pairs(name_by_simplified: Collection[str]) -> list[tuple[str, str]]:
+def _list_worded_pairs(
+    name_by_simplified: dict[str, str], text_columns: Collection[str]
+) -> list[tuple[str, str]]:
     """Return the first pair of names such as winnername and losername, or wteamid and lteamid."""
-    word_pairs = [*CHOSEN_REJECTED[:-1], ("w", "l")]
-    for second_word in _SECOND_WORDS:
-        for chosen, rejected in word_pairs:
-            names = chosen + second_word, rejected + second_word
-            if all(name in name_by_simplified for name in names):
-                return [names]
-    return []
+    # scores and ages are numbers, so that an unusual second word requires texts
+    pair_by_word = {
+        second_word: (name, rejected + second_word)
+        for chosen, rejected in _WITH_SECOND_WORD
+        for name in name_by_simplified
+        if rejected + (second_word := name.removeprefix(chosen)) in name_by_simplified
+        and second_word not in ("", name, "tie")
+    }
+    text_words = [
+        word for word, names in pair_by_word.items() if name_by_simplified[names[0]] in text_columns
+    ]
+    words = [word for word in (*_SECOND_WORDS, *text_words) if word in pair_by_word]
+    return [pair_by_word[word] for word in words[:1]]
 
 
 def _list_count_columns(side_columns: SideColumns) -> list[tuple[str, str]]:

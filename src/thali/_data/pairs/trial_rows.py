@@ -29,6 +29,7 @@ from ..column_roles import (
     COUNT,
     GAMES,
     GOALS,
+    LOCAL_SIDES,
     MORE_SIDES,
     ODD,
     RESPONDENT,
@@ -43,6 +44,7 @@ from ..column_roles import (
     find_column_pairs,
     find_no_answers,
     has_numbers,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
@@ -70,6 +72,9 @@ _GAME = {
     "loss": SECOND,
 }
 _TIED_GAME = ("d", "x")
+_TIED_VERDICT = "[[C]]"  # beside [[A]] and [[B]], as MT-Bench writes them
+_COMPARISON = re.compile(r"([^<>=]+)([<>=])\2*([^<>=]+)")  # such as a>>b
+_NAME_PART = re.compile(r"[^\W\d_]+|\d+")
 _SIDE_PATTERNS = (
     *(f"{stem}{{}}" for stem in sorted(STEMS)),
     "arrow{}",
@@ -165,13 +170,15 @@ def _recognise_outcomes(
     if is_game:
         tie_words = (*TIE_WORDS, *_TIED_GAME)
     tie_texts = {
-        text for text in texts if simplify_name(text) in tie_words and text not in option_labels
+        text
+        for text in texts
+        if (simplify_name(text) in tie_words or text == _TIED_VERDICT) and text not in option_labels
     }
     has_unclear_texts = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
         is_number(text) or len(text) == 1 for text in texts if text not in tie_texts
     )
-    sides_by_text = None
-    if not has_unclear_texts:
+    sides_by_text = _map_flags(texts, chosen_column, option_columns)
+    if sides_by_text is None and not has_unclear_texts:
         sides_by_text = _map_sides(texts, tie_texts, option_columns, is_game)
     label_outcomes = _decode_labels(codes, texts, tie_texts, option_cells)
     is_answered = np.array([*(bool(text) for text in texts), False])[codes]
@@ -264,13 +271,63 @@ def _map_sides(
     answer_texts = [text for text in texts if text and text not in tie_texts]
     if not answer_texts:
         return None
-    if outcome_by_number := _map_numbers(set(answer_texts), is_game, bool(tie_texts)):
-        return outcome_by_number | dict.fromkeys(tie_texts, TIE)
-    outcome_by_word = _map_side_words(option_columns, is_game)
+    outcome_by_word = _map_name_words(option_columns)
     if not all(simplify_name(text) in outcome_by_word for text in answer_texts):
+        if outcome_by_number := _map_numbers(set(answer_texts), is_game, bool(tie_texts)):
+            return outcome_by_number | dict.fromkeys(tie_texts, TIE)
+        outcome_by_word = _map_side_words(option_columns, is_game)
+    outcomes = {text: _read_side(simplify_name(text), outcome_by_word) for text in answer_texts}
+    if None in outcomes.values():
         return None
-    return {text: outcome_by_word[simplify_name(text)] for text in answer_texts} | dict.fromkeys(
-        tie_texts, TIE
+    return outcomes | dict.fromkeys(tie_texts, TIE)
+
+
+def _map_flags(
+    texts: list[str], chosen_column: str, option_columns: tuple[str, str]
+) -> dict[str, float] | None:
+    """Return the outcome of yes and no in a column such as left_chosen; None for others."""
+    outcome_by_word = _map_name_words(option_columns)
+    name_words = list_name_words(chosen_column)
+    sides = {outcome_by_word[word] for word in name_words if word in outcome_by_word}
+    answer_texts = [text for text in texts if text]
+    if len(sides) != 1 or not {*map(str.casefold, answer_texts)} <= {*_FLAGS}:
+        return None
+    (side,) = sides
+    return {text: side * _FLAGS[text.casefold()] for text in answer_texts}
+
+
+_FLAGS = {"1": 1.0, "true": 1.0, "yes": 1.0, "0": -1.0, "false": -1.0, "no": -1.0}
+_FLAG_WORDS = {"win", "wins", "won", "chosen", "chose", "picked", "preferred", "selected"}
+
+
+def _read_side(word: str, outcome_by_word: Mapping[str, float]) -> Any:
+    """Return the outcome of a word for a side, or of a text such as "a>>b"; None for others."""
+    comparison = _COMPARISON.fullmatch(word)
+    if comparison is None:
+        return outcome_by_word.get(word)
+    first, sign, second = comparison.groups()
+    if outcome_by_word.get(first) != -outcome_by_word.get(second, np.nan):
+        return None
+    if sign == "=":
+        return TIE
+    return outcome_by_word[first] * (1 - 2 * (sign == "<"))
+
+
+def _map_name_words(option_columns: tuple[str, str]) -> dict[str, float]:
+    """Return the outcome of words that end or begin one column name only, "a" of "model_a"."""
+    words_by_column = []
+    for column in option_columns:
+        parts = _NAME_PART.findall(column)
+        words_by_column.append(
+            {
+                simplify_name("".join(words))
+                for k in range(len(parts))
+                for words in (parts[k:], parts[: k + 1])
+            }
+        )
+    first_words, second_words = words_by_column
+    return dict.fromkeys(first_words - second_words, FIRST) | dict.fromkeys(
+        second_words - first_words, SECOND
     )
 
 
@@ -285,17 +342,13 @@ def _map_side_words(option_columns: tuple[str, str], is_game: bool) -> dict[str,
             }
     if is_game:
         outcome_by_word |= _GAME
-    outcome_by_word |= {
-        simplify_name(option_columns[0]): FIRST,
-        simplify_name(option_columns[1]): SECOND,
-    }
-    return outcome_by_word
+    return outcome_by_word | _map_name_words(option_columns)
 
 
 def _map_numbers(texts: set[str], is_game: bool, has_ties: bool) -> dict[str, float] | None:
     """Return the outcome of the numbers 1/2, 1/0/-1 or 1/0; None for other texts."""
-    if texts <= {"1", "2"}:
-        return {"1": FIRST, "2": SECOND}
+    if texts <= {"1", "2", "1.5", "X", "x"} and texts & {"1", "2"}:
+        return {"1": FIRST, "2": SECOND} | dict.fromkeys(("1.5", "X", "x"), TIE)
     if texts <= {"1", "0", "-1"} and "-1" in texts:
         return {"1": FIRST, "0": TIE, "-1": SECOND}
     if texts <= {"1", "0"} and (is_game or has_ties):
@@ -430,6 +483,7 @@ def find_trial_columns(
     }
     try:
         verdict_columns = _find_verdict_columns(
+            frame,
             name_by_simplified,
             first_column,
             second_column,
@@ -439,10 +493,9 @@ def find_trial_columns(
             all_columns,
         )
     except DataError:
-        verdict_column = _find_verdict_cells(frame, first_column, second_column, used_columns)
-        if verdict_column is None:
+        verdict_columns = _list_verdict_cells(frame, (first_column, second_column), used_columns)
+        if len(verdict_columns) != 1:
             raise
-        verdict_columns = (verdict_column,)
     used_columns |= set(verdict_columns)
     respondent_column = named_columns.get("respondent") or next(
         filter(
@@ -478,9 +531,16 @@ def _find_options(
         pair
         for pair in find_side_columns(columns)
         if not used_columns & set(pair.columns)
-        and (pair.stem in STEMS or _have_shared_texts(frame, pair))
+        and (_is_option_stem(pair) or _have_shared_labels(frame, pair))
         and (pair.side[0] in GAMES or not is_game)
     ]
+    verdict_column = named_columns.get("chosen") or CHOSEN_OF_TWO.find_column(
+        map_plain_names(columns)
+    )
+    if not (possible_sides or is_game or first_column or second_column or verdict_column is None):
+        option_columns = _list_option_cells(frame, verdict_column)
+        if len(option_columns) == 2:
+            return option_columns[0], option_columns[1], False
     for role, given_column in (("first", first_column), ("second", second_column)):
         if not possible_sides or first_column is not None or second_column is not None:
             if given_column is None:
@@ -491,8 +551,29 @@ def _find_options(
                     Argument(role),
                     ".",
                 )
-    possible_sides.sort(key=lambda pair: pair.stem not in STEMS)
+    possible_sides.sort(
+        key=lambda pair: (pair.stem not in STEMS, has_numbers(frame[pair.columns[0]]))
+    )
     return (*possible_sides[0].columns, possible_sides[0].side[0] in GAMES)
+
+
+def _list_option_cells(frame: "pd.DataFrame", verdict_column: str) -> list[str]:
+    """List the columns of texts of which one is the chosen label in every row without a tie."""
+    texts = {
+        name: frame[name].head(_CHECKED_ROWS).map(format_label)
+        for name in column_names(frame)
+        if not has_numbers(frame[name])
+    }
+    chosen_texts = texts.pop(verdict_column, None)
+    if chosen_texts is None:
+        return []
+    is_chosen = {name: labels == chosen_texts for name, labels in texts.items()}
+    option_columns = [name for name, is_equal in is_chosen.items() if is_equal.any()]
+    n_chosen = sum(is_chosen[name].astype(int) for name in option_columns)
+    is_tied = chosen_texts.map(simplify_name).isin(TIE_WORDS)
+    if not option_columns or not ((n_chosen == 1) | is_tied).all():
+        return []
+    return option_columns
 
 
 class MissingColumn(NamedTuple):
@@ -525,18 +606,22 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     except DataError:
         if verdict_column is None:
             return None
-        return _describe_missing_option(frame, name_by_simplified, verdict_column, game)
+        return _describe_missing_option(name_by_simplified, verdict_column, game)
     if has_home_side != game or verdict_column is not None:
         return None
+    columns_text = ""
+    if candidates := _list_verdict_cells(frame, (first_column, second_column), set()):
+        columns_text = f" ({list_names(list(map(repr, candidates)))}?)"
     return MissingColumn(
-        f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}",
+        f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}"
+        f"{columns_text}",
         "chosen",
         3,
     )
 
 
 def _describe_missing_option(
-    frame: "pd.DataFrame", name_by_simplified: dict[str, str], verdict_column: str, is_game: bool
+    name_by_simplified: dict[str, str], verdict_column: str, is_game: bool
 ) -> MissingColumn | None:
     """Describe the missing column of options; None if nothing suggests one."""
     for first_mark, second_mark in (*SIDES, *MORE_SIDES):
@@ -564,29 +649,7 @@ def _describe_missing_option(
                         return MissingColumn(
                             f"a column {missing_name!r} to match {present_column!r}", role, 3
                         )
-    verdict_texts = _list_texts(frame, verdict_column)
-    option_columns = [
-        name
-        for name in name_by_simplified.values()
-        if name != verdict_column and verdict_texts & _list_texts(frame, name)
-    ]
-    if is_game or len(option_columns) != 2:
-        return None
-    return MissingColumn(
-        f"a column that is clearly the first option ({option_columns[0]!r} or"
-        f" {option_columns[1]!r}?)",
-        "first",
-        3,
-    )
-
-
-def _list_texts(frame: "pd.DataFrame", column_name: str) -> set[str]:
-    """Return the distinct cells of a text column; none for numbers."""
-
-    column = frame[column_name]
-    if has_numbers(column):
-        return set()
-    return set(map(str, column.dropna().unique()))
+    return None
 
 
 def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
@@ -605,16 +668,23 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     )
 
 
-def _have_shared_texts(frame: "pd.DataFrame", side_columns: SideColumns) -> bool:
-    """Return whether two text columns have some values in common."""
+def _is_option_stem(side_columns: SideColumns) -> bool:
+    """Return whether two columns are named for options."""
+    return side_columns.stem in STEMS and side_columns.side not in LOCAL_SIDES
 
+
+def _have_shared_labels(frame: "pd.DataFrame", side_columns: SideColumns) -> bool:
+    """Return whether two columns of texts or identifiers have some values in common."""
     first_cells, second_cells = (frame[name] for name in side_columns.columns)
-    if any(has_numbers(values) for values in (first_cells, second_cells)):
+    if not side_columns.stem.endswith("id") and any(
+        has_numbers(values) for values in (first_cells, second_cells)
+    ):
         return False
     return bool(set(first_cells.dropna().unique()) & set(second_cells.dropna().unique()))
 
 
 def _find_verdict_columns(
+    frame: "pd.DataFrame",
     name_by_simplified: dict[str, str],
     first_column: str,
     second_column: str,
@@ -629,12 +699,24 @@ def _find_verdict_columns(
     roles = (CHOSEN_OF_TWO, RESULT)
     if is_game:
         roles = (RESULT, CHOSEN_OF_TWO)
+    goal_columns = [
+        pair.columns
+        for pair in find_side_columns(all_columns)
+        if pair.stem.removeprefix("team") in GOALS.synonyms and not used_columns & set(pair.columns)
+    ]
     for role in roles:
-        if (column := role.find_column(name_by_simplified, used_columns)) is not None:
+        column = role.find_column(name_by_simplified, used_columns)
+        if column is not None and not (goal_columns and _is_margin(frame[column])):
             return (column,)
-    for pair in find_side_columns(all_columns):
-        if pair.stem in GOALS.synonyms and not used_columns & set(pair.columns):
-            return pair.columns
+    if goal_columns:
+        return goal_columns[0]
+    for name in all_columns:
+        # pandas renames the second column of a name
+        if simplify_name(name) in GOALS.synonyms and f"{name}.1" in all_columns:
+            columns = name, f"{name}.1"
+            if all_columns.index(second_column) < all_columns.index(first_column):
+                columns = columns[::-1]
+            return columns
     for columns in find_column_pairs(name_by_simplified, SHORT_GOALS):
         if is_game and not used_columns & set(columns):
             return columns
@@ -646,13 +728,19 @@ def _find_verdict_columns(
     )
 
 
+def _is_margin(column: "pd.Series") -> bool:
+    """Return whether a column contains numbers that are no code of the outcome."""
+    return has_numbers(column) and not column.dropna().isin(_OUTCOME_CODES).all()
+
+
+_OUTCOME_CODES = (-1, 0, 0.5, 1, 1.5, 2, 3)
 _CHECKED_ROWS = 2_000  # rows whose cells show the column of the chosen option
 
 
-def _find_verdict_cells(
-    frame: "pd.DataFrame", first_column: str, second_column: str, used_columns: set[str]
-) -> str | None:
-    """Return the only column with one of the row's options; None for sets and triplets."""
+def _list_verdict_cells(
+    frame: "pd.DataFrame", option_columns: tuple[str, str], used_columns: set[str]
+) -> tuple[str, ...]:
+    """List the columns that contain options or sides of the row; none for sets and triplets."""
     name_by_simplified = map_plain_names(column_names(frame))
     other_answers = [
         name
@@ -660,22 +748,33 @@ def _find_verdict_cells(
         for name in role.find_certain_columns(name_by_simplified)
     ]
     if other_answers:
-        return None
+        return ()
     rows = frame.iloc[:_CHECKED_ROWS]
-    first, second = (rows[name].map(format_label) for name in (first_column, second_column))
+    first, second = (rows[name].map(format_label) for name in option_columns)
     options = {*first, *second}
     verdict_columns = []
     for name in column_names(frame):
-        if name in used_columns or rows[name].dtype.kind in "bfcmM":
+        if name in {*option_columns, *used_columns} or rows[name].dtype.kind in "fcmM":
             continue
         labels = rows[name].map(format_label)
-        if ((labels == first) | (labels == second)).all() and labels.nunique() > 1:
+        is_option = ((labels == first) | (labels == second)).all() and labels.nunique() > 1
+        if is_option or _contains_sides(name, labels, option_columns):
             verdict_columns.append(name)
         elif labels.isin(options).all():
-            return None
-    if len(verdict_columns) != 1:
-        return None
-    return verdict_columns[0]
+            return ()
+    return tuple(verdict_columns)
+
+
+def _contains_sides(name: str, labels: "pd.Series", option_columns: tuple[str, str]) -> bool:
+    """Return whether cells are words for both sides or for a tie, or mark a named side."""
+    texts = [*labels.unique()]
+    tie_texts = {text for text in texts if simplify_name(text) in TIE_WORDS}
+    sides_by_text = None
+    if not _FLAG_WORDS.isdisjoint(list_name_words(name)):
+        sides_by_text = _map_flags(texts, name, option_columns)
+    if sides_by_text is None and not any(map(is_number, texts)):
+        sides_by_text = _map_sides(texts, tie_texts, option_columns, False)
+    return sides_by_text is not None and {FIRST, SECOND} <= {*map(sides_by_text.get, texts)}
 
 
 def _may_be_respondent(frame: "pd.DataFrame", column: str) -> bool:

@@ -4,7 +4,7 @@ A row is a respondent, or a pattern of answers with its count.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,6 +55,9 @@ _SEPARATORS = (
 _WEAK_SEPARATORS = (r"\s+-\s+", r"\s*\|\s*", r"-", r"__", r"_", r"\.")
 _TWO_DIGITS = re.compile(r"([^\W\d]*)[_.]?(\d)[_.,]?(\d)")
 _TWO_NUMBERS = re.compile(r"([^\W\d]*)[_.]?(\d+)[_.,](\d+)")
+_STEM_TWICE = re.compile(r"(([^\W\d]+)\d+)[_.]?(\2\d+)")  # i1i2 of Thurstonian models
+_DESIGN = re.compile(r".*-\d+-\d+")  # columns of the Conjoint Survey Design Tool
+_UNNAMED = ("", "v", "x", "q", "var")  # stems of column names without a meaning
 _NUMBERED = re.compile(r"([^\d]*?)[_. ]?(\d{1,9})")
 # a column with this number of different cells contains no answers
 MAX_DIFFERENT = 1_000
@@ -99,16 +102,15 @@ def find_wide_columns(
     for order_source, pairs_of_columns in (
         ("named", match_pair_names(other_columns)),
         ("named", _match_two_numbers(other_columns)),
+        ("named", _match_repeated_stems(other_columns)),
         ("numbered", _match_running_numbers(other_columns)),
     ):
         can_be_answers = [
             _can_be_answers(texts_by_column[name], pair) for name, pair in pairs_of_columns.items()
         ]
-        are_answers = (
-            any(can_be_answers)
-            if pairs_of_columns and order_source == "named"
-            else all(can_be_answers)
-        )
+        are_answers = all(can_be_answers)
+        if order_source == "named":
+            are_answers = 2 * sum(can_be_answers) >= len(can_be_answers)
         if pairs_of_columns and are_answers:
             return WideColumns(pairs_of_columns, order_source, respondent_column, count_column)
     if pairs_by_column := _match_answers(other_columns, texts_by_column):
@@ -191,9 +193,20 @@ def _match_two_numbers(columns: list[str]) -> dict[str, Pair]:
     return {}
 
 
+def _match_repeated_stems(columns: list[str]) -> dict[str, Pair]:
+    """Return the pair of each column named such as i1i2, if there are three or more."""
+    matches = filter(None, map(_STEM_TWICE.fullmatch, columns))
+    pair_by_column = {pair_match[0]: (pair_match[1], pair_match[3]) for pair_match in matches}
+    if len(pair_by_column) < 3 or any(first == second for first, second in pair_by_column.values()):
+        return {}
+    return pair_by_column
+
+
 def _group_numbered(columns: list[str]) -> dict[str, list[str]]:
     """Group columns V1, V2, ... by the text before the number."""
     columns_by_stem: dict[str, list[str]] = {}
+    if any(map(_DESIGN.fullmatch, columns)):
+        return {}
     for column in columns:
         if number_match := _NUMBERED.fullmatch(column):
             numbered_columns = columns_by_stem.setdefault(number_match[1], [])
@@ -278,6 +291,16 @@ _CODES: tuple[dict[str, float], ...] = (
 )
 _NO_LABELS = (*TIE_WORDS, *UNKNOWN_WORDS)
 _NAMES = {FIRST: "the first", SECOND: "the second", TIE: "a tie"}
+
+
+def refuse_unclear_codes(frame: "pd.DataFrame", columns: WideColumns) -> None:
+    """Raise DataError for respondents with 1 and 2 in V1, V2, ..., as in other questions."""
+    stem = simplify_name(next(iter(columns.pairs))).removesuffix("1")
+    if columns.order != "numbered" or columns.count is not None or stem not in _UNNAMED:
+        return
+    cells = {format_label(cell) for name in columns.pairs for cell in frame[name].unique()} - {""}
+    if cells == {"1", "2"}:
+        raise _build_unclear_error(cells)
 
 
 def read_wide_outcomes(
@@ -453,14 +476,21 @@ def _recognise_code(
             return code, "; ".join(
                 f"{text} for {_NAMES[value]}" for text, value in code.items() if text in texts_found
             )
+    if {*pair_by_column} == {*map("".join, pair_by_column.values())} and answer_texts <= {"0", "1"}:
+        return {"1": FIRST, "0": SECOND}, "1 for the first; 0 for the second"
     if answer_texts <= {"0", "1"}:
-        raise DataError(
-            f"The pair columns contain only {' and '.join(sorted(answer_texts)) or 'ties'}, so it"
-            " is unclear which option was chosen; define the values with ",
-            Argument("coding"),
-            ".",
-        )
+        raise _build_unclear_error(answer_texts)
     return None, "the chosen label"
+
+
+def _build_unclear_error(texts: Collection[str]) -> DataError:
+    """Build the error for codes that do not show which option was chosen."""
+    return DataError(
+        f"The pair columns contain only {' and '.join(sorted(texts)) or 'ties'}, so it"
+        " is unclear which option was chosen; define the values with ",
+        Argument("coding"),
+        ".",
+    )
 
 
 def _describe_wide_columns(columns: WideColumns, code_description: str) -> str:

@@ -1,27 +1,35 @@
 """Layouts of choices: long table, rankings, best-worst, best of a set."""
 
+from dataclasses import replace
 from typing import Any
 
 from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
+    BestWorstColumns,
+    expand_lists,
     find_best_columns,
     find_best_worst_columns,
     find_column_series,
     find_long_columns,
+    list_best_worst_pairs,
 )
 from thali._data.choices.long_and_wide_tables import LONG_ROLES, find_columns, is_long_table
 from thali._data.choices.rankings import (
     LONG,
     OPTIONS,
+    RANKS,
     RankingColumns,
     describe_layout,
+    find_rank_block,
     find_ranking_columns,
 )
 from thali._data.column_guesses import ColumnsRead
 from thali._data.column_roles import (
     ALTERNATIVE,
+    ANCHOR,
     BEST,
     CHOSEN,
+    CHOSEN_OF_TWO,
     COUNT,
     ODD,
     OPTION,
@@ -36,7 +44,8 @@ from thali._data.column_roles import (
 )
 from thali._data.experiments.wide_table import find_wide_tasks
 from thali._data.kinds import CHOICES
-from thali.errors import DataError
+from thali._labels import shorten
+from thali.errors import Argument, DataError, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
@@ -194,6 +203,8 @@ def match_rankings(
         return None
     if ranking_columns.shape == OPTIONS and _has_other_answers(table, ranking_columns):
         return None
+    if ranking_columns.shape == RANKS and _are_sets(table, ranking_columns):
+        return None
     return Reading(
         CHOICES,
         _RANKINGS,
@@ -211,12 +222,21 @@ def _has_other_answers(table: RawTable, ranking_columns: RankingColumns) -> bool
     if (
         ODD.find_column(name_by_simplified)
         or (BEST.find_column(name_by_simplified) and WORST.find_column(name_by_simplified))
-        or find_best_columns(table.frame, {}) is not None
+        or find_best_columns(table.frame, {})
         or describes_products(table, {})
     ):
         return True
     task_columns = find_wide_tasks(table.frame, {})
     return task_columns is not None and not task_columns.used.isdisjoint(ranking_columns.columns)
+
+
+def _are_sets(table: RawTable, ranking_columns: RankingColumns) -> bool:
+    """Return whether columns called choice1, choice2, ... are sets, or chosen from sets."""
+    readings = find_best_columns(table.frame, {})
+    answers = {columns.best for columns in readings}
+    return {*ranking_columns.columns} <= answers or any(
+        ranking_columns.columns == columns.options for columns in readings
+    )
 
 
 def _read_ranking_roles(ranking_columns: RankingColumns) -> ColumnsRead:
@@ -238,6 +258,13 @@ def find_rankings_lack(table: RawTable) -> Lack | None:
     rank_column = RANK.find_column(name_by_simplified)
     if rank_column is not None and option_column is None:
         return Lack(f"a column of options to match {rank_column!r}", "option", 2)
+    ranks, other_columns = find_rank_block(table.frame, table.names)
+    if other_columns:
+        return Lack(
+            f"ranks in {shorten(other_columns)}, whose numbers are like those in {shorten(ranks)}"
+            " (leave them out if only these are ranks)",
+            near=2,
+        )
     return None
 
 
@@ -288,6 +315,7 @@ def match_best_worst(
         wide_columns = find_best_worst_columns(table.frame, named_columns)
     except DataError:
         if best is None and worst is None:
+            _refuse_several_traits(table)
             return None
         return _build_best_worst_reading(
             _BEST_WORST, table, named_columns, weights, _BEST_WORST, None
@@ -300,6 +328,21 @@ def match_best_worst(
         str(wide_columns),
         _read_best_worst_roles(wide_columns, *wide_columns.options),
     )
+
+
+def _refuse_several_traits(table: RawTable) -> None:
+    """Raise DataError if the best and worst options of several traits are given."""
+    pairs = list_best_worst_pairs(table.names)
+    if len(pairs) > 1 and any(len(series) > 2 for series in find_column_series(table.names)):
+        best_columns, worst_columns = zip(*pairs, strict=True)
+        raise DataError(
+            f"Each of {shorten(best_columns)} may contain the best options, with the worst in"
+            f" {shorten(worst_columns)}; name one of each with ",
+            Argument("best"),
+            " and ",
+            Argument("worst"),
+            ".",
+        )
 
 
 def _build_best_worst_reading(
@@ -372,17 +415,23 @@ _BEST = "table of sets and the best of each"
 
 
 def match_best(
-    table: RawTable, respondent: str | None = None, count: str | None = None, weights: bool = False
+    table: RawTable,
+    chosen: str | None = None,
+    respondent: str | None = None,
+    count: str | None = None,
+    weights: bool = False,
 ) -> Reading | None:
     """Return a `Reading` of a table of offered options and the best; None for other tables."""
-    named_columns = {"respondent": respondent, "count": count}
-    best_columns = find_best_columns(table.frame, named_columns)
-    task_columns = find_wide_tasks(table.frame, {})
-    if best_columns is None or (
-        task_columns is not None and task_columns.chosen != best_columns.best
-    ):
+    named_columns = {"best": chosen, "respondent": respondent, "count": count}
+    task_columns = find_wide_tasks(table.frame, {"chosen": chosen})
+    table = replace(table, frame=expand_lists(table.frame))
+    readings = find_best_columns(table.frame, named_columns)
+    if not readings or (task_columns is not None and not task_columns.has_only_options):
         return None
-
+    anchor = ANCHOR.find_column(map_plain_names(table.names))
+    if len(readings) > 1 or anchor is not None:
+        raise DataError(_question_answers(readings, keep_given(anchor)))
+    best_columns = readings[0]
     roles = ColumnsRead(
         best_columns.options,
         (best_columns.best,),
@@ -392,16 +441,32 @@ def match_best(
     return _build_best_worst_reading(_BEST, table, named_columns, weights, str(best_columns), roles)
 
 
+def _question_answers(readings: list[BestWorstColumns], anchors: tuple[str, ...]) -> Message:
+    """Return a question if other columns contain options than those of the set and the chosen."""
+    best_column, *other_columns = [*(columns.best for columns in readings), *anchors]
+    return Message(
+        f"The columns {shorten([best_column, *other_columns])} contain options beside the set of"
+        f" each row ({shorten(readings[0].options)}). If only {best_column!r} is a choice, drop the"
+        " others with ",
+        Setting("without", other_columns),
+        "; if two are the best and the worst, name them with ",
+        Argument("best"),
+        " and ",
+        Argument("worst"),
+        ". Options that were picked as the most similar are not preferences.",
+    )
+
+
 BEST_TABLE = Shape(
     _BEST,
     CHOICES,
     match_best,
     expected="one set of at least three options per row, in the columns 'option1', 'option2',"
-    " 'option3', and 'best'",
-    roles=(RESPONDENT, COUNT),
+    " 'option3', and 'chosen' or 'best', which contains the chosen option or its position",
+    roles=(CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("weights",),
     main=("respondent",),
-    needs="no series of options with the best one",
+    needs="no series of options with the chosen one",
 )
 
 

@@ -316,7 +316,7 @@ def match_wide(
         str(wide_columns),
         table,
         convert,
-        sure=wide_columns.is_sure,
+        sure=wide_columns.is_sure and not wide_columns.has_only_options,
         extra_columns=(*wide_columns.used, settings.get("bought")),
     )
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from thali._data.choices.best_worst_tables import find_best_columns
 from thali._data.column_guesses import ColumnsRead, can_be_measure
 from thali._data.column_readers import check_columns, get_column, refuse_thousands
 from thali._data.column_roles import (
@@ -19,6 +20,7 @@ from thali._data.column_roles import (
     RESPONDENT,
     RESULT,
     SECOND,
+    has_numbers,
     simplify_name,
 )
 from thali._data.kinds import PAIRS, SIMILARITIES, TRIPLETS
@@ -40,10 +42,11 @@ from thali._data.pairs.wide_table import (
     find_wide_columns,
     match_pair_names,
     read_wide_outcomes,
+    refuse_unclear_codes,
 )
 from thali._data.similarities.similarity_tables import are_similarity_columns
 from thali._data.suspicious_data import find_percentages, warn_each
-from thali._labels import format_label, format_plural, shorten
+from thali._labels import format_label, format_plural, is_number, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting, prefix_errors
 
 from ..square_table import Square, describe_non_square
@@ -88,6 +91,12 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
         """Return the comparisons, and a sentence on how they were read."""
         if not weights:
             refuse_thousands(table.frame, *table.names)
+        if not weights and square.games is not None:
+            columns = ("first", "second", "wins")
+            data = PairedComparisons.from_frame(
+                square.games, *columns, losses="losses", ties="ties", labels=square.labels
+            )
+            return data, f"{_SQUARE_HOW}, a half for a draw: {data}"
         cells, diagonal_note = _clear_diagonal(square)
         data = PairedComparisons(cells, square.labels, weights=weights)
         warn_each(diagonal_note, find_percentages(data.wins, data.losses))
@@ -118,6 +127,8 @@ def _question_square(square: Square) -> Message | None:
 
 def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     """Return the square's cells with an empty diagonal, and a note if it was not empty."""
+    if square.numbers is not None and square.values.dtype == object and not square.has_counts:
+        return square.numbers, None
     # Labels and asymmetry must show that the cells are counts.
     if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
         return square.values, None
@@ -125,6 +136,8 @@ def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     k = next(k for k, cell in enumerate(diagonal_texts) if cell not in MISSING | {"0"})
     cleared_cells = square.values.copy()
     np.fill_diagonal(cleared_cells, 0)
+    if not is_number(diagonal_texts[k]):
+        return cleared_cells, None
     diagonal_label = format_label((square.labels or ())[k])
     return cleared_cells, (
         f"The diagonal ({diagonal_texts[k]} for {diagonal_label!r}) compares an option with"
@@ -227,7 +240,8 @@ def match_list(
         return _build_list_reading(table, readings, named_columns, weights)
     readings = []
     if table.named and chosen is None:
-        readings = list_readings(table.names, (count, losses, respondent))
+        text_columns = [name for name in table.names if not has_numbers(table.frame[name])]
+        readings = list_readings(table.names, (count, losses, respondent), text_columns)
     if covariates is not None:
         readings = [columns for columns in readings if columns.in_order and len(columns.times) == 2]
     has_two_counts = any(len(columns.times) == 2 for columns in readings)
@@ -468,6 +482,8 @@ def _match_sides(
     if has_anchor_name(anchor):
         return None
     other_kind, question = "", None
+    if anchor is not None and find_best_columns(table.frame, {"best": columns.get("chosen")}):
+        return None  # the third option of a set
     if anchor is not None:
         other_kind, question = TRIPLETS, question_anchor(anchor, option_columns)
     return Reading(
@@ -565,6 +581,8 @@ def match_wide(
 
     def convert() -> tuple[PairedComparisons, str]:
         """Return the comparisons, and a sentence on how they were read."""
+        if coding is None:
+            refuse_unclear_codes(table.frame, wide_columns)
         data, how = PairedComparisons._of_outcomes(
             read_wide_outcomes(table.frame, wide_columns, coding, None, weights)
         )
