@@ -60,7 +60,7 @@ def find_single_marked_column(
         name
         for name in column_names(frame)
         if name not in excluded_columns
-        and _mentions_choice(name)
+        and mentions_choice(name)
         and get_column(frame, name).iloc[:_FIRST_ROWS].nunique() <= 2
         and marks_one_row(get_column(frame, name), set_numbers)
     ]
@@ -75,7 +75,7 @@ _CHOICE_WORDS = {
 } - {"y", "response"}
 
 
-def _mentions_choice(name: str) -> bool:
+def mentions_choice(name: str) -> bool:
     """Return whether a word of a column's name means a choice, as in Chosen_Immigrant."""
     return not _CHOICE_WORDS.isdisjoint(list_name_words(name))
 
