@@ -115,6 +115,17 @@ def test_an_attribute_of_one_alternative(more):
     said(data.read_as, "'wait' 0 where")
 
 
+def test_zero_beside_a_design_is_asked_for(tmp_path):
+    design = tmp_path / "design.csv"
+    design.write_text("task,alternative,price\n1,1,5\n1,2,7\n1,3,9\n2,1,9\n2,2,5\n2,3,7\n")
+    answers = tmp_path / "answers.csv"
+    answers.write_text("id,choice1,choice2\n1,0,2\n2,1,0\n3,2,1\n")
+    with refused(DataError, "0 to 2", "from 1", "'none'"):
+        th.read(answers, design=design)
+    answers.write_text("id,choice1,choice2\n1,1,3\n2,2,1\n3,3,2\n")
+    assert th.read(answers, design=design).n_alternatives == 18
+
+
 LONG = """id,task,mode,chosen,time,wait,class
 1,1,car,1,30,,
 1,1,bus,0,40,5,

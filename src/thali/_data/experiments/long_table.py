@@ -487,9 +487,9 @@ def _list_lacked_attributes(
         return []
     described_names = _list_varying_columns(frame, attribute_names, row_labels)
     labels = frame[alternative_column].to_numpy()
-    # unlike the no-choice option
-    is_described = frame[described_names].groupby(labels).nunique().gt(1).any(axis=1)
-    empty_shares = is_empty.groupby(labels).mean().loc[is_described]
+    n_levels: Any = frame[described_names].groupby(labels).nunique()
+    empty_shares: Any = is_empty.groupby(labels).mean()
+    empty_shares = empty_shares.loc[n_levels.max(axis=1) > 1]  # without the no-choice option
     return [name for name in attribute_names if set(empty_shares[name]) == {0, 1}]
 
 
