@@ -105,7 +105,11 @@ def find_wide_tasks(
     listed_names: tuple[str, ...] = ()
     if alternatives is not None:
         listed_names = tuple(map(format_label, alternatives))
-    other_columns = [name for name in all_columns if name not in (*role_columns, chosen_column)]
+    other_columns = [
+        name
+        for name in all_columns
+        if name not in (*role_columns, chosen_column) and all_columns.count(name) == 1
+    ]
     if chosen_column is not None:
         wide_tasks = _find_tasks_of_answer(
             frame, chosen_column, other_columns, role_columns, listed_names
@@ -186,28 +190,22 @@ def _find_tasks_of_answer(
             groupings.append(Grouping(column_groups, labels, name_splits, is_separated))
     if not groupings:
         return None
-    columns_by_attribute, labels, name_splits, is_sure = _select_grouping(frame, groupings)
-    columns_by_attribute |= {
+    attributes, labels, name_splits, is_sure = _select_grouping(frame, groupings)
+    attributes |= {
         attribute: {label: name}
         for attribute, label, name in name_splits
-        if attribute not in columns_by_attribute
+        if attribute not in attributes
         and label in labels
         and _varies_like_attribute(frame, name, label, respondent_column)
     }
-    availability_attributes = [
-        name for name in columns_by_attribute if simplify_name(name) in AVAILABLE.sure
-    ]
-    attributes = {
-        name: group
-        for name, group in columns_by_attribute.items()
-        if name not in availability_attributes
-    }
+    available_columns: dict[str, str] = {}
+    for attribute in list(attributes):
+        if simplify_name(attribute) in AVAILABLE.sure:
+            group = attributes.pop(attribute)
+            available_columns = available_columns or group
     # without separators and numbers, a single attribute may be due to chance
     if not attributes or (len(attributes) < 2 and not (is_sure or number_by_text)):
         return None
-    available_columns: dict[str, str] = {}
-    if availability_attributes:
-        available_columns = dict(columns_by_attribute[availability_attributes[0]])
     return WideTasks(
         listed_names or labels,
         attributes,
