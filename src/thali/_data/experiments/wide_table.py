@@ -105,11 +105,7 @@ def find_wide_tasks(
     listed_names: tuple[str, ...] = ()
     if alternatives is not None:
         listed_names = tuple(map(format_label, alternatives))
-    other_columns = [
-        name
-        for name in all_columns
-        if name not in (*role_columns, chosen_column) and all_columns.count(name) == 1
-    ]
+    other_columns = [name for name in all_columns if name not in (*role_columns, chosen_column)]
     if chosen_column is not None:
         wide_tasks = _find_tasks_of_answer(
             frame, chosen_column, other_columns, role_columns, listed_names
@@ -178,7 +174,7 @@ def _find_tasks_of_answer(
     respondent_column, task_column, none_column = role_columns
     chosen_texts = {format_label(value) for value in frame[chosen_column].dropna().unique()}
     number_by_text = match_codes(_drop_none_words(chosen_texts), _NUMBERS)
-    amount_columns = [name for name in other_columns if frame[name].dtype.kind == "f"]
+    amount_columns = [name for name in other_columns if get_column(frame, name).dtype.kind == "f"]
     main_labels = set(listed_names) or _drop_none_words(chosen_texts)
     groupings: list[Grouping] = []
     for name_splits, is_separated in _list_groupings(
