@@ -96,7 +96,7 @@ def test_codes_have_labels_and_prices(codes, expected):
     for (person, task), products in PRODUCTS.items():
         shown = ",".join(f"{brand},{price}" for brand, price in products)
         wide += f"{person},{task},{shown},{CHOICES[person, task] % 3}\n"
-    same(made(wide, EXPERIMENTS, codes=codes)[0], expected)
+    same(made(wide, EXPERIMENTS, codes=codes, none="0")[0], expected)
     listed = made(sawtooth(), EXPERIMENTS, codes=codes, levels={"brand": ["Canon", "Sony"]})[0]
     assert listed.levels["brand"] == ("Canon", "Sony")
 

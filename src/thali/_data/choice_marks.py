@@ -75,7 +75,7 @@ def find_marked_column(
         for name in column_names(frame)
         if name not in excluded_columns and _has_marks(get_column(frame, name))
     ]
-    named_columns = list(filter(_mentions_choice, mark_columns))
+    named_columns = list(filter(mentions_choice, mark_columns))
     set_numbers = number_sets(frame, keys)
     places = frame.groupby(set_numbers).cumcount().to_numpy()
     marked_columns = []
@@ -271,7 +271,7 @@ _CHOICE_WORDS = {
 } - {"y", "response"}
 
 
-def _mentions_choice(name: str) -> bool:
+def mentions_choice(name: str) -> bool:
     """Return whether a word of a column's name means a choice, as in Chosen_Immigrant."""
     return not _CHOICE_WORDS.isdisjoint(list_name_words(name))
 

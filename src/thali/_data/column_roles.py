@@ -260,7 +260,7 @@ RESPONDENT_OF_TASKS = Role(
     RESPONDENT.spanish.removesuffix(" nombre"),
     vague="panelid individual individualid indiv household householdid hhid user userid userindex"
     " consumer consumerid customer customerid customid custid"
-    " decider deciderid decisionmaker caseid",
+    " decider deciderid decisionmaker caseid unitid",
     wider=RESPONDENT,
 )
 # The choice task, of several tasks per respondent.

@@ -86,6 +86,7 @@ def match_answers(
             return _match_set_answers(table, design, option_columns), {}
         design_rows = _read_design_rows(design.frame, column_names(table.frame))
     answers = _read_task_answers(table.frame, design_rows, named_columns)
+    _refuse_numbers_from_zero(design_rows, answers)
     row_indices, is_picked, answer_index, alternative_labels, n_unanswered = _join_answers(
         design_rows, answers
     )
@@ -547,6 +548,19 @@ def _join_answers(
         alternative_labels,
         n_unanswered,
     )
+
+
+def _refuse_numbers_from_zero(design: DesignRows, answers: TaskAnswers) -> None:
+    """Raise DataError if 0 among the answers may be the first alternative, or none."""
+    n_alternatives = max(map(len, design.rows.values()))
+    labels = {label for rows in design.rows.values() for label in design.list_labels(rows)}
+    numbers_from_zero = {str(k) for k in range(n_alternatives)}
+    if numbers_from_zero == {*answers.picked} - {""} and not labels & {"0", *NO_CHOICE}:
+        raise DataError(
+            f"The answers are the numbers 0 to {n_alternatives - 1}, so that 0 may mean the first"
+            f" of {n_alternatives} alternatives, or none; number the alternatives from 1, and write"
+            f" {NONE!r} if none was chosen."
+        )
 
 
 def _find_choice(

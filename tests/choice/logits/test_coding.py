@@ -266,9 +266,13 @@ def test_a_table_of_the_shape_of_swissmetro_is_read_and_fitted():
         model.market_shares(market.assign(HE=30))
 
 
-def test_swissmetro_as_it_must_not_be_read():
-    with refused(DataError, "'TRAIN'", "'CAR'", "'SM'", "'TRAIN_TT'"):
-        th.ChoiceExperiment.from_wide(swissmetro(), respondent="ID")
+def test_swissmetro_is_numbered_in_the_order_in_which_the_chosen_was_available():
+    frame = swissmetro()
+    data = th.ChoiceExperiment.from_wide(frame, respondent="ID")
+    chosen = data.alternative_labels[data.first_row[:-1] + data.chosen]
+    assert chosen.tolist() == [ORDER[k - 1] for k in frame["CHOICE"]]
+    with refused(DataError, "'TRAIN'", "'CAR'", "'SM'", "`alternatives`"):
+        th.ChoiceExperiment.from_wide(frame.assign(CAR_AV=1), respondent="ID")
     absent = swissmetro(CAR_AV=0, CHOICE=3)
     with refused(DataError, "'CAR'", "row 0"):
         th.ChoiceExperiment.from_wide(absent, respondent="ID", alternatives=ORDER)

@@ -82,7 +82,11 @@ def test_the_number_of_the_alternative_and_availability():
 
 
 def test_nothing_chosen():
-    data, _ = recognise(table(wide("price_1,brand_1,price_2,brand_2", (1, 0, 1, 2)))).build()
+    with refused(ValueError, "Column 'choice'", "'0'", "row 3", "`none='0'`", "'choice' != 0"):
+        recognise(table(wide("price_1,brand_1,price_2,brand_2", (1, 0, 1, 2)))).build()
+    data, _ = recognise(
+        table(wide("price_1,brand_1,price_2,brand_2", (1, 0, 1, 2))), none="0"
+    ).build()
     assert data.has_none and data.n_alternatives == 12
     with refused(ValueError, "Column 'choice'", "'3'", "row 3", "'1'"):
         recognise(table(wide("price_1,brand_1,price_2,brand_2", (1, 3, 1, 2)))).build()
@@ -111,5 +115,6 @@ def test_how_a_long_table_tells_the_choice(words):
 def test_constructor_with_named_alternatives():
     frame = table(wide("bus_price,bus_brand,car_price,car_brand")).frame
     same(th.ChoiceExperiment.from_wide(frame, alternatives=["bus", "car"]))
+    same(th.ChoiceExperiment.from_wide(frame))
     with refused(ValueError, "price_1", "price_2", "car_time", "bus_time"):
-        th.ChoiceExperiment.from_wide(frame)
+        th.ChoiceExperiment.from_wide(frame.drop(columns=["bus_brand", "car_price"]))

@@ -358,7 +358,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             The names of the alternatives, as in the names of the columns. None: recognised.
             An alternative may lack columns that others have: it lacks the attribute then.
         none : optional
-            Cell of `chosen` where none was chosen; None: 0 or "none", if they occur.
+            Cell of `chosen` where none was chosen; None: "none" or the like, if it occurs.
         **more
             Levels, bins and the like, as in `from_frame`.
 

@@ -46,6 +46,7 @@ from ..column_roles import (
     SURVEY_WEIGHTS,
     TASK,
     Role,
+    has_numbers,
     map_plain_names,
     simplify_name,
 )
@@ -294,7 +295,10 @@ def recognise_none(
 
 
 def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.ndarray:
-    """Return whether each row's alternative was chosen, from marks or labels."""
+    """Return whether each row's alternative was chosen, from marks or labels.
+
+    The label of the chosen alternative is in all rows of its task, or in the first before zeros.
+    """
     codes, cell_texts = encode_texts(get_column(frame, name))
     mark_by_text = {
         text: int(text.casefold() in YES) for text in cell_texts if text.casefold() in (*YES, *NO)
@@ -305,12 +309,14 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
     row_texts = np.array(cell_texts, object)[codes]
     task_index = number_tasks(rows.person, rows.task)
     first_rows = np.unique(task_index, return_index=True)[1]
-    if (row_texts == row_texts[first_rows][task_index]).all():
+    chosen_texts = row_texts[first_rows][task_index]
+    other_texts = np.delete(row_texts, first_rows)
+    if (row_texts == chosen_texts).all() or (other_texts == "0").all():
         alternative_labels = rows.alternative
         if alternative_labels is None:
             alternative_labels = number_positions(task_index).astype(str)
-        if set(row_texts) <= set(alternative_labels):
-            return row_texts == alternative_labels
+        if set(chosen_texts) <= set(alternative_labels):
+            return chosen_texts == alternative_labels
     wrong_row = int((row_marks < 0).argmax())
     raise DataError(
         f"Column {name!r} {describe_content(cell_texts[codes[wrong_row]])}"
@@ -433,8 +439,15 @@ def _read_scheme(
                 unfit_columns.add(name)
         unfit_columns -= settings.declared
         attribute_names = [name for name in attribute_names if name not in unfit_columns]
-    if not none_condition and settings.missing is None:
-        none_condition = recognise_none(frame, attribute_names, row_labels, table.alternative)
+    lacked_attributes = []
+    if settings.missing is None:
+        lacked_attributes = _list_lacked_attributes(table, attribute_names, row_labels)
+        common_names = [name for name in attribute_names if name not in lacked_attributes]
+        if common_names and not none_condition:
+            none_condition = recognise_none(frame, common_names, row_labels, table.alternative)
+    if lacked_attributes:
+        settings = settings._replace(missing=dict.fromkeys(lacked_attributes, ""))
+        add_note(f"{shorten(lacked_attributes)} 0 for the alternatives whose cells are all empty")
     is_none = find_none_rows(frame, none_condition)
     if none_condition and not is_none.any():
         raise DataError(build_absent_none_error(none_condition, frame, table.alternative))
@@ -451,6 +464,37 @@ def _read_scheme(
         bool(inside and none_condition),
     )
     return scheme, is_none
+
+
+def _list_lacked_attributes(
+    table: TaskTable, attribute_names: list[str], row_labels: RowLabels
+) -> list[str]:
+    """List the attributes whose cells are empty for some named alternatives, and only for these."""
+    frame = table.frame
+    alternative_column = table.alternative or ALTERNATIVE.find_column(
+        map_plain_names(attribute_names)
+    )
+    is_empty = frame[attribute_names].isna()
+    if (
+        alternative_column is None
+        or has_numbers(frame[alternative_column])
+        or not is_empty.to_numpy().any()
+    ):
+        return []
+    described_names = _list_varying_columns(frame, attribute_names, row_labels)
+    labels = frame[alternative_column].to_numpy()
+    n_levels: Any = frame[described_names].groupby(labels).nunique()
+    empty_shares: Any = is_empty.groupby(labels).mean()
+    empty_shares = empty_shares.loc[n_levels.max(axis=1) > 1]  # without the no-choice option
+    return [name for name in attribute_names if set(empty_shares[name]) == {0, 1}]
+
+
+def _list_varying_columns(
+    frame: "pd.DataFrame", names: list[str], row_labels: RowLabels
+) -> list[str]:
+    """List the columns that vary within tasks."""
+    tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
+    return [name for name in names if (tasks[name].nunique().to_numpy() > 1).any()]
 
 
 def _read_task_table(
@@ -754,10 +798,7 @@ def _find_identifiers(
     candidates = [name for name in attribute_names if simplify_name(name).endswith("id")]
     if not candidates:
         return set()
-    tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
-    described_names = [
-        name for name in attribute_names if (tasks[name].nunique().to_numpy() > 1).any()
-    ]
+    described_names = _list_varying_columns(frame, attribute_names, row_labels)
     identifiers = set()
     for candidate in candidates:
         other_names = [name for name in described_names if name not in candidates]

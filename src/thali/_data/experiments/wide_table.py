@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,17 +11,22 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
-from ..column_readers import list_texts, match_codes, read_flags
+from ..choice_marks import mentions_choice
+from ..column_readers import add_note, get_column, list_texts, match_codes, read_flags
 from ..column_roles import (
+    ALTERNATIVE,
     AVAILABLE,
     CHOSEN,
+    MORE_SIDES,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
+    SIDES,
     STEMS,
     TASK_OF_RESPONDENT,
     column_names,
     find_named_columns,
     find_no_answers,
+    has_numbers,
     map_plain_names,
     simplify_name,
 )
@@ -29,11 +35,11 @@ from .dual_response import BOUGHT
 if TYPE_CHECKING:
     import pandas as pd
 
-ZERO_OR_NONE = ("0", *NO_CHOICE)  # cells of the column of choices if none was chosen
 _SEPARATORS = ("_", ".", ":", " ")
 # an attribute and the number of the alternative, as in pf1, pf2 of R's mlogit
 _NUMBERED = re.compile(r"(.*\D)(\d+)")
 _NUMBERS = tuple(str(k) for k in range(1, 100))
+_FIRST_ROWS = 1_000  # rows that show whether cells may be names of alternatives
 LACKING = "(lacks it)"  # cell of an alternative without a column of the attribute
 _LONG = ("respondent", "task", "alternative", "chosen")  # columns of the long table that is made
 
@@ -75,6 +81,12 @@ class WideTasks(NamedTuple):
         if self.available:
             first_mark = next(iter(self.available.values()))
             description += f", offered alternatives marked in {first_mark!r} etc."
+        n_alternatives = len(self.alternatives)
+        partial_attributes = [
+            name for name, group in self.attributes.items() if len(group) < n_alternatives
+        ]
+        if partial_attributes:
+            description += f", {shorten(partial_attributes)} 0 where an alternative has no column"
         return description
 
 
@@ -93,70 +105,229 @@ def find_wide_tasks(
         named_columns,
         (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
     )
-    if chosen_column is None:
+    if _has_row_per_alternative(frame, respondent_column, task_column):
         return None
-    none_column = _find_none_offer(all_columns)
-    role_columns = {respondent_column, task_column, chosen_column, none_column}
-    other_columns = [name for name in all_columns if name not in role_columns]
+    role_columns = (respondent_column, task_column, _find_none_offer(all_columns))
     listed_names: tuple[str, ...] = ()
     if alternatives is not None:
         listed_names = tuple(map(format_label, alternatives))
+    other_columns = [name for name in all_columns if name not in (*role_columns, chosen_column)]
+    if chosen_column is not None:
+        wide_tasks = _find_tasks_of_answer(
+            frame, chosen_column, other_columns, role_columns, listed_names
+        )
+        if wide_tasks is not None or named_columns.get(CHOSEN.name) is not None:
+            return wide_tasks
+    for name in _list_answer_columns(frame, other_columns):
+        names = [other for other in other_columns if other != name]
+        wide_tasks = _find_tasks_of_answer(frame, name, names, role_columns, listed_names)
+        if wide_tasks is not None and _has_measures(frame, wide_tasks):
+            return wide_tasks
+    return None
+
+
+def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
+    """Return whether a table has numeric attributes and a column that names alternatives."""
+    if mentions_choice(tasks.chosen):
+        if len(tasks.attributes) == 1 and has_numbers(get_column(frame, tasks.chosen)):
+            return False
+    elif tuple(map(simplify_name, tasks.alternatives)) in (*SIDES, *MORE_SIDES):
+        return False
+    return any(
+        all(has_numbers(get_column(frame, name)) for name in group.values())
+        for group in tasks.attributes.values()
+    )
+
+
+def _has_row_per_alternative(
+    frame: "pd.DataFrame", respondent: str | None, task: str | None
+) -> bool:
+    """Return whether each task has several rows, one for each alternative."""
+    name_by_simplified = map_plain_names(column_names(frame))
+    alternative = next(ALTERNATIVE.find_certain_columns(name_by_simplified), None)
+    if alternative is None or task is None:
+        return False
+    keys = [name for name in (respondent, task) if name is not None]
+    has_other_rows = frame.duplicated(keys, keep=False)
+    return bool(has_other_rows.all() and not frame.duplicated([*keys, alternative]).any())
+
+
+def _list_answer_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
+    """List columns whose texts begin or end names of columns, or whose names mention a choice."""
+    joined_names = "\n".join(["", *names, ""]).casefold()
+    label_columns = []
+    for name in names:
+        column = get_column(frame, name).iloc[:_FIRST_ROWS]
+        if not has_numbers(column):
+            cells = _drop_none_words(format_label(cell).casefold() for cell in column.dropna())
+            if len(cells) > 1 and all(
+                (f"\n{cell}" in joined_names or f"{cell}\n" in joined_names)
+                and f"\n{cell}\n" not in joined_names
+                for cell in cells
+            ):
+                label_columns.append(name)
+    return label_columns + [name for name in names if mentions_choice(name)]
+
+
+def _find_tasks_of_answer(
+    frame: "pd.DataFrame",
+    chosen_column: str,
+    other_columns: list[str],
+    role_columns: tuple[str | None, str | None, str | None],
+    listed_names: tuple[str, ...],
+) -> WideTasks | None:
+    """Find the columns of the alternatives that a column of choices names or numbers."""
+    respondent_column, task_column, none_column = role_columns
     chosen_texts = {format_label(value) for value in frame[chosen_column].dropna().unique()}
     number_by_text = match_codes(_drop_none_words(chosen_texts), _NUMBERS)
-    columns_by_attribute: ColumnGroups = {}
-    alternative_names, is_sure = listed_names, True
-    for candidate_groups, is_separated in _list_groupings(
-        other_columns, listed_names, chosen_texts | {*number_by_text.values()}
+    amount_columns = [name for name in other_columns if get_column(frame, name).dtype.kind == "f"]
+    main_labels = set(listed_names) or _drop_none_words(chosen_texts)
+    groupings: list[Grouping] = []
+    for name_splits, is_separated in _list_groupings(
+        other_columns, amount_columns, listed_names, chosen_texts | {*number_by_text.values()}
     ):
-        alternative_labels = tuple(
-            dict.fromkeys(name for group in candidate_groups.values() for name in group)
-        )
-        if len(candidate_groups) > len(columns_by_attribute) and _fit_choices(
-            candidate_groups, alternative_labels, listed_names, chosen_texts
-        ):
-            columns_by_attribute = candidate_groups
-            is_sure = is_separated
-            alternative_names = listed_names or alternative_labels
-    availability_attributes = [
-        name for name in columns_by_attribute if simplify_name(name) in AVAILABLE.sure
-    ]
-    attributes = {
-        name: group
-        for name, group in columns_by_attribute.items()
-        if name not in availability_attributes
+        column_groups = _drop_foreign_groups(_group_splits(name_splits), main_labels)
+        labels = tuple(dict.fromkeys(name for group in column_groups.values() for name in group))
+        if column_groups and _fit_choices(column_groups, labels, listed_names, chosen_texts):
+            groupings.append(Grouping(column_groups, labels, name_splits, is_separated))
+    if not groupings:
+        return None
+    attributes, labels, name_splits, is_sure = _select_grouping(frame, groupings)
+    attributes |= {
+        attribute: {label: name}
+        for attribute, label, name in name_splits
+        if attribute not in attributes
+        and label in labels
+        and _varies_like_attribute(frame, name, label, respondent_column)
     }
+    available_columns: dict[str, str] = {}
+    for attribute in list(attributes):
+        if simplify_name(attribute) in AVAILABLE.sure:
+            group = attributes.pop(attribute)
+            available_columns = available_columns or group
     # without separators and numbers, a single attribute may be due to chance
     if not attributes or (len(attributes) < 2 and not (is_sure or number_by_text)):
         return None
-    available_columns: dict[str, str] = {}
-    if availability_attributes:
-        available_columns = dict(columns_by_attribute[availability_attributes[0]])
     return WideTasks(
-        alternative_names,
+        listed_names or labels,
         attributes,
         available_columns,
         respondent_column,
         task_column,
         chosen_column,
-        alternatives is not None,
+        bool(listed_names),
         is_sure,
         none_column,
     )
 
 
+NameSplits = list[tuple[str, str, str]]  # attribute, alternative, column
+
+
+class Grouping(NamedTuple):
+    """A way to split names of columns into attributes and alternatives."""
+
+    columns_by_attribute: ColumnGroups
+    labels: tuple[str, ...]  # of the alternatives
+    name_splits: NameSplits
+    is_separated: bool  # whether a separator joins attribute and alternative
+
+    @property
+    def strength(self) -> tuple[bool, int, bool]:
+        """Marks of the better grouping: availability or numbers, attributes, a separator."""
+        return (
+            any(simplify_name(name) in AVAILABLE.sure for name in self.columns_by_attribute)
+            or _are_numbered(self.labels),
+            len(self.columns_by_attribute),
+            self.is_separated,
+        )
+
+
+def _select_grouping(frame: "pd.DataFrame", groupings: list[Grouping]) -> Grouping:
+    """Return the strongest grouping, or that of similar attributes; raise DataError for a tie."""
+    strongest = max(grouping.strength for grouping in groupings)
+    best = [grouping for grouping in groupings if grouping.strength == strongest]
+    if best[0].labels == best[-1].labels:
+        return best[0]
+    best.sort(key=lambda grouping: _measure_spread(frame, grouping))
+    spreads = [_measure_spread(frame, grouping) for grouping in best[:2]]
+    if spreads[0] > spreads[1] * _CLEARLY_LESS:
+        raise DataError(
+            f"The names of the columns do not show whether {shorten(best[0].labels)} or"
+            f" {shorten(best[1].labels)} are the alternatives; list them with ",
+            Argument("alternatives"),
+            ", in the order of the numbers that mean the chosen alternative.",
+        )
+    return best[0]
+
+
+_CLEARLY_LESS = 2 / 3  # share of the other grouping's spread
+
+
+def _measure_spread(frame: "pd.DataFrame", grouping: Grouping) -> float:
+    """Return the mean relative range of the means of an attribute's columns."""
+    spreads = [0.0]
+    for group in grouping.columns_by_attribute.values():
+        columns = [get_column(frame, name) for name in group.values()]
+        numeric_columns = [column for column in columns if has_numbers(column)]
+        if numeric_columns:
+            means = [abs(column.mean()) for column in numeric_columns]
+            spreads.append(np.ptp(means) / max(*means, 1e-9))
+        if 0 < len(numeric_columns) < len(columns):
+            return np.inf
+    return float(np.mean(spreads))
+
+
 def _list_groupings(
-    columns: list[str], listed_names: tuple[str, ...], chosen_texts: set[str]
-) -> Iterator[tuple[ColumnGroups, bool]]:
-    """Yield (columns by attribute and alternative, whether a separator joins the two)."""
+    columns: list[str],
+    amount_columns: list[str],
+    listed_names: tuple[str, ...],
+    chosen_texts: set[str],
+) -> Iterator[tuple[NameSplits, bool]]:
+    """Yield (attributes and alternatives of columns, whether a separator joins the two)."""
+    # one column per chosen number, such as PPk_Stk and PBB_Stk
+    is_prices = commonprefix(amount_columns) in ("P", "p")
+    if is_prices and chosen_texts == set(_NUMBERS[: len(amount_columns)]):
+        yield [("price", name[1:], name) for name in amount_columns], True
+        return
     for separator in _SEPARATORS:
         for is_suffix in (True, False):  # the alternative ends a name, or begins it
-            yield _group_columns(columns, separator, is_suffix), True
-    column_groups = _group_endings(columns, listed_names)
-    if not column_groups:
-        number_matches = filter(None, map(_NUMBERED.fullmatch, columns))
-        numbered_groups = _group_splits((match[1], match[2], match[0]) for match in number_matches)
-        column_groups = _select_numbered(numbered_groups, listed_names, chosen_texts)
-    yield column_groups, False
+            yield _split_names(columns, separator, is_suffix), True
+    labels = listed_names or sorted(_drop_none_words(chosen_texts), key=len)
+    splits_by_labels = [_split_by_labels(columns, labels, is_suffix) for is_suffix in (True, False)]
+    if any(map(_group_splits, splits_by_labels)):
+        yield from ((name_splits, False) for name_splits in splits_by_labels)
+        return
+    number_matches = filter(None, map(_NUMBERED.fullmatch, columns))
+    numbered_splits = [(match[1], match[2], match[0]) for match in number_matches]
+    numbered_groups = _select_numbered(_group_splits(numbered_splits), listed_names, chosen_texts)
+    yield [split for split in numbered_splits if split[0] in numbered_groups], False
+
+
+def _drop_foreign_groups(column_groups: ColumnGroups, main_labels: set[str]) -> ColumnGroups:
+    """Drop groups of columns, such as hh_size and hh_income, that lack the main alternatives."""
+    # chosen numbers do not name alternatives
+    label_sets = [set(group) for group in column_groups.values()]
+    if label_sets and all(map(str.isdigit, main_labels)):
+        most_frequent_labels = max(label_sets, key=label_sets.count)
+        if main_labels.isdisjoint(most_frequent_labels):
+            main_labels = most_frequent_labels
+    kept_groups = {
+        attribute: group
+        for attribute, group in column_groups.items()
+        if not main_labels.isdisjoint(group)
+    }
+    return kept_groups or column_groups
+
+
+def _varies_like_attribute(
+    frame: "pd.DataFrame", name: str, label: str, respondent: str | None
+) -> bool:
+    """Return whether the only column of an attribute describes an alternative, no respondent."""
+    cells = get_column(frame, name)
+    if respondent is None or get_column(frame, respondent).is_unique:
+        return cells.nunique() > 1 and not label.isdigit()
+    return bool((cells.groupby(get_column(frame, respondent)).nunique() > 1).any())
 
 
 def _fit_choices(
@@ -169,13 +340,26 @@ def _fit_choices(
     if listed_names:
         return set(listed_names) <= set(alternative_labels)
     choices = _drop_none_words(chosen_texts)
-    labels = set(alternative_labels)
-    if chosen_labels := choices - find_no_answers(chosen_texts, alternative_labels):
-        if chosen_labels <= labels or labels == set(_NUMBERS[: len(alternative_labels)]):
-            return True
-    return bool(match_codes(choices, alternative_labels)) or any(
-        simplify_name(name) in AVAILABLE.sure for name in column_groups
+    labels = {*map(simplify_name, alternative_labels)}
+    numbers = set(_NUMBERS[: len(labels)])
+    numbers_from_zero = {"0", *_NUMBERS[: len(labels) - 1]}
+    named_labels = choices - find_no_answers(chosen_texts, alternative_labels)
+    are_chosen = bool(named_labels) and (
+        labels == numbers
+        or {*map(simplify_name, named_labels)} <= labels
+        or (named_labels <= {*_NUMBERS} and _are_numbered(alternative_labels))
+        or (chosen_texts in (numbers, numbers_from_zero) and len(labels) + len(column_groups) > 3)
     )
+    return are_chosen or bool(
+        match_codes(choices, alternative_labels)
+        or any(simplify_name(name) in AVAILABLE.sure for name in column_groups)
+    )
+
+
+def _are_numbered(labels: Collection[str]) -> bool:
+    """Return whether labels are 1, 2, ... or opt1, opt2, ..."""
+    codes = match_codes(labels, _NUMBERS).values() or labels
+    return set(codes) == set(_NUMBERS[: len(labels)])
 
 
 def list_attribute_names(name: str) -> list[str]:
@@ -205,7 +389,7 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
     for separator in _SEPARATORS:
-        column_groups = _group_columns(names, separator, True).values()
+        column_groups = _group_splits(_split_names(names, separator, True)).values()
         if column_groups and all(
             set(group) == set(_NUMBERS[: len(group)]) for group in column_groups
         ):
@@ -213,33 +397,34 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     return []
 
 
-def _group_columns(columns: list[str], separator: str, is_suffix: bool) -> ColumnGroups:
-    """Group columns named attribute + separator + alternative (or reversed)."""
+def _split_names(columns: list[str], separator: str, is_suffix: bool) -> NameSplits:
+    """Split names that consist of attribute + separator + alternative (or reversed)."""
     name_splits = []
     for column in columns:
         attribute, _, alternative = column.rpartition(separator)
         if not is_suffix:
             alternative, _, attribute = column.partition(separator)
-        name_splits.append((attribute, alternative, column))
-    return _group_splits(name_splits)
+        if attribute and alternative:
+            name_splits.append((attribute, alternative, column))
+    return name_splits
 
 
-def _group_endings(columns: list[str], alternatives: Sequence[str]) -> ColumnGroups:
-    """Group columns such as pbeach and pboat by attribute, given the alternatives."""
-    return _group_splits(
-        (name.removesuffix(label), label, name)
-        for name in columns
-        for label in alternatives
-        if name.endswith(label) and not label.isdigit()
-    )
+def _split_by_labels(columns: list[str], labels: Sequence[str], is_suffix: bool) -> NameSplits:
+    """Split names such as pbeach and pboat (or beachPrice), given the alternatives."""
+    name_splits = []
+    for name in columns:
+        for label in labels:
+            attribute = name.removesuffix(label) if is_suffix else name.removeprefix(label)
+            if attribute not in ("", name) and not label.isdigit():
+                name_splits.append((attribute, label, name))
+    return name_splits
 
 
 def _group_splits(name_splits: Iterable[tuple[str, str, str]]) -> ColumnGroups:
     """Group (attribute, alternative, column) triples by attribute; drop single ones."""
     columns_by_attribute: ColumnGroups = {}
     for attribute, alternative, name in name_splits:
-        if attribute and alternative:
-            columns_by_attribute.setdefault(attribute, {})[alternative] = name
+        columns_by_attribute.setdefault(attribute, {})[alternative] = name
     return {name: columns for name, columns in columns_by_attribute.items() if len(columns) > 1}
 
 
@@ -267,7 +452,7 @@ def _select_numbered(
 
 def _drop_none_words(chosen_texts: Iterable[str]) -> set[str]:
     """Return the chosen labels without words for "none of these"."""
-    return {text for text in chosen_texts if simplify_name(text) not in ZERO_OR_NONE}
+    return {text for text in chosen_texts if simplify_name(text) not in ("0", *NO_CHOICE)}
 
 
 def _find_none_offer(names: list[str]) -> str | None:
@@ -288,7 +473,7 @@ def _find_none_offer(names: list[str]) -> str | None:
         simplify_name(alternative)
         for separator in _SEPARATORS
         for is_suffix in (True, False)
-        for columns in _group_columns(other_names, separator, is_suffix).values()
+        for columns in _group_splits(_split_names(other_names, separator, is_suffix)).values()
         for alternative in columns
     }
     if alternative_names & set(NO_CHOICE):
@@ -317,38 +502,42 @@ def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
     return words_by_attribute
 
 
-def _check_column_order(columns: WideTasks) -> None:
-    """Raise DataError if choices are numbers but column order is ambiguous."""
-    order_by_column = {
-        next(iter(group.values())): tuple(group)
-        for group in (columns.available, *columns.attributes.values())
-        if group
-    }
-    for first_column, column_order in order_by_column.items():
-        alternative_indices = [
-            columns.alternatives.index(label)
-            for label in column_order
-            if label in columns.alternatives
-        ]
-        if not columns.is_listed and alternative_indices != sorted(alternative_indices):
-            raise DataError(
-                f"Column {columns.chosen!r} contains numbers of alternatives, but the columns list"
-                f" the alternatives in different orders (first {shorten(columns.alternatives)};"
-                f" from column {first_column!r} on {shorten(column_order)}); list the alternatives"
-                " in the order of these numbers with ",
-                Argument("alternatives"),
-                ".",
-            )
+def _order_alternatives(
+    frame: "pd.DataFrame", columns: WideTasks, label_indices: np.ndarray
+) -> tuple[str, ...]:
+    """Return the alternatives in the order of columns by which all chosen were available."""
+    groups = (columns.available, *columns.attributes.values())
+    orders = list(dict.fromkeys(tuple(x) for x in groups if len(x) == len(columns.alternatives)))
+    if columns.is_listed or len(orders) < 2:
+        return columns.alternatives
+    possible_orders = [
+        order for order in orders if not _takes_missing(frame, columns, order, label_indices)
+    ]
+    if len(possible_orders) != 1:
+        raise DataError(
+            f"Column {columns.chosen!r} contains numbers of alternatives, but the columns list"
+            f" the alternatives in different orders ({shorten(orders[0])}; {shorten(orders[1])});"
+            " list the alternatives in the order of these numbers with ",
+            Argument("alternatives"),
+            ".",
+        )
+    return possible_orders[0]
+
+
+def _takes_missing(
+    frame: "pd.DataFrame", columns: WideTasks, order: Sequence[str], label_indices: np.ndarray
+) -> bool:
+    """Return whether an unavailable alternative was chosen, if codes count in this order."""
+    return any(
+        bool((~read_flags(frame, column)[label_indices == order.index(label)]).any())
+        for label, column in columns.available.items()
+    )
 
 
 def find_none_word(picked: Iterable[str], labels: Collection[str]) -> str | None:
     """Return the chosen word that means "none of these"; else None."""
     return next(
-        (
-            str(text)
-            for text in picked
-            if simplify_name(text) in ZERO_OR_NONE and text not in labels
-        ),
+        (str(text) for text in picked if simplify_name(text) in NO_CHOICE and text not in labels),
         None,
     )
 
@@ -414,21 +603,37 @@ def _read_chosen_labels(
     """Return the chosen alternative of each row, and the label of the no-choice option."""
     alternatives = columns.alternatives
     chosen_texts = list_texts(frame, columns.chosen)
+    numbered_labels = [*alternatives]
     none_label = find_none_word(chosen_texts, alternatives)
     if none is not None:
         none_label = format_label(none)
-    label_by_text = match_codes({*chosen_texts} - {*alternatives, none_label}, alternatives)
+    elif none_label is None and columns.none is not None:
+        none_label = NO_CHOICE[0]  # perhaps offered but never chosen
+        if "0" in chosen_texts:
+            none_label = "0"
+        numbered_labels.append(none_label)
+    other_texts = {*chosen_texts} - {*alternatives, none_label}
+    label_by_simplified = map_plain_names(alternatives)
+    label_by_text = match_codes(other_texts, alternatives) | {
+        text: label_by_simplified[simplify_name(text)]
+        for text in other_texts
+        if simplify_name(text) in label_by_simplified
+    }
     chosen_labels = [label_by_text.get(text, text) for text in chosen_texts]
-    if none_label is None:
-        numbered_labels = alternatives
-        if columns.none is not None:
-            none_label = NO_CHOICE[0]  # perhaps offered but never chosen
-            numbered_labels = (*alternatives, none_label)
-        if set(chosen_labels) <= set(_NUMBERS[: len(numbered_labels)]) and not set(
-            chosen_labels
-        ) <= set(alternatives):
-            _check_column_order(columns)
-            chosen_labels = [numbered_labels[int(text) - 1] for text in chosen_labels]
+    codes = {*chosen_labels} - {none_label}
+    if not codes <= {*alternatives}:
+        first_code = 1
+        if "0" in codes:
+            _check_zero(frame, columns, codes)
+            first_code = 0
+        index_by_code = {str(first_code + k): k for k in range(len(numbered_labels))}
+        if codes <= {*index_by_code}:
+            label_indices = np.array([index_by_code.get(text, -1) for text in chosen_labels])
+            numbered_labels[: len(alternatives)] = _order_alternatives(
+                frame, columns, label_indices
+            )
+            numbered_labels.append(str(none_label))  # index -1
+            chosen_labels = [numbered_labels[k] for k in label_indices]
     for row_label, text in zip(frame.index, chosen_labels, strict=True):
         if text not in alternatives and text != none_label:
             raise DataError(
@@ -440,3 +645,32 @@ def _read_chosen_labels(
                 ".",
             )
     return np.array(chosen_labels, object), none_label
+
+
+def _check_zero(frame: "pd.DataFrame", columns: WideTasks, codes: set[str]) -> None:
+    """Raise DataError unless the numbers of chosen alternatives clearly count from 0."""
+    n_alternatives = len(columns.alternatives)
+    codes_from_zero = {"0", *_NUMBERS[: n_alternatives - 1]}
+    if codes <= codes_from_zero and columns.is_listed:
+        return
+    if codes == codes_from_zero and n_alternatives > 2:
+        add_note(f"{columns.chosen!r} numbers the alternatives from 0")
+        return
+    row = list_texts(frame, columns.chosen).index("0")
+    order_advice: list[Any] = []
+    if codes <= codes_from_zero:
+        order_advice = [
+            "; if it is the first alternative, list the alternatives in the order of the numbers"
+            " with ",
+            Argument("alternatives"),
+        ]
+    raise DataError(
+        f"Column {columns.chosen!r} contains '0' in row {frame.index[row]}, which may mean several"
+        f" things beside the alternatives {shorten(columns.alternatives)}. If no alternative was"
+        " chosen, set ",
+        Setting("none", "0"),
+        "; if there was no answer, leave out these rows with ",
+        Setting("where", f"{columns.chosen!r} != 0"),
+        *order_advice,
+        ".",
+    )

@@ -201,7 +201,7 @@ def match_rankings(
     square = table.square
     if square is not None and (ranking_columns.shape == LONG or not square.is_bare):
         return None
-    if ranking_columns.shape == OPTIONS and _has_other_answers(table, ranking_columns):
+    if ranking_columns.shape == OPTIONS and _has_other_answers(table):
         return None
     if ranking_columns.shape == RANKS and _are_sets(table, ranking_columns):
         return None
@@ -215,19 +215,17 @@ def match_rankings(
     )
 
 
-def _has_other_answers(table: RawTable, ranking_columns: RankingColumns) -> bool:
+def _has_other_answers(table: RawTable) -> bool:
     """Return whether a table that looks like rankings also has other answer columns."""
     # Options or levels called 1, 2, 3 then look like ranks.
     name_by_simplified = map_plain_names(table.names)
-    if (
+    return bool(
         ODD.find_column(name_by_simplified)
         or (BEST.find_column(name_by_simplified) and WORST.find_column(name_by_simplified))
         or find_best_columns(table.frame, {})
         or describes_products(table, {})
-    ):
-        return True
-    task_columns = find_wide_tasks(table.frame, {})
-    return task_columns is not None and not task_columns.used.isdisjoint(ranking_columns.columns)
+        or find_wide_tasks(table.frame, {})
+    )
 
 
 def _are_sets(table: RawTable, ranking_columns: RankingColumns) -> bool:

@@ -198,7 +198,7 @@ def _contains_alternatives(frame: Any, alternative: str | None, chosen: str) -> 
     """Return whether the cells of the choice are labels of alternatives."""
     if alternative is None:
         return False
-    chosen_texts = set(map(format_label, frame[chosen].unique()))
+    chosen_texts = set(map(format_label, frame[chosen].unique())) - {"0"}
     return chosen_texts <= set(map(format_label, frame[alternative].unique()))
 
 
