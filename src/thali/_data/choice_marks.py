@@ -54,14 +54,14 @@ def marks_same_rows(column: "pd.Series", marks: "pd.Series") -> bool:
 
 
 def find_marked_column(
-    frame: "pd.DataFrame", key_columns: Iterable[str | None], used_columns: Iterable[str | None]
+    frame: "pd.DataFrame", key_columns: Iterable[str | None], used_columns: Collection[str | None]
 ) -> str | None:
     """Return the unused column with exactly one yes in each set; None for none or several.
 
     Of several, the only one whose name contains a word for a choice. No other name counts in a
     table of few sets or without a column of tasks: an attribute may also be 1 once in each set.
     No column counts whose yes is always in the same place. Without such a column, the only column
-    of yes and no with such a name counts.
+    of yes and no counts that has such a name, or that has one yes in each set of a further key.
     """
     keys = list(dict.fromkeys(name for name in key_columns if name is not None))
     if not keys:
@@ -90,6 +90,10 @@ def find_marked_column(
     if len(marked_columns) != 1 or has_few_sets:
         marked_columns = [name for name in marked_columns if name in named_columns]
     candidates = marked_columns or named_columns
+    if not candidates and len(keys) == 1:  # the tasks are not known either
+        candidates = [
+            name for name in mark_columns if find_key_column(frame, keys[0], name, used_columns)
+        ]
     answers = [get_column(frame, name) for name in candidates]
     if not answers or not all(marks_same_rows(answer, answers[0]) for answer in answers):
         return None
@@ -267,7 +271,8 @@ def _counts_up(column: "pd.Series", places: np.ndarray) -> bool:
 
 _CHOICE_WORDS = {
     *CHOSEN.synonyms,
-    *"purchase purchased bought buy booking booked click clicked pick vote voted prefers".split(),
+    *"purchase purchased bought buy booking booked click clicked pick vote voted".split(),
+    *"prefer prefers preferred preference decision".split(),
 } - {"y", "response"}
 
 

@@ -41,7 +41,7 @@ def simplify_name(name: str) -> str:
         name = unicodedata.normalize(
             "NFC", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", name))
         )
-    return re.sub(r"[\s._()\[\]/-]+", "", name)
+    return re.sub(r"[\s._()\[\]/%-]+", "", name)
 
 
 def column_names(frame: "pd.DataFrame") -> list[str]:
@@ -477,7 +477,7 @@ ANCHOR = Role(
     "anchor",
     "the object that two others were compared with",
     LABEL,
-    "anchor reference target standard probe query head",
+    "anchor reference ref target standard probe query head",
     "anker referenz",
     "référence",
     "referencia",
@@ -659,6 +659,11 @@ STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
     "url",
     "id",
     "teamid",
+    "card",
+    "concept",
+    "statement",
+    "face",
+    "photo",
 }
 SHORT_GOALS = _split_name_pairs("fthg ftag, hg ag")  # of the home side and of the other
 ROW_COLUMN = _split_name_pairs("row column, row col, rows columns")

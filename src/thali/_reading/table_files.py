@@ -840,7 +840,7 @@ def build_raw_table(
             f"The table has {len(cells.header):,} columns, but at most {MAX_COLUMNS:,} can be"
             " read; remove some, or write one row per answer."
         )
-    cells = _drop_qualtrics_lines(cells)
+    cells = _join_header_lines(_drop_qualtrics_lines(cells))
     header, columns, lines = cells.header, cells.columns, cells.lines
     has_names = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
     if not has_names:  # a square of numbers: what looked like the header is its first row
@@ -920,6 +920,23 @@ def _drop_qualtrics_lines(cells: TextTable) -> TextTable:
     note = join_notes(cells.note, "Qualtrics header lines (questions and IDs) dropped")
     columns = [column[2:] for column in cells.columns]
     return TextTable(cells.header, columns, cells.lines[2:], cells.decimal_comma, note)
+
+
+def _join_header_lines(cells: TextTable) -> TextTable:
+    """Use the options in the line below the header, which SurveyMonkey writes, as names."""
+    is_unnamed = [not name for name in cells.header]
+    first_cells = [column[0] for column in cells.columns if column]
+    if not any(is_unnamed) or len(first_cells) < len(is_unnamed) or first_cells[0]:
+        return cells
+    if not all(cell for cell, unnamed in zip(first_cells, is_unnamed, strict=True) if unnamed):
+        return cells
+    header = list(cells.header)
+    for k, option in enumerate(first_cells):
+        if is_unnamed[k] or any(is_unnamed[k + 1 : k + 2]):
+            header[k] = option
+    note = join_notes(cells.note, "names of columns from two header lines")
+    columns = [column[1:] for column in cells.columns]
+    return TextTable(header, columns, cells.lines[1:], cells.decimal_comma, note)
 
 
 def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:

@@ -39,6 +39,7 @@ from ..column_roles import (
     column_names,
     find_named_columns,
     has_numbers,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
@@ -160,6 +161,10 @@ def find_ranking_columns(
     if rank_column is not None and option_column is None and ranking_column is not None:
         option_column = _find_ranked_option(frame, rank_column, ranking_column)
     if rank_column is not None and option_column is not None:
+        keys = [name for name in (respondent_column, ranking_column) if name is not None]
+        if named_columns.get("count") is None and count_column is not None and keys:
+            if (frame.groupby(keys)[count_column].nunique() > 1).any():
+                count_column = None  # it describes the options
         return RankingColumns(
             LONG, (option_column, rank_column), respondent_column, ranking_column, count_column
         )
@@ -182,20 +187,26 @@ def _can_be_count(frame: "pd.DataFrame", name: str) -> bool:
 
 
 def _find_ranked_option(frame: "pd.DataFrame", rank: str, group: str) -> str | None:
-    """Return the only column of texts that occur once in a ranking and in several rankings."""
+    """Return the column whose cells occur once in a ranking and in several rankings.
+
+    It is the first identifier, else the only column of texts.
+    """
     if _find_text_separator(rank, frame[rank]):
         return None
-    option_columns = [
+    candidates = [
         name
         for name in column_names(frame)
         if name not in (rank, group)
-        and not has_numbers(frame[name])
         and not frame[name].is_unique
         and not frame.duplicated([group, name]).any()
     ]
-    if len(option_columns) != 1:
+    for name in candidates:
+        if list_name_words(name)[-1:] == ["id"]:
+            return name
+    text_columns = [name for name in candidates if not has_numbers(frame[name])]
+    if len(text_columns) != 1:
         return None
-    return option_columns[0]
+    return text_columns[0]
 
 
 def _find_text_separator(column_name: str, column: Any) -> str:
@@ -231,7 +242,8 @@ def _find_text_separator(column_name: str, column: Any) -> str:
 
 def _split_list(text: str, separator: str) -> list[str]:
     """Split a text at a separator into stripped labels."""
-    return [label.strip() for label in text.split(separator)]
+    # a form ends each label, also the last, with the separator
+    return [label.strip() for label in text.strip().removesuffix(separator).split(separator)]
 
 
 def _split_ranking(text: str, separator: str = BEFORE) -> list[list[str]]:
@@ -358,7 +370,8 @@ def find_rank_block(
                 is_low = (ranks <= rank_block.max()).all(axis=0)
                 is_low[start : start + width] = False
                 others = []
-                if _may_be_chance(is_strict):
+                is_first = np.unique(rank_block, axis=0, return_index=True)[1]
+                if _may_be_chance(is_strict[is_first]):
                     others = [name for name, low in zip(columns, is_low, strict=True) if low]
                 return columns[start : start + width], others
     return [], []

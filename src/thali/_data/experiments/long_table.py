@@ -433,9 +433,12 @@ def _read_scheme(
         unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
         unfit_columns.update(filter(measures_answers, attribute_names))
         marks = get_column(frame, table.chosen)
+        tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
         for name in attribute_names:
             column = get_column(frame, name)
-            if is_free_text(column) or marks_same_rows(column, marks):
+            # empty cells of columns that do not describe products do not matter
+            is_empty_of_tasks = column.isna().any() and tasks[name].nunique(dropna=False).max() == 1
+            if is_empty_of_tasks or is_free_text(column) or marks_same_rows(column, marks):
                 unfit_columns.add(name)
         unfit_columns -= settings.declared
         attribute_names = [name for name in attribute_names if name not in unfit_columns]

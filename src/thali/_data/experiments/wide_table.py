@@ -300,8 +300,11 @@ def _list_groupings(
         return
     number_matches = filter(None, map(_NUMBERED.fullmatch, columns))
     numbered_splits = [(match[1], match[2], match[0]) for match in number_matches]
-    numbered_groups = _select_numbered(_group_splits(numbered_splits), listed_names, chosen_texts)
-    yield [split for split in numbered_splits if split[0] in numbered_groups], False
+    numbered_groups = _group_splits(numbered_splits)
+    foreign_groups = set(numbered_groups).difference(
+        _select_numbered(numbered_groups, listed_names, chosen_texts)
+    )
+    yield [split for split in numbered_splits if split[0] not in foreign_groups], False
 
 
 def _drop_foreign_groups(column_groups: ColumnGroups, main_labels: set[str]) -> ColumnGroups:

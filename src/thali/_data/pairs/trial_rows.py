@@ -702,7 +702,8 @@ def _find_verdict_columns(
     goal_columns = [
         pair.columns
         for pair in find_side_columns(all_columns)
-        if pair.stem.removeprefix("team") in GOALS.synonyms and not used_columns & set(pair.columns)
+        if not used_columns & set(pair.columns)
+        and (pair.stem.removeprefix("team") in GOALS.synonyms or _share_votes(frame, pair.columns))
     ]
     for role in roles:
         column = role.find_column(name_by_simplified, used_columns)
@@ -726,6 +727,14 @@ def _find_verdict_columns(
         Argument("chosen"),
         ".",
     )
+
+
+def _share_votes(frame: "pd.DataFrame", columns: tuple[str, str]) -> bool:
+    """Return whether two columns contain 1 and 0, 0 and 1, or two halves."""
+    votes = frame.loc[:, list(columns)]
+    if not votes.isin((0, 0.5, 1)).to_numpy().all():
+        return False
+    return bool((votes.sum(axis=1) == 1).all())
 
 
 def _is_margin(column: "pd.Series") -> bool:

@@ -140,8 +140,10 @@ def _match_cards(table: RawTable, respondent: str | None) -> Reading | None:
     cells = cells[[name for name in cells if shared.intersection(cells[name])]]
     groups = set().union(*(cells[name].dropna() for name in cells))
     n_cards = len(cells.columns)
+    is_repeated = cells.apply(lambda row: row.duplicated(keep=False) & row.notna(), axis=1)
     if (
         n_cards < 4
+        or not is_repeated.any(axis=0).all()  # each card is with another one in some row
         or not 3 <= len(groups) <= cells.nunique().sum() / 2
         or not cells.nunique(axis=1).between(2, n_cards - 1).all()
         or any(name[-1:].isdigit() or name in groups for name in cells)

@@ -19,8 +19,8 @@ from thali._data.column_roles import (
     ODD,
     RESPONDENT,
     SECOND,
+    list_name_words,
     map_plain_names,
-    simplify_name,
 )
 from thali._data.kinds import TRIPLETS
 from thali._data.pairs.column_recognition import list_readings
@@ -115,7 +115,7 @@ def find_anchor(
 
 def has_anchor_name(column: str | None) -> bool:
     """Return whether the name of a column means an anchor."""
-    return column is not None and simplify_name(column) in ANCHOR.synonyms
+    return column is not None and not set(ANCHOR.synonyms).isdisjoint(list_name_words(column))
 
 
 def question_anchor(anchor: str, option_columns: tuple[str, ...]) -> Message:
