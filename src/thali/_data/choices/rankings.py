@@ -143,7 +143,9 @@ def find_ranking_columns(
     respondent_column, count_column = find_named_columns(
         name_by_simplified, named_columns, (RESPONDENT, COUNT)
     )
-    count_columns = _COUNT.find_possible_columns(name_by_simplified, (respondent_column,))
+    count_columns = list(
+        _COUNT.find_possible_columns(name_by_simplified, (respondent_column, count_column))
+    )
     if count_column is None:
         count_column = next(filter(partial(_can_be_count, frame), count_columns), None)
     role_columns = (respondent_column, count_column, BEST.find_column(name_by_simplified))
@@ -162,7 +164,7 @@ def find_ranking_columns(
         option_column = _find_ranked_option(frame, rank_column, ranking_column)
     if rank_column is not None and option_column is not None:
         keys = [name for name in (respondent_column, ranking_column) if name is not None]
-        if named_columns.get("count") is None and count_column is not None and keys:
+        if count_column in count_columns and keys:
             if (frame.groupby(keys)[count_column].nunique() > 1).any():
                 count_column = None  # it describes the options
         return RankingColumns(

@@ -21,6 +21,7 @@ from thali._data.column_roles import (
     SECOND,
     list_name_words,
     map_plain_names,
+    simplify_name,
 )
 from thali._data.kinds import TRIPLETS
 from thali._data.pairs.column_recognition import list_readings
@@ -115,7 +116,11 @@ def find_anchor(
 
 def has_anchor_name(column: str | None) -> bool:
     """Return whether the name of a column means an anchor."""
-    return column is not None and not set(ANCHOR.synonyms).isdisjoint(list_name_words(column))
+    if column is None:
+        return False
+    if simplify_name(column) in ANCHOR.synonyms:
+        return True
+    return not set(ANCHOR.sure).isdisjoint(list_name_words(column))
 
 
 def question_anchor(anchor: str, option_columns: tuple[str, ...]) -> Message:
