@@ -267,9 +267,8 @@ WEIGHTED = (
 def test_weights_of_respondents_are_refused_when_a_model_cannot_use_them(name):
     weighted, _ = taken(WEIGHTED.format(name), EXPERIMENTS)
     assert weighted.people[name].tolist() == [1, 0.5] and weighted.attributes == ("fee",)
-    for model in (th.MultinomialLogit(), th.ProductClasses()):
-        with refused(DataError, "looks like weights", name):
-            model.fit(weighted)
+    with refused(DataError, "looks like weights", name):
+        th.MultinomialLogit().fit(weighted)
     with refused(DataError, "looks like weights", name):  # and weights of tasks when they are read
         taken(
             WEIGHTED.format(name)

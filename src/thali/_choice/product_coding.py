@@ -412,10 +412,7 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
 
 
 def require_experiment(data: Any, constants: bool | None = False) -> ChoiceExperiment:
-    """Return the choice experiment, with labels as an attribute for constants.
-
-    Raise DataError for other data and for weights.
-    """
+    """Return the choice experiment, with labels as an attribute for constants."""
     if not isinstance(data, ChoiceExperiment):
         raise DataError(
             f"The model requires a ChoiceExperiment; got {type(data).__name__}. Create one with"
@@ -425,13 +422,12 @@ def require_experiment(data: Any, constants: bool | None = False) -> ChoiceExper
         raise ArgumentError(
             Argument("constants"), f" must be True, False or None; got {constants!r}."
         )
-    _refuse_weights(data)
     if has_constants(data, constants):
         return add_constants(data)
     return data
 
 
-def _refuse_weights(data: ChoiceExperiment) -> None:
+def refuse_weights(data: ChoiceExperiment) -> None:
     """Raise DataError if a column of respondents contains different weights."""
     for name in list_differing_columns(data.people):
         if simplify_name(name) in SURVEY_WEIGHTS:

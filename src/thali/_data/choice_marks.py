@@ -174,10 +174,12 @@ def find_alternative_column(
     places = sets.cumcount().to_numpy()
     is_marked = classify_yes_no(get_column(frame, chosen))[0]
     candidates = [name for name in column_names(frame) if name not in (*key_columns, chosen)]
-    if len(np.unique(places[is_marked])) > 1:  # otherwise rows are in the order of the answer
-        for name in candidates:
-            if _counts_up(get_column(frame, name), places):
-                return name
+    counting_columns = [name for name in candidates if _counts_up(get_column(frame, name), places)]
+    varying_columns = [name for name in candidates if (sets[name].nunique().to_numpy() > 1).any()]
+    # otherwise the rows are in the order of the answer, or products have no other attribute
+    if len(np.unique(places[is_marked])) > 1 and set(varying_columns) > set(counting_columns):
+        for name in counting_columns:
+            return name
     largest_set = places.max(initial=0) + 1
     for name in candidates:
         column = get_column(frame, name)

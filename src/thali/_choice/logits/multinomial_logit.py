@@ -23,6 +23,7 @@ from ..product_coding import (
     build_unseen_remarks,
     encode_new_tasks,
     refuse_many_levels,
+    refuse_weights,
     require_experiment,
 )
 from ..reports.logit_choice_draws import LogitChooser, LogitReports
@@ -197,6 +198,7 @@ class MultinomialLogit(LogitReports, Model):
         )
 
         data = require_experiment(data, self.constants)
+        refuse_weights(data)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         price_index = self._find_price(data, coding)
         refuse_many_levels(data, coding.linear)

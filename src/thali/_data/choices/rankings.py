@@ -165,7 +165,7 @@ def find_ranking_columns(
     if rank_column is not None and option_column is not None:
         keys = [name for name in (respondent_column, ranking_column) if name is not None]
         if count_column in count_columns and keys:
-            if (frame.groupby(keys)[count_column].nunique() > 1).any():
+            if (frame.groupby(keys)[count_column].nunique().to_numpy() > 1).any():
                 count_column = None  # it describes the options
         return RankingColumns(
             LONG, (option_column, rank_column), respondent_column, ranking_column, count_column
@@ -185,14 +185,11 @@ def find_ranking_columns(
 
 def _can_be_count(frame: "pd.DataFrame", name: str) -> bool:
     """Return whether a column contains numbers that do not number the rows."""
-    return has_numbers(frame[name]) and not is_row_number(frame[name])
+    return has_numbers(frame[name]) and not is_row_number(get_column(frame, name))
 
 
 def _find_ranked_option(frame: "pd.DataFrame", rank: str, group: str) -> str | None:
-    """Return the column whose cells occur once in a ranking and in several rankings.
-
-    It is the first identifier, else the only column of texts.
-    """
+    """Return the first identifier, or only column of texts, that is once in several rankings."""
     if _find_text_separator(rank, frame[rank]):
         return None
     candidates = [

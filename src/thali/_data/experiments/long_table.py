@@ -437,8 +437,9 @@ def _read_scheme(
         for name in attribute_names:
             column = get_column(frame, name)
             # empty cells of columns that do not describe products do not matter
-            is_empty_of_tasks = column.isna().any() and tasks[name].nunique(dropna=False).max() == 1
-            if is_empty_of_tasks or is_free_text(column) or marks_same_rows(column, marks):
+            has_gaps = column.isna().to_numpy().any()
+            is_constant = not (tasks[name].nunique(dropna=False).to_numpy() > 1).any()
+            if has_gaps and is_constant or is_free_text(column) or marks_same_rows(column, marks):
                 unfit_columns.add(name)
         unfit_columns -= settings.declared
         attribute_names = [name for name in attribute_names if name not in unfit_columns]

@@ -568,9 +568,9 @@ def _list_option_cells(frame: "pd.DataFrame", verdict_column: str) -> list[str]:
     if chosen_texts is None:
         return []
     is_chosen = {name: labels == chosen_texts for name, labels in texts.items()}
-    option_columns = [name for name, is_equal in is_chosen.items() if is_equal.any()]
-    n_chosen = sum(is_chosen[name].astype(int) for name in option_columns)
-    is_tied = chosen_texts.map(simplify_name).isin(TIE_WORDS)
+    option_columns = [name for name, is_equal in is_chosen.items() if is_equal.to_numpy().any()]
+    n_chosen = np.sum([is_chosen[name].to_numpy() for name in option_columns], axis=0)
+    is_tied = chosen_texts.map(simplify_name).isin(TIE_WORDS).to_numpy()
     if not option_columns or not ((n_chosen == 1) | is_tied).all():
         return []
     return option_columns
@@ -707,7 +707,7 @@ def _find_verdict_columns(
     ]
     for role in roles:
         column = role.find_column(name_by_simplified, used_columns)
-        if column is not None and not (goal_columns and _is_margin(frame[column])):
+        if column is not None and not (goal_columns and _is_margin(get_column(frame, column))):
             return (column,)
     if goal_columns:
         return goal_columns[0]

@@ -104,10 +104,7 @@ _MAX_SHARE_OF_RATINGS = 0.75  # the same for a column with such a name
 
 
 def _refuse_second_outcome(data: ChoiceExperiment) -> None:
-    """Raise DataError if a numeric attribute is an answer too, such as a rating.
-
-    It is larger for the chosen alternative than for all others in nearly all tasks.
-    """
+    """Raise DataError if a number is largest for the chosen in nearly all tasks, as ratings are."""
     levels = data.products[data.row_product]
     chosen_rows = find_chosen_rows(data)
     for attribute, row_levels in zip(data.scheme.all_attributes, levels.T, strict=True):
