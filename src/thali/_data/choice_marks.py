@@ -75,6 +75,8 @@ def find_marked_column(
         for name in column_names(frame)
         if name not in excluded_columns and _has_marks(get_column(frame, name))
     ]
+    if not mark_columns:
+        return None
     named_columns = list(filter(mentions_choice, mark_columns))
     set_numbers = number_sets(frame, keys)
     places = frame.groupby(set_numbers).cumcount().to_numpy()

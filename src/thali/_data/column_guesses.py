@@ -266,7 +266,9 @@ def can_be_measure(name: str, series: "pd.Series") -> bool:
 
     Trials, times and row numbers are excluded by name.
     """
-    if _is_text(series) or _is_outcome_name(name) or series.nunique() == 1:
+    if _is_text(series) or _is_outcome_name(name):
+        return False
+    if series.head(_MAX_CHECKED_ROWS).nunique() == 1 == series.nunique():
         return False
     return simplify_name(name) in (
         *SIMILARITY.synonyms,

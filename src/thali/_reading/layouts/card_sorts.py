@@ -140,20 +140,27 @@ def _match_cards(table: RawTable, respondent: str | None) -> Reading | None:
     cells = cells[[name for name in cells if shared.intersection(cells[name])]]
     groups = set().union(*(cells[name].dropna() for name in cells))
     n_cards = len(cells.columns)
-    is_repeated = cells.apply(lambda row: row.duplicated(keep=False) & row.notna(), axis=1)
     if (
         n_cards < 4
-        or not is_repeated.any(axis=0).all()  # each card is with another one in some row
         or not 3 <= len(groups) <= cells.nunique().sum() / 2
         or not cells.nunique(axis=1).between(2, n_cards - 1).all()
         or any(name[-1:].isdigit() or name in groups for name in cells)
         or any(len(group) < 3 or _SCALE_WORDS & {*list_name_words(group)} for group in groups)
+        or not _are_put_together(cells)
     ):
         return None
     cards = table.frame.set_index(respondent or table.frame.index)[[*cells]]
     description = f"card sorts, one column per card, {shorten([*cards], 4)}, with its group"
     roles = ColumnsRead(tuple(cards), (), (), respondent)
     return _build_reading(table, _melt(cards), description, roles, is_sure=False)
+
+
+def _are_put_together(cells: pd.DataFrame) -> bool:
+    """Return whether each card is in a group with another one in some row."""
+    texts = cells.to_numpy(object)
+    is_equal = (texts[:, :, None] == texts[:, None, :]).any(axis=0)
+    np.fill_diagonal(is_equal, False)
+    return bool(is_equal.any(axis=0).all())
 
 
 def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading | None:
