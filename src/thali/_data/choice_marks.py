@@ -94,7 +94,10 @@ def find_marked_column(
     candidates = marked_columns or named_columns
     if not candidates and len(keys) == 1:  # the tasks are not known either
         candidates = [
-            name for name in mark_columns if find_key_column(frame, keys[0], name, used_columns)
+            name
+            for name in mark_columns
+            if not marks_one_row(get_column(frame, name), set_numbers)
+            and find_key_column(frame, keys[0], name, used_columns)
         ]
     answers = [get_column(frame, name) for name in candidates]
     if not answers or not all(marks_same_rows(answer, answers[0]) for answer in answers):

@@ -245,6 +245,8 @@ def match_list(
     if covariates is not None:
         readings = [columns for columns in readings if columns.in_order and len(columns.times) == 2]
     has_two_counts = any(len(columns.times) == 2 for columns in readings)
+    if any(_are_ratings(table, columns) for columns in readings):
+        return None
     if not readings or (
         not has_two_counts and are_similarity_columns(table.names, accept_vague=False)
     ):
@@ -253,6 +255,17 @@ def match_list(
     if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
         return None
     return _build_list_reading(table, readings, named_columns, weights)
+
+
+def _are_ratings(table: RawTable, columns: PairColumns) -> bool:
+    """Return whether two columns contain numbers that are often equal, unlike options."""
+    first, second = (get_column(table.frame, name) for name in columns.options)
+    if not has_numbers(first) or not has_numbers(second):
+        return False
+    return float((first == second).to_numpy().mean()) > _MAX_EQUAL
+
+
+_MAX_EQUAL = 0.05  # share of rows of comparisons that may compare an option with itself
 
 
 def _build_list_reading(
