@@ -402,7 +402,8 @@ def test_an_error_lists_the_layouts_that_were_tried():
     with pytest.raises(DataError) as error:
         th.read(pd.DataFrame({"foo": ["a", "b"], "bar": ["x", "x"], "baz": ["p", "q"]}))
     for shape in SHAPES:
-        assert f"{shape.name} (no " in str(error.value)
+        if shape.needs or shape.main:  # workbooks have neither
+            assert f"{shape.name} (no " in str(error.value)
     with refused(DataError, "table of trials"):
         th.read(pd.DataFrame({"left": ["a", "b"], "right": ["b", "a"]}))
     with refused(th.errors.ArgumentError, "'colour'"):

@@ -46,7 +46,7 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         EXPERIMENTS,
         "thali._data.experiments.experiment:ChoiceExperiment",
-        "thali._reading.layouts.experiments:SHAPES",
+        "thali._reading.layouts.design_tool:SHAPES",
         (
             ("thali._comparison.choice_holdouts:TaskSplitter", _CHOICE_SCORER),
             ("thali._comparison.choice_holdouts:RespondentSplitter", _CHOICE_SCORER),

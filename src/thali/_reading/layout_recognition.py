@@ -537,7 +537,11 @@ def has_scores(table: RawTable) -> bool:
 
 def list_reasons(tried_shapes: Sequence[Shape], table: RawTable) -> str:
     """Return text lines: each layout tried, and the column that the table lacks."""
-    reasons = [f"{shape.name} ({_describe_mismatch(shape, table)})" for shape in tried_shapes]
+    reasons = [
+        f"{shape.name} ({mismatch})"
+        for shape in tried_shapes
+        if (mismatch := _describe_mismatch(shape, table))
+    ]
     return f"Layouts tried: {'; '.join(reasons)}."
 
 

@@ -24,6 +24,7 @@ from thali._data.choices.rankings import (
     find_ranking_columns,
 )
 from thali._data.column_guesses import ColumnsRead
+from thali._data.column_readers import get_column
 from thali._data.column_roles import (
     ALTERNATIVE,
     ANCHOR,
@@ -39,6 +40,7 @@ from thali._data.column_roles import (
     TASK,
     WEIGHTS,
     WORST,
+    has_numbers,
     map_plain_names,
     simplify_name,
 )
@@ -229,7 +231,14 @@ def _has_other_answers(table: RawTable) -> bool:
 
 
 def _are_sets(table: RawTable, ranking_columns: RankingColumns) -> bool:
-    """Return whether columns called choice1, choice2, ... are sets, or chosen from sets."""
+    """Return whether columns called choice1, choice2, ... are sets, or chosen from sets.
+
+    Two columns of numbers are answers to two questions.
+    """
+    if len(ranking_columns.columns) == 2 and all(
+        has_numbers(get_column(table.frame, name)) for name in ranking_columns.columns
+    ):
+        return True
     readings = find_best_columns(table.frame, {})
     answers = {columns.best for columns in readings}
     return {*ranking_columns.columns} <= answers or any(

@@ -340,10 +340,3 @@ WIDE = Shape(
     main=("respondent", "task", "chosen"),
     needs="no columns such as 'price_1' and 'price_2'",
 )
-
-
-# LONG_TABLE is last, because it matches any table known to contain choices
-SHAPES = (
-    WIDE,
-    LONG_TABLE,
-)

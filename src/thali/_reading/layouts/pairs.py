@@ -198,7 +198,6 @@ SHEETS = Shape(
     match_sheets,
     expected="a workbook with such a table on one sheet per respondent",
     settings=("weights",),
-    needs="no sheets with square matrices",
 )
 
 

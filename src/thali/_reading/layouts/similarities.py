@@ -194,7 +194,6 @@ SHEETS = Shape(
     match_sheets,
     expected="a workbook with such a square matrix of similarities on one sheet per respondent",
     settings=("symmetrize",),
-    needs="no sheets with square matrices",
 )
 
 

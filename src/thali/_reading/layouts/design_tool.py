@@ -1,0 +1,116 @@
+"""Layout of the Conjoint Survey Design Tool: one row per respondent, one column per shown cell."""
+
+import re
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from thali._data.choice_marks import mentions_choice
+from thali._data.column_readers import get_column
+from thali._data.column_roles import RESPONDENT_OF_TASKS
+from thali._data.kinds import EXPERIMENTS
+from thali._labels import format_label
+
+from ..table_files import RawTable
+from ..table_layout import Lack, Reading, Shape
+from .experiments import LONG_TABLE, WIDE, match_long
+
+# F-1-2: name of attribute 2 in task 1; F-1-1-2: its level in profile 1
+_SHOWN = re.compile(r"F[-_.](\d+)[-_.](\d+)(?:[-_.](\d+))?", re.I)
+_KEYS = {"task": "task", "alternative": "profile", "chosen": "chosen"}
+
+
+def match_design_tool(table: RawTable, respondent: str | None = None) -> Reading | None:
+    """Return a `Reading` of one respondent per row, with names and levels of attributes."""
+    number_by_column = _number_columns(table)
+    answer_columns = _list_answer_columns(table, number_by_column)
+    if not number_by_column or not answer_columns:
+        return None
+    if respondent is None:
+        respondent = next(name for name in table.names if name not in number_by_column)
+    frame = _build_long_frame(table.frame, number_by_column, answer_columns, respondent)
+    long_table = replace(table, frame=frame)
+    reading = match_long(long_table, known=True, respondent=respondent, **_KEYS)
+    assert reading is not None
+    return replace(reading, sure=True)
+
+
+def _number_columns(table: RawTable) -> dict[str, tuple[int, ...]]:
+    """Return the numbers in the names of columns: (task, attribute) or (task, profile, ...)."""
+    number_by_column = {}
+    for name in table.names:
+        if (match := _SHOWN.fullmatch(name)) is not None:
+            number_by_column[name] = tuple(int(number) for number in match.groups() if number)
+    if {len(numbers) for numbers in number_by_column.values()} != {2, 3}:
+        return {}
+    return number_by_column
+
+
+def _list_answer_columns(
+    table: RawTable, number_by_column: dict[str, tuple[int, ...]]
+) -> list[str]:
+    """Return one column per task with the number of the chosen profile; [] if they are unclear."""
+    tasks = {numbers[0] for numbers in number_by_column.values()}
+    profiles = {str(numbers[1]) for numbers in number_by_column.values() if len(numbers) == 3}
+    answer_columns = [
+        name
+        for name in table.names
+        if name not in number_by_column
+        and {*map(format_label, get_column(table.frame, name).dropna())} <= profiles
+    ]
+    if len(answer_columns) > len(tasks):
+        answer_columns = list(filter(mentions_choice, answer_columns))
+    if len(answer_columns) != len(tasks):
+        return []
+    return answer_columns
+
+
+def _build_long_frame(
+    frame: pd.DataFrame,
+    number_by_column: dict[str, tuple[int, ...]],
+    answer_columns: list[str],
+    respondent: str,
+) -> pd.DataFrame:
+    """Build a long table with one row per respondent, task and profile."""
+    column_by_number = {numbers: name for name, numbers in number_by_column.items()}
+    levels = [numbers for numbers in column_by_number if len(numbers) == 3]
+    tasks, profiles, _ = (sorted(set(numbers)) for numbers in zip(*levels, strict=True))
+    shown_columns = {*number_by_column, *answer_columns}
+    rows: list[dict[Any, Any]] = []
+    for cells in frame.to_dict("records"):
+        own_cells = {name: cell for name, cell in cells.items() if name not in shown_columns}
+        for (task_index, task), profile in product(enumerate(tasks), profiles):
+            answer = cells[answer_columns[task_index]]
+            row = own_cells | {"task": task, "profile": profile}
+            row["chosen"] = answer if pd.isna(answer) else int(format_label(answer) == str(profile))
+            for task_of_level, profile_of_level, attribute in levels:
+                if (task_of_level, profile_of_level) == (task, profile):
+                    name = cells[column_by_number[task, attribute]]
+                    row[name] = cells[column_by_number[task, profile, attribute]]
+            rows.append(row)
+    return pd.DataFrame(rows).dropna(axis="columns", how="all")
+
+
+def find_design_tool_lack(table: RawTable) -> Lack | None:
+    """Return the missing answers of a table with names and levels of attributes; else None."""
+    if not _number_columns(table):
+        return None
+    return Lack("one column per task with the number of the chosen profile", near=4)
+
+
+DESIGN_TOOL = Shape(
+    "Conjoint Survey Design Tool",
+    EXPERIMENTS,
+    match_design_tool,
+    expected="one respondent per row, with the columns 'F-1-1' (name of an attribute in task 1),"
+    " 'F-1-1-1' (its level in profile 1), ..., and one column per task with the chosen profile",
+    roles=(RESPONDENT_OF_TASKS,),
+    lacks=find_design_tool_lack,
+    needs="no F-1-1-1",
+)
+
+
+# LONG_TABLE is last, because it matches any table known to contain choices
+SHAPES = (WIDE, DESIGN_TOOL, LONG_TABLE)
