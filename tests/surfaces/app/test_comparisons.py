@@ -220,10 +220,3 @@ def test_models_of_choice_experiments_are_chosen(client, children_here, monkeypa
     study.remove("fit.json")
     assert client.go(f"{address}/compare", models="Multinomial logit") == f"{address}/compare"
     assert runs.read_end(study, COMPARE)["message"] == "" and study.read("reading")["parts"] == 1
-
-
-def test_before_anything_is_drawn_there_is_nothing_to_look_at(client, childless, monkeypatch):
-    address = client.drop("drinks.csv", DRINKS)
-    app_runs.claim_draws(monkeypatch, 0, 1000)
-    found = client.post(f"/api{address}/look")
-    assert found.status_code == 409 and found.json()["problem"].startswith("There are no draws yet")

@@ -8,7 +8,7 @@ import pytest
 
 APP = files("thali._surfaces.app")
 TEXTS = tomllib.loads((APP / "english.toml").read_text("utf-8"))
-RUNS = ("fit", "compare", "evidence", "look", "test")
+RUNS = ("fit", "compare", "evidence", "test")
 
 
 @pytest.mark.parametrize("page", sorted(each.name for each in (APP / "page").iterdir()))

@@ -44,7 +44,6 @@ from .study_folders import (
     EVIDENCE,
     FIT,
     FIT_TIME,
-    LOOK,
     READ,
     TEST,
     Studies,
@@ -69,7 +68,7 @@ COVER_FIELDS = ("title", "author", "question")  # fields of the cover of a repor
 # options with the same meaning for all models
 _SHARED_OPTIONS = ("market", "price", "labels", "ci", "monotone")
 # runs that do not report their progress
-_PROGRESS_TEXTS = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
+_PROGRESS_TEXTS = {TEST: "testing", EVIDENCE: "weighing"}
 
 
 def render_page(name: str, **context: Any) -> str:
@@ -324,9 +323,6 @@ class Pages:
             "state": self._runs.find_state(study, FIT),
             "stopping": self._runs.is_stopping(study, FIT),
             "end": read_end(study, FIT),
-            "look": self._runs.find_state(study, LOOK),
-            "look_end": read_end(study, LOOK),
-            "has_chains": fit_request["has_cores"],
             # whether the chains have no fixed number of draws
             "until_agree": {"chains", "tune"} <= option_words and "draws" not in typed,
             "log": study.read_log(FIT),

@@ -66,7 +66,6 @@ from .study_folders import (
     EVIDENCE,
     FIT,
     FIT_TIME,
-    LOOK,
     QUEUED_RUNS,
     READ,
     RUNS,
@@ -399,16 +398,6 @@ class Server:
         self.runs.start_run(study, TEST)
         return _redirect(study, SCREEN_OF[TEST])
 
-    def report_draws(self, request: Request) -> Response:
-        """Start writing a report of the draws so far; redirect to the study."""
-        study = self._find_study(request)
-        draw_counts = self.runs.count_draws(study, FIT)
-        if draw_counts is not None and not draw_counts.recorded:
-            return _build_problem(english_texts.texts.refused.nothing_drawn, 409)
-        study.write(LOOK, {})
-        self.runs.start_run(study, LOOK)
-        return _redirect(study)
-
     def copy_study(self, request: Request) -> Response:
         """Create another study with the same data."""
         study = self._find_study(request)
@@ -553,7 +542,6 @@ def build_app(
         "/api/study/{study}/compare": server.compare,
         "/api/study/{study}/evidence": server.compare_evidence,
         "/api/study/{study}/test": server.test,
-        "/api/study/{study}/look": server.report_draws,
         "/api/study/{study}/again": server.copy_study,
         "/api/study/{study}/delete": server.delete,
         "/api/study/{study}/rename": server.rename,

@@ -10,8 +10,6 @@
       fit.json          model and options
       fit/              results and job of `thali fit --out`
       fit.took.json     seconds of the fit
-      look.json         request for results of a running fit
-      look/             results of a running fit
       compare.json      models compared by prediction
       compare/          results of `thali compare --out`
       compare.took.json seconds of the comparison
@@ -39,12 +37,12 @@ from thali._input_files import TABLE_SUFFIXES
 from thali._labels import escape_unprintable
 from thali.errors import Argument, ArgumentError, DataError
 
-READ, FIT, LOOK, COMPARE, EVIDENCE, TEST = "read", "fit", "look", "compare", "evidence", "test"
+READ, FIT, COMPARE, EVIDENCE, TEST = "read", "fit", "compare", "evidence", "test"
 COVER = "cover"  # in the request of a fit: the head of its report
 FIT_TIME = "fit.took"  # seconds of the fit
 COMPARE_TIME = "compare.took"  # seconds of a comparison, and its number of models
 QUEUED_RUNS = (FIT, COMPARE, EVIDENCE)
-RUNS = (*QUEUED_RUNS, LOOK, TEST)
+RUNS = (*QUEUED_RUNS, TEST)
 SUFFIXES = (*TABLE_SUFFIXES, ".nwk", ".tree")
 _NAME = re.compile(r"\d{8}-\d{4}-[0-9a-f]{8}")
 _FILE = re.compile(r"data\.[a-z]{2,8}")  # the name of the data in the folder
