@@ -42,11 +42,9 @@ from .data_description import describe_table
 from .english_texts import AppWords, render_error
 from .study_folders import (
     COMPARE,
-    COMPARE_TIME,
     COVER,
     EVIDENCE,
     FIT,
-    FIT_TIME,
     READ,
     TEST,
     StudyFolder,
@@ -72,14 +70,10 @@ def read_data(study: StudyFolder, terminal: Terminal, cores: int) -> None:
 
 def fit_model(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Fit the requested model, or resume its fit; write results and report."""
-    start_time = time.monotonic()
-    earlier_seconds = study.read(FIT_TIME).get("seconds", 0.0)
     try:
         _run_fit_command(study, terminal, cores, {})
     except KeyboardInterrupt:  # before the first draws
         report_stopped_fit(study, terminal, cores)
-    finally:
-        study.write(FIT_TIME, {"seconds": earlier_seconds + time.monotonic() - start_time})
 
 
 def report_stopped_fit(study: StudyFolder, terminal: Terminal, cores: int) -> None:
@@ -126,14 +120,7 @@ def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) ->
     """Compare the requested models by held-out predictions; write the report."""
     from ..cli.commands.report import run_report
 
-    start_time = time.monotonic()
-    earlier_seconds = study.read(COMPARE_TIME).get("seconds", 0.0)
-    try:
-        _run_comparison(study, terminal, cores, COMPARE, {"by": "prediction"})
-    finally:
-        total_seconds = earlier_seconds + time.monotonic() - start_time
-        n_models = len(study.read(COMPARE)["names"])
-        study.write(COMPARE_TIME, {"seconds": total_seconds, "models": n_models})
+    _run_comparison(study, terminal, cores, COMPARE, {"by": "prediction"})
     run_report(terminal, Path(COMPARE), None)
 
 

@@ -61,11 +61,9 @@ from .pages import (
 from .request_guard import LOCAL, Guard
 from .study_folders import (
     COMPARE,
-    COMPARE_TIME,
     COVER,
     EVIDENCE,
     FIT,
-    FIT_TIME,
     QUEUED_RUNS,
     READ,
     RUNS,
@@ -275,7 +273,6 @@ class Server:
             "has_cores": any(option.word == "cores" for option in spec.select_options(method)),
         }
         study.clear(FIT)
-        study.remove(f"{FIT_TIME}.json")
         study.write(FIT, fit_request)
         self.runs.queue(study, FIT)
         return _redirect(study)
@@ -372,7 +369,6 @@ class Server:
             background_runs.QUEUED,
         ):
             study.clear(run_name)
-            study.remove(f"{COMPARE_TIME}.json")
             study.write(run_name, compare_request)
             self.runs.queue(study, run_name)
         return _redirect(study, SCREEN_OF[run_name])

@@ -9,10 +9,8 @@
       reading.json      description of the table
       fit.json          model and options
       fit/              results and job of `thali fit --out`
-      fit.took.json     seconds of the fit
       compare.json      models compared by prediction
       compare/          results of `thali compare --out`
-      compare.took.json seconds of the comparison
       evidence.json     models compared by evidence
       evidence/         results of `thali compare --by evidence --out`
       test.json         the classical test
@@ -39,8 +37,6 @@ from thali.errors import Argument, ArgumentError, DataError
 
 READ, FIT, COMPARE, EVIDENCE, TEST = "read", "fit", "compare", "evidence", "test"
 COVER = "cover"  # in the request of a fit: the head of its report
-FIT_TIME = "fit.took"  # seconds of the fit
-COMPARE_TIME = "compare.took"  # seconds of a comparison, and its number of models
 QUEUED_RUNS = (FIT, COMPARE, EVIDENCE)
 RUNS = (*QUEUED_RUNS, TEST)
 SUFFIXES = (*TABLE_SUFFIXES, ".nwk", ".tree")
