@@ -413,9 +413,9 @@ def test_variance_accounted_for_follows_its_definition():
 def test_targets_that_do_not_fit():
     columns, _, data, constant = problem()
     found = estimate("expectation", columns, **settings(data=data, constant=constant))
-    with refused(ArgumentError, "6 by 6", "6 objects", "got shape (5, 5)"):
+    with refused(ArgumentError, "`target`", "6 labels for 5 objects"):
         found.variance_accounted_for(np.zeros((5, 5)))
-    with refused(ArgumentError, "two triangles"):
+    with refused(ArgumentError, "`target`", "symmetric"):
         found.variance_accounted_for(np.arange(36.0).reshape(6, 6))
     with refused(ArgumentError, "'0', '1', '2', '3', '4' and '5'", "got 'a' and 'b'"):
         found.variance_accounted_for(similarities(np.ones((2, 2)), ["a", "b"]))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.similarities import Similarities
 from thali._inference.user_warnings import warn
-from thali._labels import format_label, shorten
+from thali._labels import shorten
 from thali._number_format import format_for_python, format_percent
 from thali._object_descriptions import Description, Facts, PrintedObject
-from thali.errors import ArgumentError, DataWarning, EstimateWarning, Value
+from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning, Value
 
 from ..draws.feature_columns import FeatureColumns
 from .feature_set_search import (
@@ -133,44 +134,24 @@ class Estimate(PrintedObject):
 
 def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
     """Return the user's similarities as a matrix (n, n) in the order of `labels`."""
-    n = len(labels)
-    if hasattr(target, "reindex"):
-        for axis_labels in (target.index, target.columns):
-            _check_labels(axis_labels, labels)
-        target = target.rename(index=format_label, columns=format_label).loc[labels, labels]
-    elif hasattr(target, "labels"):
-        index_of_label = {
-            label: labels.get_loc(label) for label in _check_labels(target.labels, labels)
-        }
-        target_order = np.array([index_of_label[label] for label in target.labels])
-        similarity_matrix = np.full((n, n), np.nan)
-        similarity_matrix[target_order[target.first], target_order[target.second]] = target.values
-        return np.where(np.isnan(similarity_matrix), similarity_matrix.T, similarity_matrix)
-    try:
-        similarity_matrix = np.array(target, float)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(
-            "`target` must contain numbers, or NaN for pairs that were not measured."
-        ) from error
-    if similarity_matrix.shape != (n, n):
-        raise ArgumentError(
-            f"`target` must be {n} by {n}, because there are {n} objects; got shape"
-            f" {similarity_matrix.shape}."
-        )
-    np.fill_diagonal(similarity_matrix, np.nan)
-    if not np.allclose(similarity_matrix, similarity_matrix.T, equal_nan=True):
-        raise ArgumentError("`target` must be a symmetric matrix; average its two triangles.")
-    return similarity_matrix
-
-
-def _check_labels(target_labels: Any, labels: Any) -> Any:
-    """Raise ArgumentError unless the target has the fitted objects; return its labels."""
-    if sorted(map(str, target_labels)) != sorted(map(str, labels)):
+    if not isinstance(target, Similarities):
+        target_labels = labels
+        if hasattr(target, "reindex"):
+            target_labels = None
+        try:
+            target = Similarities(target, target_labels)
+        except DataError as error:
+            raise ArgumentError("`target`: ", error) from None
+    if set(target.labels) != set(labels):
         raise ArgumentError(
             f"`target` must contain the objects {shorten(list(labels), 99)}; got"
-            f" {shorten(list(target_labels), 99)}."
+            f" {shorten(list(target.labels), 99)}."
         )
-    return target_labels
+    target_order = labels.get_indexer(target.labels)
+    first, second = target_order[target.first], target_order[target.second]
+    similarity_matrix = np.full((len(labels), len(labels)), np.nan)
+    similarity_matrix[first, second] = similarity_matrix[second, first] = target.values
+    return similarity_matrix
 
 
 def _format_share(estimate: Estimate) -> str:
