@@ -332,5 +332,4 @@ def test_a_caterpillar_of_two_thousand_leaves():
     assert Tree.from_newick(tree.to_newick()) == tree
     assert pickle.loads(pickle.dumps(tree)) == tree
     assert tree.for_labels(tree.labels[::-1]) == tree
-    assert len(str(tree).splitlines()) == n
     assert len(tree.clades()) == n - 2
