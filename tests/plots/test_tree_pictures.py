@@ -69,8 +69,8 @@ CASES = {
     "crowded names": lambda: th.Tree.from_groups(
         {f"group {k}": [2 * k, 2 * k + 1] for k in range(100)}
     ),
-    "caterpillar": lambda: th.Tree.from_newick(caterpillar(200)[0]),
-    "large caterpillar": lambda: th.Tree.from_newick(caterpillar(800)[0]),
+    "caterpillar": lambda: th.Tree.from_newick(caterpillar(200)),
+    "large caterpillar": lambda: th.Tree.from_newick(caterpillar(800)),
 }
 
 

@@ -19,7 +19,7 @@ from .tree_nodes import (
     normalize_tree,
     sort_leaves_first,
 )
-from .tree_parsing import build_group_nodes, build_linkage_nodes, read_newick, read_tree_text
+from .tree_parsing import build_group_nodes, read_newick, read_tree_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ class Tree(DescribedObject):
 
     .. math:: P(0 \to 1 \text{ along an edge of length } t) = 1 - (1 - \pi)^t
 
-    Make a tree with `from_groups`, `from_newick`, `from_linkage` or `star`; `plot` draws it.
+    Make a tree with `from_groups`, `from_newick` or `star`; `plot` draws it.
     Nothing can be changed afterwards. Trees with the same leaves, inner nodes, names and lengths
     (within 1e-12) are equal, whatever the order of their leaves.
 
@@ -77,8 +77,8 @@ class Tree(DescribedObject):
 
     def __init__(self) -> None:
         raise TypeError(
-            "Tree cannot be constructed directly; use Tree.from_groups, Tree.from_newick,"
-            " Tree.from_linkage or Tree.star."
+            "Tree cannot be constructed directly; use Tree.from_groups, Tree.from_newick or"
+            " Tree.star."
         )
 
     @classmethod
@@ -155,40 +155,6 @@ class Tree(DescribedObject):
             except DataError as error:
                 raise DataError(f"{text.name}: ", error) from None
         return build_frozen_tree(*normalize_tree(read_newick(text), rescale))
-
-    @classmethod
-    def from_linkage(cls, linkage: Any, labels: Iterable[Any]) -> "Tree":
-        """Build the dendrogram of a hierarchical clustering.
-
-        Heights are divided by the height of the root.
-
-        Parameters
-        ----------
-        linkage : array, shape (options - 1, 4)
-            As `scipy.cluster.hierarchy.linkage` returns it.
-        labels : sequence of str
-            Names of the options, in the order of the clustered rows.
-
-        Returns
-        -------
-        Tree
-
-        Raises
-        ------
-        DataError
-            If the shape does not fit the labels, labels are empty or not distinct, a row joins what
-            is not there, or its height is not finite, negative, or below that of a cluster inside
-            it.
-
-        Examples
-        --------
-        >>> from scipy.cluster.hierarchy import linkage
-        >>> Tree.from_linkage(
-        ...     linkage([[0.0], [1.0], [5.0]], "complete"), ["tea", "coffee", "milk"]
-        ... ).to_newick()
-        '((tea:0.2,coffee:0.2):0.8,milk:1.0);'
-        """
-        return build_frozen_tree(*normalize_tree(build_linkage_nodes(linkage, labels)))
 
     @classmethod
     def star(cls, labels: Iterable[Any]) -> "Tree":
