@@ -154,13 +154,14 @@ class FeatureSets:
 def find_feature_sets(feature_columns: FeatureColumns, n: int) -> FeatureSets:
     """Find the distinct sets of features among the draws, over n objects."""
     shared_columns = np.flatnonzero(feature_columns.sizes >= 2)
-    distinct_masks, pattern_index = _find_distinct_rows(
-        _pack_owners(feature_columns, n)[shared_columns]
+    distinct_masks, pattern_index = np.unique(
+        _pack_owners(feature_columns, n)[shared_columns], axis=0, return_inverse=True
     )
     patterns = np.unpackbits(
         distinct_masks.view(np.uint8), axis=1, count=n, bitorder="little"
     ).astype(bool)
     # ascending within a draw, for the rows of `members`
+    pattern_index = pattern_index.ravel()  # NumPy 2.0 returns a column
     column_order = np.lexsort((pattern_index, feature_columns.draw[shared_columns]))
     pattern_index, draw_of_feature, weights = (
         pattern_index[column_order],
@@ -174,15 +175,15 @@ def find_feature_sets(feature_columns: FeatureColumns, n: int) -> FeatureSets:
     members[draw_of_feature, max_features - n_features[draw_of_feature] + place_in_set] = (
         pattern_index
     )
-    members, set_of_draw = _find_distinct_rows(members)
+    members, set_of_draw = np.unique(members, axis=0, return_inverse=True)
     return FeatureSets(
         patterns,
         pattern_index,
         draw_of_feature,
         weights,
         members,
-        set_of_draw,
-        np.bincount(set_of_draw),
+        set_of_draw.ravel(),
+        np.bincount(set_of_draw.ravel()),
     )
 
 
@@ -199,19 +200,6 @@ def _pack_owners(feature_columns: FeatureColumns, n: int) -> np.ndarray:
         byte_index, bit_value, minlength=len(feature_columns.sizes) * n_bytes
     )
     return packed_bytes.astype(np.uint8).view("<u8").reshape(-1, n_bytes // 8)
-
-
-def _find_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows in ascending order, and each row's index among them."""
-    row_order = np.arange(len(rows))
-    if rows.shape[1]:
-        row_order = np.lexsort(rows.T[::-1])
-    sorted_rows = rows[row_order]
-    is_first_occurrence = np.ones(len(rows), bool)
-    is_first_occurrence[1:] = (sorted_rows[1:] != sorted_rows[:-1]).any(axis=1)
-    distinct_index = np.empty(len(rows), np.int64)
-    distinct_index[row_order] = np.cumsum(is_first_occurrence) - 1
-    return sorted_rows[is_first_occurrence], distinct_index
 
 
 # Weights of known features: their maximum, and the likelihood with all weights integrated out
