@@ -109,11 +109,7 @@ def _run_fit_command(
 
 def _build_cover(study: StudyFolder) -> dict[str, str]:
     """Return title and data name for the cover of the study's report."""
-    about = study.about
-    cover = {"data": about.get("data", about["title"])}
-    if "data" in about:
-        cover["title"] = about["title"]
-    return cover | study.read(FIT).get(COVER, {})
+    return {"data": study.about["title"]} | study.read(FIT).get(COVER, {})
 
 
 def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) -> None:

@@ -142,7 +142,7 @@ def _open_data(study: StudyFolder) -> NamedData:
     about = study.about
     if "dataset" in about:
         return find_data(about["dataset"])
-    original_name = about.get("data", about["title"])
+    original_name = about["title"]
     return NamedData(
         original_name, None, Source(original_name, (study.path / about["file"]).read_bytes())
     )

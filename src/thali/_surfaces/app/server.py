@@ -49,7 +49,6 @@ from .form_fields import (
     translate_typed_options,
 )
 from .pages import (
-    ABOUT,
     ASK,
     COVER_FIELDS,
     SCREEN_OF,
@@ -410,12 +409,6 @@ class Server:
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
 
-    async def rename(self, request: Request) -> Response:
-        """Change a study's title."""
-        study, form = await self._read_study_and_form(request)
-        self.studies.rename(study, form.get("title", ""))
-        return _redirect(study, ABOUT)
-
     async def stream_progress(self, request: Request) -> Response:
         """Stream a run's progress as server-sent events until it ends."""
         study = self._find_study(request)
@@ -540,7 +533,6 @@ def build_app(
         "/api/study/{study}/test": server.test,
         "/api/study/{study}/again": server.copy_study,
         "/api/study/{study}/delete": server.delete,
-        "/api/study/{study}/rename": server.rename,
         "/api/study/{study}/ticket": server.issue_ticket,
         "/api/study/{study}/{run}/go-on": server.resume,
         "/api/study/{study}/{run}/stop": server.stop,
