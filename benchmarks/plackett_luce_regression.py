@@ -31,7 +31,8 @@ from thali._classify.plackett_luce.chain_state import sort_rows_by_class
 from thali._classify.plackett_luce.markov_chain import WeightChain, build_gibbs_settings
 from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 from thali._classify.plackett_luce.posterior_mode import maximise_class_weights
-from thali._classify.plackett_luce.row_sums import CovariateRows, merge_equal_rows
+from thali._classify.plackett_luce.row_sums import CovariateRows
+from thali._data.classification_data import merge_rows
 
 NAMES = ("iris", "wine", "heart", "pima", "german_numeric")
 SAMPLED = ("iris", "wine", "heart", "pima", "german_numeric", "lenses")
@@ -172,8 +173,8 @@ def maxima(folder, most: int) -> None:
 def a_million(n: int) -> None:
     W, codes = simulated(n, 5, standardize=False)
     begin = time.process_time()
-    rows, few_codes, counts = merge_equal_rows(W, codes)
-    fit = maximise_class_weights(CovariateRows(rows, few_codes, 5, counts), 1.1)
+    data = merge_rows(W, codes)
+    fit = maximise_class_weights(CovariateRows(data.matrix, data.codes, 5, data.counts), 1.1)
     spent = time.process_time() - begin
     one = cpu_seconds(
         lambda: CovariateRows(W, codes, 5, threads=1).compute_statistics(

@@ -7,7 +7,8 @@ import numpy as np
 
 from thali._classify.plackett_luce.markov_chain import build_gibbs_settings, build_weight_chains
 from thali._classify.plackett_luce.posterior_mode import MAX_PASSES, maximise_class_weights
-from thali._classify.plackett_luce.row_sums import CovariateRows, merge_equal_rows
+from thali._classify.plackett_luce.row_sums import CovariateRows
+from thali._data.classification_data import merge_rows
 from thali._inference.markov_chains import run_chains
 from thali._inference.threads_and_processes import NoProgress
 
@@ -16,10 +17,8 @@ def fit_map(
     W, codes, n_classes, a, *, counts=None, start=None, max_passes=MAX_PASSES, threads=None
 ):
     """The most probable weights, whose equal rows are merged first."""
-    W, codes, counts = merge_equal_rows(
-        np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts
-    )
-    rows = CovariateRows(W, codes, n_classes, counts, threads)
+    data = merge_rows(np.asarray(W, np.float64), np.asarray(codes), counts)
+    rows = CovariateRows(data.matrix, data.codes, n_classes, data.counts, threads)
     return maximise_class_weights(rows, a, start=start, max_passes=max_passes)
 
 

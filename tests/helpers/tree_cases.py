@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import numpy as np
-from scipy.cluster.hierarchy import linkage
+from scipy.cluster.hierarchy import linkage, to_tree
 
 from thali import Tree
 
@@ -17,19 +17,26 @@ CELEBRITIES = {
 def random_linkage(n, label="option {}"):
     """The tree of a clustering of random points."""
     points = np.random.default_rng(n).normal(size=(n, 3))
-    return Tree.from_linkage(linkage(points, "average"), [label.format(k) for k in range(n)])
+    labels = [label.format(k) for k in range(n)]
+
+    def write(cluster, height):
+        if cluster.is_leaf():
+            return f"'{labels[cluster.id]}':{height}"
+        below = ",".join(write(part, cluster.dist) for part in (cluster.left, cluster.right))
+        return f"({below}):{height - cluster.dist}"
+
+    root = to_tree(linkage(points, "average"))
+    return Tree.from_newick(f"{write(root, root.dist)};").for_labels(labels)
 
 
 def caterpillar(n):
-    """As text, (((x0, x1), x2), ...), and as a linkage."""
-    text = (
+    """As text, (((x0, x1), x2), ...)."""
+    return (
         "(" * (n - 1)
         + "x0:1"
         + "".join(f",x{k}:{k}){f'c{k}:1' if k < n - 1 else ''}" for k in range(1, n))
         + ";"
     )
-    rows = [[n + k - 2 if k > 1 else 0, k, k, k + 1] for k in range(1, n)]
-    return text, np.array(rows, float)
 
 
 def random_tree(rng, n):

@@ -549,21 +549,17 @@ def test_simulated_choices_keep_totals_and_probabilities():
     p = model.maximum_likelihood.residuals()["predicted"]
     # 36 binomial proportions: five standard errors.
     assert np.abs(many.proportions()["proportion"] - p).max() < 5 * np.sqrt(0.25 / 400_000)
-    table = pd.DataFrame([[np.nan, 0.2], [0.8, np.nan]], ["a", "b"], ["a", "b"])
-    assert th.paired.simulate(table, 10, random_seed=1) == th.paired.simulate(
-        table, 10, random_seed=1
+    assert th.paired.simulate(model, 10, random_seed=1) == th.paired.simulate(
+        model, 10, random_seed=1
     )
     for source, arguments, kind, sentence in [
-        (table, {}, ArgumentError, "of comparisons"),
-        (table + 0.3, {"comparisons": 3}, ArgumentError, "must sum to 1"),
-        ("model", {"comparisons": 3}, ArgumentError, "or a square table of probabilities; got str"),
         (
-            table.rename(index={"a": "c"}),
+            "model",
             {"comparisons": 3},
             ArgumentError,
-            "same labels in the same order",
+            "simulate requires EliminationByAspects fitted by maximum",
         ),
-        (table, {"comparisons": 0}, ArgumentError, "`comparisons` must be an integer >= 1"),
+        (model, {"comparisons": 0}, ArgumentError, "`comparisons` must be an integer >= 1"),
         (maximised(data=th.paired.half_wins([[0, 3], [1, 0]], [[0, 1], [1, 0]])), {}, None, None),
     ]:
         if kind is None:
@@ -577,7 +573,7 @@ def test_simulated_choices_keep_totals_and_probabilities():
     with refused(DataError, "integer counts"):
         th.paired.parametric_bootstrap(halves)
     with refused(ArgumentError, "requires EliminationByAspects fitted"):
-        th.paired.parametric_bootstrap(table)
+        th.paired.parametric_bootstrap(data)
 
 
 ALWAYS = [[0, 9, 9], [0, 0, 3], [0, 2, 0]]  # the first option always wins

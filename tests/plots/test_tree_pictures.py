@@ -13,29 +13,6 @@ from matplotlib.collections import LineCollection
 import thali as th
 from thali.errors import ArgumentError
 
-NINE = """\
-+- politicians ------------------------------+----- LBJ
-|                                            +----- HW
-|                                            `----- CDG
-+- athletes ---------------------------------+----- JU
-|                                            +----- CY
-|                                            `----- AJF
-`- film stars -------------------------------+----- BB
-                                             +----- ET
-                                             `----- SL"""
-# Edges of length 0 and edges too short for a character look like forks of more than two; e is
-# written before d.
-MIXED = """\
-+- x -------------------+--------+----------------- a
-|                       |        `----------------- b
-|                       +-------------------------- c
-|                       `-------------------------- e
-`-------------------------------------------------+ d
-                                                  ` two lines"""
-SINGLE = """\
--- all -------------------------------+------------ a
-                                      `------------ b"""
-
 
 def build_mixed_tree():
     text = (
@@ -44,23 +21,6 @@ def build_mixed_tree():
     )
     tree = th.Tree.from_newick(text)
     return tree.for_labels(["a", "b", "c", "d", "e", "two\nlines"])
-
-
-def test_a_tree_prints_as_plain_text():
-    assert str(th.Tree.from_groups(CELEBRITIES)) == NINE
-    assert str(build_mixed_tree()) == MIXED
-    assert str(th.Tree.from_groups({"all": ["a", "b"]}, leaf_length=0.25)) == SINGLE
-    assert str(th.Tree.star("ab")) == f"+{'-' * 50} a\n`{'-' * 50} b"
-
-
-@pytest.mark.parametrize("n", [4, 40, 200])
-def test_text_is_to_scale(n):
-    tree = random_linkage(n)
-    lines = str(tree).splitlines()
-    assert sorted(line[52:] for line in lines) == sorted(tree.labels)
-    assert {line[51] for line in lines} == {" "}
-    forks = {column for line in lines for column in range(51) if line[column] in "+`"}
-    assert forks == {round(50 * depth) for depth in tree.depths[n:]}
 
 
 def test_a_tree_repr_states_its_size():
@@ -109,8 +69,8 @@ CASES = {
     "crowded names": lambda: th.Tree.from_groups(
         {f"group {k}": [2 * k, 2 * k + 1] for k in range(100)}
     ),
-    "caterpillar": lambda: th.Tree.from_newick(caterpillar(200)[0]),
-    "large caterpillar": lambda: th.Tree.from_newick(caterpillar(800)[0]),
+    "caterpillar": lambda: th.Tree.from_newick(caterpillar(200)),
+    "large caterpillar": lambda: th.Tree.from_newick(caterpillar(800)),
 }
 
 

@@ -140,40 +140,6 @@ def test_stars_of_bad_labels_are_refused(labels, facts):
         Tree.star(labels)
 
 
-GOOD = [[0, 1, 1, 2], [3, 2, 2, 3]]
-LINKAGES = [
-    (GOOD, "ab", ("2 labels", "(1, 4)", "got (2, 4)")),
-    (GOOD, "abcd", ("4 labels", "(3, 4)", "got (2, 4)")),
-    (np.array(GOOD)[:, :3], "abc", ("3 labels", "(2, 4)", "got (2, 3)")),
-    (None, "abc", ("3 labels", "(2, 4)", "got ()")),
-    ("tree", "abc", ("`linkage`", "got str")),
-    ([[0, 1], [2]], "abc", ("`linkage`", "got list")),
-    (GOOD, "aab", ("positions 1 and 2", "'a'")),
-    (np.zeros((0, 4)), "a", (FEW, "got 'a'")),
-    ([[0, 1, 1, 2], [3, 1, 2, 3]], "abc", ("Row 1", "cluster 1,")),
-    ([[0, 0, 1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "cluster 0,")),
-    ([[0, 3, 1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "cluster 3,")),
-    ([[0, -1, 1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "cluster -1,")),
-    ([[0, 1.5, 1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "cluster 1.5,")),
-    ([[0, 1, NAN, 2], [3, 2, 2, 3]], "abc", ("Row 0", "0 and 1 at height nan")),
-    ([[0, 1, 1, 2], [3, 2, INF, 3]], "abc", ("Row 1", "3 and 2 at height inf")),
-    ([[0, 1, -1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "0 and 1 at height -1")),
-    ([[NAN, 1, 1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "nan and 1 at height 1")),
-    ([[0, 1, 0, 2], [3, 2, 0, 3]], "abc", ("0 for 'a'",)),
-    (
-        [[0, 1, 1, 2], [3, 2, 0.5, 3]],
-        "abc",
-        ("Row 1", "height 0.5, below the height 1", "'average'"),
-    ),
-]
-
-
-@pytest.mark.parametrize(("linkage", "labels", "facts"), LINKAGES)
-def test_bad_linkages_are_refused(linkage, labels, facts):
-    with refused(DataError, *facts):
-        Tree.from_linkage(linkage, labels)
-
-
 LETTERS = [*"abcdefgh"]
 MATCHES = [
     # leaves, options, facts

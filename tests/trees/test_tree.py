@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from helpers.sentences import refused
 from helpers.tree_cases import CELEBRITIES, caterpillar, random_tree
-from scipy.cluster.hierarchy import cophenet, linkage
-from scipy.spatial.distance import squareform
 
 from thali import Tree
 from thali.errors import DataError
@@ -155,41 +153,7 @@ def test_extend_lengthens_the_edges_above_the_shallower_leaves():
     is_converged(tree)
 
 
-@pytest.mark.parametrize("method", ["single", "complete", "average", "weighted", "ward"])
-def test_heights_of_a_linkage_are_those_of_scipy(method):
-    rng = np.random.default_rng(5)
-    points = rng.normal(size=(30, 3))
-    points[7] = points[8] = points[21]  # at height 0
-    joined = linkage(points, method)
-    labels = [f"option {k}" for k in range(30)]
-    tree = Tree.from_linkage(joined, labels)
-    is_converged(tree)
-    assert tree.labels == tuple(labels)
-    # a depth is a sum of at most 30 rounded lengths
-    heights = squareform(cophenet(joined)) / joined[-1, 2]
-    np.testing.assert_allclose(2 * (1 - forks(tree)), 2 * (heights + np.eye(30)), atol=2 * 30 * EPS)
-
-
-def test_a_linkage_gives_the_tree_by_hand():
-    # 0 and 2 join at 1, then 1 and 3 at 2, then the two at 4
-    tree = Tree.from_linkage([[0, 2, 1, 2], [3, 1, 2, 2], [4, 5, 4, 4]], "abcd")
-    same(
-        tree,
-        "abcd",
-        [4, 5, 4, 5, 6, 6, -1],
-        [0.25, 0.5, 0.25, 0.5, 0.75, 0.5, 0.0],
-        ["a", "b", "c", "d", "", "", ""],
-    )
-    assert tree.to_newick() == "((a:0.25,c:0.25):0.75,(b:0.5,d:0.5):0.5);"
-
-
-def test_heights_that_fall_by_rounding_are_no_inversion():
-    tree = Tree.from_linkage([[0, 1, 0.3, 2], [3, 2, 0.1 + 0.2 - 1e-16, 3]], "abc")
-    assert tree.clades() == {frozenset("ab"): ""}
-    assert tree.lengths.tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]
-
-
-def test_one_tree_made_in_four_ways_is_equal():
+def test_one_tree_made_in_three_ways_is_equal():
     groups = Tree.from_groups(
         {"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}, leaf_length=0.25
     )
@@ -197,10 +161,6 @@ def test_one_tree_made_in_four_ways_is_equal():
     assert Tree.from_newick(text) == groups
     assert (
         Tree.from_newick(text).for_labels(groups.labels).parents.tolist() == groups.parents.tolist()
-    )
-    joined = [[0, 1, 1, 2], [2, 3, 1, 2], [4, 5, 4, 4]]
-    assert Tree.from_linkage(joined, groups.labels) == Tree.from_newick(
-        text.replace("hot", "").replace("cold", "")
     )
     assert Tree.star(groups.labels) == Tree.from_newick("(tea:2,milk:2,juice:2,coffee:2);")
 
@@ -322,15 +282,10 @@ def test_nothing_can_be_changed():
 @pytest.mark.long
 def test_a_caterpillar_of_two_thousand_leaves():
     n = 2000
-    text, rows = caterpillar(n)
-    tree = Tree.from_newick(text)
+    tree = Tree.from_newick(caterpillar(n))
     is_converged(tree)
     np.testing.assert_allclose(tree.depths[n:], np.arange(n - 2, -1, -1) / (n - 1), atol=n * EPS)
-    plain = Tree.from_linkage(rows, tree.labels)
-    assert plain.parents.tolist() == tree.parents.tolist()
-    np.testing.assert_allclose(plain.lengths, tree.lengths, atol=n * EPS)
     assert Tree.from_newick(tree.to_newick()) == tree
     assert pickle.loads(pickle.dumps(tree)) == tree
     assert tree.for_labels(tree.labels[::-1]) == tree
-    assert len(str(tree).splitlines()) == n
     assert len(tree.clades()) == n - 2

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._argument_checks import is_list
+from thali._choice import product_coding as coding
 from thali._data.experiments.attribute_levels import parse_number
 from thali._data.experiments.product_encoding import HELD_OUT
 from thali._inference.numerics.weight_shares import compute_shares, scale_to_maximum
@@ -438,20 +439,12 @@ def parse_interactions(
 ) -> tuple[tuple[int, int], ...]:
     """Parse the argument `interactions` to pairs of attribute indices."""
     index_pairs = []
-    for pair in interactions:
-        pair_names = []
-        if is_list(pair):
-            pair_names = list(pair)
-        attribute_indices = sorted(
-            {find_attribute("interactions", name, attribute_names) for name in pair_names}
+    for pair in coding.parse_interactions(interactions):
+        first_index, second_index = sorted(
+            find_attribute("interactions", name, attribute_names) for name in pair
         )
-        if len(pair_names) != 2 or len(attribute_indices) != 2:
-            raise ArgumentError(
-                Argument("interactions"),
-                f" must list pairs of attributes, such as [('brand', 'price')]; got {pair!r}.",
-            )
-        index_pairs.append((attribute_indices[0], attribute_indices[1]))
-    return tuple(dict.fromkeys(index_pairs))
+        index_pairs.append((first_index, second_index))
+    return tuple(index_pairs)
 
 
 def parse_directions(directions: Any, attribute_names: Sequence[str]) -> np.ndarray | None:

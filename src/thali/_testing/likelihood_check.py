@@ -20,7 +20,7 @@ from thali._aspects.priors.indian_buffet import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.sampling_task import build_task, build_weight_prior
 from thali._compile.jit import compile_separately
-from thali._object_descriptions import DescribedObject, Description
+from thali._object_descriptions import Description, PrintedObject
 from thali.errors import ArgumentError
 
 from .exact import compute_move_errors
@@ -184,8 +184,8 @@ class Check:
     words: str = ""  # the error, or why the check was not run
 
 
-@dataclass(frozen=True)
-class LikelihoodCheck(DescribedObject):
+@dataclass(frozen=True, repr=False)
+class LikelihoodCheck(PrintedObject):
     """The result of `check`; prints as a table.
 
     Attributes
@@ -206,18 +206,14 @@ class LikelihoodCheck(DescribedObject):
         return self.ok
 
     def _description(self) -> Description:
-        return Description("Check of a likelihood", text=str(self))
+        import pandas as pd
 
-    def __str__(self) -> str:
-        """Format all checks as a table of text."""
-        header = ("check", "comparison", "largest error", "result")
-        rows = [header, *((c.check, c.compared, c.error, c.result) for c in self.checks)]
-        widths = [max(len(row[column]) for row in rows) for column in range(4)]
-        lines = [
-            "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*lines, *(f"{c.check}: {c.words}" for c in self.checks if c.words)])
+        checks = pd.DataFrame(
+            [(c.check, c.compared, c.error, c.result) for c in self.checks],
+            columns=["check", "comparison", "largest error", "result"],
+        )
+        words = "\n".join(f"{c.check}: {c.words}" for c in self.checks if c.words)
+        return Description("Check of a likelihood", table=checks, text=words)
 
 
 def check(

@@ -13,7 +13,7 @@ from thali._inference.threads_and_processes import run_all
 from thali._inference.user_warnings import silence_warnings
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.simulated_data import draw_prior
-from thali._object_descriptions import DescribedObject, Description
+from thali._object_descriptions import Description, PrintedObject
 from thali._posterior.posterior_tree import LATENT
 from thali._posterior.summary_table import MIN_DRAWS, compute_mean_ess
 from thali.errors import ArgumentError, DataError
@@ -81,8 +81,8 @@ TOLERANCE = 1e-7  # relative difference of numbers that are equal up to rounding
 _ROUNDS = 20  # maximum ratio of simulated to required data sets, if some cannot be fitted
 
 
-@dataclass(frozen=True)
-class Calibration(DescribedObject):
+@dataclass(frozen=True, repr=False)
+class Calibration(PrintedObject):
     """The result of `calibrate`; prints as a table.
 
     Attributes
@@ -128,17 +128,6 @@ class Calibration(DescribedObject):
 
     def _description(self) -> Description:
         return Description("Calibration", table=self.table, note=self._judgement(), good=self.ok)
-
-    def __str__(self) -> str:
-        format_by_column = {
-            "rank_mean": "{:.3f}",
-            "z": "{:+.1f}",
-            "z_spread": "{:+.1f}",
-            "p_value": "{:.2g}",
-            "ess": "{:.0f}",
-        }
-        formatter_by_column: Any = {name: rule.format for name, rule in format_by_column.items()}
-        return f"{self.table.to_string(formatters=formatter_by_column)}\n{self._judgement()}"
 
     def _judgement(self) -> str:
         """Return a sentence on the p-values of all quantities."""

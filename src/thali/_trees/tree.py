@@ -16,62 +16,13 @@ from .tree_nodes import (
     TreeNodes,
     check_leaf_names,
     compute_depths,
-    find_children,
     normalize_tree,
     sort_leaves_first,
-    sort_postorder,
 )
-from .tree_parsing import build_group_nodes, build_linkage_nodes, read_newick, read_tree_text
+from .tree_parsing import build_group_nodes, read_newick, read_tree_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-# A tree drawn in plain characters -----------------------------------------------------------------
-
-
-DRAWING_WIDTH = 50  # characters from the root to the leaves
-
-
-def draw_tree_text(tree: TreeNodes) -> str:
-    """Return a tree drawn in plain characters, one line per leaf.
-
-    The root is on the left, edges are to scale, and names of inner nodes are shown where they fit.
-    """
-    children = find_children(tree.parents)
-    postorder = sort_postorder(children)
-    node_column = np.rint(
-        np.array(compute_depths(tree.parents, tree.lengths)) * DRAWING_WIDTH
-    ).astype(int)
-    leaves = [node for node in postorder if not children[node]]
-    node_row = index_labels(leaves)
-    for node in postorder:
-        if children[node]:
-            node_row[node] = node_row[children[node][0]]
-
-    characters = np.full((len(leaves), DRAWING_WIDTH + 1), " ")
-    is_continued_down = np.zeros(characters.shape, dtype=bool)
-    is_branch = np.zeros(characters.shape, dtype=bool)
-    for node, parent in enumerate(tree.parents[:-1]):
-        edge_characters = characters[
-            node_row[node], node_column[parent] + 1 : node_column[node] + (not children[node])
-        ]
-        edge_characters[:] = "-"
-        name = f" {' '.join(tree.names[node].split())} "
-        if children[node] and len(name) > 2 and len(edge_characters) >= len(name) + 2:
-            edge_characters[1 : len(name) + 1] = list(name)
-        is_continued_down[node_row[parent] : node_row[node], node_column[parent]] = True
-        is_branch[node_row[node], node_column[parent]] = True
-    # A node in the column of its parent looks like one node with it; the drawing is that coarse.
-    is_joined_from_above = np.roll(is_continued_down, 1, axis=0)
-    characters[is_continued_down] = "|"
-    characters[is_branch] = "-"
-    characters[is_branch & is_joined_from_above] = "`"
-    characters[is_branch & is_continued_down] = "+"
-    return "\n".join(
-        f"{''.join(line)} {' '.join(tree.names[leaf].split())}"
-        for line, leaf in zip(characters, leaves, strict=True)
-    )
 
 
 LENGTH_TOLERANCE = 1e-12  # lengths of equal trees may differ by this amount
@@ -86,7 +37,7 @@ class Tree(DescribedObject):
 
     .. math:: P(0 \to 1 \text{ along an edge of length } t) = 1 - (1 - \pi)^t
 
-    Make a tree with `from_groups`, `from_newick`, `from_linkage` or `star`; `print` draws it.
+    Make a tree with `from_groups`, `from_newick` or `star`; `plot` draws it.
     Nothing can be changed afterwards. Trees with the same leaves, inner nodes, names and lengths
     (within 1e-12) are equal, whatever the order of their leaves.
 
@@ -114,10 +65,7 @@ class Tree(DescribedObject):
     >>> tree
     Tree(4 leaves, 2 clades, total length 2.5)
     >>> print(tree)
-    +- hot -------------------------------+------------ tea
-    |                                     `------------ coffee
-    `- cold ------------------------------+------------ milk
-                                          `------------ juice
+    ((tea:0.25,coffee:0.25)hot:0.75,(milk:0.25,juice:0.25)cold:0.75);
     >>> tree.parents
     array([ 4,  4,  5,  5,  6,  6, -1])
     """
@@ -129,8 +77,8 @@ class Tree(DescribedObject):
 
     def __init__(self) -> None:
         raise TypeError(
-            "Tree cannot be constructed directly; use Tree.from_groups, Tree.from_newick,"
-            " Tree.from_linkage or Tree.star."
+            "Tree cannot be constructed directly; use Tree.from_groups, Tree.from_newick or"
+            " Tree.star."
         )
 
     @classmethod
@@ -207,40 +155,6 @@ class Tree(DescribedObject):
             except DataError as error:
                 raise DataError(f"{text.name}: ", error) from None
         return build_frozen_tree(*normalize_tree(read_newick(text), rescale))
-
-    @classmethod
-    def from_linkage(cls, linkage: Any, labels: Iterable[Any]) -> "Tree":
-        """Build the dendrogram of a hierarchical clustering.
-
-        Heights are divided by the height of the root.
-
-        Parameters
-        ----------
-        linkage : array, shape (options - 1, 4)
-            As `scipy.cluster.hierarchy.linkage` returns it.
-        labels : sequence of str
-            Names of the options, in the order of the clustered rows.
-
-        Returns
-        -------
-        Tree
-
-        Raises
-        ------
-        DataError
-            If the shape does not fit the labels, labels are empty or not distinct, a row joins what
-            is not there, or its height is not finite, negative, or below that of a cluster inside
-            it.
-
-        Examples
-        --------
-        >>> from scipy.cluster.hierarchy import linkage
-        >>> Tree.from_linkage(
-        ...     linkage([[0.0], [1.0], [5.0]], "complete"), ["tea", "coffee", "milk"]
-        ... ).to_newick()
-        '((tea:0.2,coffee:0.2):0.8,milk:1.0);'
-        """
-        return build_frozen_tree(*normalize_tree(build_linkage_nodes(linkage, labels)))
 
     @classmethod
     def star(cls, labels: Iterable[Any]) -> "Tree":
@@ -383,7 +297,7 @@ class Tree(DescribedObject):
         return load_method("Tree.plot")(self, ax)
 
     def __str__(self) -> str:
-        return draw_tree_text(self._list_nodes())
+        return self.to_newick()
 
     def __repr__(self) -> str:
         clades = format_plural(len(self.parents) - self.n_leaves - 1, "clade")

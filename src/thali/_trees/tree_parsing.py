@@ -1,11 +1,9 @@
-"""Trees as users give them (groups, Newick, linkage), checked and converted to nodes."""
+"""Trees as users give them (groups, Newick), checked and converted to nodes."""
 
 from collections.abc import Mapping
 from numbers import Real
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from thali._argument_checks import is_list
 from thali._input_files import Source, read_source
@@ -13,7 +11,7 @@ from thali._labels import format_label
 from thali.errors import Argument, ArgumentError, DataError
 
 from . import newick
-from .tree_nodes import ROUNDING_TOLERANCE, TreeNodes, check_leaf_names
+from .tree_nodes import TreeNodes, check_leaf_names
 
 
 def build_group_nodes(groups: Any, leaf_length: Any) -> TreeNodes:
@@ -100,68 +98,3 @@ def read_tree_text(path: str | Path | Source) -> str:
         raise DataError(
             f"{file_name}: This is not UTF-8 text; save the tree as Newick text."
         ) from None
-
-
-def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
-    """Return the nodes of the dendrogram that a SciPy linkage describes.
-
-    An edge is as long as the heights at its ends differ.
-    """
-    leaf_names = check_leaf_names(labels)
-    nodes, cluster_heights = TreeNodes([], [], []), [0.0] * len(leaf_names)
-    for name in leaf_names:
-        nodes.add(name, 0.0)
-    for merge_index, (first_cluster, second_cluster, height) in enumerate(
-        _check_linkage(linkage, len(leaf_names))
-    ):
-        children: list[int] = []
-        for cluster in (first_cluster, second_cluster):
-            child = int(cluster)
-            if (
-                child != cluster
-                or child in children
-                or not 0 <= child < len(cluster_heights)
-                or nodes.parents[child] >= 0
-            ):
-                raise DataError(
-                    f"Row {merge_index} of the linkage joins cluster {cluster:g}, which does not"
-                    " exist or was joined before; check the linkage."
-                )
-            children.append(child)
-        child_height = max(cluster_heights[child] for child in children)
-        if height < child_height * (1.0 - ROUNDING_TOLERANCE):
-            raise DataError(
-                f"Row {merge_index} of the linkage has height {height:g}, below the height"
-                f" {child_height:g} of a cluster inside it; use a method without inversions, such"
-                " as 'average'."
-            )
-        cluster_heights.append(max(height, child_height))
-        for child in children:
-            nodes.lengths[child] = cluster_heights[-1] - cluster_heights[child]
-        nodes.add("", 0.0, children)
-    return nodes
-
-
-def _check_linkage(linkage: Any, n_labels: int) -> list[list[float]]:
-    """Return [first cluster, second cluster, height] of each merge; raise if invalid."""
-    try:
-        merges = np.asarray(linkage, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"`linkage` must be an array of numbers; got {type(linkage).__name__}."
-        ) from None
-    if merges.shape != (n_labels - 1, 4):
-        raise DataError(
-            f"The linkage of {n_labels} labels must have shape {(n_labels - 1, 4)}, as returned by"
-            f" scipy.cluster.hierarchy.linkage; got {merges.shape}."
-        )
-    merges = merges[:, :3]
-    is_wrong = ~np.isfinite(merges).all(axis=1) | (merges[:, 2] < 0.0)
-    if is_wrong.any():
-        merge_index = int(is_wrong.argmax())
-        first_cluster, second_cluster, height = merges[merge_index]
-        raise DataError(
-            f"Row {merge_index} of the linkage joins {first_cluster:g} and {second_cluster:g} at"
-            f" height {height:g}; clusters and heights must be finite numbers >= 0."
-        )
-    return merges.tolist()

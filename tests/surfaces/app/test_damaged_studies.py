@@ -55,7 +55,6 @@ POSTS = (
     "/compare",
     "/evidence",
     "/test",
-    "/look",
     "/again",
     "/fit/go-on",
     "/fit/stop",

@@ -8,10 +8,8 @@ import zipfile
 import pytest
 from helpers import app_runs, watched_runs
 from helpers.pages import Page
-from helpers.sentences import says
 
-from thali._surfaces.app.study_folders import COMPARE, FIT, READ, Studies
-from thali.errors import ArgumentError
+from thali._surfaces.app.study_folders import COMPARE, FIT, READ
 
 pytestmark = pytest.mark.fit  # for their time
 DRINKS = (
@@ -22,63 +20,16 @@ ML = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
 MARKUP = "<img src=x onerror=alert(1)> & “Drinks”"
 
 
-def test_a_study_gets_another_name(client, children_here):
-    address = client.drop("drinks.csv", DRINKS)
-    assert client.go(f"{address}/rename", title=f"  {MARKUP}\n ") == f"{address}/about"
-    for page in (client.page(address), client.page("/home")):
-        assert MARKUP in Page(page).text and "<img" not in page
-    client.go(f"{address}/read", where="tims > 0")
-    assert "drinks.csv: “Rows to keep”" in Page(client.page(address)).text, (
-        "messages name the table as it came"
-    )
-    client.go(f"{address}/rename", title="Drinks")
-    client.go(f"{address}/read", where="tims > 1")
-    says(Page(client.page(address)).text, "drinks.csv", "“Rows to keep”")
-    other = client.go(f"{address}/again").removesuffix("/ask")
-    client.go(f"{other}/read", where="tims > 2")
-    says(Page(client.page(other)).text, "drinks.csv", "“Rows to keep”")
-
-
 def test_a_study_has_one_title_everywhere(client, children_here):
     address = client.drop("drinks.csv", DRINKS)
     client.go(f"{address}/fit", **ML, **{"cover-title": "What 9b drinks"})
-    for shown in ("What 9b drinks", "The last word"):
-        for page in (client.page(address), client.page(f"{address}/about"), client.page("/home")):
-            assert shown in Page(page).text and "drinks.csv" not in Page(page).text
-        name = "-".join(shown.split())
-        assert (
-            f'filename="{name}-fit.html"'
-            in client.file(address, "fit/report").headers["content-disposition"]
-        )
-        client.go(f"{address}/rename", title="The last word")
-    assert "study The last word" in client.page("/home")
-
-
-def test_two_studies_have_two_names(client, children_here):
-    address, other = client.drop("drinks.csv", DRINKS), client.drop("drinks.csv", DRINKS)
-    client.go(f"{other}/rename", title="Drinks")
-    found = client.post(f"/api{address}/rename", json={"title": " Drinks "})
-    assert found.status_code == 400 and found.json()["fields"] == ["title"]
-    said = "“Study name” must be unique; 'Drinks' is the name of a study started 20"
-    assert found.json()["problem"].startswith(said)
-    assert client.go(f"{other}/rename", title="Drinks") == f"{other}/about"
-    for title, length in ((" ", 0), ("x" * 201, 201)):
-        said = f"“Study name” must have 1 to 200 characters; got {length}."
-        assert client.go(f"{address}/rename", title=title) == said
-    assert [study.about["title"] for study in client.studies.list_all()].count("drinks.csv") == 1
-
-
-def test_a_name_of_before_may_be_kept(tmp_path):
-    studies = Studies(tmp_path)
-    first, second = (
-        studies.create("x", dataset="celebrities"),
-        studies.create("x", dataset="celebrities"),
+    for page in (client.page(address), client.page(f"{address}/about"), client.page("/home")):
+        assert "What 9b drinks" in Page(page).text and "drinks.csv" not in Page(page).text
+    assert (
+        'filename="What-9b-drinks-fit.html"'
+        in client.file(address, "fit/report").headers["content-disposition"]
     )
-    (studies.create("y", dataset="celebrities").path / "study.json").write_bytes(b"damaged")
-    studies.rename(first, "x")  # as it came
-    studies.rename(second, "z")
-    with pytest.raises(ArgumentError, match="'x' is the name of a study"):
-        studies.rename(second, "x")
+    assert "study What 9b drinks" in client.page("/home")
 
 
 def unpacked(client, address, folder):
@@ -129,8 +80,7 @@ def test_the_folder_of_a_study_is_read_by_the_command_line(
 @pytest.mark.long
 def test_a_fit_without_a_job_goes_as_well(client, children_here, run, tmp_path, monkeypatch):
     address = client.drop("drinks.csv", DRINKS)
-    client.go(f"{address}/rename", title="Who drinks <what>?")
-    client.go(f"{address}/fit", **ML)
+    client.go(f"{address}/fit", **ML, **{"cover-title": "Who drinks <what>?"})
     (study,) = client.studies.list_all()
     mailed = (study.path / FIT / "report.html").read_text("utf-8")
     assert "<h1>Who drinks &lt;what&gt;?</h1>" in mailed, "the report is called as the study is"

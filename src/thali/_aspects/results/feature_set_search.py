@@ -41,13 +41,10 @@ def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.n
     has_pairs = A > 0
     A, B, sigma2, shape, rate = (a[has_pairs] for a in (A, B, sigma2, shape, rate))
     z = (B - rate * sigma2) / np.sqrt(A * sigma2)
+    is_exponential = shape == 1.0
     log_integral = np.empty(z.shape)
-    for integrate, has_shape in (
-        (_log_integral_shape_1, shape == 1.0),
-        (_log_integral_shape_2, shape == 2.0),
-        (_log_integral, (shape != 1.0) & (shape != 2.0)),
-    ):
-        log_integral[has_shape] = integrate(z[has_shape], shape[has_shape])
+    log_integral[is_exponential] = _log_integral_shape_1(z[is_exponential])
+    log_integral[~is_exponential] = _log_integral(z[~is_exponential], shape[~is_exponential])
     gain[has_pairs] = shape * (np.log(rate) + 0.5 * np.log(sigma2 / A)) + log_integral
     return gain
 
@@ -56,27 +53,12 @@ def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.n
 # divided by Gamma(shape).
 
 
-def _log_integral_shape_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
+def _log_integral_shape_1(z: np.ndarray) -> np.ndarray:
     """Return the log of the weight integral of `log_feature_gain` for Gamma shape 1."""
     from scipy.special import erfcx, log_ndtr
 
     low_value = np.log(np.sqrt(np.pi / 2) * erfcx(-np.minimum(z, 5.0) / np.sqrt(2)))
     return np.where(z < 5, low_value, 0.5 * z**2 + log_ndtr(z) + 0.5 * LOG_2PI)
-
-
-def _log_integral_shape_2(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
-    """Return the log weight integral for Gamma shape 2, log(1 + z M(z)); M is that for shape 1."""
-    # Below -50 the sum cancels, so its first terms in 1 / z² are used.
-    log_m = _log_integral_shape_1(z, _shape)
-    inverse_square = 1.0 / np.minimum(z, -50.0) ** 2
-    low_value = np.log(inverse_square) + np.log1p(
-        inverse_square * (-3.0 + inverse_square * (15.0 - 105.0 * inverse_square))
-    )
-    is_middle = (z >= -50) & (z < 5)
-    middle_value = np.log1p(np.where(is_middle, z, 0.0) * np.exp(np.where(is_middle, log_m, 0.0)))
-    log_product = np.log(np.maximum(z, 5.0)) + np.maximum(log_m, 0.0)
-    high_value = log_product + np.log1p(np.exp(-log_product))
-    return np.where(is_middle, middle_value, np.where(z < 5, low_value, high_value))
 
 
 def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
@@ -154,13 +136,14 @@ class FeatureSets:
 def find_feature_sets(feature_columns: FeatureColumns, n: int) -> FeatureSets:
     """Find the distinct sets of features among the draws, over n objects."""
     shared_columns = np.flatnonzero(feature_columns.sizes >= 2)
-    distinct_masks, pattern_index = _find_distinct_rows(
-        _pack_owners(feature_columns, n)[shared_columns]
+    distinct_masks, pattern_index = np.unique(
+        _pack_owners(feature_columns, n)[shared_columns], axis=0, return_inverse=True
     )
     patterns = np.unpackbits(
         distinct_masks.view(np.uint8), axis=1, count=n, bitorder="little"
     ).astype(bool)
     # ascending within a draw, for the rows of `members`
+    pattern_index = pattern_index.ravel()  # NumPy 2.0 returns a column
     column_order = np.lexsort((pattern_index, feature_columns.draw[shared_columns]))
     pattern_index, draw_of_feature, weights = (
         pattern_index[column_order],
@@ -174,15 +157,15 @@ def find_feature_sets(feature_columns: FeatureColumns, n: int) -> FeatureSets:
     members[draw_of_feature, max_features - n_features[draw_of_feature] + place_in_set] = (
         pattern_index
     )
-    members, set_of_draw = _find_distinct_rows(members)
+    members, set_of_draw = np.unique(members, axis=0, return_inverse=True)
     return FeatureSets(
         patterns,
         pattern_index,
         draw_of_feature,
         weights,
         members,
-        set_of_draw,
-        np.bincount(set_of_draw),
+        set_of_draw.ravel(),
+        np.bincount(set_of_draw.ravel()),
     )
 
 
@@ -199,19 +182,6 @@ def _pack_owners(feature_columns: FeatureColumns, n: int) -> np.ndarray:
         byte_index, bit_value, minlength=len(feature_columns.sizes) * n_bytes
     )
     return packed_bytes.astype(np.uint8).view("<u8").reshape(-1, n_bytes // 8)
-
-
-def _find_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows in ascending order, and each row's index among them."""
-    row_order = np.arange(len(rows))
-    if rows.shape[1]:
-        row_order = np.lexsort(rows.T[::-1])
-    sorted_rows = rows[row_order]
-    is_first_occurrence = np.ones(len(rows), bool)
-    is_first_occurrence[1:] = (sorted_rows[1:] != sorted_rows[:-1]).any(axis=1)
-    distinct_index = np.empty(len(rows), np.int64)
-    distinct_index[row_order] = np.cumsum(is_first_occurrence) - 1
-    return sorted_rows[is_first_occurrence], distinct_index
 
 
 # Weights of known features: their maximum, and the likelihood with all weights integrated out

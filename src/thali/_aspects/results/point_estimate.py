@@ -1,18 +1,18 @@
 """The four estimators of additive clustering: one set of features with weights, or the expectation
 over all of them."""
 
-import textwrap
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.similarities import Similarities
 from thali._inference.user_warnings import warn
-from thali._labels import display_width, format_label, join_lines, shorten
-from thali._number_format import format_percent
-from thali._object_descriptions import DescribedObject, Description
-from thali.errors import ArgumentError, DataWarning, EstimateWarning, Value
+from thali._labels import shorten
+from thali._number_format import format_for_python, format_percent
+from thali._object_descriptions import Description, Facts, PrintedObject
+from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning, Value
 
 from ..draws.feature_columns import FeatureColumns
 from .feature_set_search import (
@@ -26,13 +26,9 @@ from .feature_set_search import (
 if TYPE_CHECKING:
     import pandas
 
-# If all labels together have at most this many characters, a row of the printed table has a
-# column for every object.
-MAX_LABELS_WIDTH = 60
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(DescribedObject):
+class Estimate(PrintedObject):
     """A point estimate of features and weights from similarities; prints as a table.
 
     Attributes
@@ -122,62 +118,40 @@ class Estimate(DescribedObject):
             / np.sum((target_similarities - target_similarities.mean()) ** 2)
         )
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def _description(self) -> Description:
-        return Description(f"Estimate ({self.kind})", text=str(self))
-
-    def __str__(self) -> str:
-        """Format the feature table and the variance accounted for as text."""
-        lines = [*_format_feature_table(self), _format_share(self)]
+        constant_fact: Facts = ()
+        if self.has_constant:
+            constant_fact = (("additive constant", format_for_python(self.constant)),)
+        feature_table = None
+        if len(self.features):
+            members = [", ".join(map(str, members)) for members in self.features["members"]]
+            feature_table = self.features.assign(members=members)
+        note = _format_share(self)
         if self.learned_sigma and self.kind != "expectation":
-            lines.append(
-                f"at sigma = {self.sigma:.3g} (square root of the posterior mean of sigma²)"
-            )
-        return "\n".join(lines)
+            note += f", at sigma = {self.sigma:.3g} (square root of the posterior mean of sigma²)"
+        return Description(f"Estimate ({self.kind})", constant_fact, feature_table, note=note)
 
 
 def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
     """Return the user's similarities as a matrix (n, n) in the order of `labels`."""
-    n = len(labels)
-    if hasattr(target, "reindex"):
-        for axis_labels in (target.index, target.columns):
-            _check_labels(axis_labels, labels)
-        target = target.rename(index=format_label, columns=format_label).loc[labels, labels]
-    elif hasattr(target, "labels"):
-        index_of_label = {
-            label: labels.get_loc(label) for label in _check_labels(target.labels, labels)
-        }
-        target_order = np.array([index_of_label[label] for label in target.labels])
-        similarity_matrix = np.full((n, n), np.nan)
-        similarity_matrix[target_order[target.first], target_order[target.second]] = target.values
-        return np.where(np.isnan(similarity_matrix), similarity_matrix.T, similarity_matrix)
-    try:
-        similarity_matrix = np.array(target, float)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(
-            "`target` must contain numbers, or NaN for pairs that were not measured."
-        ) from error
-    if similarity_matrix.shape != (n, n):
-        raise ArgumentError(
-            f"`target` must be {n} by {n}, because there are {n} objects; got shape"
-            f" {similarity_matrix.shape}."
-        )
-    np.fill_diagonal(similarity_matrix, np.nan)
-    if not np.allclose(similarity_matrix, similarity_matrix.T, equal_nan=True):
-        raise ArgumentError("`target` must be a symmetric matrix; average its two triangles.")
-    return similarity_matrix
-
-
-def _check_labels(target_labels: Any, labels: Any) -> Any:
-    """Raise ArgumentError unless the target has the fitted objects; return its labels."""
-    if sorted(map(str, target_labels)) != sorted(map(str, labels)):
+    if not isinstance(target, Similarities):
+        target_labels = labels
+        if hasattr(target, "reindex"):
+            target_labels = None
+        try:
+            target = Similarities(target, target_labels)
+        except DataError as error:
+            raise ArgumentError("`target`: ", error) from None
+    if set(target.labels) != set(labels):
         raise ArgumentError(
             f"`target` must contain the objects {shorten(list(labels), 99)}; got"
-            f" {shorten(list(target_labels), 99)}."
+            f" {shorten(list(target.labels), 99)}."
         )
-    return target_labels
+    target_order = labels.get_indexer(target.labels)
+    first, second = target_order[target.first], target_order[target.second]
+    similarity_matrix = np.full((len(labels), len(labels)), np.nan)
+    similarity_matrix[first, second] = similarity_matrix[second, first] = target.values
+    return similarity_matrix
 
 
 def _format_share(estimate: Estimate) -> str:
@@ -188,76 +162,6 @@ def _format_share(estimate: Estimate) -> str:
     if np.isnan(explained_share):
         return "variance accounted for: undefined, because all similarities are equal"
     return f"variance accounted for: {format_percent(explained_share, 1)}"
-
-
-def _format_feature_table(estimate: Estimate) -> list[str]:
-    """Format the table of features as lines, the additive constant last."""
-    features = estimate.features
-    labels = [join_lines(str(label)) for label in estimate.similarity.index]
-    largest_weight, n_decimals = (
-        max(float(np.max(estimate.weights, initial=0.0)), estimate.constant),
-        3,
-    )
-    if largest_weight > 0:
-        n_decimals = int(np.clip(2 - np.floor(np.log10(largest_weight)), 0, 9))
-    member_lines = _wrap_members(features["members"])
-    if _fits_row(labels):
-        member_lines = [_align_members(members, labels) for members in features["members"]]
-    weight_cells, headings = (
-        [[f"{weight:.{n_decimals}f}"] for weight in estimate.weights],
-        ["WEIGHT"],
-    )
-    if "probability" in features:
-        headings = ["PROB.", "WEIGHT"]
-        weight_cells = [
-            [f"{p:.2f}", *weight_column]
-            for p, weight_column in zip(features["probability"], weight_cells, strict=True)
-        ]
-    if estimate.has_constant:
-        member_lines.append(["additive constant"])
-        weight_cells.append(
-            ["1.00"] * (len(headings) - 1) + [f"{estimate.constant:.{n_decimals}f}"]
-        )
-    members_width = max(
-        (display_width(line) for row_lines in member_lines for line in row_lines), default=7
-    )
-    column_widths = [
-        max(len(head), *(len(row_lines[column]) for row_lines in weight_cells), 0)
-        for column, head in enumerate(headings)
-    ]
-    lines = []
-    for row_lines, row_cells in zip(
-        [["FEATURE"], *member_lines], [headings, *weight_cells], strict=True
-    ):
-        number_cells = "".join(
-            column.rjust(width + 2) for column, width in zip(row_cells, column_widths, strict=True)
-        )
-        lines += [
-            *row_lines[:-1],
-            row_lines[-1] + " " * (members_width - display_width(row_lines[-1])) + number_cells,
-        ]
-    return lines
-
-
-def _fits_row(labels: list[str]) -> bool:
-    """Return whether all object labels fit in one row of the printed table."""
-    return sum(map(display_width, labels)) + len(labels) <= MAX_LABELS_WIDTH
-
-
-def _align_members(members: Any, labels: list[str]) -> list[str]:
-    """Return text that puts each member of a feature in its object's column."""
-    member_names = {join_lines(str(member)) for member in members}
-    label_cells = {label: " " * display_width(label) for label in labels}
-    label_cells |= {name: name for name in member_names}
-    return [" ".join(label_cells[label] for label in labels).rstrip()]
-
-
-def _wrap_members(features: Any) -> list[list[str]]:
-    """Write the members of each feature as wrapped lines."""
-    return [
-        textwrap.wrap(", ".join(join_lines(str(member)) for member in members), MAX_LABELS_WIDTH)
-        for members in features
-    ]
 
 
 # Estimators of additive clustering

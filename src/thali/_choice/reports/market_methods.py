@@ -696,10 +696,7 @@ class MarketMethods:
         n : int
             Number of products of the line.
         costs : dict of dicts, optional
-            Attribute -> level -> its cost; costs of several attributes are added. If they are not
-            additive, a tuple of attributes -> tuple of their levels -> additional cost of this
-            combination, such as ``table.set_index(["zoom", "screen"])["cost"].to_dict()`` for the
-            key ``("zoom", "screen")``.
+            Attribute -> level -> its cost; costs of several attributes are added.
         price : str, optional
             The attribute with the revenue per sale; the objective is then the profit per person of
             the market.

@@ -13,7 +13,7 @@ from thali._data.experiments.attribute_levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.index_arithmetic import argsort_descending
 from thali._inference.numerics.weight_shares import compute_shares
-from thali._labels import choose_number, format_label, has_repeats, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali._posterior.posterior_interval import check_interval
 from thali.errors import Argument, ArgumentError
 
@@ -205,13 +205,6 @@ ProductCode = tuple[int, ...]  # index of the value of each attribute
 ProductLine = tuple[ProductCode, ...]
 
 
-class MarginComponent(NamedTuple):
-    """A part of the profit per sale, which depends on one or more attributes."""
-
-    attributes: tuple[int, ...]  # indices of the attributes
-    amounts: np.ndarray  # amount of each combination of values, one axis per attribute
-
-
 class ProductSpace(NamedTuple):
     """All products that a search may offer, with the profit per sale of each."""
 
@@ -220,7 +213,9 @@ class ProductSpace(NamedTuple):
     cells: tuple[np.ndarray, ...]  # the same as cells
     base: np.ndarray  # cells of attributes that are not chosen: "inside"
     columns: tuple[int, ...]  # columns of the attributes among the cells
-    margins: tuple[MarginComponent, ...]  # components of the profit; empty: maximise shares
+    # {index of an attribute: amount that each of its values adds to the profit per sale}; empty:
+    # maximise shares
+    margins: dict[int, np.ndarray]
 
     @property
     def size(self) -> int:
@@ -253,13 +248,7 @@ class ProductSpace(NamedTuple):
         if not self.margins:
             return np.ones(len(line))
         return np.array(
-            [
-                sum(
-                    margin_component.amounts[tuple(product[k] for k in margin_component.attributes)]
-                    for margin_component in self.margins
-                )
-                for product in line
-            ]
+            [sum(amounts[product[k]] for k, amounts in self.margins.items()) for product in line]
         )
 
 
@@ -491,14 +480,14 @@ def _parse_margins(
     costs: Any,
     price: str | None,
     scheme: "Scheme",
-) -> tuple[MarginComponent, ...]:
-    """Return the parts of the profit per sale; () without a price."""
+) -> dict[int, np.ndarray]:
+    """Return what each value adds to the profit per sale, by attribute; {} without a price."""
     if price is None:
         if costs is not None:
             raise ArgumentError(
                 "`costs` require ", Argument("price"), ", the attribute with the revenue per sale."
             )
-        return ()
+        return {}
     if price not in names:
         raise ArgumentError(
             Argument("price"),
@@ -509,36 +498,19 @@ def _parse_margins(
             "`costs` must map attributes to costs of levels, such as {'zoom': {'yes': 20}};"
             f" got {costs!r}."
         )
+    margins = {k: np.zeros(len(attribute_values)) for k, attribute_values in enumerate(values)}
     price_index = names.index(price)
-    components = [
-        MarginComponent(
-            (price_index,), np.array([_parse_amount(price, value) for value in values[price_index]])
-        )
-    ]
-    for cost_key, level_costs in (costs or {}).items():
-        if not isinstance(cost_key, tuple):
-            cost_key = (cost_key,)
-        cost_names = tuple(map(str, cost_key))
-        for attribute in cost_names:
-            if attribute not in names:
-                raise ArgumentError(
-                    f"`costs` contains {attribute!r}, which is not an"
-                    f" attribute.{suggest(attribute, names)}"
-                )
-        if has_repeats(cost_names):
+    margins[price_index] += [_parse_amount(price, value) for value in values[price_index]]
+    for name, level_costs in (costs or {}).items():
+        attribute = str(name)
+        if attribute not in names:
             raise ArgumentError(
-                f"The `costs` of {shorten(cost_names)} list an attribute twice; list each once."
+                f"`costs` contains {attribute!r}, which is not an"
+                f" attribute.{suggest(attribute, names)}"
             )
-        attribute_indices = tuple(map(names.index, cost_names))
-        components.append(
-            MarginComponent(
-                attribute_indices,
-                -_parse_costs(
-                    cost_names, [values[k] for k in attribute_indices], level_costs, scheme
-                ),
-            )
-        )
-    return tuple(components)
+        k = names.index(attribute)
+        margins[k] -= _parse_costs(attribute, values[k], level_costs, scheme.levels[attribute])
+    return margins
 
 
 def _parse_amount(price: str, cell: Any) -> float:
@@ -552,56 +524,25 @@ def _parse_amount(price: str, cell: Any) -> float:
 
 
 def _parse_costs(
-    names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme"
+    attribute: str, values: Sequence[Any], costs: Any, levels: Sequence[str]
 ) -> np.ndarray:
-    """Return the user's costs of levels as an array with one axis per attribute."""
-    costs_phrase = f"The `costs` of {shorten(names)}"
+    """Return the user's costs of an attribute's values as an array."""
+    costs_phrase = f"The `costs` of {attribute!r}"
     if not isinstance(costs, Mapping):
         raise ArgumentError(f"{costs_phrase} must map its levels to numbers; got {costs!r}.")
-    cost_by_key = {_parse_cost_key(names, key): cost for key, cost in costs.items()}
-    required_keys = list(
-        combinations(
-            *([format_label(value) for value in attribute_values] for attribute_values in values)
-        )
-    )
-    if absent_keys := [
-        ", ".join(required_key) for required_key in required_keys if required_key not in cost_by_key
-    ]:
-        requirement_phrase = choose_number(
-            len(names), "each of its levels", "each combination of their levels"
-        )
+    cost_by_level = {format_label(level): cost for level, cost in costs.items()}
+    labels = list(map(format_label, values))
+    if absent_labels := [label for label in labels if label not in cost_by_level]:
         raise ArgumentError(
-            f"{costs_phrase} lack {shorten(absent_keys)}; give a number for {requirement_phrase}."
+            f"{costs_phrase} lack {shorten(absent_labels)}; give a number for each of its levels."
         )
-    for attribute, attribute_values, level_labels in zip(
-        names, values, zip(*cost_by_key, strict=True), strict=True
-    ):
-        known_labels = [*scheme.levels[attribute], *map(format_label, attribute_values)]
-        if unknown_labels := [label for label in level_labels if label not in known_labels]:
-            raise ArgumentError(
-                f"{costs_phrase} contain {shorten(unknown_labels)}, which is not a level of"
-                f" {attribute!r}; remove"
-                f" it.{suggest(unknown_labels[0], known_labels)}"
-            )
-    amounts = [
-        parse_number(format_label(cost_by_key[required_key])) for required_key in required_keys
-    ]
+    known_labels = [*levels, *labels]
+    if unknown_labels := [label for label in cost_by_level if label not in known_labels]:
+        raise ArgumentError(
+            f"{costs_phrase} contain {shorten(unknown_labels)}, which is not a level of"
+            f" {attribute!r}; remove it.{suggest(unknown_labels[0], known_labels)}"
+        )
+    amounts = [parse_number(format_label(cost_by_level[label])) for label in labels]
     if None in amounts:
         raise ArgumentError(f"{costs_phrase} must be numbers; got {costs!r}.")
-    return np.array(amounts, float).reshape([len(attribute_values) for attribute_values in values])
-
-
-def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
-    """Return the level labels of a key of `costs`, one per attribute."""
-    level_labels = key
-    if not isinstance(key, tuple):
-        level_labels = (key,)
-    if len(level_labels) != len(names):
-        requirement_phrase = choose_number(
-            len(names), "single levels", "tuples with one level of each attribute"
-        )
-        raise ArgumentError(
-            f"The keys of the `costs` of {shorten(names)} must be {requirement_phrase}; got"
-            f" {key!r}."
-        )
-    return tuple(map(format_label, level_labels))
+    return np.array(amounts, float)

@@ -437,15 +437,10 @@ def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
 
     Quantiles of x are minus the quantiles of -x.
     """
-    sorted_values, n = np.sort(values, axis=0), len(values)
-    quantile_rows = []
-    for rank in np.multiply(n, probabilities):
-        nearest = round(rank)
-        if abs(rank - nearest) < 1e-9 * n and 0 < nearest < n:
-            quantile_rows.append(_midpoint(sorted_values[nearest - 1], sorted_values[nearest]))
-        else:
-            quantile_rows.append(sorted_values[min(int(rank), n - 1)])
-    return np.stack(quantile_rows)
+    weights = np.ones(len(values))
+    return np.concatenate(
+        [weighted_quantile(values[None], weights, probability) for probability in probabilities]
+    )
 
 
 def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: float) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.classification_data import merge_rows
 from thali._inference.markov_chains import Run
 from thali._model.base import Job
 
@@ -22,7 +23,7 @@ from .nonnegative_columns import (
     check_transform,
     summarise_columns,
 )
-from .row_sums import CovariateRows, Curvature, Statistics, merge_equal_rows
+from .row_sums import CovariateRows, Curvature, Statistics
 
 if TYPE_CHECKING:
     from .model import PlackettLuceRegression
@@ -99,10 +100,10 @@ def _build_block_rows(
     block: Any, labels: Any, design: PlackettLuceDesign, classes: Any
 ) -> CovariateRows:
     """Return W of a block's rows, equal rows merged."""
-    W, class_codes, counts = merge_equal_rows(
+    data = merge_rows(
         design.apply(convert_to_matrix(block)), np.searchsorted(classes, np.asarray(labels))
     )
-    return CovariateRows(W, class_codes, len(classes), counts, threads=1)
+    return CovariateRows(data.matrix, data.codes, len(classes), data.counts, threads=1)
 
 
 def _summarise_block_columns(rows: CovariateRows) -> ColumnSummary:

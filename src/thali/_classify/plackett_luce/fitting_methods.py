@@ -165,11 +165,10 @@ class AscentEngine(Engine):
     requires_shape = False
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
-        """Return the training rows with equal rows of a class merged."""
-        from .row_sums import CovariateRows, merge_equal_rows
+        """Return the training rows, whose sums are computed in threads."""
+        from .row_sums import CovariateRows
 
-        W, class_codes, counts = merge_equal_rows(data.matrix, data.codes, data.counts)
-        return CovariateRows(W, class_codes, n_classes, counts, run.cores)
+        return CovariateRows(data.matrix, data.codes, n_classes, data.counts, run.cores)
 
     def list_facts(self, model: "PlackettLuceRegression") -> Facts:
         """Return (name, text) facts: prior shape a and log-likelihood."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import allocating, compiled, vectorised
+from thali._compile.jit import allocating, vectorised
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.fast_logarithm import fast_log
 
@@ -231,65 +231,3 @@ class CovariateRows:
             self._pool = self._pool or ThreadPoolExecutor(min(self.threads, len(self.spans)))
             sums = self._pool.map(sum_block, self.spans)
         return reduce(add, sums)
-
-
-# Merging equal rows of a class is exact, as the likelihood is a product over rows -----------------
-
-
-_MAX_DISTINCT_SHARE = 0.8  # largest share of distinct rows for which a copy is made
-
-
-@compiled
-def _find_distinct_rows(
-    bits: Any, codes: Any, counts: Any, table: Any, mix: Any, firsts: Any, totals: Any
-) -> Any:
-    """Find distinct rows by hashing, in order of appearance; return their number."""
-    # An open hash table contains row numbers.
-    mask = np.uint64(len(table) - 1)
-    n_distinct = 0
-    for i in range(len(codes)):
-        key = np.uint64(codes[i] + 1) * np.uint64(0x9E3779B97F4A7C15)
-        for j in range(bits.shape[1]):
-            key = (key ^ bits[i, j]) * mix[j]
-            key ^= key >> np.uint64(29)
-        slot = key & mask
-        while True:
-            distinct_index = table[slot]
-            if distinct_index < 0:
-                table[slot] = n_distinct
-                firsts[n_distinct] = i
-                totals[n_distinct] = counts[i]
-                n_distinct += 1
-                break
-            i_first = firsts[distinct_index]
-            is_equal = codes[i_first] == codes[i]
-            j = 0
-            while is_equal and j < bits.shape[1]:
-                is_equal = bits[i_first, j] == bits[i, j]
-                j += 1
-            if is_equal:
-                totals[distinct_index] += counts[i]
-                break
-            slot = (slot + np.uint64(1)) & mask
-    return n_distinct
-
-
-def merge_equal_rows(W: Any, codes: Any, counts: Any = None) -> Any:
-    """Return distinct rows of each class, with codes and summed counts.
-
-    If few rows are equal, the rows are returned unchanged.
-    """
-    n = len(codes)
-    counts = np.ones(n) if counts is None else np.ascontiguousarray(counts, np.float64)
-    hash_table = np.full(1 << int(2 * n).bit_length(), -1, np.int64)
-    multipliers = np.random.default_rng(0).integers(0, 2**63, W.shape[1], np.uint64) * np.uint64(
-        2
-    ) + np.uint64(1)
-    first_rows, summed_counts = np.empty(n, np.int64), np.empty(n)
-    n_distinct = _find_distinct_rows(
-        W.view(np.uint64), codes, counts, hash_table, multipliers, first_rows, summed_counts
-    )
-    if n_distinct > _MAX_DISTINCT_SHARE * n:
-        return W, codes, counts
-    first_rows = first_rows[:n_distinct]
-    return np.ascontiguousarray(W[first_rows]), codes[first_rows], summed_counts[:n_distinct].copy()

@@ -25,7 +25,7 @@ from typing import Any, TextIO
 import typer
 
 from thali._inference.checksummed_files import atomic_write, lock_file
-from thali._inference.job_folders import encode_index, read_index
+from thali._inference.job_folders import read_index
 from thali.errors import (
     ConvergenceWarning,
     DataError,
@@ -42,12 +42,9 @@ from .data_description import describe_table
 from .english_texts import AppWords, render_error
 from .study_folders import (
     COMPARE,
-    COMPARE_TIME,
     COVER,
     EVIDENCE,
     FIT,
-    FIT_TIME,
-    LOOK,
     READ,
     TEST,
     StudyFolder,
@@ -73,14 +70,10 @@ def read_data(study: StudyFolder, terminal: Terminal, cores: int) -> None:
 
 def fit_model(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Fit the requested model, or resume its fit; write results and report."""
-    start_time = time.monotonic()
-    earlier_seconds = study.read(FIT_TIME).get("seconds", 0.0)
     try:
         _run_fit_command(study, terminal, cores, {})
     except KeyboardInterrupt:  # before the first draws
         report_stopped_fit(study, terminal, cores)
-    finally:
-        study.write(FIT_TIME, {"seconds": earlier_seconds + time.monotonic() - start_time})
 
 
 def report_stopped_fit(study: StudyFolder, terminal: Terminal, cores: int) -> None:
@@ -95,85 +88,35 @@ def _run_fit_command(
     study: StudyFolder, terminal: Terminal, cores: int, extra_options: dict[str, Any]
 ) -> None:
     """Run `thali fit` with the study's requested options and these additional ones."""
-    fit_request = study.read(FIT)
-    if fit_request["has_cores"] and "cores" not in fit_request["typed"]:
-        extra_options = {"cores": cores} | extra_options
-    Path(FIT).mkdir(exist_ok=True)
-    _fit_into_folder(study, terminal, Path(FIT), extra_options, _list_table_formats())
-
-
-def _fit_into_folder(
-    study: StudyFolder,
-    terminal: Terminal,
-    out_folder: Path,
-    extra_options: dict[str, Any],
-    formats: tuple[str, ...],
-) -> None:
-    """Run `thali fit` as requested; write results and report to `out_folder`."""
     from ..cli.commands.fit import run_fit
 
     fit_request = study.read(FIT)
+    if fit_request["has_cores"] and "cores" not in fit_request["typed"]:
+        extra_options = {"cores": cores} | extra_options
+    out_folder = Path(FIT)
+    out_folder.mkdir(exist_ok=True)
     run_fit(
         terminal,
         study.data_name,
         fit_request["model"],
         _convert_paths(fit_request) | extra_options,
         out_folder,
-        formats=formats,
+        formats=_list_table_formats(),
         page=out_folder / "report.html",
         cover=_build_cover(study),
     )
 
 
-def report_draws(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Write a report of the draws so far, from a copy of the running fit's job."""
-    _copy_job(Path(FIT) / JOB, Path(LOOK) / JOB)
-    extra_options = {"max-time": _SHORT_TIME, "cores": 1}
-    _fit_into_folder(study, terminal, Path(LOOK), extra_options, ())
-
-
 def _build_cover(study: StudyFolder) -> dict[str, str]:
     """Return title and data name for the cover of the study's report."""
-    about = study.about
-    cover = {"data": about.get("data", about["title"])}
-    if "data" in about:
-        cover["title"] = about["title"]
-    return cover | study.read(FIT).get(COVER, {})
-
-
-def _copy_job(job_folder: Path, copy_folder: Path) -> None:
-    """Copy a job folder that another process is writing, in a consistent state."""
-    # The index is replaced last and names the valid files.
-    for _ in range(50):
-        shutil.rmtree(copy_folder, ignore_errors=True)
-        copy_folder.mkdir(parents=True)
-        try:
-            job_index = read_index(job_folder)
-            if job_index is not None:
-                for stored_entry in [*job_index["segments"], job_index["state"]]:
-                    shutil.copyfile(
-                        job_folder / stored_entry["file"], copy_folder / stored_entry["file"]
-                    )
-                atomic_write(copy_folder / "job.json", encode_index(job_index))
-                return
-        except FileNotFoundError:  # the state was replaced during the copy
-            pass
-        time.sleep(0.1)
-    raise DataError("There are no draws yet; try again later.")
+    return {"data": study.about["title"]} | study.read(FIT).get(COVER, {})
 
 
 def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Compare the requested models by held-out predictions; write the report."""
     from ..cli.commands.report import run_report
 
-    start_time = time.monotonic()
-    earlier_seconds = study.read(COMPARE_TIME).get("seconds", 0.0)
-    try:
-        _run_comparison(study, terminal, cores, COMPARE, {"by": "prediction"})
-    finally:
-        total_seconds = earlier_seconds + time.monotonic() - start_time
-        n_models = len(study.read(COMPARE)["names"])
-        study.write(COMPARE_TIME, {"seconds": total_seconds, "models": n_models})
+    _run_comparison(study, terminal, cores, COMPARE, {"by": "prediction"})
     run_report(terminal, Path(COMPARE), None)
 
 
@@ -227,7 +170,6 @@ def run_classical_test(study: StudyFolder, terminal: Terminal, cores: int) -> No
 RUN_FUNCTIONS: dict[str, Callable[[StudyFolder, Terminal, int], None]] = {
     READ: read_data,
     FIT: fit_model,
-    LOOK: report_draws,
     COMPARE: compare_by_prediction,
     EVIDENCE: compare_by_evidence,
     TEST: run_classical_test,

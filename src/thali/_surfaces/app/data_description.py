@@ -66,7 +66,6 @@ def build_empty_reading(problem: str) -> dict[str, Any]:
         "practice": [],
         "models": [],
         "settings": {},
-        "parts": 0,
         "facts": [],
         "columns": [],
         "head": [],
@@ -119,7 +118,6 @@ def _describe_data(study: StudyFolder, message_words: AppWords) -> dict[str, Any
         )
         description["facts"] = [_format_fact(*fact) for fact in data_questions.list_facts(data)]
         description["size"] = description["facts"][0][1]
-        description["parts"] = _count_parts(data)
         description["attributes"] = data_questions.list_attributes(data)
         default_model = choose_default_model(data, {GROUP} & study.typed.keys())
         description["models"] = [default_model.offer.name, *default_model.others]
@@ -144,7 +142,7 @@ def _open_data(study: StudyFolder) -> NamedData:
     about = study.about
     if "dataset" in about:
         return find_data(about["dataset"])
-    original_name = about.get("data", about["title"])
+    original_name = about["title"]
     return NamedData(
         original_name, None, Source(original_name, (study.path / about["file"]).read_bytes())
     )
@@ -368,16 +366,6 @@ def _choose_questions(data_kind: str, data: Any) -> _DataQuestions:
     if getattr(data, "add_up", False):
         return _JudgementQuestions()
     return _DataQuestions()
-
-
-def _count_parts(data: Any) -> int:
-    """Return the number of parts that a comparison can hold out; 0 if too few."""
-    from thali._comparison.holdout_schemes import count_parts
-
-    try:
-        return count_parts(data, None)
-    except ThaliError:
-        return 0
 
 
 def _show_first_rows(table: RawTable) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
 
-from thali._labels import choose_number
 from thali._model.model_spec import ModelSpec, Option
 from thali.errors import ThaliError, Words
 
@@ -64,17 +63,6 @@ def describe_model(spec: ModelSpec, name: str) -> str:
     return TEXTS["answers"].get(name) or replace_option_names(
         spec.answers.partition(";")[0], spec.options
     )
-
-
-def format_count(noun_key: str, count: int) -> str:
-    """Return a number with its noun, such as "3 respondents".
-
-    Examples
-    --------
-    >>> format_count("fit", 1), format_count("fit", 1200)
-    ('1 fit', '1,200 fits')
-    """
-    return choose_number(count, *TEXTS["counted"][noun_key]).format(number=f"{count:,}")
 
 
 def format_duration(seconds: float) -> str:

@@ -39,12 +39,9 @@ from .form_fields import (
 )
 from .study_folders import (
     COMPARE,
-    COMPARE_TIME,
     COVER,
     EVIDENCE,
     FIT,
-    FIT_TIME,
-    LOOK,
     READ,
     TEST,
     Studies,
@@ -69,7 +66,7 @@ COVER_FIELDS = ("title", "author", "question")  # fields of the cover of a repor
 # options with the same meaning for all models
 _SHARED_OPTIONS = ("market", "price", "labels", "ci", "monotone")
 # runs that do not report their progress
-_PROGRESS_TEXTS = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
+_PROGRESS_TEXTS = {TEST: "testing", EVIDENCE: "weighing"}
 
 
 def render_page(name: str, **context: Any) -> str:
@@ -324,9 +321,6 @@ class Pages:
             "state": self._runs.find_state(study, FIT),
             "stopping": self._runs.is_stopping(study, FIT),
             "end": read_end(study, FIT),
-            "look": self._runs.find_state(study, LOOK),
-            "look_end": read_end(study, LOOK),
-            "has_chains": fit_request["has_cores"],
             # whether the chains have no fixed number of draws
             "until_agree": {"chains", "tune"} <= option_words and "draws" not in typed,
             "log": study.read_log(FIT),
@@ -353,7 +347,6 @@ class Pages:
             "texts": getattr(english_texts.texts, run),
             "models": [(candidate.name, candidate.name) for candidate in list_candidates(study)],
             "ticked": select_ticked(study, run),
-            "estimates": _estimate_times(study, has_ended),
             "has_groups": has_groups(study),
             "state": state,
             "end": run_end,
@@ -435,44 +428,6 @@ def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:
     """Return the columns offered as groups, covariates and respondent attributes."""
     no_columns: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY)}
     return no_columns | reading["offered"] | {CODING: reading["values"]}
-
-
-def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
-    """Return texts with the estimated time to compare 0, 1, 2, ... models."""
-    # The estimate is based on the last comparison or on the fit.
-    n_parts = find_reading(study)["parts"]
-    comparison_texts = english_texts.texts.compare
-    seconds_of_fit = study.read(FIT_TIME).get("seconds")
-    fit_request = study.read(FIT)
-    # a comparison uses the default method
-    is_default_method = "method" not in fit_request["typed"]
-    compare_time = {}
-    if is_compared:
-        compare_time = study.read(COMPARE_TIME)
-    time_estimates = [comparison_texts.none_ticked]
-    for n_models in range(1, 1 + len(list_candidates(study))):
-        models_text = english_texts.format_count("model", n_models)
-        work_text = f"{models_text}:"
-        if n_parts:
-            fits_text = english_texts.format_count("fit", n_models * n_parts)
-            work_text = comparison_texts.fits.format(models=models_text, fits=fits_text)
-        if compare_time:
-            duration_text = english_texts.format_duration(
-                n_models * compare_time["seconds"] / compare_time["models"]
-            )
-            time_estimates.append(
-                comparison_texts.as_before.format(fits=work_text, time=duration_text)
-            )
-        elif n_parts and seconds_of_fit is not None and is_default_method:
-            time_estimates.append(
-                comparison_texts.takes.format(
-                    fits=work_text,
-                    time=english_texts.format_duration(n_models * n_parts * seconds_of_fit),
-                )
-            )
-        else:
-            time_estimates.append(comparison_texts.unknown.format(fits=work_text))
-    return time_estimates
 
 
 class _Refusal:

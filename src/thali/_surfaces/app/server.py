@@ -49,7 +49,6 @@ from .form_fields import (
     translate_typed_options,
 )
 from .pages import (
-    ABOUT,
     ASK,
     COVER_FIELDS,
     SCREEN_OF,
@@ -61,12 +60,9 @@ from .pages import (
 from .request_guard import LOCAL, Guard
 from .study_folders import (
     COMPARE,
-    COMPARE_TIME,
     COVER,
     EVIDENCE,
     FIT,
-    FIT_TIME,
-    LOOK,
     QUEUED_RUNS,
     READ,
     RUNS,
@@ -276,7 +272,6 @@ class Server:
             "has_cores": any(option.word == "cores" for option in spec.select_options(method)),
         }
         study.clear(FIT)
-        study.remove(f"{FIT_TIME}.json")
         study.write(FIT, fit_request)
         self.runs.queue(study, FIT)
         return _redirect(study)
@@ -373,7 +368,6 @@ class Server:
             background_runs.QUEUED,
         ):
             study.clear(run_name)
-            study.remove(f"{COMPARE_TIME}.json")
             study.write(run_name, compare_request)
             self.runs.queue(study, run_name)
         return _redirect(study, SCREEN_OF[run_name])
@@ -399,16 +393,6 @@ class Server:
         self.runs.start_run(study, TEST)
         return _redirect(study, SCREEN_OF[TEST])
 
-    def report_draws(self, request: Request) -> Response:
-        """Start writing a report of the draws so far; redirect to the study."""
-        study = self._find_study(request)
-        draw_counts = self.runs.count_draws(study, FIT)
-        if draw_counts is not None and not draw_counts.recorded:
-            return _build_problem(english_texts.texts.refused.nothing_drawn, 409)
-        study.write(LOOK, {})
-        self.runs.start_run(study, LOOK)
-        return _redirect(study)
-
     def copy_study(self, request: Request) -> Response:
         """Create another study with the same data."""
         study = self._find_study(request)
@@ -424,12 +408,6 @@ class Server:
             return _build_problem(english_texts.texts.refused.is_running, 409)
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
-
-    async def rename(self, request: Request) -> Response:
-        """Change a study's title."""
-        study, form = await self._read_study_and_form(request)
-        self.studies.rename(study, form.get("title", ""))
-        return _redirect(study, ABOUT)
 
     async def stream_progress(self, request: Request) -> Response:
         """Stream a run's progress as server-sent events until it ends."""
@@ -553,10 +531,8 @@ def build_app(
         "/api/study/{study}/compare": server.compare,
         "/api/study/{study}/evidence": server.compare_evidence,
         "/api/study/{study}/test": server.test,
-        "/api/study/{study}/look": server.report_draws,
         "/api/study/{study}/again": server.copy_study,
         "/api/study/{study}/delete": server.delete,
-        "/api/study/{study}/rename": server.rename,
         "/api/study/{study}/ticket": server.issue_ticket,
         "/api/study/{study}/{run}/go-on": server.resume,
         "/api/study/{study}/{run}/stop": server.stop,

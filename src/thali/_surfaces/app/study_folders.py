@@ -9,12 +9,8 @@
       reading.json      description of the table
       fit.json          model and options
       fit/              results and job of `thali fit --out`
-      fit.took.json     seconds of the fit
-      look.json         request for results of a running fit
-      look/             results of a running fit
       compare.json      models compared by prediction
       compare/          results of `thali compare --out`
-      compare.took.json seconds of the comparison
       evidence.json     models compared by evidence
       evidence/         results of `thali compare --by evidence --out`
       test.json         the classical test
@@ -23,7 +19,6 @@
       NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   see `background_runs`
 """
 
-import contextlib
 import json
 import os
 import re
@@ -37,14 +32,12 @@ from typing import Any
 from thali._inference.checksummed_files import atomic_write
 from thali._input_files import TABLE_SUFFIXES
 from thali._labels import escape_unprintable
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import DataError
 
-READ, FIT, LOOK, COMPARE, EVIDENCE, TEST = "read", "fit", "look", "compare", "evidence", "test"
+READ, FIT, COMPARE, EVIDENCE, TEST = "read", "fit", "compare", "evidence", "test"
 COVER = "cover"  # in the request of a fit: the head of its report
-FIT_TIME = "fit.took"  # seconds of the fit
-COMPARE_TIME = "compare.took"  # seconds of a comparison, and its number of models
 QUEUED_RUNS = (FIT, COMPARE, EVIDENCE)
-RUNS = (*QUEUED_RUNS, LOOK, TEST)
+RUNS = (*QUEUED_RUNS, TEST)
 SUFFIXES = (*TABLE_SUFFIXES, ".nwk", ".tree")
 _NAME = re.compile(r"\d{8}-\d{4}-[0-9a-f]{8}")
 _FILE = re.compile(r"data\.[a-z]{2,8}")  # the name of the data in the folder
@@ -147,13 +140,10 @@ class StudyFolder:
     def shown_title(self) -> str:
         """Title of the study on pages and downloads.
 
-        It is the name given by the user, the title of the report, or the name of the data.
+        It is the title of the report, or the name of the data.
         """
-        about = self.about
         report_title: str = self.read(FIT).get(COVER, {}).get("title", "")
-        if "data" in about:
-            return about["title"]
-        return report_title or about["title"]
+        return report_title or self.about["title"]
 
     @property
     def about(self) -> dict[str, Any]:
@@ -229,36 +219,10 @@ class Studies:
         )
         return study
 
-    def rename(self, study: StudyFolder, title: str) -> None:
-        """Change a study's title; the name of its data stays.
-
-        Raises
-        ------
-        ArgumentError
-            If the name is empty, too long, or the name of another study.
-        """
-        clean_title = " ".join(escape_unprintable(title).split())
-        title_argument = Argument("title")
-        if not clean_title or len(clean_title) > _LONGEST:
-            raise ArgumentError(
-                title_argument, f" must have 1 to {_LONGEST} characters; got {len(clean_title)}."
-            )
-        about = study.about
-        for other_study in self.list_all():
-            with contextlib.suppress(DataError):
-                if other_study.shown_title == clean_title != study.shown_title:
-                    start_time = other_study.about["created"][:16].replace("T", ", ")
-                    raise ArgumentError(
-                        title_argument,
-                        f" must be unique; {clean_title!r} is the name of a study started"
-                        f" {start_time}.",
-                    )
-        study.write("study", {"data": about["title"], **about, "title": clean_title})
-
     def copy_study(self, study: StudyFolder) -> StudyFolder:
         """Create a study with the same data and column options."""
         about = study.about
-        data = {key: about[key] for key in ("file", "dataset", "data") if key in about}
+        data = {key: about[key] for key in ("file", "dataset") if key in about}
         new_study = self.create(about["title"], **data)
         data_files = [*study.path.glob("data.*"), *study.path.glob("for-*.*")]
         for study_file in [

@@ -307,14 +307,6 @@ function chooseMore(field) {
   for (const more of field.parentElement.querySelectorAll("[data-for]")) more.hidden = more.dataset.for !== field.value;
 }
 
-// How long a comparison takes, for each number of models that may be ticked.
-function estimate(form) {
-  const place = form?.querySelector("[data-estimates]");
-  if (!place) return;
-  const ticked = form.querySelectorAll("input[name=models]:checked").length;
-  place.textContent = JSON.parse(place.dataset.estimates)[ticked];
-}
-
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-go]");
   if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); go(link.pathname); return; }
@@ -337,7 +329,6 @@ document.addEventListener("change", (event) => {
   const field = event.target;
   if (field.name === "model") chooseModel();
   if (field.id === "kind") chooseKind();
-  if (field.name === "models") estimate(field.form);
   if (field.name === "method") chooseMethod(field.closest("[data-model]"));
   if (field.dataset.more !== undefined) chooseMore(field);
   if (field.id === "upload" && field.files.length) drop(field.files[0], field.closest("section"));
