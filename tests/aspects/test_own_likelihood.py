@@ -185,7 +185,7 @@ def test_checks_of_right_likelihoods(likelihood, capsys):
     assert [c.check for c in found.checks] == ["naive"] * naive + ["exact"] * 3 + ["joint"]
     assert [c.result for c in found.checks] == ["right"] * (naive + 3) + ["not run"]
     printed = capsys.readouterr().out
-    assert printed.startswith("check  comparison") and "births and deaths" in printed
+    assert printed.startswith("Check of a likelihood") and "births and deaths" in printed
     assert "joint: give Custom a function" in printed
 
 
