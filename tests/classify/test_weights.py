@@ -243,11 +243,19 @@ def test_scikit_learn_selects_covariates_by_their_weights():
     rng = np.random.default_rng(1)
     covariates = rng.normal(size=(120, 4))
     labels = covariates[:, 2] > 0.1
-    model = build_sparse_logit()
-    assert SelectFromModel(model, max_features=1).fit(
-        covariates, labels
-    ).get_support().tolist() == [0, 0, 1, 0]
-    assert RFE(model, n_features_to_select=1).fit(covariates, labels).ranking_[2] == 1
+    for model in (
+        build_sparse_logit(),
+        build_plackett_luce(),
+        build_plackett_luce(method="map", a=1.1, transform="exponential-pairs"),
+    ):
+        assert SelectFromModel(model, max_features=1).fit(
+            covariates, labels
+        ).get_support().tolist() == [0, 0, 1, 0]
+        assert RFE(model, n_features_to_select=1).fit(covariates, labels).ranking_[2] == 1
+    shares = build_plackett_luce(method="map", a=1.1).fit(covariates, labels).feature_importances_
+    assert shares.sum() == pytest.approx(1.0) and shares.argmax() == 2
+    own = build_plackett_luce(method="map", a=1.1, transform=np.exp).fit(covariates, labels)
+    assert not hasattr(own, "feature_importances_")
 
 
 @pytest.mark.fit

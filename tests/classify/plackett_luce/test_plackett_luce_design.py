@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.plackett_luce_data import frame
-from helpers.sentences import refused, said, warned
+from helpers.sentences import refused, said, warned, without_warnings
 
 import thali as th
 import thali._classify.plackett_luce.posterior_mode as pl_map
@@ -33,6 +33,20 @@ def test_exponential_columns_follow_their_definition(standardize):
     np.testing.assert_allclose(np.exp(design.compute_logs(X)), design.apply(X), rtol=1e-13)
     # the scale is remembered
     np.testing.assert_allclose(design.apply(X[3:]), design.apply(X)[3:], rtol=1e-13)
+
+
+def test_importances_are_the_shares_of_the_weights_of_columns_that_name_a_covariate():
+    data = np.column_stack([X, np.full(len(X), 2.0), [0.2, -0.1, 0.5, 0.9, -1.0, 0.0]])
+    frame = pd.DataFrame(data, columns=["x", "y", "same", "z"])
+    with without_warnings():
+        fitted = build_model(transform="exponential-pairs").fit(frame, [0, 1, 0, 1, 0, 1])
+    total = dict.fromkeys(frame, 0.0)
+    for column, weight in fitted.weights_.sum(axis=0).items():
+        named = [name for name in "xyz" if name in column.replace("exp", "")]
+        for name in named:
+            total[name] += weight / len(named)
+    expected = np.array(list(total.values())) / sum(total.values())
+    np.testing.assert_allclose(fitted.feature_importances_, expected)
 
 
 def test_exponential_pairs_follow_their_definition():

@@ -21,7 +21,7 @@ from ..classifier import Classifier
 from .fitting_methods import ADVICE, ENGINES
 from .markov_chain import build_plackett_luce_prior
 from .nonnegative_columns import PlackettLuceDesign
-from .posterior_draws import build_weights_table
+from .posterior_draws import build_weights_table, compute_importances
 
 if TYPE_CHECKING:
     import pandas
@@ -349,3 +349,25 @@ class PlackettLuceRegression(Classifier):
         """
         weights = self._view.draws["weights"].values
         return build_weights_table(flatten_chains(weights), self.classes_, self._columns_, ci)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each covariate in the relative weights, shape (d,).
+
+        scikit-learn's `SelectFromModel` and `RFE` use it. It is the sum of the relative weights of
+        all columns of W that contain the covariate, over classes; a column of a sum of two
+        covariates counts half for each. The column of ones is omitted, and the shares sum to 1.
+
+        Returns
+        -------
+        array (d,)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        AttributeError
+            If `transform` is a function, because the covariates of a column are then unknown.
+        """
+        self._require_fitted()
+        return compute_importances(np.asarray(self.weights_), self._design_)

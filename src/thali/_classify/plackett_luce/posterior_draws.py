@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -251,6 +252,40 @@ def compute_scores_from_logs(
         )
     scores[is_undefined] = class_count
     return scores
+
+
+# Shares of the covariates in the weights of Plackett–Luce regression ------------------------------
+
+
+def compute_importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.ndarray:
+    """Return each covariate's share of the relative weights, shape (d,)."""
+    if callable(design.transform):
+        raise AttributeError(
+            "A custom transform function does not define which covariates a column of W is made"
+            " of; use weights_ instead."
+        )
+    column_shares, d = weights.sum(axis=0), len(design.names)
+    shares = np.zeros(d)
+    if design.transform is None:
+        shares[:] = column_shares
+    else:
+        varying_indices = np.arange(d)
+        if design.standard is not None:
+            varying_indices = np.flatnonzero(design.standard.varies)
+        n_varying = len(varying_indices)
+        shares[varying_indices] = (
+            column_shares[:n_varying] + column_shares[n_varying : 2 * n_varying]
+        )
+        if design.transform == "exponential-pairs":
+            pair_shares = column_shares[2 * n_varying : -1].reshape(-1, 2).sum(axis=1)
+            for pair_share, column_pair in zip(
+                pair_shares, combinations(varying_indices, 2), strict=True
+            ):
+                shares[list(column_pair)] += 0.5 * pair_share
+    total = shares.sum()
+    if total > 0.0:
+        shares /= total
+    return shares
 
 
 # Draws from the prior of Plackett–Luce regression, with simulated labels -------------------------
