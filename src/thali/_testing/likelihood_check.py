@@ -280,8 +280,9 @@ def check(
     >>> found = check(
     ...     wrong, Ratings(np.array([0.5, 2.0, 1.0]), ["tea", "coffee", "milk"])
     ... )  # doctest: +ELLIPSIS
-    check  comparison ...
-    naive  ... by of_option against differences of log_likelihood ... WRONG
+    Check of a likelihood
+    ...
+    naive ... by of_option against differences of log_likelihood ... WRONG
     ...
     >>> found.ok
     False

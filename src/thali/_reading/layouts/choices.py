@@ -231,10 +231,8 @@ def _has_other_answers(table: RawTable) -> bool:
 
 
 def _are_sets(table: RawTable, ranking_columns: RankingColumns) -> bool:
-    """Return whether columns called choice1, choice2, ... are sets, or chosen from sets.
-
-    Two columns of numbers are answers to two questions.
-    """
+    """Return whether columns called choice1, choice2, ... are sets, or chosen from sets."""
+    # two columns of numbers are answers to two questions
     if len(ranking_columns.columns) == 2 and all(
         has_numbers(get_column(table.frame, name)) for name in ranking_columns.columns
     ):
