@@ -219,6 +219,19 @@ def build_summary(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "p
     return frame
 
 
+def extend_summary(
+    summary: "pandas.DataFrame", quantities: dict[str, np.ndarray]
+) -> "pandas.DataFrame":
+    """Append rows of these quantities to a summary table."""
+    import pandas as pd
+
+    if not quantities:
+        return summary
+    rows = pd.concat([summary, build_summary(quantities)])
+    rows.attrs = summary.attrs
+    return rows
+
+
 def compute_mean_errors(draws: np.ndarray) -> np.ndarray:
     """Return Monte Carlo standard errors of means; 0 for constant quantities."""
     errors = np.full(len(draws), np.nan)
