@@ -311,7 +311,7 @@ class PlackettLuceRegression(Classifier):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (interval; named by its probability), mcse_mean,
+            Columns mean, sd, low and high (ends of the interval), mcse_mean,
             ess_bulk, ess_tail, r_hat; after "variational" the first four, with sd and interval of a
             weight divided by the mean of their sum; after "map" the mean only.
 

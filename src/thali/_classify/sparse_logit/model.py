@@ -359,7 +359,7 @@ class SparseMultinomialLogit(Classifier):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (interval; named by its probability), mcse_mean,
+            Columns mean, sd, low and high (ends of the interval), mcse_mean,
             ess_bulk, ess_tail, r_hat; after "map" the mean only.
 
         Raises
