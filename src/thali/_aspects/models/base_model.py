@@ -114,7 +114,7 @@ class LatentFeatures(MarkovChainModel):
         job: Any = None,
         max_time: float | None = None,
     ) -> Any:
-        """Draw from the posterior.
+        """Fit the model by its method: draw from the posterior, or estimate one point.
 
         Parameters
         ----------

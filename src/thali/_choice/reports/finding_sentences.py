@@ -45,6 +45,7 @@ ENGLISH = {
     "shares.without_none": "The tasks included a no-choice option, but this market does not, so"
     " these are shares among buyers. To include non-buyers, add a row for the no-choice"
     " option, as in the data.",
+    "shares.buyers": " among buyers",
     "shares.caption": "Predicted share of each product of the market, with its {interval}.",
     "shares.known": "Current shares are treated as known: constants reproduce these shares in every"
     " draw. Intervals of the current shares therefore have zero width, and intervals of"
