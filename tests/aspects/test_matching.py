@@ -114,7 +114,8 @@ def test_what_a_model_says_of_them():
             row["members"] == tuple(owned.index[owned[number] >= 0.5])
             and 0.7 < row["stability"] <= 1.0
         )
-    assert {"weight_low", "weight_high", "ess", "r_hat", "converged"} <= set(table)
+    assert {"weight_low", "weight_high", "converged"} <= set(table)
+    assert not {"ess", "r_hat"} & set(table)  # the check omits what depends on the matching
     assert table["probability"].is_monotonic_decreasing and table["members"].map(len).min() >= 2
     exact = model.features(0.0).set_index("members")["probability"]
     assert (table["probability"] >= [exact.get(members, 0.0) for members in table["members"]]).all()

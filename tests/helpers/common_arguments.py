@@ -16,7 +16,7 @@ from thali._model.registry import SPECS
 COMMON = {  # name: (type, description)
     "draws": (
         "int, optional",
-        "States kept in each chain. None draws until every row of `summary` has an R-hat of at"
+        "States kept in each chain. None draws until every number with an R-hat has one of at"
         " most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,"
         " 2,000, 4,000, ... draws, and stops at 64,000 or 2 GB.",
     ),

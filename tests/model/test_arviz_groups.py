@@ -15,6 +15,7 @@ from helpers.tiny_models import TINY
 import thali as th
 from thali._posterior import datatree_files
 from thali._posterior.datatree_files import to_inference_data
+from thali._testing.small_models import SMALL_MODELS
 from thali.errors import ArgumentError, DataError, NotFittedError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
@@ -207,6 +208,11 @@ def test_the_old_arviz_is_given_no_empty_arrays(monkeypatch):
     groups = fitted("bradley-terry-luce").to_inference_data()
     assert "latent_features" not in groups and "choice_probability" in groups["posterior"]
     assert all(values.size for group in groups.values() for values in group.variables.values())
+    # given aspects are as many in every draw, and have no concentration
+    model = SMALL_MODELS["elimination-by-aspects, given"].build_fitted()
+    posterior = model.to_inference_data()["posterior"]
+    assert not {"alpha", "n_features"} & set(posterior.data_vars)
+    assert "log_likelihood" in posterior
 
 
 def test_ranks_of_a_calibration_are_a_group():

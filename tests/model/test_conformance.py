@@ -31,7 +31,7 @@ from thali.errors import ArgumentError, DataError, InterruptedWarning
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
-COLUMNS = ["mean", "sd", "eti89_lb", "eti89_ub", "mcse_mean", "ess_bulk", "ess_tail", "r_hat"]
+COLUMNS = ["mean", "sd", "low", "high", "mcse_mean", "ess_bulk", "ess_tail", "r_hat"]
 NAMES = list(TINY)
 SPEC_OF = {name: spec for name in NAMES for spec in SPECS if spec.name == name.partition(",")[0]}
 DRAWN = [name for name in NAMES if TINY[name].has_chains]

@@ -250,7 +250,7 @@ def test_intervals_are_low_and_high_and_columns_have_units(tmp_path):
         return th.findings(result)["table"].table
 
     table = described(
-        pd.DataFrame({"mean": [1.0], "eti89_lb": [0.5], "eti89_ub": [2.0], "mcse_mean": [0.1]})
+        pd.DataFrame({"mean": [1.0], "low": [0.5], "high": [2.0], "mcse_mean": [0.1]})
     )
     assert list(table) == ["mean", "low", "high", "mcse_mean"]
     assert table.attrs["columns"]["mean"]["error"] == "mcse_mean"

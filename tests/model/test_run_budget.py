@@ -106,10 +106,61 @@ def test_a_long_run_is_announced_once(clock, rate, said):
     assert heard == said
 
 
+def time_steps(rng):
+    """When each step of a run ends: steps are uneven, the first are slow, and warm-up differs."""
+    n_steps = int(rng.integers(100, 20_000))
+    cost = rng.lognormal(0.0, 1.0, n_steps)
+    cost[: rng.integers(1, 1 + max(1, n_steps // 250))] *= 10.0
+    cost[: n_steps // 2] *= rng.uniform(0.7, 1.5)
+    return rng.uniform(100.0, 10_000.0) * np.cumsum(cost) / cost.sum()
+
+
+@pytest.mark.unit
+def test_a_forecast_is_within_a_factor_of_two(clock):
+    ratios = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        ends, heard = time_steps(rng), []
+        outlook = DurationForecast(heard.append)
+        clock[0] = 0.0
+        while not heard and clock[0] < ends[-1]:
+            done = int(np.searchsorted(ends, clock[0], side="right"))
+            outlook.observe(done, len(ends))
+            clock[0] += 0.5
+        assert clock[0] > 10.0 and done >= 0.01 * len(ends)
+        ratios.append(heard[0] / ends[-1])
+    assert np.mean((np.array(ratios) > 0.5) & (np.array(ratios) < 2.0)) >= 0.9
+
+
+@pytest.mark.unit
+def test_the_first_steps_of_thousands_tell_nothing(clock):
+    """Two of 4,000 steps took five seconds, with compilation; the rest took nine."""
+    heard: list[float] = []
+    outlook = DurationForecast(heard.append)
+    for clock[0], done in ((0.0, 0), (5.0, 1), (5.5, 2), (14.0, 4000)):
+        outlook.observe(done, 4000)
+    assert heard == []
+
+
+@pytest.mark.unit
+def test_a_display_of_lines_counts_only_what_moves(clock, capsys):
+    with Progress(True, "drawing", 1, "draws") as shown:
+        shown._timer.cancel()
+        shown._open_display()
+        for clock[0] in (70.0, 135.0):
+            shown.update(0)
+    assert capsys.readouterr().err.splitlines() == [
+        "drawing ...",
+        "drawing: 70 s",
+        "drawing: 135 s",
+        "drawing: 135 s",
+    ]
+
+
 @pytest.mark.fit
 def test_a_long_fit_says_what_is_quicker(monkeypatch):
     for limit in ("EARLY", "LONG"):
-        monkeypatch.setattr(progress_display, limit, 0.0)
+        monkeypatch.setattr(progress_display, limit, 1e-9)
     data = th.Similarities(np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))))
     with warned(LongRunWarning, "method='map'"):
         th.AdditiveClustering(sigma=0.1).fit(data, draws=200, tune=200, random_seed=1)

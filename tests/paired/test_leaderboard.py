@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import warnings
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from helpers.sentences import refused, said, warned
 from scipy.special import ndtr, ndtri
 
 import thali as th
+from thali._number_format import format_probability
 from thali._paired.vote_forecast import forecast_separation, vote_information
 from thali.errors import ArgumentError, DataError, DataWarning
 
@@ -885,7 +887,15 @@ def test_votes_among_three_are_worth_more_than_as_so_far(board):
         "The top three are not separated yet" in sentence
         and "(probability that A is above " in sentence
     )
-    assert "of these three only, they" in sentence and f"; with {enough:,}, 0.90" in sentence
+    # the numbers of the table, not the thresholds 0.5 and 0.9
+    chances = [format_probability(chance) for chance in table["among_these"]]
+    assert "of these three only, they" in sentence
+    assert f"; with {enough:,}, {chances[table.index.get_loc(enough)]}" in sentence
+    for n, chance in re.findall(
+        r"ith ([\d,]+)(?: more[^;.]*?probability|,) ([<>]? ?[\d.]+\d)", sentence
+    ):
+        row = table.loc[int(n.replace(",", ""))]
+        assert chance in {format_probability(value) for value in row}, (n, chance)
     clear = th.PairedComparisons([[0, 90, 99], [10, 0, 90], [1, 10, 0]])
     assert str(th.findings(board_of(clear))["votes"].sentence).startswith("The top three (")
     assert len(board_of(th.PairedComparisons.from_pairs([("A", "B")] * 2)).more_votes()) > 1

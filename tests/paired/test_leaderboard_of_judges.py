@@ -269,7 +269,7 @@ def test_the_anchor_stands_still():
     table = board.worths_in_time()
     own = table[table["option"] == "m2"]
     assert (
-        own[["rating", "low", "high"]].to_numpy() == pytest.approx(900.0)
+        own[["rating", "rating_low", "rating_high"]].to_numpy() == pytest.approx(900.0)
         and own["p_better"].isna().all()
     )
     last = plain.table["rating"] + 900.0 - plain.table.loc["m2", "rating"]

@@ -19,7 +19,7 @@ def small():
     return small_fit()
 
 
-COLUMNS = ["mean", "sd", "eti89_lb", "eti89_ub", "mcse_mean", "ess_bulk", "ess_tail", "r_hat"]
+COLUMNS = ["mean", "sd", "low", "high", "mcse_mean", "ess_bulk", "ess_tail", "r_hat"]
 
 
 def test_summary_has_the_documented_rows_and_columns(small):
@@ -35,7 +35,7 @@ def test_summary_has_the_documented_rows_and_columns(small):
     assert summary.loc["alpha", "mean"] == pytest.approx(alpha.mean(), rel=1e-12)
     assert summary.loc["alpha", "sd"] == pytest.approx(alpha.std(ddof=1), rel=1e-12)
     np.testing.assert_allclose(
-        summary.loc["alpha", ["eti89_lb", "eti89_ub"]].astype(float),
+        summary.loc["alpha", ["low", "high"]].astype(float),
         np.quantile(alpha, [0.055, 0.945]),
         rtol=1e-2,
     )
@@ -76,7 +76,7 @@ def test_constant_quantities_are_quiet_and_ignored():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         summary = summarise(tree_of(chains, comparisons(3)))
-    assert summary.loc["alpha", ["mean", "sd", "mcse_mean", "eti89_lb", "eti89_ub"]].to_list() == [
+    assert summary.loc["alpha", ["mean", "sd", "mcse_mean", "low", "high"]].to_list() == [
         0.1,
         0,
         0,

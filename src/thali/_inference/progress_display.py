@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from thali.errors import LongRunWarning
@@ -26,7 +26,15 @@ def format_duration(seconds: float) -> str:
 
 
 # seconds after which the duration of a run is predicted, and duration of a long run
-EARLY, LONG = 5.0, 60.0
+EARLY, LONG = 10.0, 60.0
+# Steps that a prediction requires: 1 % of all, and ten, or 10 % of fewer than a hundred.
+_MIN_SHARE, _MIN_STEPS, _MIN_SHARE_OF_FEW = 0.01, 10, 0.1
+
+
+def can_forecast(seconds: float, n_steps: int, n_total: int) -> bool:
+    """Return whether so many steps in so many seconds tell how long the run takes."""
+    min_steps = max(_MIN_SHARE * n_total, min(_MIN_STEPS, _MIN_SHARE_OF_FEW * n_total))
+    return seconds >= EARLY and n_steps >= min_steps
 
 
 @dataclass
@@ -34,20 +42,34 @@ class DurationForecast:
     """Calls `report_seconds(seconds)` once if a run is expected to take long."""
 
     report_seconds: Callable[[float], None] | None
-    first_observation: tuple[float, int] | None = None
+    observations: list[tuple[float, int]] = field(default_factory=list)  # (time, steps)
 
     def observe(self, n_done: int, n_total: int) -> None:
         """Note the number of finished steps; report the expected duration once."""
         if self.report_seconds is None:
             return
-        now = time.monotonic()
-        start_time, n_first = self.first_observation = self.first_observation or (now, n_done)
-        if now - start_time < EARLY or n_done <= n_first:
-            return
-        seconds = (now - start_time) * (1.0 + (n_total - n_done) / (n_done - n_first))
+        if self.observations and n_done < self.observations[-1][1]:  # the run starts again
+            self.observations.clear()
+        if not self.observations or n_done > self.observations[-1][1]:
+            self.observations.append((time.monotonic(), n_done))
+        seconds = self._estimate_duration(n_total)
         if seconds > LONG:
             self.report_seconds(seconds)
             self.report_seconds = None
+
+    def _estimate_duration(self, n_total: int) -> float:
+        """Return the expected seconds of the run; 0 before they can be predicted."""
+        (start_time, n_first), (now, n_done) = self.observations[0], self.observations[-1]
+        n_new = n_done - n_first
+        if n_new == 0 or not can_forecast(now - start_time, n_new, n_total):
+            return 0.0
+        # The first steps include compilation, and step sizes that are not adapted yet.
+        half_time, n_half = max(
+            observation
+            for observation in self.observations
+            if observation[1] <= n_first + n_new / 2
+        )
+        return now - start_time + (n_total - n_done) * (now - half_time) / (n_done - n_half)
 
 
 def build_duration_warning(task: str, *faster_options: Any) -> Callable[[float], None]:
@@ -214,6 +236,8 @@ class _LineDisplay:
             self.last_note = note
         elif time.monotonic() - self._last >= _SILENCE:
             line = f"{self.description}: {self._format_counts()}"
+            if self.done == 0:  # nothing moves but the time
+                line = f"{self.description}: {time.monotonic() - self.began:,.0f} s"
             if status:
                 line += f"; {status}"
             self._print_line(line)
@@ -224,8 +248,11 @@ class _LineDisplay:
 
     def close(self) -> None:
         """Print the final count and the duration."""
+        counts_text = ""
+        if self.done:
+            counts_text = f"{self._format_counts()} in "
         seconds = time.monotonic() - self.began
-        self._print_line(f"{self.description}: {self._format_counts()} in {seconds:,.0f} s")
+        self._print_line(f"{self.description}: {counts_text}{seconds:,.0f} s")
 
     def _format_counts(self) -> str:
         """Return "done of total" as text."""

@@ -547,7 +547,7 @@ class SampledModel(Model):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
+            Columns mean, sd, low and high (ends of the interval), mcse_mean,
             ess_bulk, ess_tail, r_hat; after maximum likelihood estimate, std_error, low, high.
 
         Raises
@@ -559,6 +559,18 @@ class SampledModel(Model):
         """
         return self._engine.summary(self, ci)
 
+    def _get_table_quantities(self) -> dict[str, np.ndarray]:
+        """Return draws of quantities that tables besides the summary show with an R-hat."""
+        return {}
+
+    def _get_checked_quantities(self) -> dict[str, np.ndarray]:
+        """Return draws of every quantity that any table shows with an R-hat, by row name."""
+        return self._get_quantities() | self._get_table_quantities()
+
     def _select_convergence_rows(self) -> "pandas.DataFrame":
-        """Return the summary rows on which the convergence check is based."""
-        return self.summary()
+        """Return means and diagnostics of the checked quantities, cached."""
+        from thali._posterior.summary_table import extend_summary
+
+        return self._compute_once(
+            "checked", lambda: extend_summary(self.summary(), self._get_table_quantities())
+        )

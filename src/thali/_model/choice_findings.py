@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._labels import list_names
 from thali._number_format import format_factor, format_number, format_probability
-from thali._posterior.posterior_interval import describe_interval, interval_columns
+from thali._posterior.posterior_interval import describe_interval
 from thali._posterior.respondent_dependence import (
     INDIVIDUALS,
     POWER,
@@ -264,7 +264,7 @@ def format_row(summary: "pandas.DataFrame", name: str) -> str:
     """Format mean and interval of the summary row `name`."""
     ci = summary.attrs["interval"]
     mean, low, high = (
-        round(float(summary.loc[name, column]), 3) for column in ("mean", *interval_columns(ci))
+        round(float(summary.loc[name, column]), 3) for column in ("mean", "low", "high")
     )
     return f"{mean:g} ({describe_interval(ci)} {low:g} to {high:g})"
 

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from thali._object_descriptions import drop_empty_columns
-from thali._posterior.posterior_interval import INTERVAL, interval_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -99,14 +98,10 @@ COLUMNS = {
 
 
 def add_column_descriptions(table: "pandas.DataFrame | None") -> "pandas.DataFrame | None":
-    """Return a table with `low` and `high` as interval columns, and units and errors in `attrs`."""
+    """Return a table without empty columns, with units and errors in `attrs`."""
     if table is None:
         return None
-    table_with_cells = drop_empty_columns(table)
-    interval_ends = interval_columns(table.attrs.get("interval", INTERVAL))  # names in ArviZ
-    described_table = table_with_cells.rename(
-        columns=dict(zip(interval_ends, ("low", "high"), strict=True))
-    )
+    described_table = drop_empty_columns(table).copy()
     column_names = [str(name) for name in described_table.columns]
     descriptions = {name: COLUMNS[name] for name in column_names if name in COLUMNS}
     described_table.attrs = {

@@ -54,7 +54,7 @@ SENTENCES = {
     "kept": "Results are based on {chains} chains of {draws} draws each, computed with {program}.",
     "computed": "Computations were done with {program}.",
     "judged": "Convergence was assessed by R-hat (largest: {r_hat}) and effective sample size"
-    " (smallest: {ess}) of all reported quantities {source}.",
+    " (smallest: {ess}) of all quantities reported with an R-hat {source}.",
     "intervals": "Intervals are central {interval}s of the posterior.",
 }
 _TRACE = "trace"
@@ -88,7 +88,7 @@ def summary(model: Any, settings: AnswerSettings) -> Finding:
     spec = find_spec(model)
     picture = None
     if spec is not None and _TRACE in spec.pictures:
-        picture = Picture(_TRACE, SENTENCES["trace"], model._get_quantities())
+        picture = Picture(_TRACE, SENTENCES["trace"], model._get_checked_quantities())
     return Finding(
         notes=(phrase(SENTENCES, "summary", interval=describe_interval(settings.ci)),),
         title=SENTENCES["summary.title"],

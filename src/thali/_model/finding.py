@@ -279,13 +279,15 @@ class Findings(Sequence[Finding], PrintedObject):
         self._made: dict[str, Finding | None] = {}
 
     def find(self, key: str) -> Finding | None:
-        """Return the finding with this key; None if it reports nothing.
+        """Return the finding with this key or question; None if it reports nothing.
 
         Raises
         ------
         ArgumentError
             If there is no such key.
         """
+        key_by_question = {maker.question.lower(): name for name, maker in self._makers.items()}
+        key = key_by_question.get(key.lower(), key)
         if key not in self._makers:
             keys = tuple(self._makers)
             raise ArgumentError(

@@ -185,7 +185,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             )
             shown_rows.update(filter(None, (n_half, n_certain)))
             sentence += (
-                f" {_describe_votes_needed(text, n_half, n_certain, forecast_table.index[-1])}."
+                f" {_describe_votes_needed(text, forecast_table[column_name], n_half, n_certain)}."
             )
             if column_name == "as_so_far":
                 brief_text = sentence
@@ -222,24 +222,20 @@ def _describe_leader_order(board: Leaderboard, leaders: list[str], leaders_word:
 
 
 def _describe_votes_needed(
-    votes: str, n_half: int | None, n_certain: int | None, max_votes: int
+    votes: str, chances: Any, n_half: int | None, n_certain: int | None
 ) -> str:
-    """Return a sentence on how many more votes separate the leaders."""
-    low_chance, high_chance = (f"{chance:.2f}" for chance in CHANCES)
+    """Return a sentence on the chances of separation after more votes."""
+    max_votes = chances.index[-1]
     if n_half is None:
         return (
             f"Even with {max_votes:,} more {votes}, they would be separated with probability"
-            f" < {low_chance}"
+            f" {format_probability(chances[max_votes])}"
         )
-    if n_certain is None:
-        return (
-            f"With {n_half:,} more {votes}, they would be separated with probability {low_chance};"
-            " with"
-            f" {max_votes:,}, < {high_chance}"
-        )
+    n_more = n_certain or max_votes
     return (
-        f"With {n_half:,} more {votes}, they would be separated with probability {low_chance}; with"
-        f" {n_certain:,}, {high_chance}"
+        f"With {n_half:,} more {votes}, they would be separated with probability"
+        f" {format_probability(chances[n_half])}; with {n_more:,},"
+        f" {format_probability(chances[n_more])}"
     )
 
 

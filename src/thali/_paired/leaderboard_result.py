@@ -213,13 +213,14 @@ class Leaderboard(PrintedResult):
         -------
         pandas.DataFrame
             One row per period and option present: `option`, `period` (the first day of a week, the
-            month, the year, the day, or the number), `rating` with its interval from `low` to
-            `high`, `rank` with `rank_low` and `rank_high`; `p_better`, the probability that the
-            rating is higher than in the first period of the option; `probability` of a judge of
-            discrimination 1 to choose it over the first of ``data.labels``, ties excluded. In all
-            periods the mean rating is 1000 over the options that are always present, or over all
-            options if none is, unless an option is the anchor (`anchor_model`), whose rating is
-            constant: a change common to all options is not identified.
+            month, the year, the day, or the number), `rating` with its interval from
+            `rating_low` to `rating_high`, `rank` with `rank_low` and `rank_high`; `p_better`, the
+            probability that the rating is higher than in the first period of the option;
+            `probability` of a judge of discrimination 1 to choose it over the first of
+            ``data.labels``, ties excluded. In all periods the mean rating is 1000 over the options
+            that are always present, or over all options if none is, unless an option is the anchor
+            (`anchor_model`), whose rating is constant: a change common to all options is not
+            identified.
 
         Raises
         ------

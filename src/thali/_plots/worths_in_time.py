@@ -29,8 +29,8 @@ _MAX_TICKS = 12  # on the axis of periods
     "option",
     "period",
     "rating",
-    "low",
-    "high",
+    "rating_low",
+    "rating_high",
     "rank",
     made_by="worths_in_time()",
     attrs=("better", "worse"),
@@ -97,7 +97,13 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
         rows, colour = rows_by_option[option], COLOURS[index]
         x = np.array([period_index[name] for name in rows["period"]])
         ax.fill_between(
-            x, rows["low"], rows["high"], color=colour, alpha=0.13, linewidth=0, zorder=2
+            x,
+            rows["rating_low"],
+            rows["rating_high"],
+            color=colour,
+            alpha=0.13,
+            linewidth=0,
+            zorder=2,
         )
         ax.plot(
             x,

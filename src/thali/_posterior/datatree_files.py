@@ -438,10 +438,22 @@ def to_inference_data(tree: "xarray.DataTree") -> Any:
 
 
 def _drop_empty(dataset: "xarray.Dataset") -> "xarray.Dataset":
-    """Drop variables without elements, which ArviZ cannot plot."""
+    """Drop variables without elements, and draws that do not vary: ArviZ cannot use them."""
     return dataset.drop_vars(
-        [name for name, variable in dataset.variables.items() if variable.size == 0]
+        [
+            name
+            for name, variable in dataset.variables.items()
+            if variable.size == 0 or _is_constant(variable)
+        ]
     )
+
+
+def _is_constant(variable: "xarray.Variable") -> bool:
+    """Return whether a number per draw is the same, or NaN, in all of several draws."""
+    if variable.dims != ("chain", "draw") or variable.size == 1 or variable.dtype.kind not in "fiu":
+        return False
+    values = variable.values
+    return bool((values == values.flat[0]).all() or np.isnan(values).all())
 
 
 # Log densities as groups of a tree: of observations, and of the prior -----------------------------

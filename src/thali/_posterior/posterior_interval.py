@@ -18,18 +18,6 @@ def interval_tails(ci: float) -> tuple[float, float]:
     return (1 - ci) / 2, (1 + ci) / 2
 
 
-def interval_columns(ci: float = INTERVAL) -> tuple[str, str]:
-    """Return ArviZ's column names of interval ends, such as "eti89_lb".
-
-    Examples
-    --------
-    >>> interval_columns()
-    ('eti89_lb', 'eti89_ub')
-    """
-    stem = f"eti{100 * ci:.6g}"
-    return f"{stem}_lb", f"{stem}_ub"
-
-
 def format_level(ci: float) -> str:
     """Format an interval's probability as "89 %"."""
     return f"{100 * ci:.6g} %"

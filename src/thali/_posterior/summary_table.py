@@ -14,7 +14,7 @@ from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.ranks import twice_ranks
 from thali._number_format import format_number
 
-from .posterior_interval import INTERVAL, describe_interval, interval_columns, interval_tails
+from .posterior_interval import INTERVAL, describe_interval, interval_tails
 
 if TYPE_CHECKING:
     import pandas
@@ -196,8 +196,9 @@ def find_fast_length(min_length: int) -> int:
 def build_summary(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "pandas.DataFrame":
     """Build the summary table: one row per element of each quantity.
 
-    The columns are those of ArviZ: `mean`, `sd`, `eti89_lb` and `eti89_ub` (equal-tailed interval
-    with probability `ci`, here .89), `mcse_mean` (standard error of the mean), `ess_bulk` and
+    The columns are those of ArviZ: `mean`, `sd`, `low` and `high` (equal-tailed interval with
+    probability `ci`, in ArviZ `eti89_lb` and `eti89_ub`), `mcse_mean` (standard error of the mean),
+    `ess_bulk` and
     `ess_tail` (effective sample sizes; the latter at the quantiles .11 and .89, ArviZ's default),
     `r_hat` (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021). `r_hat` is NaN for a constant
     quantity, for a single chain, and for fewer than 4 draws. `attrs["chains"]` and `attrs["draws"]`
@@ -217,6 +218,19 @@ def build_summary(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "p
     frame = Table(_compute_summary_columns(draws, ci), index=list(quantities))
     frame.attrs.update(chains=draws.shape[1], draws=draws.shape[2], interval=ci)
     return frame
+
+
+def extend_summary(
+    summary: "pandas.DataFrame", quantities: dict[str, np.ndarray]
+) -> "pandas.DataFrame":
+    """Append rows of these quantities to a summary table."""
+    import pandas as pd
+
+    if not quantities:
+        return summary
+    rows = pd.concat([summary, build_summary(quantities)])
+    rows.attrs = summary.attrs
+    return rows
 
 
 def compute_mean_errors(draws: np.ndarray) -> np.ndarray:
@@ -242,7 +256,8 @@ def _compute_summary_columns(draws: np.ndarray, ci: float) -> dict[str, np.ndarr
     columns = {
         "mean": draws.mean(axis=(1, 2)),
         "sd": sd,
-        **dict(zip(interval_columns(ci), (low, high), strict=True)),
+        "low": low,
+        "high": high,
         "mcse_mean": compute_mean_mcse(draws),
         "ess_bulk": ess,
         "ess_tail": compute_tail_ess(draws, INTERVAL),
@@ -267,9 +282,7 @@ def format_main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]
     (('eta', '1.5 (89 % interval 1 to 2)'),)
     """
     rows = summary.head(2).query("sd != 0")
-    means_and_ends = zip(
-        rows["mean"], *(rows[column] for column in interval_columns()), strict=True
-    )
+    means_and_ends = zip(rows["mean"], rows["low"], rows["high"], strict=True)
     texts = [
         f"{format_number(mean)} ({describe_interval()} {format_number(low)} to"
         f" {format_number(high)})"

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._labels import display_width, escape_unprintable
+from thali._labels import display_width, escape_unprintable, format_plural
 from thali._model.column_headings import COLUMNS, PROBABILITY
 from thali._model.finding import (
     CHAPTERS,
@@ -26,17 +26,10 @@ if TYPE_CHECKING:
 
 LINES = 24
 _NARROWEST, _DEFAULT_WIDTH, _WIDEST = 40, 80, 120  # columns
-_MAX_HEAD, _MAX_ROWS, _MAX_NAME = 4, 10, 30
+_MAX_HEAD, _MAX_TEXT, _MAX_ROWS, _MAX_NAME = 6, 10, 10, 30
 _LEAST_CELL = 12  # minimum width of texts in a table
-# Maximum numbers of tables, rows and lines of text; the first limits with which all lines fit are
-# used.
-_LIMITS = [
-    *((9, rows, 6) for rows in range(10, 5, -1)),
-    *((9, 6, 4), (9, 5, 3), (9, 4, 2), (9, 3, 2)),
-    *((2, 5, 2), (2, 3, 2), (1, 5, 2), (1, 3, 2)),
-    *((1, rows, 1) for rows in range(8, 0, -1)),
-    (0, 0, 1),
-]
+# Maximum numbers of tables and of their rows; the first limits with which all lines fit are used.
+_LIMITS = [*((9, rows) for rows in range(10, 2, -1)), (2, 5), (2, 3), (1, 5), (1, 3)]
 _WARNING = "WARNING"
 
 
@@ -48,18 +41,13 @@ class _Block(NamedTuple):
 
     label: str
     text: list[str]
-    parts: list[str]
     table: list[str]
     n_rows: int  # rows of the complete table
     place: int  # position of the table among all tables
 
-    def lines(self, max_tables: int, max_rows: int, max_text_lines: int, width: int) -> list[str]:
-        """Return the block's lines within limits on tables, rows and text lines."""
-        max_lines = max_text_lines
-        if max_rows and self.label == _WARNING:
-            max_lines = 6
-        lines = shorten_lines(self.text, max_lines, width)
-        lines = lines + shorten_lines(self.parts, max_text_lines, width)
+    def lines(self, max_tables: int, max_rows: int) -> list[str]:
+        """Return the block's whole text, and its table within limits on tables and rows."""
+        lines = list(self.text)
         if self.table and self.place < max_tables:
             lines += self.table[: max_rows + 1]
             if self.n_rows > max_rows:
@@ -78,6 +66,7 @@ def format_screen(
 
     `data_sentence`: a sentence about the data; `hints`: options and commands that show more;
     `is_read`: whether the terminal already shows the sentence, which then only takes up lines.
+    Sentences are shown whole or not at all: findings that do not fit are omitted, the last first.
     """
     briefs = _order_findings(findings)
     width = find_terminal_width()
@@ -90,23 +79,49 @@ def format_screen(
         blocks.append(
             _build_block(label, _format_text(finding, brief, words), brief, text_width, n_tables)
         )
-    hint_blocks = [("More", _join_parts(hints, text_width))]
-    hint_blocks += [
+    next_blocks = [
         ("Next", wrap(render_text(brief.next, words), text_width))
         for _, brief in briefs
         if brief.next != ""
     ]
-    head_lines = shorten_lines(wrap(data_sentence, width), _MAX_HEAD, width)
-    n_free_lines = LINES - 2 - len(head_lines) - _count_lines(hint_blocks)
-    layouts = (
-        [(block.label, block.lines(*limits, text_width)) for block in blocks] for limits in _LIMITS
-    )
-    # the first that fits
-    chosen_layout = min(layouts, key=lambda blocks: max(0, _count_lines(blocks) - n_free_lines))
-    line_groups = [_add_labels(chosen_layout, indent), _add_labels(hint_blocks, indent)]
+    head_lines = wrap(data_sentence, width)
+    if len(head_lines) > _MAX_HEAD:
+        head_lines = []
+    n_blocks = len(blocks)
+    while True:
+        hint_parts = list(hints)
+        if len(blocks) < n_blocks:
+            hint_parts.insert(0, format_plural(n_blocks - len(blocks), "more result"))
+        hint_blocks = [("More", _join_parts(hint_parts, text_width)), *next_blocks]
+        n_free_lines = LINES - 2 - len(head_lines) - _count_lines(hint_blocks)
+        layout = _fit_blocks(blocks, n_free_lines)
+        if _count_lines(layout) <= n_free_lines:
+            break
+        if len(blocks) > 2:
+            del blocks[-2]  # the last is the convergence check
+        elif next_blocks:
+            next_blocks = []
+        elif not blocks:
+            break
+        else:
+            del blocks[-1]
+    line_groups = [_add_labels(layout, indent), _add_labels(hint_blocks, indent)]
     if not is_read:
         line_groups.insert(0, head_lines)
     return escape_unprintable("\n\n".join("\n".join(lines) for lines in line_groups if lines))
+
+
+def _fit_blocks(blocks: Sequence[_Block], n_lines: int) -> _LabelledLines:
+    """Return the lines of all blocks, with as many tables and rows as fit."""
+    limits_to_try = _LIMITS
+    if len(blocks) == 1:
+        limits_to_try = [*_LIMITS, (0, 0)]
+    layout: _LabelledLines = []
+    for limits in limits_to_try:
+        layout = [(block.label, block.lines(*limits)) for block in blocks]
+        if _count_lines(layout) <= n_lines:
+            break
+    return layout
 
 
 def _count_lines(blocks: _LabelledLines) -> int:
@@ -175,7 +190,8 @@ def _format_text(finding: Finding, brief: Brief, words: Words) -> str:
 def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: int) -> _Block:
     """Build the block of one finding, `width` characters wide."""
     part_texts = [
-        f"{cut_text(name, _MAX_NAME)} {part_text}" for name, part_text in brief.parts[:_MAX_ROWS]
+        f"{shorten_cell(name, _MAX_NAME)} {part_text}"
+        for name, part_text in brief.parts[:_MAX_ROWS]
     ]
     if len(brief.parts) > len(part_texts):
         part_texts.append(f"and {len(brief.parts) - len(part_texts):,} more")
@@ -184,33 +200,32 @@ def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: 
     if brief.table is not None and len(brief.table):
         table_lines = _format_short_table(brief.table, width)
         n_rows = len(brief.table)
-    text_lines = wrap(sentence, width)
-    return _Block(label, text_lines, _join_parts(part_texts, width), table_lines, n_rows, n_tables)
+    text_lines = wrap(sentence, width) + _join_parts(part_texts, width)
+    if table_lines and len(text_lines) > _MAX_TEXT:
+        text_lines = []
+    return _Block(label, text_lines, table_lines, n_rows, n_tables)
 
 
 def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
     """Format a table's first rows as lines of at most `width` characters."""
-    # Texts are cut, then columns are removed, until the table fits.
+    # Texts are shortened, then columns are removed, until the table fits.
     text_table = format_table(_round_probabilities(table.head(_MAX_ROWS)))
     cell_rows = [
-        [cut_text(" ".join(cell.split()), width // 2) for cell in row]
+        [shorten_cell(" ".join(cell.split()), width // 2) for cell in row]
         for row in (text_table.head, *text_table.rows)
     ]
     cells_by_column = list(zip(*cell_rows, strict=True))
     is_text = list(text_table.is_text)
     if is_text[-1]:
         max_width = max(_LEAST_CELL, width - 2 - _measure_width(cells_by_column[:-1]))
-        cells_by_column[-1] = tuple(cut_text(cell, max_width) for cell in cells_by_column[-1])
+        cells_by_column[-1] = tuple(shorten_cell(cell, max_width) for cell in cells_by_column[-1])
     while len(cells_by_column) > 1 and _measure_width(cells_by_column) > width:
         removed_index = -1
         if is_text[-1] and len(cells_by_column) > 2:
             removed_index = -2  # names in the last column stay
         del cells_by_column[removed_index], is_text[removed_index]
     left_indices = {number for number, is_left in enumerate(is_text) if is_left}
-    return [
-        cut_text(line, width)
-        for line in align(list(zip(*cells_by_column, strict=True)), left_indices).splitlines()
-    ]
+    return align(list(zip(*cells_by_column, strict=True)), left_indices).splitlines()
 
 
 def _measure_width(columns: Sequence[tuple[str, ...]]) -> int:
@@ -275,21 +290,27 @@ def wrap(text: str, width: int) -> list[str]:
     return [line.replace("\0", " ") for line in lines]
 
 
-def shorten_lines(lines: list[str], max_lines: int, width: int) -> list[str]:
-    """Return at most `max_lines` lines; "…" marks missing ones."""
-    if len(lines) <= max_lines:
-        return lines
-    last_line = lines[max_lines - 1]
-    if display_width(last_line) + 2 > width:
-        last_line = last_line.rpartition(" ")[0]
-    return [*lines[: max_lines - 1], f"{last_line.rstrip(' ,;:(|')} …"]
+def shorten_cell(text: str, width: int) -> str:
+    """Shorten a list to "a, b and 12 more", and a longer name by "…" for its middle.
 
-
-def cut_text(text: str, width: int) -> str:
-    """Cut a text to a display width, with "…" at the end."""
+    Examples
+    --------
+    >>> shorten_cell("shark, horse, cow, eagle", 20), shorten_cell("one very long name", 10)
+    ('shark and 3 more', 'one ve…ame')
+    """
     if display_width(text) <= width:
         return text
-    return f"{_split_word(text, width - 1)[0].rstrip()}…"
+    names = text.split(", ")
+    shortened_text = ""
+    for n_names in range(1, len(names)):
+        longer_text = f"{', '.join(names[:n_names])} and {len(names) - n_names:,} more"
+        if display_width(longer_text) > width:
+            break
+        shortened_text = longer_text
+    if shortened_text:
+        return shortened_text
+    tail = _split_word(text[::-1], width // 3)[0][::-1]
+    return f"{_split_word(text, width - 1 - display_width(tail))[0]}…{tail}"
 
 
 def _split_word(word: str, width: int) -> list[str]:

@@ -292,7 +292,7 @@ class BradleyTerryLuce(MarkovChainModel):
         data : PairedComparisons or Choices
             With `people=Groups()` a mapping from the name of each group to its data.
         draws : int, optional
-            States kept in each chain. None draws until every row of `summary` has an R-hat of at
+            States kept in each chain. None draws until every number with an R-hat has one of at
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
             2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. With ``people=Individuals()`` it
             looks after 500 first.

@@ -55,7 +55,7 @@ def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
     result = done("fit", "tea.csv", "--print", "all")
     says(result.err, "tea.csv")
     assert "3 options" in result.err
-    assert re.search(r"^Number of non-unique aspects: \d", result.out, re.MULTILINE)
+    assert re.search(r"^Number of shared aspects: \d", result.out, re.MULTILINE)
     assert re.search(r"^5 +0\.\d{3}$", result.out, re.MULTILINE)  # the probability of five aspects
     assert re.search(
         r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE
@@ -89,7 +89,7 @@ def test_chains_that_do_not_agree_are_said_to(run, fake):
 def test_where_there_are_no_latent_aspects_none_are_counted(run, fake):
     fake.common, fake.beside, fake.learned_alpha = (), 0.0, False
     printed = run("fit", "tea.csv", "--aspects", "unique").out
-    assert "in every draw" not in printed and "non-unique" not in printed
+    assert "in every draw" not in printed and "Number of shared" not in printed
     assert "Aspects" not in printed and "Concentration" not in printed
 
 
@@ -208,7 +208,7 @@ def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(
     assert result.code == 2 and "Traceback" not in result.err
     says(result.err, "thali: Cannot write")
     says(result.err, "No space left")
-    assert "Number of non-unique aspects" in result.out
+    assert "Number of shared aspects" in result.out
     assert os.listdir(folder) == ["tea.csv"]
     elsewhere = Path(result.err.rpartition("The results were written to '")[2].partition("'")[0])
     assert {"posterior.nc", "summary.csv"} <= set(os.listdir(elsewhere))
@@ -305,7 +305,7 @@ def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     result = run("fit", "tea.csv", "--draws", 50, "--out", "results")
     assert result.code == 130
     says(result.err, "4 chains", "50 draws")
-    assert "Number of non-unique aspects" in result.out
+    assert "Number of shared aspects" in result.out
     assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
     assert "; kept 1 chain of 1 draw." in run("fit", "tea.csv", "--draws", 1, "--chains", 1).err
 
@@ -380,7 +380,7 @@ def heed_interrupts():
 @pytest.mark.parametrize(
     ("data", "answer", "files"),
     [
-        ("celebrities", ("non-unique aspects:",), EVERYTHING),
+        ("celebrities", ("shared aspects:",), EVERYTHING),
         ("numbers", ("Number of features",), ["estimate.csv", "posterior.nc", "similarity.png"]),
     ],
 )

@@ -2,6 +2,8 @@
 tables hold."""
 
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from helpers.tiny_models import TINY, fitted, of_models
 
 import thali as th
 from thali._labels import display_width
+from thali._model.finding import render_text
 
 FILES = {
     "tea.csv": "chosen,rejected\n"
@@ -79,7 +82,20 @@ def labels_of(text):
 
 
 def is_one_screen(text, columns=80):
-    return len(text.splitlines()) <= LINES and max(map(display_width, text.splitlines())) <= columns
+    """Whether a text has few and short lines, none of which is cut at its end."""
+    lines = text.splitlines()
+    is_cut = any(line.rstrip().endswith("…") for line in lines)
+    return len(lines) <= LINES and max(map(display_width, lines)) <= columns and not is_cut
+
+
+def sentences_of(model):
+    """What the screen may say of each result, as one line."""
+    texts = [
+        each.sentence if each.brief.text is None else each.brief.text
+        for each in model.findings()
+        if each.brief
+    ]
+    return [" ".join(render_text(text, TYPED).split()) for text in texts]
 
 
 # how large it is ----------------------------------------------------------------------------------
@@ -93,6 +109,43 @@ def test_every_model_has_a_screen(name, show):
     assert is_one_screen(text), text
     assert {"Chains", "Estimate", "WARNING"} & set(labels_of(text)) and "More" in labels_of(text)
     assert text.index("\nMore ") > text.index("\n\n") and "nan" not in text and "\0" not in text
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@pytest.mark.parametrize("columns", [40, 80, 120])
+@of_models(TINY)
+def test_a_sentence_is_whole_or_not_there(name, columns, monkeypatch, show):
+    """Its first words stand on the screen only together with its last."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = show(fitted(name))
+    assert is_one_screen(text, columns), text
+    line = " ".join(text.split())
+    for sentence in sentences_of(fitted(name)):
+        head, tail = sentence[:30], sentence[-30:]
+        if sentence and "--" not in sentence and head in line:
+            assert tail in line, (sentence, text)
+
+
+@pytest.mark.fit
+def test_results_that_do_not_fit_are_counted(monkeypatch, show):
+    model = fitted("product-classes")
+    wide, narrow = (
+        monkeypatch.setenv("COLUMNS", columns) or show(model) for columns in ("120", "40")
+    )
+    n_missing = len(set(labels_of(wide)) - set(labels_of(narrow)))
+    assert n_missing and f"{n_missing} more result" in narrow and "more result" not in wide
+
+
+@pytest.mark.fit
+def test_the_reading_sentence_is_printed_once(tmp_path):
+    """Where both streams are one terminal or file, as in a notebook of commands."""
+    (tmp_path / "tea.csv").write_text(FILES["tea.csv"])
+    command = [sys.executable, "-m", "thali", *map(str, WORTHS)]
+    both = subprocess.run(command, cwd=tmp_path, stdout=-1, stderr=subprocess.STDOUT, check=True)
+    apart = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    assert both.stdout.count(b"tea.csv: ") == 1
+    assert apart.stdout.count(b"tea.csv: ") == apart.stderr.count(b"tea.csv: ") == 1
 
 
 @pytest.mark.fit

@@ -85,6 +85,10 @@ def test_the_log_predictive_is_that_of_the_mixture(model):
 def test_classes_are_found_and_have_models_of_their_own(model):
     sizes = model.respondents.classes()
     assert sizes.loc[2, "respondents"] == ("p0", "p3", "p6")
+    shares = sizes["sample_share"]
+    assert (sizes["sample_share_low"] <= shares).all() and (
+        shares <= sizes["sample_share_high"]
+    ).all()
     assert (
         model.respondents.same_class().loc["p0", "p3"]
         > 0.9

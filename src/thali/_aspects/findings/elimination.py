@@ -1,5 +1,6 @@
 """Findings that elimination by aspects reports."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,8 +43,10 @@ from .english_sentences import ENGLISH
 from .features import (
     build_features_finding,
     build_number_finding,
+    count_shared_features,
     describe_tree_positions,
     has_only_unique_aspects,
+    has_probable_shared_features,
     membership,
 )
 from .repeated_answers import describe_repeated_answers, independence
@@ -99,10 +102,19 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     """Report the number of latent aspects; None if the model has only unique aspects."""
     if has_only_unique_aspects(model):
         return None
-    counted_noun = "latent aspects"
-    if model.unique:
-        counted_noun = "non-unique aspects"
-    return build_number_finding(model, model._view.n_features, "aspect", counted_noun, settings.ci)
+    posterior = model._view
+    if not model.unique:
+        return build_number_finding(
+            model, posterior.n_features, "aspect", "latent aspects", settings.ci
+        )
+    number_finding = build_number_finding(
+        model, count_shared_features(posterior), "aspect", "shared aspects", settings.ci
+    )
+    if has_probable_shared_features(posterior):
+        return number_finding
+    return replace(
+        number_finding, sentence=f"{number_finding.sentence} {ENGLISH['number.uncertain']}"
+    )
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)

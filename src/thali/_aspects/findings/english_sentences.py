@@ -26,6 +26,7 @@ ENGLISH = SENTENCES | {
     "number.fixed": "Number of {what}: {number:g} in every draw.",
     "number.caption": "Posterior distribution of the number of {word}s, and of the concentration if"
     " it was estimated.",
+    "number.uncertain": "Many sets of options could share an aspect, so none of them is certain.",
     "number.title": "Number of {word}s",
     # elimination
     "elimination.silent": "Choices do not identify aspects shared by all options, or the separate"

@@ -14,6 +14,7 @@ from thali._posterior.posterior_interval import compute_interval
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting
 
+from ..draws.feature_columns import read_columns
 from ..results.feature_table import features_table, format_chain_column, locate_in_tree
 from ..results.matched_features import format_members
 from .english_sentences import ENGLISH
@@ -26,6 +27,7 @@ _MAX_NAMED = 3
 _MIN_PROBABLE = 0.5  # minimum probability of features that are only counted
 _SHOWN_COLUMNS = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")
 _BRIEF_COLUMNS = ("probability", "weight", "weight_low", "weight_high", "members")
+_NAMES = ("aspect", "feature")  # columns with the names of given features
 
 
 def read_labels(model: Any) -> list[str]:
@@ -100,7 +102,7 @@ def suggest_next_steps(word: str) -> Message:
         InPython(f"{word}s={{option: [{word}s]}}", Argument(f"{word}s")),
         ")",
         *comparison,
-        f", or merge near-duplicate {word}s (",
+        f", or merge similar {word}s (",
         Setting("similar", 0.8),
         ").",
     )
@@ -115,7 +117,7 @@ def _build_brief(
     if not len(shared_features):
         return Brief(label, next=steps)
     shown_table = format_for_reading(shared_features, model, word)
-    shown_table = shown_table[[name for name in _BRIEF_COLUMNS if name in shown_table]]
+    shown_table = shown_table[[name for name in (*_NAMES, *_BRIEF_COLUMNS) if name in shown_table]]
     brief_key, next_steps = "brief", ""
     if is_given:
         brief_key, shown_table = "brief.given", shown_table.drop(columns="probability")
@@ -163,10 +165,19 @@ def select_shared_features(features: Any, n_options: int, is_given: bool) -> Any
     return shared_features[shared_features["probability"] >= _MIN_NAMED_PROBABILITY]
 
 
+def _name_feature(feature_row: dict[str, Any]) -> str:
+    """Return the name of a given feature with its members, or the members alone."""
+    members_text = list_names(feature_row["members"])
+    for column in _NAMES:
+        if isinstance(feature_row.get(column), str):
+            return f"{feature_row[column]} of {members_text}"
+    return members_text
+
+
 def _describe_feature(feature_row: dict[str, Any], is_given: bool) -> str:
     """Return words on a feature: members, weight, and probability if inferred."""
     feature_facts = {
-        "members": list_names(feature_row["members"]),
+        "members": _name_feature(feature_row),
         "weight": format_number(feature_row["weight"]),
     }
     if is_given:
@@ -276,6 +287,19 @@ def build_number_finding(
     return Finding(
         sentence, title=title, table=probability_table, picture=picture, leads=False, brief=brief
     )
+
+
+def count_shared_features(posterior: Any) -> np.ndarray:
+    """Count features of several but not all options in each draw, (chain, draw)."""
+    columns = read_columns(posterior)
+    is_shared = (columns.sizes > 1) & (columns.sizes < posterior.n_options)
+    return np.bincount(columns.draw[is_shared], minlength=columns.n_draws).reshape(posterior.shape)
+
+
+def has_probable_shared_features(posterior: Any) -> bool:
+    """Return whether a feature of several but not all options has probability >= 0.5."""
+    probable_features = features_table(posterior, _MIN_PROBABLE)
+    return bool(len(select_shared_features(probable_features, posterior.n_options, False)))
 
 
 def describe_number(number_draws: np.ndarray, counted_noun: str, ci: float) -> str:

@@ -114,14 +114,14 @@ class LatentFeatures(MarkovChainModel):
         job: Any = None,
         max_time: float | None = None,
     ) -> Any:
-        """Draw from the posterior.
+        """Fit the model by its method: draw from the posterior, or estimate one point.
 
         Parameters
         ----------
         data : PairedComparisons, Choices, Similarities or Triplets
             With a custom likelihood, its NamedTuple.
         draws : int, optional
-            States kept in each chain. None draws until every row of `summary` has an R-hat of at
+            States kept in each chain. None draws until every number with an R-hat has one of at
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
             2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of similarities and triplets what
             is predicted of pairs and the features that they share count, too. Tempered chains are
@@ -243,24 +243,9 @@ class LatentFeatures(MarkovChainModel):
         """Return the draws of all summary rows, by name."""
         return self._data_results.quantities()
 
-    def _select_convergence_rows(self) -> "pandas.DataFrame":
-        """Return the draws of rows that the convergence check uses, computed once."""
-        return self._compute_once("judged", self._build_judged_rows)
-
-    def _build_judged_rows(self) -> "pandas.DataFrame":
-        """Compute the draws of rows that the convergence check uses."""
-        import pandas as pd
-
-        from thali._posterior.summary_table import build_summary
-
-        summary_table, data_results = self.summary(), self._data_results
-        judged_rows: Any = summary_table[
-            [data_results.is_agreement_row(name) for name in summary_table.index]
-        ]
-        if more_draws := data_results.agreement_quantities():
-            judged_rows = pd.concat([judged_rows, build_summary(more_draws)])
-        judged_rows.attrs.update(summary_table.attrs)
-        return judged_rows
+    def _get_table_quantities(self) -> dict[str, np.ndarray]:
+        """Return draws of weights, presence and pairs that are checked, by row name."""
+        return self._data_results.table_quantities()
 
     def _get_advice(self) -> "Advice":
         """Return the remedy for chains that disagree, by the kind of data."""
@@ -287,7 +272,7 @@ class LatentFeatures(MarkovChainModel):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
+            Columns mean, sd, low and high (ends of the interval), mcse_mean,
             ess_bulk, ess_tail, r_hat.
 
         Raises
@@ -326,15 +311,19 @@ class LatentFeatures(MarkovChainModel):
             identified come last (all options own them, or one option that also has a unique
             weight). Columns: members (labels), weight (mean of their sum, if present) and its
             interval, copies (expected number of columns), and for the probability its Monte Carlo
-            standard error `mcse`, effective sample size `ess`, `r_hat` and `converged` (False if
-            R-hat exceeds 1.05: the chains disagree), its value in each chain (``chain 0``, ...) if
-            the chains disagree on any feature, then probability. Weights are comparable within a
+            standard error `mcse`; effective sample size `ess` and `r_hat` of the probability, or of
+            the weight of a feature that every draw has (both NaN for a probability of at most 0.2
+            and for features that are not identified, which the convergence check omits);
+            `converged` (False if R-hat of the probability exceeds 1.05: the chains disagree), its
+            value in each chain (``chain 0``, ...) if the chains disagree on any feature, then
+            probability. Weights are comparable within a
             fit; they are omitted if a custom likelihood ignores them. With a tree as prior, a first
             column `place` gives the position of the owners: "leaf", "clade" (all leaves below one
             inner node; with its name, if it has one), "root" (all), or "across". Matched features
             are numbered from 1; their members are the options with a membership >= 0.5 (see
             `membership`), `stability` is the mean Jaccard index of the owners in each draw and the
-            membership, and their probability is that a draw has the feature.
+            membership, their probability is that a draw has the feature, and `ess` and `r_hat` are
+            missing.
 
         Raises
         ------
@@ -343,11 +332,17 @@ class LatentFeatures(MarkovChainModel):
         ArgumentError
             If min_probability, similar or ci is out of its range.
         """
-        from ..results.feature_table import feature_plot_inputs, locate_in_tree
+        from ..results.feature_table import (
+            feature_plot_inputs,
+            insert_diagnostics,
+            locate_in_tree,
+        )
 
         features_table = self._data_results.features(
             min_probability, similar, self._match_features, ci
         )
+        if similar is None:
+            insert_diagnostics(features_table, self._select_convergence_rows())
         features_table.attrs |= feature_plot_inputs(self._view) | {"interval": ci}
         if prior_tree := self._get_prior_tree():
             features_table.insert(0, "place", locate_in_tree(features_table["members"], prior_tree))

@@ -42,9 +42,9 @@ class SetResults(PosteriorResults):
             for place_index, (a, offered) in enumerate(self.posterior.places)
         }
 
-    def agreement_quantities(self) -> Quantities:
-        """Return draws of the presence of each probable shared aspect, by row name."""
-        return summary_quantities.shared_aspect_quantities(self.posterior)
+    def table_quantities(self) -> Quantities:
+        """Return draws of weights, and of the presence of each probable aspect, by row name."""
+        return super().table_quantities() | summary_quantities.presence_quantities(self.posterior)
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         """Return choice probabilities of each set, and Monte Carlo errors if `return_se`."""

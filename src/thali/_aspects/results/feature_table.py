@@ -1,7 +1,8 @@
 """Table of features by their sets of owners: probabilities, weights and convergence."""
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,17 +32,8 @@ def features_table(
     check_min_probability(min_probability)
     quantile_levels = interval_tails(ci)
     labels, feature_columns = posterior.labels, read_columns(posterior)
-    patterns, pattern_index = find_distinct_owners(feature_columns)
-    # one entry per pattern and draw that contains it, in the order of the patterns
-    pattern_draw_keys, entry_index = np.unique(
-        pattern_index * feature_columns.n_draws + feature_columns.draw, return_inverse=True
-    )
-    weight_by_entry = np.bincount(
-        entry_index, feature_columns.weights, minlength=len(pattern_draw_keys)
-    )
-    n_present = np.bincount(pattern_draw_keys // feature_columns.n_draws, minlength=len(patterns))
-    n_copies = np.bincount(pattern_index, minlength=len(patterns))
-    entry_ends = np.cumsum(n_present)
+    pattern_weights = sum_pattern_weights(feature_columns)
+    patterns, n_present = pattern_weights.patterns, pattern_weights.n_present
     table_rows = []
     probable_patterns = np.flatnonzero(n_present >= min_probability * feature_columns.n_draws)
     # ties in the order of the options, so that the table does not depend on the order of draws
@@ -53,7 +45,7 @@ def features_table(
     for k in sorted(
         probable_patterns, key=lambda k: (is_silent[k], -n_present[k], patterns[k].tolist())
     ):
-        weights = weight_by_entry[entry_ends[k] - n_present[k] : entry_ends[k]]
+        weights = pattern_weights.select(k)
         table_rows.append(
             {
                 "members": tuple(labels[option] for option in patterns[k]),
@@ -65,7 +57,7 @@ def features_table(
                         strict=True,
                     )
                 ),
-                "copies": n_copies[k] / feature_columns.n_draws,
+                "copies": pattern_weights.n_copies[k] / feature_columns.n_draws,
                 "probability": n_present[k] / feature_columns.n_draws,
             }
         )
@@ -136,6 +128,47 @@ def find_distinct_owners(feature_columns: FeatureColumns) -> tuple[list[np.ndarr
     return [np.frombuffer(key, np.int32) for key in index_of_key], set_index
 
 
+class PatternWeights(NamedTuple):
+    """Weights of each distinct owner set in the draws that have it."""
+
+    patterns: list[np.ndarray]  # the options of each owner set
+    n_present: np.ndarray  # draws with each set
+    n_copies: np.ndarray  # columns of each set, in all draws
+    weights: np.ndarray  # summed over copies, by set and draw
+    ends: np.ndarray  # where the weights of each set end
+
+    def select(self, k: Any) -> np.ndarray:
+        """Return the weights of one owner set, in the order of its draws."""
+        return self.weights[self.ends[k] - self.n_present[k] : self.ends[k]]
+
+
+def sum_pattern_weights(feature_columns: FeatureColumns) -> PatternWeights:
+    """Sum the weights of equal features in each draw."""
+    patterns, pattern_index = find_distinct_owners(feature_columns)
+    # one entry per pattern and draw that contains it, in the order of the patterns
+    pattern_draw_keys, entry_index = np.unique(
+        pattern_index * feature_columns.n_draws + feature_columns.draw, return_inverse=True
+    )
+    n_present = np.bincount(pattern_draw_keys // feature_columns.n_draws, minlength=len(patterns))
+    return PatternWeights(
+        patterns,
+        n_present,
+        np.bincount(pattern_index, minlength=len(patterns)),
+        np.bincount(entry_index, feature_columns.weights, minlength=len(pattern_draw_keys)),
+        np.cumsum(n_present),
+    )
+
+
+def name_presence_row(members: Sequence[str]) -> str:
+    """Return the name of the checked presence of a feature with these members."""
+    return f"presence[{', '.join(members)}]"
+
+
+def name_weight_row(members: Sequence[str]) -> str:
+    """Return the name of the checked weight of a feature that every draw has."""
+    return f"weight[{', '.join(members)}]"
+
+
 # Presence of features in draws, and its convergence -----------------------------------------------
 #
 # The log-likelihood and the number of features can look perfect although chains never move between
@@ -181,7 +214,7 @@ def find_presence(posterior: Posterior, members: list[tuple[str, ...]]) -> np.nd
 
 
 def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
-    """Return a feature table with ESS, R-hat and `converged` of each feature's presence.
+    """Return a feature table with the MCSE and `converged` of each feature's presence.
 
     `probability` remains the last column.
     """
@@ -194,25 +227,23 @@ def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.
 
 
 def presence_convergence(is_present: np.ndarray) -> dict[str, np.ndarray]:
-    """Return `mcse`, `ess`, `r_hat`, `converged` per feature from its presence.
+    """Return `mcse` and `converged` per feature from its presence.
 
     `is_present` has shape (features, chains, draws). If the chains disagree on a feature, the
     probabilities in each chain are added.
     """
-    # `ess` and `r_hat` are NaN where all draws have the feature. With a single chain, or too few
-    # draws for R-hat, `converged` is False. A single draw is a point estimate: nothing can differ.
+    # With a single chain, or too few draws for R-hat, `converged` is False. A single draw is a
+    # point estimate: nothing can differ.
     from thali._posterior.summary_table import compute_diagnostics, compute_mean_errors
 
     presence_draws = is_present.astype(float)
-    ess, r_hat = compute_diagnostics(presence_draws)
+    _, r_hat = compute_diagnostics(presence_draws)
     n_chains, n_draws = is_present.shape[1:]
     has_r_hat = (n_chains > 1 and n_draws >= MIN_CHAIN_DRAWS) or n_chains * n_draws == 1
     is_constant = is_present.all(axis=(1, 2)) & has_r_hat
     converged = (r_hat <= MAX_R_HAT) | is_constant
     table_columns = {
         "mcse": compute_mean_errors(presence_draws),
-        "ess": ess,
-        "r_hat": r_hat,
         "converged": converged,
     }
     if n_chains > 1 and not converged.all():
@@ -221,3 +252,17 @@ def presence_convergence(is_present: np.ndarray) -> dict[str, np.ndarray]:
             for k, probability in enumerate(presence_draws.mean(axis=2).T)
         }
     return table_columns
+
+
+def insert_diagnostics(table: "pandas.DataFrame", checked_rows: "pandas.DataFrame") -> None:
+    """Insert ESS and R-hat of each feature's weight or presence; NaN if it is not checked."""
+    row_names = []
+    for members in table["members"]:
+        weight_row = name_weight_row(members)
+        if weight_row in checked_rows.index:
+            row_names.append(weight_row)
+        else:
+            row_names.append(name_presence_row(members))
+    position = list(table).index("converged")
+    for name, row_column in (("r_hat", "r_hat"), ("ess", "ess_bulk")):
+        table.insert(position, name, checked_rows[row_column].reindex(row_names).tolist())

@@ -30,7 +30,12 @@ from .feature_table import add_convergence, features_table
 from .matched_features import MatchedFeatures, matched_features_table
 from .option_tables import compute_utilities
 from .saved_posterior_layout import TEMPERED_LATER
-from .summary_quantities import STUCK_CHAINS, Quantities, presence_quantities
+from .summary_quantities import (
+    STUCK_CHAINS,
+    Quantities,
+    presence_quantities,
+    weight_quantities,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -67,13 +72,9 @@ class PosteriorResults:
         """Return draws of the summary rows that this kind of data has, by name."""
         raise NotImplementedError
 
-    def agreement_quantities(self) -> Quantities:
-        """Return draws of further rows whose convergence is checked."""
-        return {}
-
-    def is_agreement_row(self, row_name: str) -> bool:
-        """Return whether the convergence check includes a summary row."""
-        return True
+    def table_quantities(self) -> Quantities:
+        """Return draws of checked quantities that are not rows of the summary."""
+        return weight_quantities(self.posterior)
 
     def advice(self) -> Advice:
         """Return remedies for chains that disagree, with a note on restarted chains."""
@@ -179,9 +180,7 @@ class CustomDataResults(PosteriorResults):
 
     def _get_kind_quantities(self) -> Quantities:
         """Return draws of the likelihood's parameters and of feature presence, by name."""
-        return self.posterior.parameters | presence_quantities(
-            self.posterior, self.posterior.sees_single
-        )
+        return self.posterior.parameters | presence_quantities(self.posterior)
 
     def suggest_remedies(self) -> Advice:
         """Return remedies for chains that disagree, for a user-defined likelihood."""

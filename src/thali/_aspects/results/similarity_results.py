@@ -40,18 +40,22 @@ MAX_CHECKED_OBJECTS, CHECKED_PAIRS, MAX_CHECKED_NUMBERS = 40, (20, 200), 1e7
 class ObjectResults(PosteriorResults):
     """Base of results of comparisons of objects: similarities or triplets."""
 
-    def agreement_quantities(self) -> Quantities:
+    def table_quantities(self) -> Quantities:
         """Return draws of evenly spaced pairs: their similarity and their shared features."""
-        return pair_quantities_by_name(
-            self.posterior, "similarity", self._compute_similarity
-        ) | pair_quantities_by_name(self.posterior, "shared_features", self._count_shared_features)
-
-    def is_agreement_row(self, row_name: str) -> bool:
-        # with many objects, features are matched, and the pairs show whether chains agree on them
-        """Return whether the convergence check includes a summary row."""
-        return choose_similar(self.posterior.n_options) is None or not row_name.startswith(
-            "presence["
+        return (
+            super().table_quantities()
+            | pair_quantities_by_name(self.posterior, "similarity", self._compute_similarity)
+            | pair_quantities_by_name(
+                self.posterior, "shared_features", self._count_shared_features
+            )
         )
+
+    def _get_presence(self) -> Quantities:
+        """Return draws of the presence of probable features; {} with many objects."""
+        # with many objects, features are matched, and the pairs show whether chains agree on them
+        if choose_similar(self.posterior.n_options) is not None:
+            return {}
+        return presence_quantities(self.posterior)
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return the fitted similarity of pairs, shape (n_draws, n_pairs)."""
@@ -72,7 +76,7 @@ class SimilarityResults(ObjectResults):
             draws_by_name["sigma"] = posterior.sigma.reshape(posterior.shape)
         if posterior.has_constant:
             draws_by_name["constant"] = posterior.constant.reshape(posterior.shape)
-        return draws_by_name | presence_quantities(posterior, sees_single=False)
+        return draws_by_name | self._get_presence()
 
     def count_features(self) -> Quantities:
         # features of a single object are drawn from the prior

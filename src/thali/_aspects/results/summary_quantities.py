@@ -14,7 +14,13 @@ from thali.errors import Setting
 
 from ..draws.feature_columns import read_columns
 from ..draws.pair_probabilities import compute_probability_draws
-from .feature_table import features_table, find_presence
+from .feature_table import (
+    features_table,
+    find_presence,
+    name_presence_row,
+    name_weight_row,
+    sum_pattern_weights,
+)
 from .option_tables import compute_utilities
 
 # With more options than this the choice probabilities are not rows of the summary.
@@ -28,16 +34,6 @@ Quantities = dict[str, np.ndarray]  # (chain, draw) each
 STUCK_CHAINS = (
     "the chains stay in different sets of features, so more draws will rarely help; refit with "
 )
-
-
-def shared_aspect_quantities(posterior: Posterior) -> Quantities:
-    """Return draws of the presence of each probable aspect with several owners.
-
-    The choice probabilities may leave these open.
-    """
-    if not posterior.n_features.any():
-        return {}
-    return presence_quantities(posterior, sees_single=False, sees_full=False)
 
 
 def pair_quantities(posterior: Posterior) -> Quantities:
@@ -91,25 +87,47 @@ def worth_quantities(posterior: Posterior) -> Quantities:
     return worth_rows | {f"rank[{label}]": ranks[..., i] for i, label in enumerate(labels)}
 
 
-def presence_quantities(
-    posterior: Posterior, sees_single: bool, sees_full: bool = True
-) -> Quantities:
+def presence_quantities(posterior: Posterior) -> Quantities:
     """Return draws (0 or 1) of the presence of features with probability above 0.2.
 
-    Features of a single owner, or of all options, are included only if the data depend on them.
+    Features on which the data are uninformative are omitted: they are drawn from the prior.
     """
+    if not posterior.n_features.any():
+        return {}
     probable_members: Any = features_table(posterior, MIN_PRESENT)["members"]
-    if not sees_single:
-        # features of a single object are drawn from the prior
-        probable_members = probable_members[probable_members.map(len) > 1]
-    if not sees_full:
-        probable_members = probable_members[probable_members.map(len) < posterior.n_options]
-    members = probable_members.tolist()
+    n_owners = probable_members.map(len).to_numpy(int)
+    is_silent = posterior.is_silent(n_owners) | ((n_owners == 1) & (not posterior.sees_single))
+    members = probable_members[~is_silent].tolist()
     is_present = find_presence(posterior, members)
     return {
-        f"presence[{', '.join(owners)}]": presence
+        name_presence_row(owners): presence
         for owners, presence in zip(members, is_present, strict=True)
     }
+
+
+def weight_quantities(posterior: Posterior) -> Quantities:
+    """Return draws of the weight of each feature that every draw has, by row name.
+
+    If the features are given, every draw has all of them; the unique weights are then included.
+    """
+    if not posterior.sees_weights or not posterior.n_features.any():
+        return {}
+    feature_columns, labels, shape = read_columns(posterior), posterior.labels, posterior.shape
+    weights = sum_pattern_weights(feature_columns)
+    is_constant = weights.n_present == feature_columns.n_draws
+    draws_by_name = {
+        name_weight_row([labels[option] for option in weights.patterns[k]]): weights.select(
+            k
+        ).reshape(shape)
+        for k in np.flatnonzero(is_constant)
+    }
+    if is_constant.all() and posterior.has_unique:
+        unique_weights = feature_columns.unique_weights.T.reshape(-1, *shape)
+        draws_by_name |= {
+            f"unique_weight[{label}]": draws
+            for label, draws in zip(labels, unique_weights, strict=True)
+        }
+    return draws_by_name
 
 
 def count_temperatures(posterior: Posterior) -> int:

@@ -36,7 +36,7 @@ from ..draws.triplet_probabilities import (
 )
 from .next_question import build_learning_target, select_spaced_draws
 from .similarity_results import ObjectResults
-from .summary_quantities import Quantities, presence_quantities
+from .summary_quantities import Quantities
 
 if TYPE_CHECKING:
     import pandas
@@ -60,10 +60,7 @@ class TripletResults(ObjectResults):
 
     def _get_kind_quantities(self) -> Quantities:
         """Return draws of `constant` relative to the mean similarity, and of presence."""
-        posterior = self.posterior
-        presence = presence_quantities(
-            posterior, sees_single=False, sees_full=posterior.has_constant
-        )
+        posterior, presence = self.posterior, self._get_presence()
         if (constant := posterior.constant) is None:
             return presence
         relative_constant = constant / compute_mean_weight(read_columns(posterior), constant)

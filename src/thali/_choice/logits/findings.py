@@ -8,12 +8,12 @@ from thali._model.common_findings import (
     convergence,
     data,
     make_methods_maker,
-    make_question_maker,
     summary,
 )
 from thali._model.finding import (
     FULL,
     MISSES,
+    SHOWN,
     STATISTICS,
     Finding,
     FindingMaker,
@@ -51,7 +51,7 @@ def list_makers(
     if isinstance(model, HierarchicalLogit):
         market_makers, segment_makers = build_choice_makers(settings)
         return (
-            make_question_maker(lambda model: ENGLISH["logit.asked.people"]),
+            _ask_about_respondents,
             *market_makers,
             report_population,
             report_individuals,
@@ -73,6 +73,26 @@ def list_makers(
         make_methods_maker(_describe_multinomial),
         convergence,
     )
+
+
+def _phrase_question(key: str, settings: AnswerSettings) -> Finding:
+    """Return the research question, with willingness to pay if an attribute is the price."""
+    pay_text = ""
+    if settings.price is not None:
+        pay_text = ENGLISH["logit.asked.pay"]
+    return Finding(phrase(ENGLISH, key, pay=pay_text))
+
+
+@finding("asked", "Research question", SHOWN)
+def _ask_about_products(model: "MultinomialLogit", settings: AnswerSettings) -> Finding:
+    """Report the question that a multinomial logit answers."""
+    return _phrase_question("logit.asked", settings)
+
+
+@finding("asked", "Research question", SHOWN)
+def _ask_about_respondents(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
+    """Report the question that a hierarchical logit answers."""
+    return _phrase_question("logit.asked.people", settings)
 
 
 @finding("population", "Population coefficients and heterogeneity")
@@ -181,7 +201,7 @@ _MIN_INFLUENCE = 0.05
 
 
 _MULTINOMIAL = (
-    make_question_maker(lambda model: ENGLISH["logit.asked"]),
+    _ask_about_products,
     *MARKET_FINDINGS,
     build_simulator_maker(),
 )

@@ -212,7 +212,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ----------
         data : ChoiceExperiment
         draws : int, optional
-            States kept in each chain. None draws until every row of `summary` has an R-hat of at
+            States kept in each chain. None draws until every number with an R-hat has one of at
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
             2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of so many respondents that 1,000
             draws of all of them take more than half a GB, there are fewer draws, further apart.
@@ -371,8 +371,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """Return a summary of the distribution of tastes among people, with diagnostics.
 
         Rows: mean[coefficient] and sd[coefficient] of tastes, and log_likelihood (of all choices).
-        These mix more slowly than the predictions in `summary`: check `mcse_mean` and `r_hat`
-        before you report them.
+        The convergence check includes them; they mix more slowly than the predictions in `summary`.
 
         Parameters
         ----------
@@ -393,7 +392,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """
         from thali._posterior.summary_table import build_summary
 
-        return build_summary(population_quantities(self._view), ci)
+        return build_summary(self._get_table_quantities(), ci)
 
     def _simulate_choices(
         self, max_draws: int, rng: np.random.Generator
@@ -417,8 +416,12 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """Return draws of the summary rows by name."""
         return read_summary_rows(self._view.draws)
 
+    def _get_table_quantities(self) -> dict[str, np.ndarray]:
+        """Return draws of the rows of `population` by name."""
+        return population_quantities(self._view)
+
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
-        """Return a summary of the quantities of the convergence check, with diagnostics.
+        """Return a summary of shares and effects of levels, with diagnostics.
 
         Rows: share[attribute=level], the expected share of choices of products with that level
         among all tasks of the data, for every level except the first; and effect[attribute: level
@@ -433,7 +436,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
+            Columns mean, sd, low and high (ends of the interval), mcse_mean,
             ess_bulk, ess_tail, r_hat.
 
         Raises

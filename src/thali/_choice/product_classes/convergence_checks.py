@@ -61,15 +61,12 @@ def format_chain_remarks(posterior: PosteriorTree, agrees: bool) -> tuple[str, .
         advice = ", so do not interpret them"
         if agrees:
             advice = "; they agree on shares, effects and predictions"
-        sentences.append(
-            " The chains disagree on the parameters a and sigma (R-hat"
-            f" {largest_r_hat:.2f}){advice}."
-        )
+        sentences.append(f" The chains disagree on the parameters a and sigma{advice}.")
     return tuple(sentences)
 
 
 def describe_parameters(posterior: PosteriorTree) -> tuple[str, str]:
-    """Return a label, and text with posterior means and R-hat of a and sigma.
+    """Return a label, and text with posterior means of a and sigma.
 
     Means are omitted if R-hat is too large to interpret them.
     """
@@ -80,4 +77,4 @@ def describe_parameters(posterior: PosteriorTree) -> tuple[str, str]:
             float(posterior.draws[name].mean()) for name in ("value_shape", "stability")
         ]
         estimates_text = ", ".join(f"{mean:.2f}" for mean in posterior_means)
-    return "a, sigma", f"{estimates_text} (R-hat {', '.join(f'{r_hat:.2f}' for r_hat in r_hats)})"
+    return "a, sigma", estimates_text

@@ -45,6 +45,7 @@ ENGLISH = {
     "shares.without_none": "The tasks included a no-choice option, but this market does not, so"
     " these are shares among buyers. To include non-buyers, add a row for the no-choice"
     " option, as in the data.",
+    "shares.buyers": " among buyers",
     "shares.caption": "Predicted share of each product of the market, with its {interval}.",
     "shares.known": "Current shares are treated as known: constants reproduce these shares in every"
     " draw. Intervals of the current shares therefore have zero width, and intervals of"
@@ -63,8 +64,8 @@ ENGLISH = {
     "elasticities.arc": "Percentage change in each share per 1 % rise in the {price} of one product"
     " (arc elasticity over 10 %)",
     "market": "Market simulator: predicted share of each product in the population that the"
-    " respondents represent. Initially, the market consists of {what}. Largest share: {first},"
-    " {mean} % ({interval} {low} to {high}).",
+    " respondents represent. Initially, the market consists of {what}.",
+    "market.largest": " Largest share: {first}, {mean} % ({interval} {low} to {high}).",
     "market.size": "Shares are computed from {size}.",
     "market.others": "Respondents cannot be filtered by {named} because there are more than {most}"
     " different values.",
@@ -85,11 +86,11 @@ ENGLISH = {
     " first",
     "segments.latent": "{model} estimates latent classes of respondents directly. ",
     # multinomial and hierarchical logit
-    "logit.asked": "How much does each attribute level add to the utility of a product, what are"
-    " respondents willing to pay for it, and what share would each product in a market have?",
+    "logit.asked": "How much does each attribute level add to the utility of a product{pay}, and"
+    " what share would each product in a market have?",
     "logit.asked.people": "How much does each attribute level add to each respondent's utility of a"
-    " product, what are respondents willing to pay for it, and what share would each product"
-    " in a market have?",
+    " product{pay}, and what share would each product in a market have?",
+    "logit.asked.pay": ", what are respondents willing to pay for it",
     "logit.population": "Utility coefficients in the population: means and standard deviations",
     "logit.population.prior": "The heterogeneity prior influences these results ({people}"
     " respondents, {tasks} tasks each): halving its scale ({setting}) would reduce sd[{name}]"

@@ -438,12 +438,12 @@ def report_market_shares(model: Any, settings: AnswerSettings) -> Finding | None
     )
     caption = str(phrase(ENGLISH, "shares.caption", interval=describe_interval(settings.ci)))
     picture = Picture("market_shares", caption, table)
-    sentence = format_market_winner(table, describe_interval(settings.ci))
-    notes = list(table.attrs.get("notes", ()))
+    notes, buyers = list(table.attrs.get("notes", ())), ""
     if _lacks_no_choice(model, settings.market):
+        buyers = ENGLISH["shares.buyers"]
         notes.insert(0, ENGLISH["shares.without_none"])
     return Finding(
-        sentence,
+        format_market_winner(table, describe_interval(settings.ci), buyers),
         title=str(phrase(ENGLISH, "shares.title", whose=table.attrs["whose"])),
         table=table,
         picture=picture,
@@ -570,10 +570,11 @@ def _lacks_no_choice(model: Any, market: "pandas.DataFrame") -> bool:
     return chooser.data.scheme.has_inside and not any((cells == 0).any() for cells in inside_codes)
 
 
-def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
+def format_market_winner(shares: "pandas.DataFrame", interval: str, buyers: str = "") -> str:
     """Return a sentence on the product (or products) with the largest share.
 
-    With several scenarios, the first in detail and then the winners of the others.
+    With several scenarios, the first in detail and then the winners of the others. `buyers` tells
+    that the shares are shares among buyers.
     """
     table: Any = shares.reset_index()
     ranked_rows = table.sort_values("share", ascending=False, kind="stable")
@@ -609,7 +610,7 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
         ENGLISH,
         sentence_key,
         first=list_names([best_row["product"], *tied_products]),
-        where=scenario_phrase,
+        where=f"{buyers}{scenario_phrase}",
         interval=interval,
         others=tied_text,
         **_format_percentages(best_row),

@@ -426,15 +426,20 @@ def build_simulator_finding(
         FormattedShare(name, *(f"{100 * figure:.1f}" for figure in product_figures))
         for name, product_figures in zip(opening_market.names, figures_by_product, strict=True)
     )
-    largest_share = shares[int(mean_share.argmax())]
-    facts = {
-        "first": largest_share.name,
-        "mean": largest_share.mean,
-        "low": largest_share.low,
-        "high": largest_share.high,
-    }
-    facts |= {"what": opening_market.description, "interval": describe_interval(ci)}
-    sentence = phrase(ENGLISH, "market", **facts)
+    sentence = str(phrase(ENGLISH, "market", what=opening_market.description))
+    if opening_market.description != ENGLISH["market.first"]:  # nobody asked for the first task
+        largest_share = shares[int(mean_share.argmax())]
+        sentence += str(
+            phrase(
+                ENGLISH,
+                "market.largest",
+                first=largest_share.name,
+                mean=largest_share.mean,
+                low=largest_share.low,
+                high=largest_share.high,
+                interval=describe_interval(ci),
+            )
+        )
     product_levels = [
         (name, _format_levels(draws.attributes, product))
         for name, product in opening_market.products.items()

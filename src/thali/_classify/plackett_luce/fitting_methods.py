@@ -14,7 +14,7 @@ from thali._model.chain_runs import Sampling, limit_run
 from thali._model.fitting_methods import ChainEngine, Engine
 from thali._object_descriptions import Facts
 from thali._posterior.convergence_check import Advice
-from thali._posterior.posterior_interval import interval_columns, interval_tails
+from thali._posterior.posterior_interval import interval_tails
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
@@ -334,9 +334,7 @@ class VariationalEngine(AscentEngine):
         )
         return {
             "sd": distribution.std(),
-            **dict(
-                zip(interval_columns(ci), map(distribution.ppf, interval_tails(ci)), strict=True)
-            ),
+            **dict(zip(("low", "high"), map(distribution.ppf, interval_tails(ci)), strict=True)),
         }
 
     def sample_relative_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:

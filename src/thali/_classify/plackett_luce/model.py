@@ -80,7 +80,7 @@ class PlackettLuceRegression(Classifier):
         information: they are omitted from W (a callable gets 0), with a warning, and predictions
         do not depend on them.
     draws : int, optional
-        States kept in each chain. None draws until every row of `summary` has an R-hat of at most
+        States kept in each chain. None draws until every number with an R-hat has one of at most
         1.01 and an effective sample size of at least 400; it looks at them after 1,000, 2,000,
         4,000, ... draws, and stops at 64,000 or 2 GB. Only of `method="gibbs"`.
     tune : int
@@ -311,7 +311,7 @@ class PlackettLuceRegression(Classifier):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (interval; named by its probability), mcse_mean,
+            Columns mean, sd, low and high (ends of the interval), mcse_mean,
             ess_bulk, ess_tail, r_hat; after "variational" the first four, with sd and interval of a
             weight divided by the mean of their sum; after "map" the mean only.
 

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._posterior.convergence_check import ConvergenceCheck
-
     from .model import SparseMultinomialLogit
 
 _APPROXIMATE = (
@@ -145,18 +143,6 @@ class CoefficientSamplingEngine(ChainEngine):
             standardised_data = data._replace(matrix=model._standard_.varying(data.matrix))
         return model._build_job(
             model._build_sampling(standardised_data, run), model._describe_size(len(data.row))
-        )
-
-    def check_chains(self, model: Any) -> "ConvergenceCheck":
-        """Return the convergence check of scales and largest coefficients."""
-        from thali._posterior.convergence_check import check_convergence
-        from thali._posterior.summary_table import build_summary
-
-        from .posterior_draws import MAX_CHECKED_COEFFICIENTS, collect_summary_draws
-
-        return check_convergence(
-            build_summary(collect_summary_draws(model._view, MAX_CHECKED_COEFFICIENTS)),
-            model._get_advice(),
         )
 
     def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:

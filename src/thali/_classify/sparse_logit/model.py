@@ -94,7 +94,7 @@ class SparseMultinomialLogit(Classifier):
     class_weight : dict of label to float, "balanced" or None
         Factors of the weights of rows by class; "balanced" gives all classes the same total weight.
     draws : int, optional
-        States kept in each chain. None draws until every row of `summary` has an R-hat of at most
+        States kept in each chain. None draws until every number with an R-hat has one of at most
         1.01 and an effective sample size of at least 400; it looks at them after 1,000, 2,000,
         4,000, ... draws, and stops at 64,000 or 2 GB.
     tune : int
@@ -359,7 +359,7 @@ class SparseMultinomialLogit(Classifier):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (interval; named by its probability), mcse_mean,
+            Columns mean, sd, low and high (ends of the interval), mcse_mean,
             ess_bulk, ess_tail, r_hat; after "map" the mean only.
 
         Raises

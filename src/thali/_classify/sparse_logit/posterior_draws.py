@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.index_arithmetic import argsort_descending, iterate_slices
+from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import cut_records
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from .markov_chain import CoefficientChain
     from .normal_approximation import NormalChain
 
-# checked for convergence: diagnostics of more take longer than many fits
-MAX_CHECKED_COEFFICIENTS = 100
 _BLOCK_PREDICTORS = 2**21  # linear predictors computed at a time
 _MAX_STANDARDISED = 1e150  # standard deviations: products with coefficients stay finite
 
@@ -208,10 +206,8 @@ def build_draws_group(
     return build_draws(variables, coordinates, log_likelihoods.shape, _DESCRIPTIONS)
 
 
-def collect_summary_draws(
-    posterior: PosteriorTree, max_coefficients: int | None = None
-) -> dict[str, np.ndarray]:
-    """Return draws of the summary rows, with the largest coefficients only.
+def collect_summary_draws(posterior: PosteriorTree) -> dict[str, np.ndarray]:
+    """Return draws of the summary rows.
 
     The rows are the learned scales, log_likelihood and coef[class, column]. For the horseshoe they
     contain the logarithm of tau: however large tau is, the slab limits the coefficients, so that
@@ -230,12 +226,7 @@ def collect_summary_draws(
         for column in coefs["covariate"].values
     ]
     draws = coefs.values.reshape(*coefs.shape[:2], -1)
-    selected_indices = np.arange(len(row_names))
-    if max_coefficients is not None and len(row_names) > max_coefficients:
-        selected_indices = np.sort(
-            argsort_descending(np.abs(draws.mean(axis=(0, 1))))[:max_coefficients]
-        )
-    return quantities | {row_names[index]: draws[..., index] for index in selected_indices}
+    return quantities | {name: draws[..., k] for k, name in enumerate(row_names)}
 
 
 def iterate_logit_probabilities(

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from thali._inference.checksummed_files import lock_file
 from thali._inference.job_folders import read_index
+from thali._inference.progress_display import can_forecast
 from thali.errors import DataError
 
 from .study_folders import FIT, QUEUED_RUNS, READ, Studies, StudyFolder
@@ -211,7 +212,7 @@ class Runs:
         seconds_spent = (snapshot_time - first_snapshot_time).total_seconds()
         n_done_since = n_done - first_n_done
         seconds_left = None
-        if n_done_since > 0 and seconds_spent > 0 and n_total > n_done:
+        if n_total > n_done and can_forecast(seconds_spent, n_done_since, n_total):
             seconds_left = seconds_spent * (n_total - n_done) / n_done_since
         return RunProgress(n_done, n_total, unit, seconds_left)
 

@@ -285,12 +285,11 @@ def _describe_options(spec: ModelSpec, destinations: set[str]) -> dict[str, str]
 
 
 def _shorten_text(text: str) -> str:
-    """Return the first sentence of a text, cut to one line."""
+    """Return the first sentence of a text, or its first clause if it is longer than a line."""
     sentence = text.split(". ")[0].rstrip(".")
     if len(sentence) <= _LONGEST:
         return sentence
-    sentence_start = sentence[:_LONGEST]
-    clause_match = re.match(r".{24,}(?=[:;,(] )", sentence_start)
+    clause_match = re.match(r".{24,}(?=[:;,(] )", sentence[:_LONGEST])
     if clause_match is None:
-        return sentence_start.rpartition(" ")[0] + " …"
+        return sentence
     return clause_match[0]

@@ -1,5 +1,6 @@
 """Messages of the command line: errors and warnings as lines on stderr, names of options."""
 
+import os
 import shlex
 import sys
 import warnings
@@ -185,20 +186,27 @@ class Terminal:
             return format_all_findings(findings, self.words)
         if self.is_quiet:
             return format_summary(findings, self.words)
-        # `notify` has already written the sentence about the data to such a terminal
-        is_data_shown = sys.stdout.isatty() and sys.stderr.isatty()
-        return format_screen(
-            findings, self.words, data_sentence, [*hints, "--print all"], is_data_shown
-        )
+        is_read = data_sentence in _printed_messages.get() and _is_one_stream()
+        return format_screen(findings, self.words, data_sentence, [*hints, "--print all"], is_read)
+
+
+def _is_one_stream() -> bool:
+    """Return whether `notify` writes to the terminal or file that shows the results."""
+    try:
+        return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+    except (OSError, ValueError):  # a stream of a notebook or a test
+        return False
 
 
 _is_quiet = ContextVar("is_quiet", default=False)
+_printed_messages: ContextVar[tuple[str, ...]] = ContextVar("printed_messages", default=())
 
 
 def notify(message: str, is_news: bool = True) -> None:
     """Print one line to stderr; --quiet suppresses news but not warnings."""
     if is_news and _is_quiet.get():
         return
+    _printed_messages.set((*_printed_messages.get(), message))
     line = " ".join(escape_unprintable(message).split())
     if sys.stderr.isatty():
         from ..findings_screen import find_terminal_width, wrap

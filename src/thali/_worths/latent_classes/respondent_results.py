@@ -79,10 +79,14 @@ class WorthClasses(RespondentResults):
         for g in range(n_classes):
             n_members = (members == g).sum(axis=1)
             shares = n_members / len(respondent_names)
+            low, high = compute_interval(shares, ci)
+            mean_share = shares.mean()
             rows.append(
                 (
-                    shares.mean(),
-                    *compute_interval(shares, ci),
+                    mean_share,
+                    # a share of few respondents has few values, and its mean may be beyond them
+                    min(low, mean_share),
+                    max(high, mean_share),
                     *_estimate_population_share(n_members, len(respondent_names), n_classes, ci),
                     np.mean(n_members > 0),
                     tuple(respondent_names[class_of_respondent == g].tolist()),

@@ -67,7 +67,7 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
+            Columns mean, sd, low and high (ends of the interval), mcse_mean,
             ess_bulk, ess_tail, r_hat.
 
         Raises
