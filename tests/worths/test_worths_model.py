@@ -319,3 +319,11 @@ def test_intervals_are_not_adjusted_by_answers_that_are_lapses(lapse, counts):
         model = th.BradleyTerryLuce(lapse=lapse).fit(data, **QUIET)
     alone = th.BradleyTerryLuce(lapse=lapse, people="independent").fit(data, **QUIET)
     pd.testing.assert_frame_equal(model.ranks(), alone.ranks())
+
+
+def test_a_spread_beyond_any_ratio_of_worths_is_refused():
+    with refused(ArgumentError, "`spread`", "at most 1000", "10000.0"):
+        th.BradleyTerryLuce(spread=1e4).fit(THREE, **QUIET)
+    with refused(ArgumentError, "`spread`", "at most 1000"):
+        th.leaderboard(THREE, spread=1e5)
+    th.BradleyTerryLuce(spread=1000.0).fit(THREE, **QUIET)

@@ -254,6 +254,15 @@ class Model:
         """Set the fitted attributes that `load` read from the file `path`."""
         vars(self).update(fitted_attributes)
 
+    def _check_restored(self) -> None:
+        """Describe data, run and results; raises any error if an attribute has another type."""
+        from thali._inference.user_warnings import silence_warnings
+
+        with silence_warnings():
+            self._get_run_settings()
+            self._describe_fitted_data()
+            str(self)
+
     def _get_run_settings(self) -> dict[str, Any]:
         """Return the `fit` arguments that repeat this fit, such as draws and random_seed."""
         self._require_fitted()
