@@ -12,6 +12,7 @@ MAX_COUNT = 10**9
 MAX_DRAWS = 10**8  # draws of all chains; each draw contains one number per pair
 MAX_SWEEPS = 10**9  # sweeps per chain: hours to days
 LEAST, MOST = 1e-100, 1e100  # limits of numbers that are squared
+_MAX_SPREAD = 1000.0
 
 
 def _name_argument(name: str | Fact) -> Fact:
@@ -97,6 +98,19 @@ def check_positive(name: str | Fact, argument: Any, meaning: str) -> float:
             f", {meaning}, must be between {LEAST:g} and {MOST:g}; got {argument!r}.",
         )
     return float(argument)
+
+
+def check_spread(argument: Any) -> float:
+    """Return the standard deviation of log worths as a float up to 1,000, or raise."""
+    # draws drift with the spread above 10,000, where ratios of worths exceed any number
+    spread = check_positive("spread", argument, "a standard deviation")
+    if spread > _MAX_SPREAD:
+        raise ArgumentError(
+            Argument("spread"),
+            f", the standard deviation of log worths, must be at most {_MAX_SPREAD:g}; got"
+            f" {argument!r}. A value of 10 has hardly any influence on the worths.",
+        )
+    return spread
 
 
 def check_allowed(name: str, argument: Any, choices: tuple[Any, ...]) -> Any:

@@ -152,6 +152,25 @@ def test_typed_answers_are_no_formulas(tmp_path):
     assert answers["person"].tolist() == ["'=1+10", "'@SUM(1)1", "'+1+1|cmd2", "-23", "a=b4"]
 
 
+@pytest.mark.parametrize("formula", ["=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1"])
+def test_nothing_that_is_sent_is_a_formula(tmp_path, formula):
+    """In any cell, in the name of a column, and with the columns in any order."""
+    sent = pd.DataFrame(rows_of("pairs", "ann"))
+    own = {"study", "person", "seed", "started", "version", "part", "trials_planned", "passed"}
+    for k, column in enumerate(sorted({*sent} - own | {"task", "more"})):
+        frame = sent.assign(**{column: [f"{formula}{k}" for k in range(len(sent))]})
+        frame.insert(0, f"{formula}{k}", "x")
+        frame["trials_planned"] = frame.pop("trials_planned")
+        folder = tmp_path / f"{k}"
+        folder.mkdir()
+        frame.to_csv(folder / "a.csv", index=False)
+        collected = th.field.collect(folder)
+        answers = collected.answers
+        cells = [*answers, *answers.to_numpy().ravel(), *collected.table.index]
+        assert len(answers) == len(sent)
+        assert not [cell for cell in cells if str(cell)[:1] in "=+-@\t\r"], column
+
+
 def test_the_whole_questionnaire_of_somebody_counts(tmp_path):
     half = rows_of("pairs", "ann", "1", answers=KINDS["pairs"][1][:1], planned=4)
     save(tmp_path, one=half, two=rows_of("pairs", "ann", "2"))

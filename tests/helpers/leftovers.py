@@ -26,6 +26,7 @@ REMEMBERED = {
     "helpers.sentences": {"rewritten"},  # what golden files are to hold
     "helpers.budgets": {"_kernels", "_slow", "_last"},  # what the suite costs
     "thali._compile.jit": {"_HANDED_OVER"},  # functions of users
+    "thali._model.finding": {"FINDING_KEYS"},  # of imported modules
     "thali._compile": {"USED"},  # the processors of code that was loaded
     "thali._compile.compiled_code_files": {"USED"},
     "thali._compile.source_digest": {"_MARKS"},  # how functions are compiled, as modules come

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused
+from helpers.tiny_models import fitted
 
 import thali as th
 from thali._data.grouped_data import GroupedData
 from thali._model.model_files import compute_digest, decode_object, encode_object
-from thali.errors import DataError
+from thali.errors import DataError, ThaliError
 
 
 @pytest.mark.parametrize("dtype", ["U400000000", "S1600000000"])
@@ -105,3 +106,33 @@ def test_data_in_a_file_are_found_wherever_their_class_stands(kind):
     text = json.loads(json.dumps(encode_object(data_of(kind), arrays)))
     assert decode_object(text, arrays) == data_of(kind)
     assert text["object"] == type(data_of(kind)).__name__
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    "name",
+    [
+        "multinomial-logit",
+        pytest.param("bradley-terry-luce, groups", marks=pytest.mark.long),
+        pytest.param("latent-class-logit", marks=pytest.mark.long),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_attributes_of_another_type_are_refused_when_they_are_loaded(name, tmp_path, monkeypatch):
+    """In a file with a right checksum; what is loaded can be printed."""
+    model, path, n_refused = fitted(name), tmp_path / "model.nc", 0
+    stored = model._select_storable_attributes()
+    attributes = dict(stored)
+    monkeypatch.setattr(type(model), "_select_storable_attributes", lambda _: dict(attributes))
+    for key in stored.keys() - {"posterior_"}:
+        for value in (None, 5, np.zeros(3)):
+            attributes[key] = value
+            model.save(path)
+            try:
+                loaded = th.load(path)
+            except ThaliError:
+                n_refused += 1
+            else:
+                str(loaded)
+        attributes[key] = stored[key]
+    assert n_refused > len(stored)

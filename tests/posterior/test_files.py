@@ -51,14 +51,11 @@ def saves(place, limit):
 @pytest.mark.fit
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
 def test_a_limit_on_the_size_of_files_costs_no_process(tmp_path):
-    (tmp_path / "old.nc").write_bytes(b"what was there")
+    (tmp_path / "old.nc").write_bytes(old := b"what was there" + compute_seal(b"what was there"))
     done = saves(tmp_path, 1000)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(os.strerror(errno.EFBIG)) == 2 and done.stdout.endswith("alive\n")
-    assert (
-        os.listdir(tmp_path) == ["old.nc"]
-        and (tmp_path / "old.nc").read_bytes() == b"what was there"
-    )
+    assert os.listdir(tmp_path) == ["old.nc"] and (tmp_path / "old.nc").read_bytes() == old
 
 
 @pytest.mark.fit
@@ -69,16 +66,15 @@ def test_a_full_disk_costs_no_process(tmp_path):
     if not mounted or mounted.returncode:
         pytest.skip("needs the right to mount a small disk")
     try:
-        (tmp_path / "old.nc").write_bytes(b"what was there")
+        (tmp_path / "old.nc").write_bytes(
+            old := b"what was there" + compute_seal(b"what was there")
+        )
         done = saves(tmp_path, 0)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count(
             "No space left on device; free some space"
         ) == 2 and done.stdout.endswith("alive\n")
-        assert (
-            os.listdir(tmp_path) == ["old.nc"]
-            and (tmp_path / "old.nc").read_bytes() == b"what was there"
-        )
+        assert os.listdir(tmp_path) == ["old.nc"] and (tmp_path / "old.nc").read_bytes() == old
     finally:
         subprocess.run(["umount", str(tmp_path)], check=True)
 

@@ -8,6 +8,7 @@ import pytest
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused, said, warned
 
+import thali as th
 import thali._data.kinds as kinds
 from thali import PairedComparisons, Similarities
 from thali._reading.layout_recognition import read_data, recognise
@@ -476,3 +477,21 @@ def test_morse_from_its_file():
     )
     with refused(ValueError, "08, which is"):
         read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
+
+
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-le", "utf-32-be"])
+def test_a_file_in_utf_32_with_a_mark_is_read(tmp_path, encoding):
+    text = ("" if encoding == "utf-32" else "\ufeff") + "winner,loser\nthé,milk\nmilk,thé\n"
+    (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+    assert th.read(tmp_path / "a.csv").labels == ("thé", "milk")
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_numbers_of_any_dtype_are_numbers(dtype, missing):
+    ranks = pd.DataFrame([[1, 2, 3], [2, 3, 1], [3, 1, 2]] * 4, columns=["tea", "milk", "rum"])
+    if missing:
+        ranks = ranks.where(ranks < 3)
+    plain, other = th.read(ranks), th.read(ranks.astype(dtype))
+    assert other.read_as == plain.read_as and other.n_answers == plain.n_answers
+    assert other.labels == plain.labels and (other.members == plain.members).all()

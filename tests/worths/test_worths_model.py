@@ -4,7 +4,7 @@ is refused."""
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused, said
+from helpers.sentences import refused, said, warned
 from quadrature import BLUR, posterior, summarise_log_odds
 from scipy.special import expit, gammaln, logit
 from scipy.stats import norm
@@ -12,7 +12,7 @@ from scipy.stats import norm
 import thali as th
 from thali._worths.posterior_density import Density, DistinctComparisons
 from thali._worths.set_choice_density import ChoiceSetDensity, count_distinct_answers
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, EstimateWarning
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 QUIET = {"random_seed": 1, "progressbar": False}
@@ -307,3 +307,23 @@ def test_a_spread_that_is_known_is_not_learned():
     assert "spread" not in model.summary().index
     assert (model.posterior_["posterior"]["spread"].values == 0.5).all()
     assert abs(logit(model.predict_proba([("a", "b")])[0])) < 1.0
+
+
+@pytest.mark.parametrize("lapse", [0.8, 0.9, 0.99, 0.999])
+@pytest.mark.parametrize("counts", [(8, 5), (1, 1)])
+def test_intervals_are_not_adjusted_by_answers_that_are_lapses(lapse, counts):
+    """The likelihood has no maximum where the prior puts the mode."""
+    rankings = [order for order, n in zip(("ABC", "BCA"), counts, strict=True) for _ in range(n)]
+    data = th.Choices.from_rankings([list(order) for order in rankings])
+    with np.errstate(all="raise"), warned(EstimateWarning, "repeated answers", "`lapse`"):
+        model = th.BradleyTerryLuce(lapse=lapse).fit(data, **QUIET)
+    alone = th.BradleyTerryLuce(lapse=lapse, people="independent").fit(data, **QUIET)
+    pd.testing.assert_frame_equal(model.ranks(), alone.ranks())
+
+
+def test_a_spread_beyond_any_ratio_of_worths_is_refused():
+    with refused(ArgumentError, "`spread`", "at most 1000", "10000.0"):
+        th.BradleyTerryLuce(spread=1e4).fit(THREE, **QUIET)
+    with refused(ArgumentError, "`spread`", "at most 1000"):
+        th.leaderboard(THREE, spread=1e5)
+    th.BradleyTerryLuce(spread=1000.0).fit(THREE, **QUIET)

@@ -187,7 +187,7 @@ def collect(folder: str | Path) -> Collected:
             "planned": [sheet.n_planned for sheet in used_sheets],
             "minutes": [round(sheet.compute_minutes(), 1) for sheet in used_sheets],
         },
-        pd.Index([sheet.person for sheet in used_sheets], name=PERSON),
+        pd.Index([escape_formula(sheet.person) for sheet in used_sheets], name=PERSON),
     )
     if has_catch_trials:
         respondents[FAILED] = [sheet.count_failed_catches() for sheet in used_sheets]
@@ -368,18 +368,15 @@ def _list_copies(sheets: list[_AnswerSheet]) -> list[str]:
 
 def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
     """Return a sheet's main trials, without bookkeeping columns."""
-    column_names = list(next(iter(sheet.rows.values())))
-    # columns that respondents fill in
-    typed_columns = {
-        PERSON,
-        *column_names[column_names.index(PLANNED) + 1 :],
-    }
     answer_rows = []
     for row in sheet.rows.values():
         if row[PART] == _MAIN:
-            answer_row = {name: cell for name, cell in row.items() if name not in _BOOKKEEPING}
-            for name in typed_columns & answer_row.keys():
-                answer_row[name] = escape_formula(answer_row[name])
+            # whoever sends a file chooses its columns and all that is in them
+            answer_row = {
+                escape_formula(name): escape_formula(cell)
+                for name, cell in row.items()
+                if name not in _BOOKKEEPING
+            }
             if has_catch:
                 answer_row[FAILED] = str(sheet.count_failed_catches())
             answer_rows.append(answer_row)

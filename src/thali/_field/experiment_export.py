@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from thali._inference.checksummed_files import atomic_write
+from thali._inference.replaced_files import check_replaced
 
 from .questionnaire_page import QuestionnairePage, plan_survey, render_page
 
@@ -59,6 +60,7 @@ def export(
     """
     page = build_jspsych_page(design, kind, title, words, study, random_seed)
     if path is not None:
+        check_replaced(Path(path), [design, study])
         atomic_write(Path(path), page.text.encode())
     return page.text
 

@@ -17,6 +17,7 @@ from thali._data.column_roles import TASK as TASK_OF_TABLES
 from thali._data.experiments.product_encoding import HELD_OUT
 from thali._html_page import build_policy, encode_json, mark_as_html
 from thali._inference.checksummed_files import atomic_write
+from thali._inference.replaced_files import check_replaced
 from thali._labels import escape_unprintable, format_plural, shorten, suggest
 from thali.errors import DataError
 
@@ -106,6 +107,7 @@ def questionnaire(
     """
     page = build_page(design, kind, title, words, study, random_seed)
     if path is not None:
+        check_replaced(Path(path), [design, study])
         atomic_write(Path(path), page.text.encode())
     return page.text
 

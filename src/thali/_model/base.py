@@ -254,6 +254,15 @@ class Model:
         """Set the fitted attributes that `load` read from the file `path`."""
         vars(self).update(fitted_attributes)
 
+    def _check_restored(self) -> None:
+        """Describe data, run and results; raises any error if an attribute has another type."""
+        from thali._inference.user_warnings import silence_warnings
+
+        with silence_warnings():
+            self._get_run_settings()
+            self._describe_fitted_data()
+            str(self)
+
     def _get_run_settings(self) -> dict[str, Any]:
         """Return the `fit` arguments that repeat this fit, such as draws and random_seed."""
         self._require_fitted()
@@ -355,21 +364,23 @@ class Model:
 
     def _build_findings(self, settings: "AnswerSettings") -> "Findings":
         """Build the findings of the fit for these settings; cache the latest."""
-        from importlib import import_module
-
         from .finding import Findings
 
         self._require_fitted()
         latest_findings = self._compute_once("findings", dict)
         if not latest_findings or not latest_findings["settings"].equals(settings):
-            finding_makers = import_module(self._engine.findings or self._FINDINGS).list_makers(
-                self, settings
-            )
+            finding_makers = self._load_findings_module().list_makers(self, settings)
             latest_findings |= {
                 "settings": settings,
                 "found": Findings(self, finding_makers, settings),
             }
         return latest_findings["found"]
+
+    def _load_findings_module(self) -> Any:
+        """Import and return the module that makes the findings."""
+        from importlib import import_module
+
+        return import_module(self._engine.findings or self._FINDINGS)
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """Check the settings of findings against the data; return them with defaults filled in."""
@@ -381,14 +392,14 @@ class Model:
         Parameters
         ----------
         path : str or path
-            An existing file is replaced.
+            A report that exists is replaced.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If the file cannot be written.
+            If the file cannot be written, or exists and was not written by thali.
         """
         from thali._lazy_imports import load_method
 
@@ -400,14 +411,14 @@ class Model:
         Parameters
         ----------
         path : str or path
-            A file that exists is replaced.
+            A saved model that exists is replaced.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If the file cannot be written.
+            If the file cannot be written, or exists and was not written by thali.
         """
         from .model_files import save
 

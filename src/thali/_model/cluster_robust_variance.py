@@ -119,6 +119,12 @@ class RespondentScores:
         self._inverse = inverse_root(self._information, MIN_HESSIAN_SHARE)
         self._pull = self._inverse @ (self._inverse.T @ (root.T @ derivatives.gradient))
 
+    @property
+    def has_maximum(self) -> bool:
+        """Whether the likelihood alone curves down at the mode, so that scores have a variance."""
+        eigenvalues = np.linalg.eigvalsh(self._information)
+        return bool(eigenvalues.min() >= -MIN_HESSIAN_SHARE * np.abs(eigenvalues).max())
+
     def _score_outcomes(self, outcomes: np.ndarray) -> np.ndarray:
         """Return the score of one answer with each outcome, shape (outcomes, r)."""
         from scipy.sparse import csr_array

@@ -32,6 +32,8 @@ READ, SHOWN = (TEXT, PAGE), (PAGE,)
 ANSWERS, MISSES, DATA, METHODS, STATISTICS = "answers", "misses", "data", "methods", "statistics"
 CHAPTERS = (ANSWERS, MISSES, DATA, METHODS, STATISTICS)
 
+FINDING_KEYS: set[str] = set()  # of the makers in all imported modules; names of files
+
 Text = str | Message
 
 
@@ -232,6 +234,9 @@ class FindingMaker:
     place: tuple[str, ...]
     make: Callable[..., Finding | None]
     chapter: str = ANSWERS
+
+    def __post_init__(self) -> None:
+        FINDING_KEYS.add(self.key)
 
     def __call__(self, source: Any, settings: Any) -> Finding | None:
         """Compute the finding of a model or other source; None if nothing to report."""

@@ -165,6 +165,7 @@ def load(path: Any, verify: bool = True) -> Any:
         )
         if model is not None:
             model._restore(_load_attributes(tree), path)
+            model._check_restored()
             return model
     except ThaliError:
         raise

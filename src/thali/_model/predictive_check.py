@@ -258,7 +258,8 @@ def compute_discrepancy(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
     residual = x - expected
     # where the model is certain, equal data add 0 and other data infinity
     certain_terms = np.where(residual == 0, 0.0, np.inf)
-    return np.divide(residual**2, expected, out=certain_terms, where=expected > 0).sum(axis=0)
+    with np.errstate(over="ignore"):  # where the model is nearly certain
+        return np.divide(residual**2, expected, out=certain_terms, where=expected > 0).sum(axis=0)
 
 
 def _compute_tail_probability(observed: np.ndarray, replicated: np.ndarray) -> float:

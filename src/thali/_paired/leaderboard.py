@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from thali._argument_checks import check_allowed, check_positive
+from thali._argument_checks import check_allowed, check_spread
 from thali._data.choices import Choices
 from thali._data.connectivity import describe_disconnected
 from thali._data.pairs import PairedComparisons
@@ -241,7 +241,7 @@ def check_settings(
     request = request.choose_method()
     check_allowed("method", request.method, METHODS)
     if request.spread is not None:
-        check_positive("spread", request.spread, "a standard deviation")
+        check_spread(request.spread)
         if not request.has_prior:
             raise build_prior_error("spread")
     request.check()

@@ -10,7 +10,8 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.choices.choices import list_row_members
 from thali._data.number_checks import convert_whole_counts
-from thali._inference.checksummed_files import atomic_write
+from thali._inference.checksummed_files import atomic_write, is_intact
+from thali._inference.replaced_files import begins_like, check_replaced
 from thali._object_descriptions import Description
 from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.effects_with_certain_sign import select_certain_signs
@@ -481,7 +482,12 @@ class Leaderboard(PrintedResult):
             raise DataError(
                 f"'{path}' must end in .nc, .csv or .json, which selects the file format."
             )
-        atomic_write(path, encode_board(self))
+        content = encode_board(self)
+        is_own = is_intact
+        if encode_board is not encode_netcdf:
+            is_own = begins_like(content)
+        check_replaced(path, is_own=is_own)
+        atomic_write(path, content)
 
 
 def _copy_result(table: "pandas.DataFrame | None", absence_reason: str) -> "pandas.DataFrame":

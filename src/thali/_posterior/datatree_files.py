@@ -11,6 +11,7 @@ import numpy as np
 
 from thali._inference.checksummed_files import atomic_write, compute_seal, is_intact
 from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.replaced_files import check_replaced
 from thali.errors import ArgumentError, DataError, InPython
 
 if TYPE_CHECKING:
@@ -193,6 +194,7 @@ def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
     >>> tree["posterior"].sizes["draw"]
     500
     """
+    check_replaced(Path(path), is_own=is_intact)
     atomic_write(Path(path), to_netcdf(tree))
 
 

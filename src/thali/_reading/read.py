@@ -103,4 +103,21 @@ def read_frame(frame: Any) -> RawTable:
     if {*map(str, frame.index)} == {*column_names(frame)}:
         frame = frame.reset_index(names="column 1")
     frame = rename_as_text(frame).set_axis(range(len(frame)), axis=0)
-    return RawTable(frame, "the data frame")
+    return RawTable(_convert_numbers(frame), "the data frame")
+
+
+def _convert_numbers(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a frame whose object and category columns of numbers are numeric."""
+    import pandas as pd
+
+    frame = frame.copy(deep=False)
+    for k, dtype in enumerate(frame.dtypes):
+        is_category = isinstance(dtype, pd.CategoricalDtype)
+        if not is_category and not pd.api.types.is_object_dtype(dtype):
+            continue
+        cells = frame.iloc[:, k].astype(object).dropna()
+        if pd.api.types.infer_dtype(cells) in ("integer", "floating", "mixed-integer-float"):
+            numbers: Any = pd.to_numeric(cells)
+            if numbers.dtype.kind in "iuf":  # not integers of any length
+                frame.isetitem(k, numbers.reindex(frame.index))
+    return frame

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from codecs import BOM_UTF32_BE, BOM_UTF32_LE
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -88,7 +89,9 @@ def find_separator(file_bytes: bytes) -> str | None:
 
 
 def decode_text(file_bytes: bytes) -> str:
-    """Decode bytes as UTF-8, UTF-16, Windows-1252 or Latin-1 text."""
+    """Decode bytes as UTF-8, UTF-16, UTF-32, Windows-1252 or Latin-1 text."""
+    if file_bytes.startswith((BOM_UTF32_LE, BOM_UTF32_BE)):  # the first begins as UTF-16 does
+        return file_bytes.decode("utf-32", errors="replace")
     if file_bytes.startswith((b"\xff\xfe", b"\xfe\xff")):  # "Unicode text" as Excel saves it
         return file_bytes.decode("utf-16", errors="replace")
     for encoding in ("utf-8-sig", "cp1252"):

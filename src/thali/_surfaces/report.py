@@ -8,6 +8,7 @@ import pandas
 
 from thali._comparison import findings as of_comparison
 from thali._inference.checksummed_files import atomic_write
+from thali._inference.replaced_files import check_replaced
 from thali._labels import shorten
 from thali._model import printed_table_findings
 from thali._model.base import Model
@@ -112,7 +113,7 @@ def report(what: Any, path: Any, *, title: str = "", author: str = "", question:
     ----------
     what : fitted model, table of thali.compare, or result of leaderboard, thali.paired or designs
     path : str or path
-        Path of the file; an existing file is replaced.
+        Path of the file; an existing report is replaced.
     title, author, question : str
         Title, author and research question in your words; "" uses thali's texts.
 
@@ -138,6 +139,7 @@ def report(what: Any, path: Any, *, title: str = "", author: str = "", question:
     ...     file.read_text("utf-8").startswith("<!doctype html>")
     True
     """
+    check_replaced(Path(path))
     atomic_write(Path(path), render_report(what, cover=Cover(title, author, question)))
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._argument_checks import check_allowed, check_positive, check_share
+from thali._argument_checks import check_allowed, check_share, check_spread
 from thali._data.base_classes import Judged, merge_new_data
 from thali._data.choices import Choices
 from thali._data.grouped_data import GroupedData
@@ -129,7 +129,7 @@ class BradleyTerryLuce(MarkovChainModel):
         an approximation. "maximum-likelihood" ("ML"): no prior; `fit` then takes no setting of a
         run. None: "laplace", but "mcmc" with `people=Individuals()`, `LatentClasses(K)` and
         `Groups()`, which have no other method.
-    spread : float above 0, optional
+    spread : float above 0, up to 1000, optional
         Standard deviation s of the log worths. None: learned. Pairs that were matched by an order
         known in advance (seeds, leagues) make a learned spread too small: give the league as a
         covariate, or the spread as a number.
@@ -450,7 +450,7 @@ class BradleyTerryLuce(MarkovChainModel):
         lapse = check_share("lapse", self.lapse, "the probability of a random choice")
         spread = self.spread
         if spread is not None:
-            spread = check_positive("spread", spread, "a standard deviation")
+            spread = check_spread(spread)
         with_ties = data.kind == PAIRS and (has_ties(pooled_data) or self.ties == "davidson")
         problem_class = self._engine.problem_class
         return problem_class(data, lapse, with_ties, rule, spread, self.people, **settings)

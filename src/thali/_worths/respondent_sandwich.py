@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.respondent_answers import list_possible_answers
+from thali._inference.user_warnings import warn
 from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
 from thali._model.cluster_robust_variance import (
     RespondentScores,
@@ -16,7 +17,8 @@ from thali._model.cluster_robust_variance import (
 )
 from thali._model.dependent_answers import choose_dependence
 from thali._people.people_argument import ADJUSTED
-from thali._posterior.respondent_dependence import POWER, SCORES, Dependence
+from thali._posterior.respondent_dependence import INDEPENDENT, POWER, SCORES, Dependence
+from thali.errors import Argument, EstimateWarning
 
 from .posterior_density import Density
 from .set_choice_density import ChoiceSetDensity, iterate_answers_by_size
@@ -140,8 +142,8 @@ def estimate_respondent_variance(
     clusters: AnswersByRespondent,
     point: np.ndarray,
     covariance_root: np.ndarray,
-) -> RespondentVariance:
-    """Estimate the variance of respondents' scores at the mode.
+) -> RespondentVariance | None:
+    """Estimate the variance of respondents' scores at the mode; None if it cannot be estimated.
 
     `covariance_root` is that of the covariance of draws.
     """
@@ -153,6 +155,8 @@ def estimate_respondent_variance(
         point[:0],
         covariance_root,
     )
+    if not scores.has_maximum:  # with frequent lapses
+        return None
     contrasts = np.zeros((n, n_parameters, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     df = float(np.median(scores.degrees_of_freedom(contrasts[:: max(1, n // _MAX_CONTRASTS)])))
@@ -212,6 +216,19 @@ def build_adjustment(
     _, mode = marginal.best
     covariance_root = mode.factor.draw(np.eye(density.size))
     variance = estimate_respondent_variance(density, data, clusters, mode.point, covariance_root)
+    if variance is None:
+        if dependence.model == ADJUSTED:
+            warn(
+                EstimateWarning(
+                    "Intervals do not allow for repeated answers of a respondent: answers with so"
+                    " many lapses contain too little information to estimate their dependence;"
+                    " check ",
+                    Argument("lapse"),
+                    ".",
+                )
+            )
+            dependence = replace(dependence, model=INDEPENDENT)
+        return RespondentAdjustment(dependence)
     return RespondentAdjustment(replace(dependence, effect=variance.scores.design_effect), variance)
 
 

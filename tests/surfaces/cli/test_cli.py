@@ -179,9 +179,15 @@ def test_out_holds_everything_and_nothing_else(done, fake, folder):
 
 @pytest.mark.fit
 def test_out_replaces_older_results_and_spares_other_files(run, fake, folder):
-    (folder / "summary.csv").write_text("old")
+    (folder / "summary.csv").write_text("of somebody else")
     result = run("fit", "tea.csv", "--draws", 50, "--out", ".")
+    assert result.code == 2
+    says(result.err, "'summary.csv'", "--overwrite")
+    assert (folder / "summary.csv").read_text() == "of somebody else"
+    result = run("fit", "tea.csv", "--draws", 50, "--out", ".", "--overwrite")
     says(result.err, "'tea.csv'")
+    (folder / "summary.csv").write_text("old")
+    run("fit", "tea.csv", "--draws", 50, "--out", ".")
     assert sorted(set(os.listdir(folder)) - {"command.json"}) == sorted([*EVERYTHING, "tea.csv"])
     assert (folder / "summary.csv").read_text() != "old"
 

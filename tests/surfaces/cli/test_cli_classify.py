@@ -422,6 +422,9 @@ def asked(stand_in):
         def _complete_settings(self, data, settings):
             return settings
 
+        def _load_findings_module(self):
+            pass
+
         def fit(self, X, y, **run):
             made[-1][1].update(run)
             raise DataError("enough")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PREFERENCE, MONEY = SPACES = "preference", "willingness-to-pay"
 # precision of a coefficient per standard deviation of its column, which keeps estimates finite
 _RIDGE = 1.0
+_MAX_LOG_SCALE = 115.0  # e^115 is 10^50, so that squares of utilities are finite
 # standard errors; choices may rise with the price by chance
 _MIN_RISING_Z = 3.0
 
@@ -125,7 +126,10 @@ def convert_to_utility(coef: np.ndarray, price_index: int) -> np.ndarray:
 def convert_from_logarithm(log_coefficients: np.ndarray, price_index: int) -> np.ndarray:
     """Return utility coefficients from log scale and amounts."""
     coefficients = log_coefficients.copy()
-    coefficients[..., price_index] = np.exp(coefficients[..., price_index])
+    # estimates that diverge, as if the cheapest is always chosen, have draws beyond any number
+    coefficients[..., price_index] = np.exp(
+        np.clip(coefficients[..., price_index], -_MAX_LOG_SCALE, _MAX_LOG_SCALE)
+    )
     return convert_to_utility(coefficients, price_index)
 
 

@@ -146,7 +146,9 @@ class LogitChooser(Chooser):
         """Return the delta-method covariance of what `compute_figures` returns for a chooser."""
         assert self.covariance is not None
         tastes = self.tastes[0].ravel()
-        std_errors = np.sqrt(np.diag(self.covariance))
+        variances = np.diag(self.covariance)
+        # negative where the likelihood has no maximum
+        std_errors = np.sqrt(np.where(variances < 0.0, np.nan, variances))
         taste_steps = _STEP * replace_zeros(std_errors)
         moved_tastes = np.concatenate(
             [tastes + np.diag(taste_steps), tastes - np.diag(taste_steps)]

@@ -20,6 +20,7 @@ from .model_options import (
     Pictures,
     Question,
     Quiet,
+    ReplaceFiles,
     Tables,
     Title,
     add_model_options,
@@ -148,12 +149,14 @@ def report(
     title: Title = "",
     author: Author = "",
     question: Question = "",
+    overwrite: ReplaceFiles = False,
 ) -> None:
     """Write a report of a fit, comparison or leaderboard: one HTML file to mail or print."""
     with plain_messages() as terminal:
         from .commands.report import run_report
 
-        run_report(terminal, results, out, {"title": title, "author": author, "question": question})
+        cover = {"title": title, "author": author, "question": question}
+        run_report(terminal, results, out, cover, overwrite)
 
 
 def show(
@@ -280,6 +283,7 @@ def test(
         Path | None,
         typer.Option(metavar="DIR", help="Write all tables to a folder.", show_default=False),
     ] = None,
+    overwrite: ReplaceFiles = False,
     tables: Tables = None,
     form: Form = None,
     quiet: Quiet = False,
@@ -295,7 +299,8 @@ def test(
             return
         terminal.set_print_form(form, quiet)
         typed_options = _select_typed_options(typed)
-        run_test(terminal, name, data or [], typed_options, out, parse_formats(tables, None, out))
+        formats = parse_formats(tables, None, out)
+        run_test(terminal, name, data or [], typed_options, out, formats, overwrite)
 
 
 @add_options(STUDY_DESIGN)
@@ -331,6 +336,7 @@ def design(
             metavar="DIR", help="Write the design to a folder, as a table.", show_default=False
         ),
     ] = None,
+    overwrite: ReplaceFiles = False,
     tables: Tables = None,
     form: Form = None,
     quiet: Quiet = False,
@@ -348,7 +354,8 @@ def design(
 
         terminal.set_print_form(form, quiet)
         formats = parse_formats(tables, None, out)
-        run_design(terminal, options, tasks, _select_typed_options(typed), seed, out, formats)
+        typed_options = _select_typed_options(typed)
+        run_design(terminal, options, tasks, typed_options, seed, out, formats, overwrite)
 
 
 @add_options(LEADERBOARD)
@@ -373,6 +380,7 @@ def leaderboard(
             " updates require.",
         ),
     ] = None,
+    overwrite: ReplaceFiles = False,
     report: _Report = None,
     title: Title = "",
     author: Author = "",
@@ -394,6 +402,7 @@ def leaderboard(
             out,
             report,
             {"title": title, "author": author, "question": question},
+            overwrite,
         )
 
 
@@ -410,6 +419,7 @@ def datasets(
             metavar="FILE", help="Write the data set to a CSV file.", show_default="standard output"
         ),
     ] = None,
+    overwrite: ReplaceFiles = False,
 ) -> None:
     """List the bundled data sets, or export one.
 
@@ -420,7 +430,7 @@ def datasets(
         from .commands.datasets import export_dataset, list_datasets
 
         if name is not None:
-            export_dataset(name, out)
+            export_dataset(name, out, overwrite)
         elif out is not None:
             raise typer.BadParameter("give the data set to write: thali datasets NAME --out FILE")
         else:
@@ -575,12 +585,13 @@ def field_make(
     title: PageTitle = None,
     study: StudyFile = None,
     seed: TaskSeed = 0,
+    overwrite: ReplaceFiles = False,
 ) -> None:
     """Write a questionnaire as one HTML file that runs in any browser."""
     with plain_messages(OptionWords.from_names(_FIELD_OPTION_NAMES)):
         from .commands.field import make_questionnaire
 
-        make_questionnaire(design, out, kind, title, study, seed)
+        make_questionnaire(design, out, kind, title, study, seed, overwrite)
 
 
 def field_export(
@@ -590,12 +601,13 @@ def field_export(
     title: PageTitle = None,
     study: StudyFile = None,
     seed: TaskSeed = 0,
+    overwrite: ReplaceFiles = False,
 ) -> None:
     """Export a study to jsPsych: one HTML file."""
     with plain_messages(OptionWords.from_names(_FIELD_OPTION_NAMES)):
         from .commands.field import export_study
 
-        export_study(design, out, kind, title, study, seed)
+        export_study(design, out, kind, title, study, seed, overwrite)
 
 
 def field_collect(
@@ -613,9 +625,10 @@ def field_collect(
             show_default="report only",
         ),
     ] = None,
+    overwrite: ReplaceFiles = False,
 ) -> None:
     """Merge the answers of all respondents; report missing, duplicate and careless ones."""
     with plain_messages(OptionWords.from_names({"where": "where"})):
         from .commands.field import collect_answers
 
-        collect_answers(folder, out)
+        collect_answers(folder, out, overwrite)

@@ -554,7 +554,14 @@ Question = Annotated[
     ),
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace the job in the folder given to --out.")
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Replace the job in the folder given to --out, and files that thali did not write.",
+    ),
+]
+ReplaceFiles = Annotated[
+    bool, typer.Option("--overwrite", help="Replace files that thali did not write.")
 ]
 
 Tables = Annotated[

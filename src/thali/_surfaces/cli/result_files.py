@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from thali._inference.checksummed_files import describe_write_error, write_together
+from thali._inference.replaced_files import begins_like, check_replaced, is_page
 from thali._labels import shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
@@ -44,6 +46,29 @@ def check_output_folder(folder: Path | None) -> None:
     """Raise DataError if the --out folder cannot be written."""
     if folder is not None:
         check_folder(folder)
+
+
+def check_output_file(
+    path: Path, inputs: Iterable[Any], overwrite: bool, is_own: Callable[[Path], bool] = is_page
+) -> None:
+    """Raise DataError if the file given to --out cannot be written, or must not be replaced."""
+    if path.is_dir():
+        raise ArgumentError(f"--out requires a file name; {path} is a folder.")
+    check_folder(path.parent)
+    check_replaced(path, inputs, is_own, overwrite)
+
+
+def list_inputs(*typed: Any) -> list[str]:
+    """Return the parts of typed arguments that may be files, such as NAME=FILE."""
+    texts: list[str] = []
+    for argument in typed:
+        if isinstance(argument, dict):
+            texts += list_inputs(*argument.values())
+        elif isinstance(argument, list | tuple):
+            texts += list_inputs(*argument)
+        elif isinstance(argument, str | Path):
+            texts += [str(argument), *re.split("[,=:]", str(argument))]
+    return texts
 
 
 def write_findings(
@@ -155,6 +180,20 @@ def write_pictures(
     if written_images:
         write_files(folder, written_images)
     return list(written_images)
+
+
+def write_tables(
+    folder: Path,
+    tables: "Mapping[str, pandas.DataFrame]",
+    formats: Iterable[str],
+    inputs: Iterable[Any],
+    overwrite: bool,
+) -> None:
+    """Write tables to a folder of which nothing but their older versions is replaced."""
+    content_by_name = format_tables(tables, formats)
+    for name, content in content_by_name.items():
+        check_replaced(folder / name, inputs, begins_like(content), overwrite)
+    write_files(folder, content_by_name)
 
 
 def write_files(folder: Path, content_by_name: Mapping[str, bytes | memoryview]) -> None:

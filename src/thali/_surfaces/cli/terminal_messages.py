@@ -253,7 +253,10 @@ def plain_messages(words: Words = NO_OPTIONS) -> Iterator[Terminal]:
             notify(f"error: {error.filename or 'the file'}: {error.strerror or error}.", False)
             raise typer.Exit(BAD_INPUT) from None
         except MemoryError:
-            notify("error: not enough memory; use fewer draws, chains or aspects.", False)
+            settings = [name for name in ("draws", "chains", "aspects") if terminal.words.has(name)]
+            reduced_text = ", ".join([*settings, "rows"])
+            message = f"error: not enough memory; use fewer {reduced_text} or different labels."
+            notify(message, False)
             raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt as stop:
             if str(stop):  # a note on the saved job

@@ -21,6 +21,8 @@ from .respondent_draws import RespondentDraws
 if TYPE_CHECKING:
     import pandas
 
+_MAX_LOG_WORTH = 600.0  # whose exponential is a number
+
 
 def tabulate_respondent_scores(
     respondent_draws: RespondentDraws, labels: list[str], score_scale: ScoreScale, ci: float
@@ -35,7 +37,7 @@ def tabulate_respondent_scores(
     mean, low, high = np.empty((3, len(respondents), len(labels)))
     for respondent_slice in iterate_slices(len(respondents), n_draws * len(labels)):
         scores = score_scale.compute_scores(
-            np.exp(respondent_draws.worths[:, respondent_slice].astype(float))
+            _compute_worths(respondent_draws.worths[:, respondent_slice])
         )
         mean[respondent_slice] = np.nanmean(scores, axis=0)
         low[respondent_slice], high[respondent_slice] = np.nanquantile(
@@ -99,6 +101,11 @@ def find_reached_options(
     ]
 
 
+def _compute_worths(log_worths: np.ndarray) -> np.ndarray:
+    """Return worths that are finite, even of options that are always chosen."""
+    return np.exp(np.clip(log_worths.astype(float), -_MAX_LOG_WORTH, _MAX_LOG_WORTH))
+
+
 # Scores of all respondents, and of groups of them -------------------------------------------------
 
 
@@ -125,7 +132,7 @@ def tabulate_group_scores(
         score_sums, above_anchor_sums = np.zeros((2, n))
         score_draws = np.zeros((respondent_draws.n_draws, n))
         for member_slice in iterate_slices(len(members), respondent_draws.n_draws * n):
-            block_worths = np.exp(respondent_draws.worths[:, members[member_slice]].astype(float))
+            block_worths = _compute_worths(respondent_draws.worths[:, members[member_slice]])
             group_scores = score_scale.compute_scores(block_worths)
             score_sums += group_scores.mean(axis=0).sum(axis=0)
             above_anchor_sums += score_scale.is_above_anchor(block_worths).mean(axis=0).sum(axis=0)

@@ -20,9 +20,9 @@ from ..model_and_tree_parsers import find_named_specs, parse_models
 from ..model_lookup import choose_model
 from ..model_options import COMPARED, COMPARISON, index_options, select_table_arguments
 from ..option_parsers import parse_option
-from ..result_files import check_output_folder, write_files, write_findings
+from ..result_files import check_output_folder, list_inputs, write_files, write_findings
 from ..terminal_messages import INTERRUPTED, Terminal, format_folder_hint, notify
-from .resume_status import OVERWRITE, build_job_note, open_job
+from .resume_status import OVERWRITE, build_job_note, check_results_folder, open_job
 
 if TYPE_CHECKING:
     import pandas
@@ -46,6 +46,7 @@ def run_compare(
 ) -> None:
     """Compare models on data; print, and write to `out`, the results."""
     import thali
+    from thali._comparison import findings  # noqa: F401  # names of files
     from thali._comparison.compare import PREDICTION
     from thali._comparison.holdout_schemes import convert_data, find_data_form
 
@@ -82,6 +83,7 @@ def run_compare(
         "sensitivity": bool(own["sensitivity"]),
         "random_seed": values_by_word.get("seed"),
     }
+    check_results_folder(out, list_inputs(data_name, models, typed), formats, overwrite)
     with contextlib.ExitStack() as stack:
         if out is not None:
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}

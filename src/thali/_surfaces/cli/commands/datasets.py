@@ -5,9 +5,10 @@ from pathlib import Path
 
 from thali import datasets
 from thali._inference.checksummed_files import atomic_write
+from thali._inference.replaced_files import begins_like
 from thali.errors import ArgumentError
 
-from ..result_files import check_folder, format_csv
+from ..result_files import check_output_file, format_csv
 from ..terminal_messages import notify
 
 
@@ -17,7 +18,7 @@ def list_datasets() -> None:
         print(f"{dataset.name} ({dataset.kind})\n    {dataset.description}\n    {dataset.source}")
 
 
-def export_dataset(name: str, out_file: Path | None) -> None:
+def export_dataset(name: str, out_file: Path | None, overwrite: bool = False) -> None:
     """Write a bundled data set to a CSV file or standard output.
 
     Comparisons are counts, row chosen over column; the diagonal of similarities is empty.
@@ -31,9 +32,10 @@ def export_dataset(name: str, out_file: Path | None) -> None:
         raise ArgumentError(
             f"--out requires a file name; {out_file} is a folder. Try {out_file / name}.csv."
         )
-    check_folder(out_file.parent)
+    content = format_csv(table)
+    check_output_file(out_file, (), overwrite, begins_like(content))
     out_file.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(out_file, format_csv(table))
+    atomic_write(out_file, content)
     notify(f"wrote {name} to {out_file}.")
     if (sigma := getattr(data, "sigma", None)) is not None:
         notify(

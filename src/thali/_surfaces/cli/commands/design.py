@@ -13,7 +13,7 @@ from thali._model.model_spec import Option
 from thali.errors import ArgumentError, DataError
 
 from ..option_parsers import split_named_values
-from ..result_files import check_output_folder, format_tables, write_files
+from ..result_files import check_output_folder, list_inputs, write_tables
 from ..terminal_messages import Terminal, notify
 
 if TYPE_CHECKING:
@@ -30,13 +30,15 @@ def run_design(
     seed: int | None,
     out_folder: Path | None,
     formats: tuple[str, ...],
+    overwrite: bool = False,
 ) -> None:
     """Build a design of pairs, sets or choice tasks; print and write it."""
     check_output_folder(out_folder)
+    output = (out_folder, formats, list_inputs(options, typed), overwrite)
     if n_tasks is not None:
         _check_task_options(typed)
         printed_parts, other_tables = _design_tasks(options, n_tasks, typed, seed)
-        _write_and_print(terminal, printed_parts, out_folder, formats, **other_tables)
+        _write_and_print(terminal, printed_parts, output, other_tables)
         return
     for word in "alternatives interaction direction prohibit holdouts none overlap".split():
         if word in typed:
@@ -55,7 +57,7 @@ def run_design(
     printed_parts = {"Design": (sentence, design)}
     if "power" in typed:
         printed_parts["Power"] = _simulate_ranks(design, typed, seed)
-    _write_and_print(terminal, printed_parts, out_folder, formats)
+    _write_and_print(terminal, printed_parts, output, {})
 
 
 def _check_task_options(typed: dict[str, Any]) -> None:
@@ -123,16 +125,19 @@ def _simulate_ranks(
 def _write_and_print(
     terminal: Terminal,
     printed_parts: Parts,
-    out_folder: Path | None,
-    formats: tuple[str, ...],
-    **other_tables: Any,
+    output: tuple[Path | None, tuple[str, ...], list[str], bool],
+    other_tables: "dict[str, pandas.DataFrame]",
 ) -> None:
-    """Write the tables of a design to the folder, if given; print its parts."""
+    """Write the tables of a design to the folder, if given; print its parts.
+
+    `output`: folder, formats, files that are read, whether other files are replaced.
+    """
+    out_folder, formats, inputs, overwrite = output
     if out_folder is not None:
         table_by_name = {
             label.lower(): table for label, (_, table) in printed_parts.items()
         } | other_tables
-        write_files(out_folder, format_tables(table_by_name, formats))
+        write_tables(out_folder, table_by_name, formats, inputs, overwrite)
         notify(f"wrote the design to the folder '{out_folder}'.")
     finding_makers = [
         FindingMaker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))

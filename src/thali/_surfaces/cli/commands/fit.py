@@ -25,6 +25,7 @@ from ..option_parsers import parse_option
 from ..result_files import (
     build_model_file,
     check_output_folder,
+    list_inputs,
     write_findings,
     write_model,
     write_with_fallback,
@@ -36,6 +37,7 @@ from .resume_status import (
     COMMAND,
     JOB,
     build_job_note,
+    check_results_folder,
     format_command,
     open_job,
     refuse_other_results,
@@ -66,7 +68,8 @@ def run_fit(
     else:
         request = request_model(terminal, spec, alias, typed, None)
     check_output_folder(out)
-    check_report(page, cover)
+    inputs = list_inputs(data_name, typed)
+    check_report(page, cover, inputs, overwrite)
     named_data = find_data(data_name)
     if request is None:
         request = _request_kind_model(terminal, named_data, read_arguments, typed)
@@ -80,6 +83,8 @@ def run_fit(
     data_sentence = f"{data_name}: {reading_sentence}{constants_note}{model_note}"
     notify(data_sentence)
     model = _build_model(request, data)
+    model._load_findings_module()
+    check_results_folder(out, inputs, formats, overwrite)
     settings = model._complete_settings(data, request.settings(named_data, data))
     command = {"data_name": data_name, "model_name": model_name, "typed": typed}
     command |= _list_file_arguments(formats, page, cover)

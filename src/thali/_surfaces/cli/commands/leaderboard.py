@@ -10,10 +10,16 @@ from ...figure_files import Figures
 from ..data_loading import load_pairs
 from ..model_options import LEADERBOARD
 from ..option_parsers import parse_option
-from ..result_files import check_output_folder, write_findings
+from ..result_files import check_output_folder, list_inputs, write_findings
 from ..terminal_messages import Terminal, list_report_hints, notify
 from .report import check_report, write_report
-from .resume_status import COMMAND, build_job_note, format_command, refuse_other_results
+from .resume_status import (
+    COMMAND,
+    build_job_note,
+    check_results_folder,
+    format_command,
+    refuse_other_results,
+)
 
 if TYPE_CHECKING:
     from thali._paired.leaderboard import LeaderboardRecipe
@@ -31,6 +37,7 @@ def run_leaderboard(
     out_folder: Path | None,
     report_file: Path | None,
     cover: dict[str, str],
+    overwrite: bool = False,
 ) -> None:
     """Build the leaderboard of files; print it, write tables and report."""
     from thali._model.model_files import LEADERBOARD_FILE
@@ -44,9 +51,11 @@ def run_leaderboard(
         if option.word in typed
     }
     check_output_folder(out_folder)
-    check_report(report_file, cover)
+    inputs = list_inputs(names, typed)
+    check_report(report_file, cover, inputs, overwrite)
     command = {"data_names": names, "typed": typed, "cover": cover}
     refuse_other_results(out_folder, "leaderboard", command)
+    check_results_folder(out_folder, inputs, ("png",), overwrite)
     board = _build_board(names, settings, not terminal.is_quiet)
     findings = build_board_findings(board)
     try:

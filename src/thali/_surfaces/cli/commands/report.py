@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._inference.checksummed_files import atomic_write, check_path
+from thali._inference.replaced_files import check_replaced
 from thali._input_files import TABLE_SUFFIXES
 from thali._model.finding_settings import DEFAULT_SETTINGS, AnswerSettings
+from thali._model.model_files import LEADERBOARD_FILE, MODEL_FILES
 from thali._model.registry import find_spec
 from thali._people.people_argument import Individuals
 from thali.errors import ArgumentError, DataError
@@ -16,18 +18,24 @@ from ..data_loading import NamedData, find_data
 from ..model_options import LEADERBOARD
 from ..terminal_messages import Terminal, notify
 from .fit_request import request_model
-from .resume_status import JOB, find_command, format_command, list_data_names
+from .resume_status import COMMAND, JOB, find_command, format_command, list_data_names
 
 NO_COVER: dict[str, str] = {}  # of a report with the default title
 
 
-def check_report(report_file: Path | None, cover: dict[str, str]) -> None:
+def check_report(
+    report_file: Path | None,
+    cover: dict[str, str],
+    inputs: Sequence[Any] = (),
+    overwrite: bool = False,
+) -> None:
     """Raise if the report file cannot be written, or a cover was given without report.
 
-    Called before long computations.
+    Called before long computations. `inputs`: files that are read.
     """
     if report_file is not None:
         check_path(report_file.absolute())
+        check_replaced(report_file, inputs, overwrite=overwrite)
     elif given_name := next((name for name, text in cover.items() if text), ""):
         raise ArgumentError(f"--{given_name} applies to the report; add --report FILE.")
 
@@ -37,6 +45,7 @@ def run_report(
     results_path: Path,
     out_file: Path | None,
     cover: dict[str, str] = NO_COVER,
+    overwrite: bool = False,
 ) -> None:
     """Write the report of the results in a folder or file."""
     report_file = out_file
@@ -44,7 +53,10 @@ def run_report(
         report_file = results_path / "report.html"
     elif report_file is None:
         report_file = results_path.with_suffix(".html")
-    check_path(report_file)
+    inputs = [results_path]
+    if results_path.is_dir():
+        inputs = [results_path / name for name in (*MODEL_FILES, LEADERBOARD_FILE, COMMAND)]
+    check_report(report_file, NO_COVER, inputs, overwrite)
     saved_results = load_results(terminal, results_path)
     cover = {word: text or saved_results.cover.get(word, "") for word, text in cover.items()}
     write_report(

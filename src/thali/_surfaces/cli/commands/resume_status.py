@@ -4,20 +4,20 @@ import contextlib
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from thali._inference.job_folders import is_running, note_command, read_index
+from thali._inference.replaced_files import check_replaced, is_page
+from thali._model.model_files import LEADERBOARD_FILE, MODEL_FILES, find_model_file
 from thali._model.model_spec import Option
 from thali._number_format import format_percent
 from thali.errors import DataError
 
 from ..result_files import parse_stored_formats
 from ..terminal_messages import notify
-
-_THALI_MARK = b'<meta name="generator" content="thali">'  # near the beginning of a report
 
 JOB = "job"  # in the folder of the results
 DATA_NAMED = "data"  # what the app calls the data, for which there is no option
@@ -107,7 +107,7 @@ def _may_write_report(report_file: Path, job_folder: Path) -> bool:
         return True
     if not os.path.lexists(report_file):
         return True
-    return report_file.is_file() and _THALI_MARK in report_file.read_bytes()[:1000]
+    return report_file.is_file() and is_page(report_file)
 
 
 def _match_parameters(arguments: Any, type_by_name: Mapping[str, Any]) -> bool:
@@ -160,6 +160,27 @@ def refuse_other_results(folder: Path | None, name: str, arguments: Mapping[str,
             f" '{format_command(found_name, found_arguments)}'; choose another folder, or delete"
             " this one."
         )
+
+
+def check_results_folder(
+    folder: Path | None, inputs: Iterable[Any], formats: Iterable[str], overwrite: bool
+) -> None:
+    """Raise DataError if the results of a fit would replace other files of a folder.
+
+    Called when the modules of the findings are imported, whose keys are names of files.
+    """
+    from thali import plots
+    from thali._model.finding import FINDING_KEYS
+
+    if folder is None or not folder.is_dir():
+        return
+    has_results = find_model_file(folder) is not None or find_command(folder) is not None
+    names = (*MODEL_FILES, LEADERBOARD_FILE, COMMAND, "report.html", "tables.xlsx")
+    stems = {*FINDING_KEYS, *dir(plots), *(Path(name).stem for name in names)}
+    suffixes = {f".{name}" for name in (*formats, "csv", "json", "nc", "html")}
+    for file in folder.iterdir():
+        if file.stem in stems and file.suffix in suffixes:
+            check_replaced(file, inputs, lambda _: has_results, overwrite)
 
 
 def format_command(name: str, arguments: Mapping[str, Any]) -> str:

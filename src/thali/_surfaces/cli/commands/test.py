@@ -17,7 +17,7 @@ from ..data_loading import load_pairs
 from ..model_and_tree_parsers import parse_aspects
 from ..model_lookup import select_options
 from ..option_parsers import parse_option
-from ..result_files import check_output_folder, format_tables, write_files
+from ..result_files import check_output_folder, list_inputs, write_tables
 from ..terminal_messages import Terminal, notify
 
 
@@ -49,6 +49,7 @@ def run_test(
     typed: dict[str, Any],
     out_folder: Path | None,
     formats: tuple[str, ...],
+    overwrite: bool = False,
 ) -> PrintedResult:
     """Run a classical test on files; print results, write tables."""
     spec = find_test(name)
@@ -76,7 +77,8 @@ def run_test(
                 f"{spec.name}-{key}".removesuffix("-table"): table
                 for key, table in test_result.tables().items()
             }
-            write_files(out_folder, format_tables(table_by_name, formats))
+            inputs = list_inputs(files, typed)
+            write_tables(out_folder, table_by_name, formats, inputs, overwrite)
             notify(
                 f"wrote {format_plural(len(table_by_name), 'table')} to the folder '{out_folder}'."
             )
