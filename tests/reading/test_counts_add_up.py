@@ -6,6 +6,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.field_tables import TABLES, count_answers
+from helpers.sentences import without_warnings
 
 import thali as th
 from thali._data.kinds import EXPERIMENTS
@@ -13,7 +15,7 @@ from thali._input_files import Source
 from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
-LEFT_OUT = re.compile(r"([\d,]+) (?:rows?|rankings?|comparisons?)\b[^;]*? dropped")
+LEFT_OUT = re.compile(r"([\d,]+) (rows?|rankings?|comparisons?|sets?)\b[^;]*? dropped")
 KEPT = re.compile(r"([\d,]+) of ([\d,]+) rows kept")
 OPTIONS = ("tea", "milk", "rum", "gin")
 
@@ -127,8 +129,12 @@ USED = {  # rows that the data have
 }
 
 
-def omitted(said):
-    dropped = sum(int(number.replace(",", "")) for number in LEFT_OUT.findall(said))
+def omitted(said, size=1):
+    """Rows that were left out; rankings and sets have `size` rows."""
+    dropped = 0
+    for number, what in LEFT_OUT.findall(said):
+        rows = size if what.startswith(("ranking", "set")) else 1
+        dropped += rows * int(number.replace(",", ""))
     return dropped + sum(
         int(rows.replace(",", "")) - int(kept.replace(",", "")) for kept, rows in KEPT.findall(said)
     )
@@ -168,6 +174,40 @@ def test_used_and_left_out_are_all(shape, seed):
     else:
         used = USED[shape](data)
     assert used + omitted(said) == len(lines), said
+
+
+# columns are known by their cells, of which none may be empty
+ANSWERED = {
+    *("candidates_with_a_rating", "candidates_of_a_survey_program", "trips_in_three_waves"),
+    *("food_with_an_opt_out", "numbered_attributes_with_the_answer_in_the_first_row"),
+    *("hotels_clicked_and_booked", "answers_of_models_picked_from_four"),
+    *("pictures_of_a_quality_study", "pictures_with_labels_of_both"),
+    *("tennis_with_numbers_of_players", "anchors_with_a_positive_and_a_negative"),
+}
+COUNTED = [name for name, make in TABLES.items() if make().choices]
+
+
+def count_rows(table, blank=(), waves=False, **options):
+    with without_warnings():
+        data = th.read(table.source(blank, waves), **(table.options[0] | options))
+    left_out = omitted(data.read_as, table.size)
+    assert left_out > 0
+    return count_answers(data) / table.choices * table.size + left_out
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_used_and_left_out_are_all_of_a_table_of_the_field(name):
+    table = TABLES[name]()
+    where = ["wave != 2", *filter(None, [table.options[0].get("where")])]
+    assert count_rows(table, waves=True, where=where) == len(table.rows)
+
+
+@pytest.mark.parametrize("name", [name for name in COUNTED if name not in ANSWERED])
+def test_used_and_empty_are_all_of_a_table_of_the_field(name):
+    table = TABLES[name]()
+    rng = np.random.default_rng(len(table.rows))
+    blank = some(rng, len(table.rows) // table.size, 3)
+    assert count_rows(table, blank) == len(table.rows)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -12,7 +12,7 @@ import thali as th
 from thali._data.column_roles import NO_ANSWERS, UNKNOWN_WORDS, simplify_name
 from thali._data.kinds import EXPERIMENTS
 from thali._input_files import Source
-from thali._model.command_line_options import EXPERIMENT, TABLE_OPTIONS
+from thali._model.command_line_options import EXPERIMENT, OBJECT_OPTIONS, TABLE_OPTIONS
 from thali._reading.layout_recognition import read_data
 from thali._reading.table_files import read_table
 from thali.errors import DataWarning
@@ -84,7 +84,7 @@ def test_every_file_of_a_program_is_read(name, header, rows, said, tmp_path):
 def test_every_shape_is_read_as_its_constructor_reads_it(header, rows, constructor, options):
     assert {*options} <= {
         "model",
-        *(option.typed or option.name for option in (*TABLE_OPTIONS, *EXPERIMENT)),
+        *(option.typed or option.name for option in (*TABLE_OPTIONS, *OBJECT_OPTIONS, *EXPERIMENT)),
     }
     source = Source("table.csv", "\n".join([header, *rows]).encode())
     with warnings.catch_warnings():

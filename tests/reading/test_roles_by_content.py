@@ -7,7 +7,7 @@ import pytest
 from helpers.sentences import refused
 
 import thali as th
-from thali.errors import DataError
+from thali.errors import ArgumentError, DataError
 
 MODES = """traveler,mode,choice,cost,income
 1,air,0,10,30
@@ -134,3 +134,184 @@ def test_the_chosen_option_is_found_by_its_cells():
     # the answer of another question is not in every row one of the two
     with pytest.raises(DataError):
         read("left_text,right_text,last_text\na,b,a\nb,c,a\nc,a,a\n")
+
+
+# Columns of many tasks, known by their cells alone
+
+
+def study(n_tasks=30, **columns):
+    """Tasks of two products, three for each respondent; columns are functions of task and place."""
+    rows = []
+    for task in range(n_tasks):
+        chosen = task * task % 7 % 2
+        for place in (0, 1):
+            row = {
+                "person": task // 3,
+                "task": task % 3 + 1,
+                "price": 1 + (2 * task + 3 * place) % 5,
+                "size": "SML"[(task + task // 4 + place) % 3],
+                "chosen": int(place == chosen),
+            }
+            rows.append(row | {name: cell(task, place) for name, cell in columns.items()})
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("respondent", "task"),
+    [("person", "screen"), ("UnitID", "screen"), ("subject", "game"), ("panelist", "week")],
+)
+def test_the_task_is_the_column_that_leaves_one_choice(respondent, task):
+    table = study().rename(columns={"person": respondent, "task": task})
+    data = th.read(table)
+    assert (data.n_respondents, data.n_tasks) == (10, 30)
+    assert (data.scheme.respondent, data.scheme.task) == (respondent, task)
+
+
+@pytest.mark.parametrize("name", ["RES", "win", "P2"])
+def test_one_yes_in_each_of_ten_sets_is_the_choice(name):
+    for n_tasks in (12, 30):
+        data = th.read(study(n_tasks).rename(columns={"chosen": name}))
+        assert (data.scheme.chosen, data.n_tasks) == (name, n_tasks)
+        assert data.attributes == ("price", "size")
+    # of nine sets, an attribute may have one yes in each by chance
+    with pytest.raises(DataError, match="no chosen"):
+        th.read(study(9).rename(columns={"chosen": name}))
+
+
+def test_a_mark_that_is_always_in_the_same_place_is_no_choice():
+    with pytest.raises(DataError, match="no chosen"):
+        th.read(study(left=lambda task, place: 1 - place).drop(columns="chosen"))
+
+
+@pytest.mark.parametrize("name", ["profile", "option_no", "mode", "card", "anything"])
+def test_what_numbers_the_products_is_no_attribute(name):
+    data = th.read(study(**{name: lambda task, place: place + 1}))
+    assert (data.scheme.alternative, data.attributes) == (name, ("price", "size"))
+
+
+@pytest.mark.parametrize("name", ["profile", "mode"])
+def test_numbers_of_products_may_stand_in_any_order(name):
+    data = th.read(study(**{name: lambda task, place: 1 + (task + place) % 2}))
+    assert (data.scheme.alternative, data.attributes) == (name, ("price", "size"))
+
+
+def test_a_price_that_counts_up_is_the_only_attribute():
+    data = th.read(study(price=lambda task, place: place + 1).drop(columns="size"))
+    assert (data.scheme.alternative, data.attributes) == (None, ("price",))
+
+
+def test_labels_that_determine_the_other_columns_make_choices():
+    models = {
+        "model_name": lambda task, place: "abc"[(task + place) % 3],
+        "n_weights": lambda task, place: 7 * ((task + place) % 3),
+        "latency": lambda task, place: 31 * task + place,
+    }
+    table = study(**models).drop(columns=["price", "size"])
+    assert isinstance(th.read(table), th.Choices)
+    table["price"] = [1 + k * k % 11 for k in range(60)]
+    assert isinstance(th.read(table), th.ChoiceExperiment)
+
+
+def test_free_texts_times_and_a_second_mark_are_no_attributes():
+    data = th.read(
+        study(
+            answer_text=lambda task, place: f"an answer, {task} {place}",
+            rt=lambda task, place: 400 + 13 * task + place,
+            vote=lambda task, place: int(place == task * task % 7 % 2),
+        )
+    )
+    assert data.attributes == ("price", "size")
+    for name in ("answer_text", "rt", "vote"):
+        assert repr(name) in data.read_as
+
+
+def test_a_second_answer_is_asked_about():
+    table = study(rating=lambda task, place: 3 + 2 * (place == task * task % 7 % 2) + task % 2)
+    with refused(DataError, "'rating'", "100 %", "without=['rating']", "`attributes`"):
+        th.read(table)
+    assert th.read(table, without="rating").attributes == ("price", "size")
+    named = ["price", "size", "rating"]
+    assert th.read(table, attributes=named).attributes == tuple(named)
+    # a liking that is not that of the chosen describes products
+    table["rating"] = [1 + k * k % 5 for k in range(60)]
+    assert th.read(table).attributes == tuple(named)
+
+
+@pytest.mark.parametrize("name", ["weight", "wgt", "Freq", "survey_weight"])
+def test_weights_of_respondents_are_kept_and_refused_by_models(name):
+    data = th.read(study(**{name: lambda task, place: 0.5 + task // 3}))
+    assert data.attributes == ("price", "size") and name in data.people.columns
+    with refused(DataError, repr(name), f"without=[{name!r}]"):
+        th.MultinomialLogit().fit(data)
+    weights_of_tasks = study(**{name: lambda task, place: 0.5 + task})
+    with refused(DataError, repr(name), "differs between the tasks"):
+        th.read(weights_of_tasks)
+
+
+# Kinds by name
+
+
+SQUARE = pd.DataFrame([[0, 4, 2], [4, 0, 1], [2, 1, 0]], list("abc"), list("abc"))
+
+
+@pytest.mark.parametrize(
+    ("table", "kinds"),
+    [
+        (SQUARE, {"comparisons": th.PairedComparisons, "similarities": th.Similarities}),
+        (
+            frame(FRUIT),
+            {"choices": th.Choices, "experiment": th.ChoiceExperiment},
+        ),
+        (
+            frame("shown,left,right,chosen\ntea,rum,gin,rum\nrum,gin,tea,tea\ngin,tea,rum,tea\n"),
+            {"comparisons": th.PairedComparisons},
+        ),
+        (
+            frame("anchor,left,right,chosen\ntea,rum,gin,rum\nrum,gin,tea,tea\ngin,tea,rum,tea\n"),
+            {"triplets": th.Triplets},
+        ),
+    ],
+    ids=["square", "items", "shown", "anchor"],
+)
+def test_a_kind_by_its_name(table, kinds):
+    for name, kind in kinds.items():
+        assert isinstance(th.read(table, kind=name), kind)
+    with refused(ArgumentError, "'triplet'", "'triplets'?", "experiment"):
+        th.read(table, kind="triplet")
+
+
+def test_a_kind_that_the_table_has_not():
+    with refused(DataError, "choices from sets", "not triplets"):
+        th.read(frame(FRUIT), kind="triplets")
+
+
+# Covariates and classes
+
+
+def covariates(**columns):
+    cells = {"x": [k % 5 for k in range(12)], "kind": ["a", "b"] * 6}
+    return pd.DataFrame(cells | columns)
+
+
+@pytest.mark.parametrize("words", [("True", "False"), ("TRUE", "FALSE"), (True, False)])
+def test_true_and_false_are_covariates(words):
+    data = th.read(covariates(smokes=[words[k % 3 == 0] for k in range(12)]), target="kind")
+    assert data.covariates["smokes"].tolist() == [float(k % 3 != 0) for k in range(12)]
+
+
+def test_numbers_of_rows_and_of_patients_are_no_covariates():
+    table = covariates(patient_id=[900 - 7 * k for k in range(12)], row=range(1, 13))
+    data = th.read(table, target="kind")
+    assert list(data.covariates.columns) == ["x"]
+    assert "'patient_id'" in data.read_as
+    # a number that two rows share may be a dose
+    shared = table.assign(patient_id=[k // 2 for k in range(12)])
+    assert "patient_id" in th.read(shared, target="kind").covariates.columns
+
+
+@pytest.mark.parametrize("name", ["freq", "weight", "Count", "wt"])
+def test_counts_of_rows_are_no_covariates(name):
+    table = covariates(**{name: [1 + k % 4 for k in range(12)]})
+    with refused(DataError, repr(name), f"without=[{name!r}]"):
+        th.read(table, target="kind")
+    assert list(th.read(table, target="kind", without=name).covariates.columns) == ["x"]

@@ -122,8 +122,8 @@ def _refuse_second_outcome(data: ChoiceExperiment) -> None:
         if len(differences) >= _MIN_TASKS and np.mean(differences > 0) >= max_share:
             raise DataError(
                 f"Column {name!r} is largest for the chosen alternative in"
-                f" {np.mean(differences > 0):.0%} of the tasks, as a second answer (a rating) would"
-                " be; drop it with ",
+                f" {100 * np.mean(differences > 0):.0f} % of the tasks, as a second answer (a"
+                " rating) would be; drop it with ",
                 Setting("without", [name]),
                 "; if it describes the products, list it in ",
                 Argument("attributes"),
