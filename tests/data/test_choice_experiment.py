@@ -352,7 +352,7 @@ BAD = [
         {"none": {"zoom": "off"}},
         ("2 times", "task '2'", "respondent 'a'"),
     ),
-    ({"person": list("aaaabbbb")}, {}, ("'id'", "'person'")),
+    ({"person": list("aaaabbcc")}, {}, ("'id'", "'person'")),
     ({"choice": None}, {}, ("'id'", "'task'")),
     ({}, {"chosen": "chioce"}, ("column 'chioce'", "'id'", "'task'", "'alt'")),
     ({}, {"attributes": ["prise"]}, ("column 'prise'", "'id'", "'task'", "'alt'")),

@@ -11,6 +11,7 @@ import numpy as np
 from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
 from thali.errors import Argument, DataError, Setting
 
+from ..choice_marks import find_keys, find_label_column
 from ..column_readers import (
     add_note,
     check_columns,
@@ -491,7 +492,19 @@ def find_long_columns(
     option_column = ALTERNATIVE.find_column(
         name_by_simplified, (best_column, worst_column, task_column)
     )
-    if best_column is None or worst_column is None or task_column is None or option_column is None:
+    respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
+        name_by_simplified, (best_column, worst_column, task_column, option_column)
+    )
+    if best_column is None or worst_column is None:
+        return None
+    if task_column is None:
+        task_column = find_keys(frame, respondent_column, None, best_column, option_column)[1]
+    if task_column is None:
+        return None
+    if option_column is None:
+        offers = frame.drop(columns=worst_column)
+        option_column = find_label_column(offers, respondent_column, task_column, best_column)
+    if option_column is None:
         return None
     distinct_marks = {
         format_label(value).lower()
@@ -500,9 +513,6 @@ def find_long_columns(
     }
     if not distinct_marks <= _CHOSEN | _BLANKS:
         return None
-    respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
-        name_by_simplified, (best_column, worst_column, task_column, option_column)
-    )
     count_column = named_columns.get("count") or COUNT.find_column(
         name_by_simplified,
         (best_column, worst_column, task_column, option_column, respondent_column),

@@ -160,8 +160,9 @@ def find_ranking_columns(
     ranking_column = _GROUP.find_column(
         name_by_simplified, (rank_column, option_column, respondent_column)
     )
-    if rank_column is not None and option_column is None and ranking_column is not None:
-        option_column = _find_ranked_option(frame, rank_column, ranking_column)
+    group_column = ranking_column or respondent_column
+    if rank_column is not None and option_column is None and group_column is not None:
+        option_column = _find_ranked_option(frame, rank_column, group_column)
     if rank_column is not None and option_column is not None:
         keys = [name for name in (respondent_column, ranking_column) if name is not None]
         if count_column in count_columns and keys:

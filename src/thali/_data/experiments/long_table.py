@@ -19,6 +19,7 @@ from ..choice_marks import (
     is_free_text,
     marks_same_rows,
     measures_answers,
+    number_sets,
 )
 from ..column_readers import (
     NO,
@@ -669,6 +670,10 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
         if not matching_columns and role != "alternative":
             matching_columns = list(column_role.find_possible_columns(name_by_simplified))[:1]
         if len(matching_columns) > 1:
+            keys = [respondent] if role == "task" and respondent is not None else []
+            numbers = [number_sets(frame, [*keys, name]) for name in matching_columns]
+            if all(np.array_equal(set_numbers, numbers[0]) for set_numbers in numbers):
+                return matching_columns[0]  # the others number the same rows
             raise DataError(
                 f"Columns {shorten(matching_columns)} could each contain the {role}; choose one"
                 " with ",

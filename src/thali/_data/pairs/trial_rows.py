@@ -551,6 +551,12 @@ def _find_options(
                     Argument(role),
                     ".",
                 )
+    if any(_have_shared_labels(frame, pair) for pair in possible_sides):  # unlike links to answers
+        possible_sides = [
+            pair
+            for pair in possible_sides
+            if _have_shared_labels(frame, pair) or has_numbers(frame[pair.columns[0]])
+        ]
     possible_sides.sort(
         key=lambda pair: (pair.stem not in STEMS, has_numbers(frame[pair.columns[0]]))
     )

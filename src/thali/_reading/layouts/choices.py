@@ -316,6 +316,7 @@ def match_best_worst(
         return _build_best_worst_reading(
             _BEST_WORST, table, named_columns, weights, str(long_columns), roles
         )
+    table = replace(table, frame=expand_lists(table.frame))
     try:
         wide_columns = find_best_worst_columns(table.frame, named_columns)
     except DataError:
@@ -324,6 +325,23 @@ def match_best_worst(
             return None
         return _build_best_worst_reading(
             _BEST_WORST, table, named_columns, weights, _BEST_WORST, None
+        )
+    tasks = find_wide_tasks(table.frame, {"chosen": wide_columns.best})
+    descriptions: set[str] = set()
+    if tasks is not None and None in (best, worst):
+        descriptions.update(*(group.values() for group in tasks.attributes.values()))
+    descriptions -= set(wide_columns.options)
+    if any(has_numbers(get_column(table.frame, name)) for name in descriptions):
+        raise DataError(
+            f"The columns {shorten(sorted(descriptions), 6)} describe products, of which"
+            f" {wide_columns.best!r} contains the best. If they are choices of products, name this"
+            " column with ",
+            Argument("chosen"),
+            "; if descriptions do not matter, name the answers with ",
+            Argument("best"),
+            " and ",
+            Argument("worst"),
+            ".",
         )
     return _build_best_worst_reading(
         _BEST_WORST,
