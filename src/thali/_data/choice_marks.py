@@ -35,11 +35,24 @@ def number_sets(frame: "pd.DataFrame", key_columns: Sequence[str]) -> np.ndarray
 
 
 def share_of_marked_sets(column: "pd.Series", set_numbers: np.ndarray) -> float:
-    """Return the share of sets with exactly one yes; 0 for a column of other cells."""
-    is_yes, is_wrong = classify_yes_no(column)
-    if is_wrong.any() or is_yes.all():
+    """Return the share of answered sets with exactly one yes; 0 for a column of other cells.
+
+    Sets whose cells are all empty are unanswered; a column with more than half of them is another.
+    """
+    is_yes, is_wrong = _read_marks(column)
+    is_filled = column.notna().to_numpy()
+    if is_wrong.any() or is_yes[is_filled].all():
         return 0.0
-    return float((np.bincount(set_numbers, is_yes) == 1.0).mean())
+    is_answered = np.bincount(set_numbers, is_filled) > 0.0
+    if is_answered.mean() < _MIN_ANSWERED:
+        return 0.0
+    return float((np.bincount(set_numbers, is_yes)[is_answered] == 1.0).mean())
+
+
+def _read_marks(column: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
+    """Return which cells mean yes, and which neither yes, no nor no answer."""
+    is_yes, is_wrong = classify_yes_no(column)
+    return is_yes, is_wrong & column.notna().to_numpy()
 
 
 def marks_one_row(column: "pd.Series", set_numbers: np.ndarray) -> bool:
@@ -49,7 +62,7 @@ def marks_one_row(column: "pd.Series", set_numbers: np.ndarray) -> bool:
 
 def marks_same_rows(column: "pd.Series", marks: "pd.Series") -> bool:
     """Return whether a column has its yes in the same rows as another."""
-    is_yes, is_wrong = classify_yes_no(column)
+    is_yes, is_wrong = _read_marks(column)
     return not is_wrong.any() and np.array_equal(is_yes, classify_yes_no(marks)[0])
 
 
@@ -109,8 +122,8 @@ def _has_marks(column: "pd.Series") -> bool:
     """Return whether a column contains only yes and no."""
     if column.iloc[:_FIRST_ROWS].nunique() > 2:
         return False
-    is_yes, is_wrong = classify_yes_no(column)
-    return not is_wrong.any() and 0 < is_yes.sum() < len(column)
+    is_yes, is_wrong = _read_marks(column)
+    return not is_wrong.any() and 0 < is_yes.sum() < column.count()
 
 
 def find_keys(
@@ -288,5 +301,6 @@ def mentions_choice(name: str) -> bool:
     return not _CHOICE_WORDS.isdisjoint(list_name_words(name))
 
 
+_MIN_ANSWERED = 0.5  # share of answered sets in a column of choices
 _MIN_SETS = 10  # from which on one yes in each set is not due to chance
 _FIRST_ROWS = 1_000  # rows that show whether a column has more than two values

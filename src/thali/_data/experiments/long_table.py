@@ -81,6 +81,10 @@ if TYPE_CHECKING:
 _MARKS = {"0", "1", "True", "False", "true", "false"}  # cells of a column of no-choice options
 
 
+class SeveralColumnsError(DataError):
+    """Error for several columns of one role that differ."""
+
+
 class RowLabels(NamedTuple):
     """Labels of each row's respondent, task and alternative."""
 
@@ -674,7 +678,7 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
             numbers = [number_sets(frame, [*keys, name]) for name in matching_columns]
             if all(np.array_equal(set_numbers, numbers[0]) for set_numbers in numbers):
                 return matching_columns[0]  # the others number the same rows
-            raise DataError(
+            raise SeveralColumnsError(
                 f"Columns {shorten(matching_columns)} could each contain the {role}; choose one"
                 " with ",
                 Argument(role),

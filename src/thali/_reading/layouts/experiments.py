@@ -24,7 +24,7 @@ from thali._data.column_roles import (
 )
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.attribute_levels import MEASURED, NUMBERS
-from thali._data.experiments.long_table import find_task_columns
+from thali._data.experiments.long_table import SeveralColumnsError, find_task_columns
 from thali._data.experiments.wide_table import (
     find_none_word,
     find_wide_tasks,
@@ -169,6 +169,8 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
         return []
     try:
         respondent, task, alternative, chosen = _find_task_columns(table, options)
+    except SeveralColumnsError:
+        raise
     except DataError:
         return []
     frame = table.frame
