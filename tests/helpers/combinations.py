@@ -11,7 +11,9 @@ import pandas as pd
 
 from helpers.experiment_data import simulate_experiment
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali._model.model_spec import DATA
 from thali._model.registry import SPECS
+from thali._surfaces.cli.model_options import LEADERBOARD
 
 PEOPLE = [f"p{k}" for k in range(4)]
 SEX = dict(zip(PEOPLE, ("women", "men", "women", "men"), strict=True))
@@ -226,7 +228,7 @@ class Combination(NamedTuple):
         the test; of `leaderboard` the method; of `ask` the aspects; of `design` what is laid out.
     how : str
         Of `compare` what is left out, or EVIDENCE; of `leaderboard` what a tie counts; of `ask` the
-        goal.
+        goal. Of all of them an option, "--" and its word, that is typed once.
     """
 
     command: str
@@ -264,7 +266,51 @@ LEADERBOARDS = [
 DESIGNED = [
     Combination("design", "attributes", "one", each) for each in ("pairs", "tasks", "tasks none")
 ]
-EVERY = [*FITS, *COMPARISONS, *TESTED, *LEADERBOARDS, *DESIGNED]
+OPTIONED_TABLES = {PAIRS: "pairs of people", EXPERIMENTS: "experiment"}
+OPTIONED_TABLES |= {SIMILARITIES: "judgements", CLASSES: "rows"}
+
+
+def _list_optioned():
+    """Each option of a fit and of a leaderboard, typed once; of options that say how a table is read each word
+    once, for the model that comes first."""
+    words = {"method"}  # which every fit is told
+    for spec in FITTED:
+        for option in spec.options:
+            if option.word in words:
+                continue
+            if option.to == DATA:
+                words.add(option.word)
+            table = OPTION_TABLES.get(option.word) or OPTIONED_TABLES[spec.data[0]]
+            method = (option.methods or spec.methods or ("",))[-1 if option.to == DATA else 0]
+            yield Combination("fit", table, "one", f"{spec.name} {method}".strip(), option.word)
+    for option in LEADERBOARD:
+        yield Combination(
+            "leaderboard",
+            OPTION_TABLES.get(option.word, "pairs of people"),
+            "one",
+            "laplace",
+            option.word,
+        )
+    yield Combination("fit", "pairs", "one", "bradley-terry-luce laplace", "title")
+    yield Combination("fit", "pairs", "one", "bradley-terry-luce laplace", "pictures")
+    yield Combination("leaderboard", "pairs of people", "one", "laplace", "title")
+
+
+# of options that only other tables have
+OPTION_TABLES = {
+    "judge-bias": "pairs with covariates",
+    **dict.fromkeys(("task", "alternative", "option"), "sets"),
+    **dict.fromkeys(("best", "worst", "best-worst"), "best and worst"),
+    **dict.fromkeys(("rank", "unranked"), "rankings"),
+    **dict.fromkeys(("nearer", "farther"), "triplets"),
+    **dict.fromkeys(("odd",), "odd ones"),
+    **dict.fromkeys(("ties",), "pairs with ties"),
+    **dict.fromkeys(("target", "folds"), "rows"),
+    **dict.fromkeys(("none",), "experiment with none"),
+    **dict.fromkeys(("attributes", "levels", "bought", "bins", "monotone", "codes"), "experiment"),
+}
+OPTIONED = [each._replace(how=f"--{each.how}") for each in _list_optioned()]
+EVERY = [*FITS, *COMPARISONS, *TESTED, *LEADERBOARDS, *DESIGNED, *OPTIONED]
 
 
 def is_quick_as_python(combination):

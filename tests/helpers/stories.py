@@ -2,11 +2,13 @@
 
 import json
 import re
+import shlex
 
 import pandas as pd
 
 import thali as th
 from helpers.combinations import EVIDENCE, FITTED, POPULATIONS, TABLES
+from thali._surfaces.cli.model_options import COMPARISON, LEADERBOARD
 
 OF_TEST = {
     "trinary": ("--aspects", "two.csv"),
@@ -17,6 +19,63 @@ FORMATS = ("csv", "tex", "md", "xlsx")
 SHORT = {  # of the options that a model has
     **{"draws": 10, "tune": 5, "thin": 1, "chains": 2, "cores": 1, "seed": 1},
     **{"sweeps_per_step": 2, "starts": 2, "folds": 2},
+}
+# What is typed after an option, where the kind of option does not say it.
+TYPED = {
+    **{
+        "method": "mcmc",
+        "title": "Tea",
+        "group": "sex",
+        "pictures": "svg",
+        "respondent": "person",
+        "by": "sex",
+    },
+    **{"id": "person", "target": "y", "chosen": "choice", "alternative": "item", "option": "item"},
+    **{"anchor": "a", "anchor-model": "a=1500", "covariate": "sex", "tempering": "2"},
+    **{"date": "day", "period": "day --date day", "drift": "0.1 --period day --date day"},
+    **{
+        "since": "2026-01-01 --date day",
+        "until": "2026-01-03 --date day",
+        "judges": "--respondent person",
+    },
+    **{"judge-sd": "0.5 --judges --respondent person", "pool": "--by sex", "people": "adjusted"},
+    **{"judge-bias": "--judges --respondent person", "price": "price --market market.csv"},
+    **{"coding": "tie=missing", "segments": "2", "classes": "2", "weight-prior": "2,1"},
+    **{"monotone": "price=decreasing", "signs": "price=decreasing", "priors": "spread=1"},
+    **{"sigma": "0.1", "attributes": "price,brand", "levels": "brand=A,B,C", "none": "4"},
+    **{"bins": "price=2", "knots": "price=2", "linear": "price", "interactions": "price=brand"},
+    **{
+        "availability": "A=0.5 --market market.csv",
+        "holdouts": "'task == 4'",
+        "alternatives": "1,2,3",
+    },
+    **{"objects": "item1,item2", "leave-out": "pair", "aspects": "unique", "features": "2"},
+    **{"folds": "2", "max-time": "60", "design": "design.csv", "labels": "labels.csv", "ci": "0.9"},
+    **{"codes": "codes.csv", "tree": "tree.nwk", "leaf-length": "0.5 --tree tree.nwk"},
+    **{"market": "market.csv", "actual": "actual.csv --market market.csv", "without": "sex"},
+    **{"rule": "first-choice --market market.csv", "scale": "1 --market market.csv"},
+    **{"option-covariates": "options.csv", "home": "first --away second --result chosen"},
+    **{
+        "away": "second --home first --result chosen",
+        "result": "chosen --home first --away second",
+    },
+    **{
+        "best": "best --worst worst",
+        "worst": "worst --best best",
+        "bought": "choice",
+        "kind": "comparisons",
+    },
+    **{"nearer": "nearer --farther farther", "farther": "farther --nearer nearer"},
+    **{"first": "first --second second", "second": "second --first first"},
+}
+OTHER_TABLES = {
+    "design.csv": "person,sex\np0,w\np1,m\np2,w\np3,m\n",
+    "labels.csv": "label,text\na,Apple\nb,Bean\nc,Corn\n",
+    "codes.csv": "attribute,code,level\nzoom,no,none\nzoom,yes,some\n",
+    "tree.nwk": "((a:1,b:1):1,c:2);",
+    "market.csv": "product,price,brand,zoom\nA,5,A,no\nB,15,B,yes\n",
+    "actual.csv": "product,share\nA,0.6\nB,0.4\n",
+    "options.csv": "option,size\na,1\nb,2\nc,4\n",
 }
 OF_FITS_ALONE = {"sweeps_per_step", "starts", "folds"}
 # or those of the parser of options
@@ -38,7 +97,11 @@ class Story:
         """All of it; a `Refused` with the sentence if the first command is refused."""
         if combination.table in TABLES:
             self.table = TABLES[combination.table]
-            self.table.make().to_csv(self.folder / "table.csv", index=False)
+            frame = self.table.make()
+            if combination.command == "leaderboard":
+                frame["day"] = [f"2026-01-0{k % 3 + 1}" for k in range(len(frame))]
+            frame.to_csv(self.folder / "table.csv", index=False)
+            self.columns = [*frame]
         getattr(self, f"tell_{combination.command}")(combination)
 
     def tell_fit(self, combination):
@@ -46,7 +109,8 @@ class Story:
         words = [*self.table.words, *POPULATIONS[combination.population], "--model", name]
         (options,) = (spec.select_options(method) for spec in FITTED if spec.name == name)
         words += _typed(option.word for option in options)
-        words += ["--method", method] if method else []
+        words += ["--method", method] if method and combination.how != "--method" else []
+        words += self.type_option(combination)
         first = self.begin(
             "fit", "table.csv", *words, "--report", "mail.html", "--tables", ",".join(FORMATS)
         )
@@ -63,9 +127,12 @@ class Story:
             *_typed(set(SHORT) - OF_FITS_ALONE),
             *(("--models", combination.model) if combination.model else ()),
         ]
-        words += (
-            ["--by", EVIDENCE] if combination.how == EVIDENCE else ["--leave-out", combination.how]
-        )
+        if combination.how.startswith("--"):
+            words += self.type_option(combination)
+        elif combination.how == EVIDENCE:
+            words += ["--by", EVIDENCE]
+        else:
+            words += ["--leave-out", combination.how]
         first = self.begin("compare", "table.csv", *words)
         self.check_what_follows(first)
 
@@ -81,10 +148,14 @@ class Story:
         self.check_files("out")
 
     def tell_leaderboard(self, combination):
-        words = [*self.table.words, "--method", combination.model]
-        words += ["--ties", combination.how] if combination.how else []
-        self.begin("leaderboard", "table.csv", *words)
-        self.check_files("out")
+        words = list(self.table.words)
+        words += ["--method", combination.model] if combination.how != "--method" else []
+        words += self.type_option(combination)
+        if combination.how and not combination.how.startswith("--"):
+            words += ["--ties", combination.how]
+        first = self.begin("leaderboard", "table.csv", *words, "--report", "mail.html")
+        self.check_what_follows(first)
+        self.run_well("leaderboard", "out/leaderboard.nc", "table.csv", "--out", "more")
 
     def tell_design(self, combination):
         rows = [("size", "S"), ("size", "L"), ("price", "1"), ("price", "2"), ("price", "3")]
@@ -96,6 +167,22 @@ class Story:
         words += ["--none"] if combination.model.endswith("none") else []
         self.begin("design", *words, "--tables", ",".join(FORMATS))
         self.check_files("out")
+
+    def type_option(self, combination):
+        """The option of a combination, with a value of its kind."""
+        if not combination.how.startswith("--"):
+            return []
+        word = combination.how.removeprefix("--")
+        for name, text in OTHER_TABLES.items():
+            (self.folder / name).write_text(text)
+        options = [option for spec in FITTED for option in spec.options]
+        options = [each for each in (*options, *LEADERBOARD, *COMPARISON) if each.word == word]
+        typed = {"where": f'"{self.columns[0]} is not missing"', **SHORT, **TYPED}
+        if word not in typed:
+            (option, *_) = options
+            usual = [*option.words, {int: "2", float: "0.5", bool: ""}.get(option.type, word)]
+            typed[word] = usual[0]
+        return [combination.how, *shlex.split(str(typed[word]))]
 
     def begin(self, *words):
         """What the first command printed."""
@@ -117,6 +204,7 @@ class Story:
         before = _tables(self.folder / "out")
         self.run_well("report", "out")
         assert _is_page(self.folder / "out" / "report.html")
+        assert self.run_well("show", "out").out
         if (self.folder / "out" / "job").exists():
             self.run_well("status", "out")
             assert self.run_well("resume", "out").out == first.out
@@ -165,6 +253,7 @@ READ = {
     ".md": lambda path: path.read_text("utf-8").index("|"),
     ".json": lambda path: json.loads(path.read_text("utf-8")),
     ".nc": th.load,
+    ".svg": lambda path: path.read_text("utf-8").index("<svg"),
     ".png": lambda path: path.read_bytes().index(b"PNG"),
     ".html": _is_page,
 }

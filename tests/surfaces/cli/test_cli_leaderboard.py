@@ -221,3 +221,15 @@ def test_a_log_of_json(done, folder):
         done("leaderboard", "battles.jsonl", *how).out
         == done("leaderboard", "battles.csv", *how).out
     )
+
+
+def test_what_selects_rows_or_a_kind_of_data_is_saved_and_applies_to_later_votes(done, folder):
+    (folder / "picked.csv").write_text(
+        "winner,loser,block\n" + "tea,milk,main\nmilk,tea,main\nrum,tea,trial\n" * 3
+    )
+    typed = ("--where", "block == main", "--kind", "comparisons", "--without", "block")
+    done("leaderboard", "picked.csv", *typed, "--out", "picked")
+    assert set(th.load("picked").table.index) == {"tea", "milk"}
+    done("leaderboard", "picked/leaderboard.nc", "picked.csv", "--out", "more")
+    assert th.load("more").data.n_answers == 2 * th.load("picked").data.n_answers
+    done("leaderboard", "picked.csv", "--kind", "comparisons", "--by", "block")

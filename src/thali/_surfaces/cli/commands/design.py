@@ -128,10 +128,8 @@ def _write_and_print(
     output: tuple[Path | None, tuple[str, ...], list[str], bool],
     other_tables: "dict[str, pandas.DataFrame]",
 ) -> None:
-    """Write the tables of a design to the folder, if given; print its parts.
-
-    `output`: folder, formats, files that are read, whether other files are replaced.
-    """
+    """Write the tables of a design to the folder, if given; print its parts."""
+    # `overwrite`: whether files that thali did not write are replaced
     out_folder, formats, inputs, overwrite = output
     if out_folder is not None:
         table_by_name = {
