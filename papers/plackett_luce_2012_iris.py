@@ -197,12 +197,11 @@ def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
     """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a
     downwards."""
     from thali._classify.plackett_luce.posterior_mode import maximise_class_weights
-    from thali._classify.plackett_luce.row_sums import CovariateRows, merge_equal_rows
+    from thali._classify.plackett_luce.row_sums import CovariateRows
+    from thali._data.classification_data import merge_rows
 
-    W, codes, counts = merge_equal_rows(
-        np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64)
-    )
-    data = CovariateRows(W, codes, n_classes, counts)
+    merged = merge_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64))
+    data = CovariateRows(merged.matrix, merged.codes, n_classes, merged.counts)
     fits: dict[float, Any] = {}
     start = None
     for a in sorted({float(a) for a in grid}, reverse=True):

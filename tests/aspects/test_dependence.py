@@ -291,14 +291,14 @@ def test_degrees_of_freedom_of_one_contrast_by_hand(name):
         pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"])
     )
     found = dependence_of(
-        th.BradleyTerryLuce(spread=1e4, people="adjusted").fit(data, draws=4, **QUIET)
+        th.BradleyTerryLuce(spread=1e3, people="adjusted").fit(data, draws=4, **QUIET)
     )
     h = counts / counts.sum()
     pull = h / np.sqrt(1 - h)
     both = np.outer(pull, pull) ** 2
     expected = 1.0 / (np.sum(h**2) + both.sum() - np.trace(both))
-    assert found.df == pytest.approx(expected, rel=1e-6) and found.share == pytest.approx(h.max())
-    assert usual is None or expected == pytest.approx(usual)
+    assert found.df == pytest.approx(expected, rel=1e-4) and found.share == pytest.approx(h.max())
+    assert usual is None or expected == pytest.approx(usual, rel=1e-4)
 
 
 @pytest.mark.fit

@@ -118,7 +118,7 @@ def test_a_fitted_model_stores_its_own_log_likelihood(example, model, tmp_path):
     assert float(posterior["log_likelihood"][2, 7]) == pytest.approx(whole, rel=1e-12)
     np.testing.assert_array_equal(model.posterior_["observed_data"]["data.yes"], data.yes)
     assert [t.get_text() for t in model.plot("features").get_yticklabels()] == list(data.labels)
-    assert len(model.plot("trace")) == 3
+    assert len(model.plot("trace")) > 3  # of the features that every draw has, too
     for ask in (
         lambda: model.predict_proba([("bank", "loan")]),
         model.ranks,

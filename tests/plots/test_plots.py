@@ -133,10 +133,10 @@ def test_features_that_are_improbable_or_of_all_options_are_not_drawn():
 
 def test_number_of_features_is_a_probability(celebrities):
     ax = draw_picture("n_features", celebrities)
-    draws = celebrities.posterior_["posterior"]["n_features"].values
+    probabilities = celebrities.findings()["n_features"].table["probability"]
     heights = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in ax.patches}
     assert sum(heights.values()) == pytest.approx(1)
-    assert heights[5] == pytest.approx((draws == 5).mean())
+    assert heights[5] == pytest.approx(probabilities[5])
 
 
 @pytest.mark.parametrize(

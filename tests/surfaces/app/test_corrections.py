@@ -39,7 +39,6 @@ def asked_of(page: str) -> str:
 @pytest.mark.parametrize(
     "table, kind, word, field, answer, menus",
     [
-        (FOODS, "", "chosen", "Chosen option", "Urteil", 1),
         (KEYS, "", "coding", "Meaning of outcome values", "f=first\nj=second", 2),
         (PHONES.replace("none", "3"), "choice experiments", "none", "No-choice option", "3", 1),
     ],

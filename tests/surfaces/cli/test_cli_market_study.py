@@ -455,7 +455,18 @@ def test_an_option_of_none_that_nobody_takes_in_tasks_held_out_was_there(done):
     )
     table.loc[table["task"] == 1, "choice"] = 1
     table.to_csv("wide.csv", index=False)
-    result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1", "--print", "all")
+    result = done(
+        "fit",
+        "wide.csv",
+        "--model",
+        "MNL",
+        "--none",
+        "0",
+        "--holdouts",
+        "task == 1",
+        "--print",
+        "all",
+    )
     assert _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
 
 
@@ -467,7 +478,18 @@ def test_an_option_of_none_that_is_taken_in_tasks_held_out_alone_was_offered_in_
     )
     table.loc[(table["task"] == 1) & (table["id"] < 4), "choice"] = 0
     table.to_csv("wide.csv", index=False)
-    result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1", "--print", "all")
+    result = done(
+        "fit",
+        "wide.csv",
+        "--model",
+        "MNL",
+        "--none",
+        "0",
+        "--holdouts",
+        "task == 1",
+        "--print",
+        "all",
+    )
     says(result.err, "30 tasks", "90 alternatives")
     assert "infinite preference" in result.err
     assert _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)

@@ -106,7 +106,7 @@ def test_every_option_that_a_text_of_the_library_names_is_one(every):
 
 FILES = {
     "distances.csv": "i,j,distance\na,b,1.5\na,c,2\nb,c,.7\n",
-    "square.csv": ",a,b,c\na,0,15,20\nb,15,0,7\nc,20,7,0\n",
+    "square.csv": ",a,b,c\na,,15,20\nb,15,,7\nc,20,7,\n",
     "confusions.csv": ",a,b,c\na,38,4,8\nb,7,30,13\nc,5,12,33\n",
     "fractions.csv": ",a,b,c\na,0,2.5,1\nb,1.5,0,2\nc,3,.5,0\n",
     "answers.csv": "id,chosen_1,chosen_2,chosen_3\n1,tea,milk,tea\n2,milk,rum,rum\n3,tea,milk,tea\n",

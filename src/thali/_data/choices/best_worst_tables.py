@@ -229,6 +229,7 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
         name: list(map(_find_position, texts, option_rows, repeat(())))
         for name, texts in texts_by_column.items()
     }
+    best_columns = list(BEST.find_certain_columns(map_plain_names(texts_by_column)))
     answers = [
         name
         for name, positions in positions_by_column.items()
@@ -250,7 +251,8 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
     if named_answers or is_odd or (are_numbers and simplify_name(options[0])[:-1] not in STEMS):
         return named_answers
     for name, texts in texts_by_column.items():
-        if name != chosen and simplify_name(name) not in _CHOICE_WORDS:
+        is_named = name in (chosen, *best_columns) or simplify_name(name) in _CHOICE_WORDS
+        if not is_named:
             continue
         texts = _count_from_one(texts, options)
         positions = list(map(_find_position, texts, option_rows, repeat(options)))
