@@ -315,3 +315,17 @@ def test_counts_of_rows_are_no_covariates(name):
     with refused(DataError, repr(name), f"without=[{name!r}]"):
         th.read(table, target="kind")
     assert list(th.read(table, target="kind", without=name).covariates.columns) == ["x"]
+
+
+def test_clicks_beside_bookings_and_positions_beside_both_are_no_attributes():
+    rows = [
+        (search, place + 1, 80 + 40 * (search * (place + 2) % 3), clicked, booked)
+        for search in range(24)
+        for place in range(4)
+        for booked in [int(place == search % 4)]
+        for clicked in [int(booked or place == search % 3)]
+    ]
+    columns = ["srch_id", "position", "price_usd", "click_bool", "booking_bool"]
+    data = th.read(pd.DataFrame(rows, columns=columns))
+    assert (data.n_tasks, data.attributes) == (24, ("price_usd",))
+    assert (data.scheme.alternative, data.scheme.chosen) == ("position", "booking_bool")

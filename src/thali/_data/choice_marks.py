@@ -66,6 +66,17 @@ def marks_same_rows(column: "pd.Series", marks: "pd.Series") -> bool:
     return not is_wrong.any() and np.array_equal(is_yes, classify_yes_no(marks)[0])
 
 
+def repeats_marks(column: "pd.Series", marks: "pd.Series") -> bool:
+    """Return whether a column marks the chosen rows again, or if its name says so more rows."""
+    if marks_same_rows(column, marks):
+        return True
+    is_yes, is_wrong = _read_marks(column)
+    is_chosen = classify_yes_no(marks)[0]
+    return (
+        mentions_choice(str(column.name)) and not is_wrong.any() and bool(is_yes[is_chosen].all())
+    )
+
+
 def find_marked_column(
     frame: "pd.DataFrame", key_columns: Iterable[str | None], used_columns: Collection[str | None]
 ) -> str | None:

@@ -17,9 +17,9 @@ from ..choice_marks import (
     find_keys,
     find_marked_column,
     is_free_text,
-    marks_same_rows,
     measures_answers,
     number_sets,
+    repeats_marks,
 )
 from ..column_readers import (
     NO,
@@ -444,7 +444,7 @@ def _read_scheme(
             # empty cells of columns that do not describe products do not matter
             has_gaps = column.isna().to_numpy().any()
             is_constant = not (tasks[name].nunique(dropna=False).to_numpy() > 1).any()
-            if has_gaps and is_constant or is_free_text(column) or marks_same_rows(column, marks):
+            if has_gaps and is_constant or is_free_text(column) or repeats_marks(column, marks):
                 unfit_columns.add(name)
         unfit_columns -= settings.declared
         attribute_names = [name for name in attribute_names if name not in unfit_columns]

@@ -198,8 +198,9 @@ def match_rankings(
         if (option is None or rank is None) and unranked is None:
             return None
         return Reading(CHOICES, _RANKINGS, "rankings", table, convert)
-    if ranking_columns.shape == LONG and option is None and is_long_table(table.frame):
-        return None  # its ranks are positions on the screen
+    is_requested = option is not None or rank is not None
+    if ranking_columns.shape == LONG and not is_requested and _shows_positions(table):
+        return None
     square = table.square
     if square is not None and (ranking_columns.shape == LONG or not square.is_bare):
         return None
@@ -215,6 +216,11 @@ def match_rankings(
         convert,
         roles=_read_ranking_roles(ranking_columns),
     )
+
+
+def _shows_positions(table: RawTable) -> bool:
+    """Return whether one option of each set is chosen, so that ranks are positions shown."""
+    return is_long_table(table.frame) or describes_products(table, {})
 
 
 def _has_other_answers(table: RawTable) -> bool:
