@@ -188,7 +188,7 @@ def hotels_clicked_and_booked(r):
             cells = [100 + r.randint(0, 60), place + 1, *product.values()]
             rows.append([search, *cells, clicked, int(place == k)])
     return FieldTable(
-        ["srch_id", "prop_id", "shown_position", *levels, "click_bool", "booking_bool"],
+        ["srch_id", "prop_id", "position", *levels, "click_bool", "booking_bool"],
         rows,
         "ChoiceExperiment",
         30,
@@ -197,8 +197,6 @@ def hotels_clicked_and_booked(r):
         3,
         attributes=tuple(levels),
         free=("prop_id",),
-        asked=("'click_bool'", "second answer"),
-        options=({"without": ["click_bool"]}, {"attributes": [*levels, "click_bool"]}),
     )
 
 
