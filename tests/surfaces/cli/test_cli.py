@@ -413,7 +413,7 @@ def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
     chains, draws = format_plural(kept["chain"], "chain"), format_plural(kept["draw"], "draw")
     assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
     assert kept["chain"] in (1, 2) and kept["draw"] >= 1
-    says(out, *answer)
+    assert all(words in out for words in answer)  # how many are listed depends on the draws kept
     written = set(os.listdir(folder / "results")) - {"job", "command.json"}
     assert written == {*files} if data == "celebrities" else written > {*files}
 
