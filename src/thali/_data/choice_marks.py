@@ -67,7 +67,7 @@ def marks_same_rows(column: "pd.Series", marks: "pd.Series") -> bool:
 
 
 def repeats_marks(column: "pd.Series", marks: "pd.Series") -> bool:
-    """Return whether a column marks the chosen rows again, or if its name says so more rows."""
+    """Return whether a column marks the chosen rows, and no others unless it is called a choice."""
     if marks_same_rows(column, marks):
         return True
     is_yes, is_wrong = _read_marks(column)
@@ -104,24 +104,27 @@ def find_marked_column(
     named_columns = list(filter(mentions_choice, mark_columns))
     set_numbers = number_sets(frame, keys)
     places = frame.groupby(set_numbers).cumcount().to_numpy()
-    marked_columns = []
+    marked_columns = []  # with one yes in each set
+    other_columns = []
     for name in mark_columns:
-        column = get_column(frame, name)
-        if (
-            marks_one_row(column, set_numbers)
-            and len(np.unique(places[classify_yes_no(column)[0]])) > 1
-        ):
+        if marks_one_row(get_column(frame, name), set_numbers):
             marked_columns.append(name)
+        else:
+            other_columns.append(name)
+    candidates = [
+        name
+        for name in marked_columns
+        if len(np.unique(places[classify_yes_no(get_column(frame, name))[0]])) > 1
+    ]
     has_few_sets = len(keys) < 2 or not _MIN_SETS <= set_numbers.max() < len(frame) / 2
-    if len(marked_columns) != 1 or has_few_sets:
-        marked_columns = [name for name in marked_columns if name in named_columns]
-    candidates = marked_columns or named_columns
+    if len(candidates) != 1 or has_few_sets:
+        candidates = [name for name in candidates if name in named_columns]
+    candidates = candidates or named_columns
     if not candidates and len(keys) == 1:  # the tasks are not known either
         candidates = [
             name
-            for name in mark_columns
-            if not marks_one_row(get_column(frame, name), set_numbers)
-            and find_key_column(frame, keys[0], name, used_columns)
+            for name in other_columns
+            if find_key_column(frame, keys[0], name, used_columns) is not None
         ]
     answers = [get_column(frame, name) for name in candidates]
     if not answers or not all(marks_same_rows(answer, answers[0]) for answer in answers):
@@ -206,9 +209,9 @@ def find_alternative_column(
     counting_columns = [name for name in candidates if _counts_up(get_column(frame, name), places)]
     varying_columns = [name for name in candidates if (sets[name].nunique().to_numpy() > 1).any()]
     # otherwise the rows are in the order of the answer, or products have no other attribute
-    if len(np.unique(places[is_marked])) > 1 and set(varying_columns) > set(counting_columns):
-        for name in counting_columns:
-            return name
+    has_other_order = len(np.unique(places[is_marked])) > 1
+    if counting_columns and has_other_order and set(varying_columns) > set(counting_columns):
+        return counting_columns[0]
     largest_set = places.max(initial=0) + 1
     for name in candidates:
         column = get_column(frame, name)
