@@ -231,9 +231,14 @@ def one_of(
     argument: str, values: "tuple[object, ...] | list[object]", between: str = ", "
 ) -> Message:
     """Return the possible values of an argument, separated by commas or other words."""
+    return join_facts([Value(argument, value) for value in values], between)
+
+
+def join_facts(facts: "list[Any]", between: str) -> Message:
+    """Return facts separated by words, such as " or "."""
     parts: list[object] = []
-    for value in values:
-        parts += [between, Value(argument, value)]
+    for fact in facts:
+        parts += [between, fact]
     return Message(*parts[1:])
 
 

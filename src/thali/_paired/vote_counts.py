@@ -303,8 +303,7 @@ def count_votes(
     covariates = column_arguments["covariates"]
     part_columns = list_names_argument(column_arguments["by"])
     id_columns = list_names_argument(column_arguments["id"])
-    named_columns = {name: value for name, value in given_columns.items() if name != "kind"}
-    check_names(named_columns, PAIRS, CHOICES)
+    check_names(given_columns, PAIRS, CHOICES)
     if isinstance(source, Judgements | np.ndarray | list | tuple):
         if covariates is not None and isinstance(source, Judgements):
             covariate_names = list_names_argument(covariates)

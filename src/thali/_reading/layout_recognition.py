@@ -28,6 +28,7 @@ from thali.errors import (
     DataError,
     Message,
     Setting,
+    join_facts,
     one_of,
     prefix_errors,
 )
@@ -240,8 +241,7 @@ class RecognitionError(DataError):
         choice_of_kind: Any = ""
         if len(set(kinds)) > 1:
             settings = [Setting("kind", find_data_spec(kind).name) for kind in kinds]
-            parts = [part for setting in settings for part in (" or ", setting)]
-            choice_of_kind = Clause(" Set ", *parts[1:], ".")
+            choice_of_kind = Clause(" Set ", *join_facts(settings, " or ").parts, ".")
         super().__init__(message, choice_of_kind)
         self.kinds = kinds
         self.nearest_shape = nearest_shape
@@ -325,8 +325,9 @@ def recognise(
         if len(sure_readings) > 1:
             raise _ambiguity_error(sure_readings)
         (reading,) = sure_readings
-        is_assumed = asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
-        is_assumed &= kind is None
+        is_assumed = kind is None and (
+            asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
+        )
         if reading.doubt is not None and is_assumed:
             raise RecognitionError(
                 reading.doubt, (reading.other_kind or SIMILARITIES, reading.kind)
@@ -421,7 +422,7 @@ def list_named_columns(options: Mapping[str, Any]) -> list[str]:
 
 def check_names(options: dict[str, Any], *data_kinds: str) -> None:
     """Raise ArgumentError for an argument that no layout of these kinds has."""
-    known_names = {"where", "without", "labels", "codes", "design"}.union(
+    known_names = {"where", "without", "kind", "labels", "codes", "design"}.union(
         *(shape.options for shape in SHAPES if shape.kind in data_kinds)
     )
     known_names.discard("known")

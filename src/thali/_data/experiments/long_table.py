@@ -10,7 +10,16 @@ from thali._argument_checks import is_list
 from thali._inference.index_arithmetic import find_first, repeat_indices
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest
-from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    Clause,
+    DataError,
+    DataWarning,
+    Message,
+    Setting,
+    join_facts,
+)
 
 from ..choice_marks import (
     find_alternative_column,
@@ -722,12 +731,9 @@ def _missing_roles_error(
     if chosen is None:
         missing_roles.append(("marks the chosen alternative (1, others 0)", Argument("chosen")))
     meanings = " or ".join(meaning for meaning, _ in missing_roles)
-    arguments: list[Any] = []
-    for _, argument in missing_roles:
-        arguments += [" and ", argument]
     return DataError(
         f"No column {meanings}; name such a column with ",
-        *arguments[1:],
+        join_facts([argument for _, argument in missing_roles], " and "),
         f". The columns are {shorten(names, 12)}.",
     )
 
