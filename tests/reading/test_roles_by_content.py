@@ -329,3 +329,12 @@ def test_clicks_beside_bookings_and_positions_beside_both_are_no_attributes():
     data = th.read(pd.DataFrame(rows, columns=columns))
     assert (data.n_tasks, data.attributes) == (24, ("price_usd",))
     assert (data.scheme.alternative, data.scheme.chosen) == ("position", "booking_bool")
+
+
+def test_two_columns_of_choices_that_differ_are_asked_about():
+    same = [f"{row},{row[-1]}" for row in PROFILES.splitlines()[1:]]
+    other = [f"{row},{1 - int(row[-1])}" for row in PROFILES.splitlines()[1:]]
+    header = "CaseID,contest_no,Job,Language,chosen,selected"
+    assert read("\n".join([header, *same])).scheme.chosen == "chosen"
+    with refused(DataError, "'chosen'", "'selected'"):
+        read("\n".join([header, *other]))

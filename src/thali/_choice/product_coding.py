@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._argument_checks import is_list
-from thali._data.column_roles import SURVEY_WEIGHTS, simplify_name
+from thali._data.column_roles import list_weight_columns
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.attribute_levels import (
     ALPHABET,
@@ -429,14 +429,13 @@ def require_experiment(data: Any, constants: bool | None = False) -> ChoiceExper
 
 def refuse_weights(data: ChoiceExperiment) -> None:
     """Raise DataError if a column of respondents contains different weights."""
-    for name in list_differing_columns(data.people):
-        if simplify_name(name) in SURVEY_WEIGHTS:
-            raise DataError(
-                f"Column {name!r} looks like weights, but the model weights all tasks equally; drop"
-                " it with ",
-                Setting("without", [name]),
-                "; if it describes respondents, rename it.",
-            )
+    for name in list_weight_columns(list_differing_columns(data.people)):
+        raise DataError(
+            f"Column {name!r} looks like weights, but the model weights all tasks equally; drop it"
+            " with ",
+            Setting("without", [name]),
+            "; if it describes respondents, rename it.",
+        )
 
 
 def has_constants(data: ChoiceExperiment, constants: bool | None) -> bool:

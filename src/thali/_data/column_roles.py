@@ -344,6 +344,13 @@ SURVEY_WEIGHTS = (
     "count",
     "counts",
 )
+
+
+def list_weight_columns(names: Iterable[Any]) -> list[str]:
+    """Return the names that mean counts or weights."""
+    return [name for name in map(str, names) if simplify_name(name) in SURVEY_WEIGHTS]
+
+
 # Columns that programs write to number the rows: pandas, R, Rdatasets.
 ROW_NUMBERS = ("rownames", "rowname", "rownumber", "index", "x")
 

@@ -26,6 +26,7 @@ from ..choice_marks import (
     find_keys,
     find_marked_column,
     is_free_text,
+    marks_same_rows,
     measures_answers,
     number_sets,
     repeats_marks,
@@ -53,10 +54,10 @@ from ..column_roles import (
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
-    SURVEY_WEIGHTS,
     TASK,
     Role,
     has_numbers,
+    list_weight_columns,
     map_plain_names,
     simplify_name,
 )
@@ -430,6 +431,7 @@ def read_experiment(
     # columns that describe people and are not named as attributes
     if is_guessed and people is not None:
         constant_attributes = [name for name in constant_attributes if name not in people.columns]
+    _refuse_weights_of_tasks(frame, constant_attributes)
     _warn_about_columns(frame, other_columns, constant_attributes)
     return experiment_arrays._replace(people=people)
 
@@ -444,17 +446,7 @@ def _read_scheme(
         frame, settings.names, table.roles, none_condition, none
     )
     if settings.names is None:
-        unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
-        unfit_columns.update(filter(measures_answers, attribute_names))
-        marks = get_column(frame, table.chosen)
-        tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
-        for name in attribute_names:
-            column = get_column(frame, name)
-            # empty cells of columns that do not describe products do not matter
-            has_gaps = column.isna().to_numpy().any()
-            is_constant = not (tasks[name].nunique(dropna=False).to_numpy() > 1).any()
-            if has_gaps and is_constant or is_free_text(column) or repeats_marks(column, marks):
-                unfit_columns.add(name)
+        unfit_columns = _find_unfit_columns(table, attribute_names, row_labels)
         unfit_columns -= settings.declared
         attribute_names = [name for name in attribute_names if name not in unfit_columns]
     lacked_attributes = []
@@ -482,6 +474,29 @@ def _read_scheme(
         bool(inside and none_condition),
     )
     return scheme, is_none
+
+
+def _find_unfit_columns(
+    table: TaskTable, attribute_names: list[str], row_labels: RowLabels
+) -> set[str]:
+    """Return the columns that are no attributes: identifiers, free texts, times, other answers.
+
+    Nor are columns that are constant within tasks and have empty cells, which need no values then.
+    """
+    frame = table.frame
+    unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
+    unfit_columns.update(filter(measures_answers, attribute_names))
+    marks = get_column(frame, table.chosen)
+    tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
+    for name in attribute_names:
+        column = get_column(frame, name)
+        is_constant = (
+            column.isna().to_numpy().any()
+            and tasks[name].nunique(dropna=False).to_numpy().max() == 1
+        )
+        if is_constant or is_free_text(column) or repeats_marks(column, marks):
+            unfit_columns.add(name)
+    return unfit_columns
 
 
 def _list_lacked_attributes(
@@ -568,23 +583,27 @@ def _hide_none_level(
     )
 
 
-def _warn_about_columns(
-    frame: "pd.DataFrame", other_columns: list[str], constant_attributes: list[str]
-) -> None:
-    """Warn about held-out tasks and dropped attributes; refuse weights of tasks."""
-    if HELD_OUT in other_columns and {"0", "1"} <= set(
-        encode_texts(get_column(frame, HELD_OUT))[1]
-    ):
-        constant_attributes = [name for name in constant_attributes if name != HELD_OUT]
-        _warn_about_holdouts()
-    for name in constant_attributes:
-        if simplify_name(name) in SURVEY_WEIGHTS and get_column(frame, name).nunique() > 1:
+def _refuse_weights_of_tasks(frame: "pd.DataFrame", constant_attributes: list[str]) -> None:
+    """Raise DataError if a column that is constant within tasks contains different weights."""
+    for name in list_weight_columns(constant_attributes):
+        if get_column(frame, name).nunique() > 1:
             raise DataError(
                 f"Column {name!r} looks like weights, but it differs between the tasks of a"
                 " respondent; give one weight per respondent, or drop the column with ",
                 Setting("without", [name]),
                 ".",
             )
+
+
+def _warn_about_columns(
+    frame: "pd.DataFrame", other_columns: list[str], constant_attributes: list[str]
+) -> None:
+    """Warn about a column of holdout tasks, and about dropped attributes."""
+    if HELD_OUT in other_columns and {"0", "1"} <= set(
+        encode_texts(get_column(frame, HELD_OUT))[1]
+    ):
+        constant_attributes = [name for name in constant_attributes if name != HELD_OUT]
+        _warn_about_holdouts()
     if constant_attributes:
         warn(
             DataWarning(
@@ -683,12 +702,11 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
         if not matching_columns and role != "alternative":
             matching_columns = list(column_role.find_possible_columns(name_by_simplified))[:1]
         if len(matching_columns) > 1:
-            keys = [respondent] if role == "task" and respondent is not None else []
-            numbers = [number_sets(frame, [*keys, name]) for name in matching_columns]
-            if all(np.array_equal(set_numbers, numbers[0]) for set_numbers in numbers):
-                return matching_columns[0]  # the others number the same rows
+            if _are_alike(frame, matching_columns, role, respondent):
+                return matching_columns[0]
+            meaning = role.replace("chosen", "choice")
             raise SeveralColumnsError(
-                f"Columns {shorten(matching_columns)} could each contain the {role}; choose one"
+                f"Columns {shorten(matching_columns)} could each contain the {meaning}; name one"
                 " with ",
                 Argument(role),
                 ".",
@@ -717,6 +735,20 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
                 " chosen); name different columns."
             )
     return respondent, task, alternative, chosen
+
+
+def _are_alike(frame: "pd.DataFrame", names: list[str], role: str, respondent: str | None) -> bool:
+    """Return whether columns of a role mark the same rows or divide the rows equally."""
+    if role == "chosen":
+        marks = get_column(frame, names[0])
+        return all(marks_same_rows(get_column(frame, name), marks) for name in names)
+    known_keys = []
+    if role == "task" and respondent is not None:
+        known_keys = [respondent]
+    set_numbers = number_sets(frame, [*known_keys, names[0]])
+    return all(
+        np.array_equal(number_sets(frame, [*known_keys, name]), set_numbers) for name in names
+    )
 
 
 def _missing_roles_error(

@@ -157,10 +157,10 @@ def _match_cards(table: RawTable, respondent: str | None) -> Reading | None:
 
 def _are_put_together(cells: pd.DataFrame) -> bool:
     """Return whether each card is in a group with another one in some row."""
-    texts = cells.to_numpy(object)
-    is_equal = (texts[:, :, None] == texts[:, None, :]).any(axis=0)
-    np.fill_diagonal(is_equal, False)
-    return bool(is_equal.any(axis=0).all())
+    is_together = np.zeros(len(cells.columns), bool)
+    for groups in cells.to_numpy(object):
+        is_together |= pd.Series(groups).duplicated(keep=False).to_numpy() & ~pd.isna(groups)
+    return bool(is_together.all())
 
 
 def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading | None:

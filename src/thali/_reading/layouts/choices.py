@@ -471,7 +471,7 @@ def match_best(
 
 
 def _question_answers(readings: list[BestWorstColumns], anchors: tuple[str, ...]) -> Message:
-    """Return a question if other columns contain options than those of the set and the chosen."""
+    """Return the question what further columns of options mean beside a set and its choice."""
     best_column, *other_columns = [*(columns.best for columns in readings), *anchors]
     return Message(
         f"The columns {shorten([best_column, *other_columns])} contain options beside the set of"

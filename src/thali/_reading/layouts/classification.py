@@ -7,11 +7,10 @@ import numpy as np
 from thali._data.classification_data import Observations
 from thali._data.column_readers import add_note, is_row_number
 from thali._data.column_roles import (
-    SURVEY_WEIGHTS,
     TARGET,
     has_numbers,
     list_name_words,
-    simplify_name,
+    list_weight_columns,
 )
 from thali._data.kinds import CLASSES
 from thali._inference.index_arithmetic import find_first
@@ -56,7 +55,13 @@ def match_observations(
             if columns := [str(name) for name, cells in covariates.items() if is_meant(cells)]:
                 add_note(f"{meaning} ({shorten(columns)}) not used")
                 covariates = covariates.drop(columns=columns)
-        _refuse_weights(covariates)
+        for name in list_weight_columns(covariates):
+            raise DataError(
+                f"Column {name!r} looks like counts or weights of the rows, but each row counts"
+                " once; write counted rows several times, or drop the column with ",
+                Setting("without", [name]),
+                "; if it describes the observations, rename it.",
+            )
         for column, cells in covariates.items():
             covariates[column] = _read_truth_values(cells)
         if not covariates.shape[1]:
@@ -89,18 +94,6 @@ def _read_truth_values(column: "pandas.Series") -> "pandas.Series":
     if has_numbers(column) or not words.isin(("true", "false")).all():
         return column
     return (words == "true").astype(float)
-
-
-def _refuse_weights(covariates: "pandas.DataFrame") -> None:
-    """Raise DataError if a column contains counts or weights of rows."""
-    for name in map(str, covariates.columns):
-        if simplify_name(name) in SURVEY_WEIGHTS:
-            raise DataError(
-                f"Column {name!r} looks like counts or weights of the rows, but each row counts"
-                " once; write counted rows several times, or drop the column with ",
-                Setting("without", [name]),
-                "; if it describes the observations, rename it.",
-            )
 
 
 def _check_numbers(covariates: "pandas.DataFrame") -> None:
