@@ -2,14 +2,13 @@
 
 import re
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from thali._data.choice_marks import mentions_choice
 from thali._data.column_readers import get_column
-from thali._data.column_roles import RESPONDENT_OF_TASKS
+from thali._data.column_roles import RESPONDENT_OF_TASKS, map_plain_names
 from thali._data.kinds import EXPERIMENTS
 from thali._labels import format_label
 
@@ -26,11 +25,15 @@ def match_design_tool(table: RawTable, respondent: str | None = None) -> Reading
     """Return a `Reading` of one respondent per row, with names and levels of attributes."""
     number_by_column = _number_columns(table)
     answer_columns = _list_answer_columns(table, number_by_column)
-    if not number_by_column or not answer_columns:
+    other_columns = [
+        name for name in table.names if name not in (*number_by_column, *answer_columns)
+    ]
+    if not number_by_column or not answer_columns or not other_columns:
         return None
+    respondent = respondent or RESPONDENT_OF_TASKS.find_column(map_plain_names(other_columns))
     if respondent is None:
-        respondent = next(name for name in table.names if name not in number_by_column)
-    frame = _build_long_frame(table.frame, number_by_column, answer_columns, respondent)
+        respondent = other_columns[0]
+    frame = _build_long_frame(table.frame, number_by_column, answer_columns)
     long_table = replace(table, frame=frame)
     reading = match_long(long_table, known=True, respondent=respondent, **_KEYS)
     assert reading is not None
@@ -68,28 +71,29 @@ def _list_answer_columns(
 
 
 def _build_long_frame(
-    frame: pd.DataFrame,
-    number_by_column: dict[str, tuple[int, ...]],
-    answer_columns: list[str],
-    respondent: str,
+    frame: pd.DataFrame, number_by_column: dict[str, tuple[int, ...]], answer_columns: list[str]
 ) -> pd.DataFrame:
     """Build a long table with one row per respondent, task and profile."""
     column_by_number = {numbers: name for name, numbers in number_by_column.items()}
-    levels = [numbers for numbers in column_by_number if len(numbers) == 3]
-    tasks, profiles, _ = (sorted(set(numbers)) for numbers in zip(*levels, strict=True))
-    shown_columns = {*number_by_column, *answer_columns}
+    levels_by_profile: dict[tuple[int, int], list[tuple[str, str]]] = {}  # (name, level) columns
+    for numbers, level_column in column_by_number.items():
+        if len(numbers) == 3:
+            task, profile, attribute = numbers
+            name_column = column_by_number[task, attribute]
+            levels_by_profile.setdefault((task, profile), []).append((name_column, level_column))
+    tasks = sorted({task for task, _ in levels_by_profile})
+    answer_by_task = dict(zip(tasks, answer_columns, strict=True))
+    own_frame = frame.drop(columns=[*number_by_column, *answer_columns])
     rows: list[dict[Any, Any]] = []
-    for cells in frame.to_dict("records"):
-        own_cells = {name: cell for name, cell in cells.items() if name not in shown_columns}
-        for (task_index, task), profile in product(enumerate(tasks), profiles):
-            answer = cells[answer_columns[task_index]]
-            row = own_cells | {"task": task, "profile": profile}
-            row["chosen"] = answer if pd.isna(answer) else int(format_label(answer) == str(profile))
-            for task_of_level, profile_of_level, attribute in levels:
-                if (task_of_level, profile_of_level) == (task, profile):
-                    name = cells[column_by_number[task, attribute]]
-                    row[name] = cells[column_by_number[task, profile, attribute]]
-            rows.append(row)
+    for cells, own_cells in zip(
+        frame.to_dict("records"), own_frame.to_dict("records"), strict=True
+    ):
+        for (task, profile), level_columns in sorted(levels_by_profile.items()):
+            answer = cells[answer_by_task[task]]
+            if not pd.isna(answer):
+                answer = int(format_label(answer) == str(profile))
+            levels = {cells[name]: cells[level] for name, level in level_columns}
+            rows.append(own_cells | {"task": task, "profile": profile, "chosen": answer} | levels)
     return pd.DataFrame(rows).dropna(axis="columns", how="all")
 
 
