@@ -479,10 +479,8 @@ def _read_scheme(
 def _find_unfit_columns(
     table: TaskTable, attribute_names: list[str], row_labels: RowLabels
 ) -> set[str]:
-    """Return the columns that are no attributes: identifiers, free texts, times, other answers.
-
-    Nor are columns that are constant within tasks and have empty cells, which need no values then.
-    """
+    """Return the columns that are no attributes: identifiers, free texts, times, other answers."""
+    # nor are columns that are constant within tasks, whose empty cells need no values then
     frame = table.frame
     unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
     unfit_columns.update(filter(measures_answers, attribute_names))
