@@ -329,14 +329,23 @@ def recognise(
             asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
         )
         if reading.doubt is not None and is_assumed:
-            raise RecognitionError(
-                reading.doubt, (reading.other_kind or SIMILARITIES, reading.kind)
-            )
+            raise _doubt_error(reading, data_kinds)
         roles = reading.roles
         if roles is not None and roles.who is None and not roles.counts:
             refuse_ambiguous(table.frame, list(options.values()))
         _refuse_foreign_arguments(shapes, reading, options)
+        if kind is not None:
+            reading = replace(reading, other_kind="")
     return reading
+
+
+def _doubt_error(reading: Reading, data_kinds: tuple[str, ...]) -> DataError:
+    """Return the error that asks for the kind of data, of those that the caller reads."""
+    other_kind = reading.other_kind or SIMILARITIES
+    if not data_kinds or other_kind in data_kinds:
+        return RecognitionError(reading.doubt, (other_kind, reading.kind))
+    name = find_data_spec(reading.kind).name
+    return DataError(reading.doubt, Clause(f" To read {name}, set ", Setting("kind", name), "."))
 
 
 def _find_kind(name: str, data_kinds: tuple[str, ...]) -> str:

@@ -737,8 +737,8 @@ def _find_verdict_columns(
 
 def _share_votes(frame: "pd.DataFrame", columns: tuple[str, str]) -> bool:
     """Return whether two columns contain 1 and 0, 0 and 1, or two halves."""
-    votes = frame.loc[:, list(columns)]
-    if not votes.isin((0, 0.5, 1)).to_numpy().all():
+    votes = frame.loc[:, list(columns)].dropna()
+    if votes.empty or not votes.isin((0, 0.5, 1)).to_numpy().all():
         return False
     return bool((votes.sum(axis=1) == 1).all())
 
@@ -769,10 +769,15 @@ def _list_verdict_cells(
     options = {*first, *second}
     verdict_columns = []
     for name in column_names(frame):
-        if name in {*option_columns, *used_columns} or rows[name].dtype.kind in "fcmM":
+        answers = rows[name].dropna()
+        if name in {*option_columns, *used_columns} or answers.dtype.kind in "cmM":
             continue
-        labels = rows[name].map(format_label)
-        is_option = ((labels == first) | (labels == second)).all() and labels.nunique() > 1
+        # whole numbers beside an empty cell are floats
+        if 2 * len(answers) <= len(rows) or (answers.dtype.kind == "f" and (answers % 1).any()):
+            continue
+        labels = answers.map(format_label)
+        is_option = labels.eq(first[labels.index]) | labels.eq(second[labels.index])
+        is_option = is_option.all() and labels.nunique() > 1
         if is_option or _contains_sides(name, labels, option_columns):
             verdict_columns.append(name)
         elif labels.isin(options).all():
