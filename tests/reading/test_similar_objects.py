@@ -62,8 +62,8 @@ def test_an_unnamed_anchor_is_asked_about(answer):
     text = f"shown,{answer}\n" + "".join(f"{a},{b}\n" for a, b in rows)
     with refused(DataError, "'shown'", "`anchor`", "without"):
         read(text)
-    data = read(text, anchor="shown")
-    assert list_nearest(data) == NEARER
+    for arguments in ({"anchor": "shown"}, {"kind": "triplets"}):
+        assert list_nearest(read(text, **arguments)) == NEARER
     assert isinstance(read(text, without="shown"), th.PairedComparisons)
 
 

@@ -44,16 +44,21 @@ NAMED_BY = ("objects", "odd", "anchor", "nearer", "farther")
 
 
 def match_triplets(
-    table: RawTable, coding: Any = None, weights: bool = False, **named_columns: Any
+    table: RawTable,
+    coding: Any = None,
+    weights: bool = False,
+    known: bool = False,
+    **named_columns: Any,
 ) -> Reading | None:
     """Return a `Reading` of a table of triplets; None for other tables.
 
-    `coding` defines answers which of two objects is nearer to an anchor.
+    `coding` defines answers which of two objects is nearer to an anchor. `known`: the data are
+    triplets, so an anchor is found under any name.
     """
     columns = find_triplet_columns(table.names, named_columns | {"chosen": None})
     is_set = named_columns.get("objects") or named_columns.get("odd")
     if columns is None and table.named and not is_set:
-        columns = _find_anchored_columns(table, named_columns)
+        columns = _find_anchored_columns(table, named_columns, known)
     if columns is None:
         return None
     answer_columns = keep_given(columns.odd, columns.nearer, *(columns.chosen or ()))
@@ -136,7 +141,9 @@ def question_anchor(anchor: str, option_columns: tuple[str, ...]) -> Message:
     )
 
 
-def _find_anchored_columns(table: RawTable, named_columns: dict[str, Any]) -> TripletColumns | None:
+def _find_anchored_columns(
+    table: RawTable, named_columns: dict[str, Any], is_known: bool
+) -> TripletColumns | None:
     """Return the columns of an anchor, two objects and the nearer one; None for other tables."""
     anchor = named_columns.get("anchor")
     answer_column = named_columns.get("chosen") or NEARER.find_column(map_plain_names(table.names))
@@ -153,7 +160,7 @@ def _find_anchored_columns(table: RawTable, named_columns: dict[str, Any]) -> Tr
             return None
         columns = TripletColumns(pairs[0].options, who=pairs[0].respondent)
     anchor_column = anchor or find_anchor(table, columns.objects, columns.used)
-    if anchor is None and not has_anchor_name(anchor_column):
+    if anchor_column is None or not (anchor or is_known or has_anchor_name(anchor_column)):
         return None
     return columns._replace(objects=(anchor_column, *columns.objects))
 
@@ -200,7 +207,7 @@ SHAPE = Shape(
         COUNT,
         RESPONDENT,
     ),
-    settings=("coding", "weights"),
+    settings=("coding", "weights", "known"),
     named_by=NAMED_BY,
     lacks=find_triplets_lack,
     needs="no three objects with the odd one out",
