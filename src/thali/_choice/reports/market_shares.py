@@ -23,12 +23,12 @@ from .market_tables import (
     SCENARIO,
     Market,
     apply_change,
-    draw_market_weights,
     find_product,
     parse_competitors,
     parse_markets,
     parse_single_market,
 )
+from .people_weights import draw_people_weights
 from .share_settings import ShareSettings
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def tabulate_market_shares(
     if change is not None:
         changed_markets = [apply_change(market, change) for market in markets]
     settings = settings.validate(markets)
-    weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    weights = draw_people_weights(chooser, people, respondent_weights, random_seed)
     share_arrays = settings.shares(
         chooser, markets + changed_markets, weights.drawn, cores, random_seed
     )
@@ -153,7 +153,7 @@ def tabulate_demand(
     markets = [apply_change(market, {attribute: {product_label: value}}) for value in values]
     if settings.actual:  # the shares of the first market
         markets.insert(0, market)
-    weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    weights = draw_people_weights(chooser, people, respondent_weights, random_seed)
     share_arrays = settings.shares(chooser, markets, weights.drawn, cores, random_seed)
     shares = np.column_stack([draws[:, product_index] for draws in share_arrays[-len(values) :]])
     if None not in value_numbers:
@@ -275,7 +275,7 @@ def tabulate_best_products(
             " `n`."
         )
     competitor_cells = chooser.cells(parse_competitors(chooser.data.scheme, competitors))
-    market_weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    market_weights = draw_people_weights(chooser, people, respondent_weights, random_seed)
 
     def evaluate_lines(
         chooser: "Chooser", lines: Sequence[ProductLine], weights: np.ndarray | None

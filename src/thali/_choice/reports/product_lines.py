@@ -11,7 +11,8 @@ from thali._people.turf_reach import select_reach_draws, tabulate_best_sets
 from thali.errors import Argument, ArgumentError, DataWarning
 
 from .choice_draws import Chooser, drop_estimate, refuse_same_tastes
-from .market_tables import NEW, parse_single_market, select_respondents
+from .market_tables import parse_single_market
+from .people_weights import NEW, select_respondents
 
 if TYPE_CHECKING:
     import pandas

@@ -18,10 +18,10 @@ from .market_shares import summarize_draws
 from .market_tables import (
     Market,
     apply_change,
-    draw_market_weights,
     find_product,
     parse_single_market,
 )
+from .people_weights import draw_people_weights
 from .share_settings import ShareSettings
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def tabulate_elasticities(
         markets += [
             apply_change(market, {attribute: {label: number}}) for number in (low_price, high_price)
         ]
-    weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    weights = draw_people_weights(chooser, people, respondent_weights, random_seed)
     # the steps would repeat the warnings of the market about numbers outside the tested range
     with silence_warnings():
         market_shares = settings.shares(chooser, markets, weights.drawn, cores, random_seed)
@@ -247,7 +247,7 @@ def tabulate_source_of_volume(
         labels=[market.labels[k] for k in other_indices], table=market.table.iloc[other_indices]
     )
     settings = settings.validate([market])
-    weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    weights = draw_people_weights(chooser, people, respondent_weights, random_seed)
     shares_before, shares_after = settings.shares(
         chooser, [before_market, market], weights.drawn, cores, random_seed
     )

@@ -18,7 +18,7 @@ from thali.errors import Argument, ArgumentError, EstimateWarning
 
 from .choice_draws import Chooser, between_chain_error
 from .level_effects import build_respondent_table
-from .market_tables import compute_weights
+from .people_weights import compute_weights
 
 if TYPE_CHECKING:
     import pandas
