@@ -329,7 +329,9 @@ def _draw_pilot_utilities(
     """Return mean level utilities in draws of a fitted pilot model."""
     from thali._choice.reports.level_utilities import NO_CHOICE_LEVEL, compute_utility_draws
 
-    utility_keys, mean_utilities = compute_utility_draws(model._get_fitted_chooser().thin(draws))
+    chooser = model._get_fitted_chooser().thin(draws)
+    equal_weights = np.ones(len(chooser.data.respondents))
+    utility_keys, (mean_utilities,) = compute_utility_draws(chooser, equal_weights)
     # shift the thinned draws to the mean of all draws
     mean_utilities = mean_utilities + (
         model.utilities()["utility"].to_numpy() - mean_utilities.mean(axis=0)

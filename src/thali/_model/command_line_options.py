@@ -15,6 +15,7 @@ from thali._argument_checks import (
 from thali._data import column_roles as roles
 from thali._data.kinds import KIND_BY_NAME, SIMILARITIES
 from thali._people.people_argument import WORDS, Groups, Individuals, LatentClasses
+from thali._people.population_weights import RESPONDENTS
 from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT
 
 from .model_spec import (
@@ -203,6 +204,14 @@ SEGMENTS = Option(
     default="no segments are printed; a report uses the most stable number",
     metavar="K|K-K|K,K,...",
     check=partial(check_integers, least=2),
+)
+OF = Option(
+    "of",
+    "Whose mean the tables are about: respondents: of the respondents themselves, with narrower"
+    " intervals.",
+    to=REPORT,
+    default="the population that the respondents represent",
+    words={RESPONDENTS: RESPONDENTS},
 )
 NONE_OF_THEM = Option(
     "none",

@@ -39,6 +39,9 @@ class AnswerSettings:
         The attribute of amounts of money; None: an attribute called price or cost.
     segments : optional
         Numbers of segments of the respondents.
+    of : str, optional
+        "respondents": tables are about the respondents themselves. None: about the population that
+        they represent.
     none : str, optional
         The option that represents "none of these".
     similar : float, optional
@@ -62,6 +65,7 @@ class AnswerSettings:
     holdouts: Any = None
     price: str | None = None
     segments: Any = None
+    of: str | None = None
     none: str | None = None
     similar: float | None = None
     estimator: str = "expectation"

@@ -16,13 +16,14 @@ from .sentence_templates import phrase
 _MIN_PEOPLE = 3  # minimum number of respondents
 _CLEAR = 0.5  # stability from which on segments are clear
 SENTENCES = {
-    "sizes": "{shares}: {number} by preference (stability {stability}). {how}",
+    "sizes": "{shares}: {number} by preference {whose} (stability {stability}). {how}",
     "sizes.low": "No clear segments (stability {stability}): differences between respondents are"
     " gradual, or there are too few answers. {instead}The most stable grouping would have"
     " {number}: {shares}. {how}",
     "sizes.how": "Stability is the adjusted Rand index between the segments of a draw and the final"
     " assignment (1: all draws agree; 0: chance).",
-    "sizes.title": "Respondent segments, and what each prefers more than average",
+    "sizes.title": "Segments {whose}, and what each prefers more than average",
+    "sizes.caption": "Segments of respondents, and what each prefers more than average",
     "numbers": "Stability by number of segments",
     "profiles.level": "Probability that a level is preferred to another, all else being equal (0.5:"
     " indifferent)",
@@ -55,7 +56,9 @@ def make_segment_function(
             n_segments = settings.segments
             if n_segments is None:
                 n_segments = default_n_segments
-            new_segments = model.respondents.segments(n_segments, settings.random_seed, settings.ci)
+            new_segments = model.respondents.segments(
+                n_segments, settings.random_seed, settings.ci, settings.of
+            )
             if len(new_segments.assignment) >= _MIN_PEOPLE:
                 cache[0] = new_segments
         return cache[0]
@@ -118,10 +121,10 @@ def _report_sizes(
     is_picture_requested: bool, text_if_unclear: Text, model: Any, segments: Segments
 ) -> Finding:
     """Report sizes and stability of the segments."""
-    is_clear = segments.stability >= _CLEAR
+    is_clear, whose = segments.stability >= _CLEAR, segments.sizes.attrs["whose"]
     picture = None
     if is_clear or is_picture_requested:
-        picture = Picture("segments", SENTENCES["sizes.title"], segments)
+        picture = Picture("segments", SENTENCES["sizes.caption"], segments)
     sentence_key = "sizes"
     if not is_clear:
         sentence_key = "sizes.low"
@@ -135,6 +138,7 @@ def _report_sizes(
         SENTENCES,
         sentence_key,
         number=format_plural(len(segments), "segment"),
+        whose=whose,
         shares=share_text,
         how=SENTENCES["sizes.how"],
         stability=format_number(segments.stability),
@@ -142,7 +146,7 @@ def _report_sizes(
     )
     return Finding(
         sentence,
-        title=SENTENCES["sizes.title"],
+        title=str(phrase(SENTENCES, "sizes.title", whose=whose)),
         table=segments.sizes,
         shown=segments.sizes[["share", "share_low", "share_high", "respondents", "name"]],
         picture=picture,

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._argument_checks import check_integers
+from thali._argument_checks import check_allowed, check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._exportable_table import Table
 from thali._inference.index_arithmetic import argsort_descending, count_pairs, space_evenly
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._inference.random_seeds import spawn_generators
 from thali._labels import format_plural
 from thali._number_format import format_percent
@@ -17,6 +18,13 @@ from thali._object_descriptions import Description, PrintedObject
 from thali._posterior.posterior_interval import INTERVAL, compute_interval, interval_tails
 from thali._printed_result import printed_dataclass
 from thali.errors import Argument, DataError
+
+from .population_weights import (
+    RESPONDENTS,
+    describe_population,
+    describe_sample,
+    draw_exponentials,
+)
 
 MAX_TRIED = 6  # maximum of segments if their number is not given
 _AS_STABLE = 0.05  # difference of stability below which more segments are better
@@ -53,7 +61,13 @@ class SegmentResults:
 
     _preferences: Any  # () -> Preferences
 
-    def segments(self, k: Any = None, random_seed: Any = 0, ci: float = INTERVAL) -> "Segments":
+    def segments(
+        self,
+        k: Any = None,
+        random_seed: Any = 0,
+        ci: float = INTERVAL,
+        people: str | None = None,
+    ) -> "Segments":
         r"""Cluster the respondents by preference; return sizes, profiles, names, stability.
 
         Respondents are clustered by k-means of the mean log odds of their preferences; in every
@@ -75,9 +89,12 @@ class SegmentResults:
             Number of segments; if several are given, the largest number whose stability is within
             .05 of the best. None: 2 to 6, or one segment if respondents do not differ.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Seed of the starts of k-means.
+            Seed of the starts of k-means, and of the respondents' weights.
         ci : float in (0, 1)
             Probability of the intervals.
+        people : str, optional
+            Whose segments the intervals are about. None: of the population that the respondents
+            represent, by the Bayesian bootstrap; "respondents": of the respondents themselves.
 
         Returns
         -------
@@ -95,9 +112,9 @@ class SegmentResults:
 
         References
         ----------
-        Hubert & Arabie (1985), Comparing partitions.
+        Hubert & Arabie (1985), Comparing partitions; Rubin (1981), The Bayesian bootstrap.
         """
-        return build_segments(self._preferences(), k, random_seed, ci)
+        return build_segments(self._preferences(), k, random_seed, ci, people)
 
 
 @printed_dataclass
@@ -109,11 +126,11 @@ class Segments(PrintedObject):
     sizes : pandas.DataFrame
         One row per segment, largest first: `name` (the levels that it prefers more than average),
         `respondents`, `share` of the respondents (mean over draws) and its interval `share_low` to
-        `share_high`.
+        `share_high`; ``attrs["whose"]`` tells whether of the population or of the respondents.
     profiles : pandas.DataFrame
         One row per segment and level, or option: `preferred`, the probability that the level is
         preferred to another level of its attribute, all else being equal, or the option to another
-        option (.5: indifferent), its interval over draws `preferred_low` to `preferred_high`, and
+        option (.5: indifferent), its interval `preferred_low` to `preferred_high`, and
         `all_respondents`, the same probability for all respondents.
     assignment : pandas.DataFrame
         One row per respondent: `segment`, and `probability`, the share of draws in this segment.
@@ -180,7 +197,11 @@ class Segments(PrintedObject):
 
 
 def build_segments(
-    preferences: Preferences, requested_numbers: Any, random_seed: Any, ci: float = INTERVAL
+    preferences: Preferences,
+    requested_numbers: Any,
+    random_seed: Any,
+    ci: float = INTERVAL,
+    people: str | None = None,
 ) -> Segments:
     r"""Return segments of respondents, from k-means of their mean log odds of preference.
 
@@ -189,11 +210,18 @@ def build_segments(
 
     .. math:: \ln \frac{v}{1 - v}, \qquad v \text{ between .02 and .98}
     """
-    segment_numbers = list_segment_numbers(requested_numbers, preferences.values.shape[1])
+    if people is not None:
+        check_allowed("people", people, (RESPONDENTS,))
+    n_draws, n_respondents, _ = preferences.values.shape
+    segment_numbers = list_segment_numbers(requested_numbers, n_respondents)
     bounded_preferences = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
     points = np.log(bounded_preferences / (1.0 - bounded_preferences)) * np.sqrt(
         _compute_level_weights(preferences)
     )
+    weights, whose = np.ones((n_draws, n_respondents)), describe_sample(n_respondents)
+    if people is None:
+        weights = draw_exponentials(n_draws, n_respondents, random_seed)
+        whose = describe_population(n_respondents)
     # segments of one number do not depend on the others
     seeds = spawn_generators(random_seed, max(segment_numbers) + 1)
     labels_by_number = {k: _assign_draws(points, k, seeds[k]) for k in segment_numbers}
@@ -221,9 +249,12 @@ def build_segments(
     best_number = max(
         k for k, quality in quality_by_number.items() if quality["stability"] >= min_stability
     )
-    return _build_result(
-        preferences, labels_without_empty[best_number], best_number, quality_by_number, ci
+    segments = _build_result(
+        preferences, labels_without_empty[best_number], best_number, quality_by_number, weights, ci
     )
+    for table in (segments.sizes, segments.profiles):
+        table.attrs["whose"] = whose
+    return segments
 
 
 def list_segment_numbers(
@@ -312,14 +343,20 @@ def _build_result(
     labels: np.ndarray,
     n_segments: int,
     quality_by_number: dict[int, dict[str, float]],
+    weights: np.ndarray,
     ci: float,
 ) -> Segments:
-    """Build the `Segments` with all tables for one number of segments."""
+    """Build the `Segments` with all tables for one number of segments.
+
+    Intervals have the `weights` of respondents, (draws, respondents); means have equal weights.
+    """
     probabilities = share_by_class(labels, n_segments, axis=0)
     segment_of_respondent = probabilities.argmax(axis=1)
     segment_index = pd.Index(np.arange(1, n_segments + 1), name="segment")
-    segment_shares = share_by_class(labels, n_segments, axis=1)
-    profiles = _compute_segment_profiles(preferences.values, labels, n_segments)
+    is_member = np.stack([labels == k for k in range(n_segments)], axis=1)
+    weighted_members = is_member * weights[:, None]
+    segment_shares = compute_shares(weighted_members.sum(axis=2))
+    profiles = _compute_segment_profiles(preferences.values, is_member)
     average_preferences = preferences.values.mean(axis=(0, 1))
     mean_profiles = np.nanmean(profiles, axis=0)
     low, high = compute_interval(segment_shares, ci)
@@ -327,14 +364,15 @@ def _build_result(
         {
             "name": name_segments(preferences.levels, mean_profiles, average_preferences),
             "respondents": np.bincount(segment_of_respondent, minlength=n_segments),
-            "share": segment_shares.mean(axis=0),
+            "share": is_member.mean(axis=(0, 2)),
             "share_low": low,
             "share_high": high,
         },
         segment_index,
     )
     size_table.attrs["interval"] = ci
-    low, high = np.nanquantile(profiles, interval_tails(ci), axis=0)
+    weighted_profiles = _compute_segment_profiles(preferences.values, weighted_members)
+    low, high = np.nanquantile(weighted_profiles, interval_tails(ci), axis=0)
     level_profiles = Table(preferences.levels * n_segments, columns=preferences.names).assign(
         preferred=mean_profiles.ravel(),
         preferred_low=low.ravel(),
@@ -358,11 +396,12 @@ def _build_result(
     )
 
 
-def _compute_segment_profiles(
-    preferences: np.ndarray, labels: np.ndarray, n_segments: int
-) -> np.ndarray:
-    """Return mean preferences by segment, (draws, K, F); NaN if empty."""
-    members = np.stack([labels == k for k in range(n_segments)], axis=1).astype(float)
+def _compute_segment_profiles(preferences: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Return mean preferences by segment, (draws, K, F); NaN if empty.
+
+    `members` are the weights of respondents in each segment, (draws, K, respondents).
+    """
+    members = members.astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         return members @ preferences / members.sum(axis=2, keepdims=True)
 

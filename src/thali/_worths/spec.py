@@ -18,6 +18,7 @@ from thali._model.command_line_options import (
     LAPSE,
     METHOD,
     NONE_OF_THEM,
+    OF,
     OPTION_COVARIATES,
     PEOPLE,
     RUN,
@@ -86,6 +87,7 @@ BRADLEY_TERRY_LUCE = ModelSpec(
             help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}",
             methods=_CHAINS,
         ),
+        OF.but(help=f"With --segments: {OF.help[0].lower()}{OF.help[1:]}", methods=_CHAINS),
         NONE_OF_THEM,
     ),
 )

@@ -11,7 +11,7 @@ from helpers.sentences import warned
 
 import thali as th
 import thali._choice.reports.logit_choice_draws as market
-import thali._choice.reports.market_tables as asked_of
+import thali._choice.reports.people_weights as asked_of
 from thali._choice.product_coding import AttributeCoding, build_coding
 from thali._choice.reports.logit_choice_draws import LogitChooser, round_tastes
 from thali._choice.reports.market_simulator import hash_exponentials

@@ -312,7 +312,7 @@ def test_a_price_alone_pays_for_nothing(data):
     [
         ({"price": "prize"}, ("attribute 'prize'", "'price'")),
         ({"price": "brand"}, ("level 'A'", "'brand'")),
-        ({"price": "price", "people": "new"}, ("willingness to pay",)),
+        ({"price": "price", "people": "new"}, ("new respondents",)),
         ({"price": "price", "ci": 0}, ("be in (0, 1)",)),
     ],
 )

@@ -13,6 +13,7 @@ from thali._model.command_line_options import (
     LINEAR,
     MARKET_RULES,
     MARKET_STUDY,
+    OF,
     SEED,
     SEGMENTS,
 )
@@ -55,6 +56,7 @@ LATENT_CLASS = ModelSpec(
         ),
         SEED,
         SEGMENTS,
+        OF,
         *EXPERIMENT,
         *MARKET_STUDY,
         *MARKET_RULES,

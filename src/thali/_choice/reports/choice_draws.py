@@ -13,6 +13,8 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
+    from .people_weights import PeopleWeights
+
 
 LOGIT, FIRST_CHOICE, RANDOMISED = "logit", "first-choice", "randomised-first-choice"
 RULES = (LOGIT, FIRST_CHOICE, RANDOMISED)
@@ -34,7 +36,8 @@ class LevelEffects(NamedTuple):
     """Probability that one level is preferred to another, with Monte Carlo error."""
 
     by_respondent: np.ndarray  # (respondents, pairs) means over draws
-    by_draw: np.ndarray  # (draws, pairs) means over respondents
+    by_draw: np.ndarray  # (draws, pairs) means over the respondents
+    of_people: np.ndarray  # (draws, pairs) means with the drawn weights of respondents
     chain: np.ndarray  # (draws,)
 
 
@@ -133,7 +136,11 @@ class Chooser:
         return np.sum(utility_sums, axis=0) / sum(draw_counts)
 
     def effects(
-        self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
+        self,
+        pairs: Sequence[tuple[int, int, int]],
+        weights: "PeopleWeights",
+        cores: int | None,
+        random_seed: Any,
     ) -> LevelEffects:
         """Return how probably the last level of each pair is preferred to the first.
 

@@ -2,15 +2,18 @@
 
 ENGLISH = {
     "levels": "How often each level was shown, and how often it was chosen when shown",
-    "importance": "Attribute importance (share of the utility range): {named}.",
-    "importance.title": "Attribute importance: share of the utility range, and share of choices"
-    " that the attribute decides",
-    "importance.brief": "Attribute importance (share of the utility range):",
+    "importance": "Attribute importance {whose} (share of the utility range): {named}.",
+    "importance.title": "Attribute importance {whose}: share of the utility range, and share of"
+    " choices that the attribute decides",
+    "importance.brief": "Attribute importance {whose} (share of the utility range):",
     "importance.caption": "Attribute importance: share of the utility range.",
-    "effects": "Strongest preference: {attribute} {more} over {less} (probability {chance},"
+    "effects": "Strongest preference {whose}: {attribute} {more} over {less} (probability {chance},"
     " {interval} {low} to {high}).",
-    "effects.none": "No level is clearly preferred to another: every {interval} includes 0.5.",
-    "effects.title": "Probability that one level is preferred to another, all else being equal"
+    "effects.none": "No level is clearly preferred to another {whose}: every {interval} includes"
+    " 0.5.",
+    "effects.title": "Probability that one level is preferred to another {whose}, all else being"
+    " equal (0.5: indifferent)",
+    "effects.caption": "Probability that one level is preferred to another, all else being equal"
     " (0.5: indifferent)",
     "effects.bound": "In rows marked 'at bound', the constraint ({named}) excludes values below"
     " 0.5, so their intervals do not show a clear preference.",
@@ -18,14 +21,14 @@ ENGLISH = {
     " lacks.",
     "effects.no_price": "If this attribute is a price, {setting} adds the willingness to pay for"
     " each level.",
-    "utilities.title": "Part-worth utilities: centred within attributes, and as zero-centred diffs"
-    " (mean attribute range of 100 per respondent)",
+    "utilities.title": "Part-worth utilities {whose}: centred within attributes, and as"
+    " zero-centred diffs (mean attribute range of 100 per respondent)",
     "demand": "The share of {product} depends most on its {price}: {first_mean} % ({interval}"
     " {first_low} to {first_high}) at {first}, {last_mean} % ({last_low} to {last_high}) at"
     " {last}.",
     "demand.title": "Predicted share of each product by {price}, with the other products unchanged",
     "pay": "{whose} would pay {paid} ({interval} {low} to {high}).",
-    "pay.median": "The median respondent",
+    "pay.median": "The median person {whose}",
     "pay.everybody": "Respondents",
     "pay.no_end": "infinity",
     "pay.limit": "at least {amount}",
@@ -33,7 +36,7 @@ ENGLISH = {
     "pay.none": "No willingness to pay clearly differs from 0: every {interval} includes 0 or is"
     " unbounded.",
     "pay.title": "Willingness to pay, in units of {price}",
-    "pay.title.median": "Willingness to pay of the median respondent, in units of {price}",
+    "pay.title.median": "Willingness to pay of the median person {whose}, in units of {price}",
     "pay.infinite": "inf: respondents who are indifferent to the price would pay any amount for the"
     " better level.",
     "shares.title": "Shares of preference {whose}",

@@ -140,8 +140,8 @@ def _check_market(settings: AnswerSettings, data: Any, numeric_attributes: tuple
 
 
 def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
-    """Return arguments (interval, cores, seed) that all simulated tables share."""
-    return {"ci": settings.ci, **settings.simulation_arguments}
+    """Return arguments (people, interval, cores, seed) that all simulated tables share."""
+    return {"people": settings.of, "ci": settings.ci, **settings.simulation_arguments}
 
 
 # attributes and levels ----------------------------------------------------------------------------
@@ -190,16 +190,20 @@ def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding
         (row["attribute"], format_percent(row["range_share"])) for row in attribute_rows
     )
     share_list = ", ".join(f"{attribute} {share}" for attribute, share in attribute_shares)
-    sentence = str(phrase(ENGLISH, "importance", named=share_list))
+    whose = table.attrs["whose"]
     return Finding(
-        sentence,
-        title=ENGLISH["importance.title"],
+        str(phrase(ENGLISH, "importance", whose=whose, named=share_list)),
+        title=str(phrase(ENGLISH, "importance.title", whose=whose)),
         table=table,
         shown=table.drop(columns="range_share_se").rename(
             columns={"importance": "share of choices"}
         ),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], table),
-        brief=Brief("Attributes", ENGLISH["importance.brief"], attribute_shares),
+        brief=Brief(
+            "Attributes",
+            str(phrase(ENGLISH, "importance.brief", whose=whose)),
+            attribute_shares,
+        ),
     )
 
 
@@ -230,10 +234,10 @@ def report_level_effects(model: Any, settings: AnswerSettings) -> Finding:
     )
     return Finding(
         format_strongest_preference(table),
-        title=ENGLISH["effects.title"],
+        title=str(phrase(ENGLISH, "effects.title", whose=table.attrs["whose"])),
         table=table,
         shown=printed_table.drop(columns=hidden_columns),
-        picture=Picture("level_effects", ENGLISH["effects.title"], table),
+        picture=Picture("level_effects", ENGLISH["effects.caption"], table),
         brief=Brief(
             "Levels",
             table=_build_brief_table(_orient_effects(table), table, "effect", "low", "high"),
@@ -274,7 +278,9 @@ def _build_brief_table(
 @finding("utilities", "Part-worth utilities", FULL)
 def report_utilities(model: Any, settings: AnswerSettings) -> Finding:
     """Report centred utilities and zero-centred differences of levels."""
-    return Finding(title=ENGLISH["utilities.title"], table=model.utilities(ci=settings.ci))
+    table = model.utilities(settings.of, settings.ci, settings.random_seed)
+    title = str(phrase(ENGLISH, "utilities.title", whose=table.attrs["whose"]))
+    return Finding(title=title, table=table)
 
 
 def _get_directions(model: Any) -> dict[str, str]:
@@ -288,17 +294,18 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
 
     A preference is clear if its interval excludes 0.5.
     """
-    interval_words = describe_interval(effects.attrs["interval"])
+    interval_words, whose = describe_interval(effects.attrs["interval"]), effects.attrs["whose"]
     clear_rows = [
         row for row in _orient_effects(effects) if row["low"] > 0.5 and not row["at_bound"]
     ]
     if not clear_rows:
-        return str(phrase(ENGLISH, "effects.none", interval=interval_words))
+        return str(phrase(ENGLISH, "effects.none", whose=whose, interval=interval_words))
     strongest_row = clear_rows[0]
     return str(
         phrase(
             ENGLISH,
             "effects",
+            whose=whose,
             interval=interval_words,
             attribute=strongest_row["attribute"],
             more=strongest_row["level"],
@@ -319,7 +326,12 @@ def report_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding |
     if settings.price is None:
         return None
     with silence_warnings():  # the warnings become notes
-        table = model.willingness_to_pay(settings.price, ci=settings.ci)
+        table = model.willingness_to_pay(
+            settings.price,
+            people=settings.of,
+            ci=settings.ci,
+            random_seed=settings.random_seed,
+        )
     if not len(table):
         return Finding(notes=tuple(table.attrs["notes"]), table=table, is_printed=False)
     title = str(_format_pay_title(table, settings.price))
@@ -353,7 +365,7 @@ def _orient_payments(pay: "pandas.DataFrame") -> list[dict[str, Any]]:
 def _format_pay_title(pay: "pandas.DataFrame", price: str) -> Text:
     """Return a table title that states which respondents the amounts describe."""
     if "respondents_low" in pay:
-        return phrase(ENGLISH, "pay.title.median", price=price)
+        return phrase(ENGLISH, "pay.title.median", whose=pay.attrs["whose"], price=price)
     return phrase(ENGLISH, "pay.title", price=price)
 
 
@@ -389,7 +401,7 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
         phrase(
             ENGLISH,
             "pay",
-            whose=ENGLISH[sentence_key],
+            whose=phrase(ENGLISH, sentence_key, whose=pay.attrs["whose"]),
             paid=paid_phrase,
             interval=interval_words,
             **end_texts,
@@ -477,7 +489,6 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
                 product_label,
                 prices,
                 market.table.set_axis(market.labels),
-                people=None,
                 respondent_weights=None,
                 cost=None,
                 settings=ShareSettings(**settings.market_arguments),

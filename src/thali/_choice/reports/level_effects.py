@@ -10,7 +10,8 @@ from thali._inference.index_arithmetic import part_bounds, space_evenly
 from thali._inference.numerics.weight_shares import compute_shares, divide_positive
 from thali._posterior.posterior_interval import check_interval
 
-from .choice_draws import Chooser, estimate_interval, point_estimate
+from .choice_draws import Chooser, LevelEffects, estimate_interval, point_estimate
+from .people_weights import average_over_people, draw_table_weights
 
 if TYPE_CHECKING:
     import pandas
@@ -22,16 +23,28 @@ _AT_BOUND = 0.5005  # an end of an interval below this is printed as .500
 
 
 def tabulate_level_effects(
-    chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
+    chooser: "Chooser",
+    each_person: bool,
+    people: Any,
+    ci: float,
+    cores: int | None,
+    random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate the probability that one level is preferred to another, by attribute."""
     from thali._exportable_table import Table
 
     ci = check_interval(ci)
     pairs = list_level_pairs(chooser.level_cells(), chooser.directions)
-    effects = chooser.compute_once(
-        ("effects", random_seed), lambda: chooser.effects(pairs, cores, random_seed)
-    )
+    weights = draw_table_weights(chooser, people, random_seed=random_seed)
+
+    def compute_effects() -> LevelEffects:
+        """Return the effects among the selected respondents."""
+        return chooser.effects(pairs, weights, cores, random_seed)
+
+    if people is None or isinstance(people, str):
+        effects = chooser.compute_once(("effects", people, random_seed), compute_effects)
+    else:
+        effects = compute_effects()
     scheme = chooser.data.scheme
     labels_by_attribute = list(scheme.labels.values())
     row_labels = [
@@ -41,17 +54,17 @@ def tabulate_level_effects(
         return build_respondent_table(
             chooser, ["attribute", "level", "over"], row_labels, {"effect": effects.by_respondent}
         )
-    low, high = estimate_interval(chooser, effects.by_draw, ci)
+    low, high = estimate_interval(chooser, effects.of_people, ci)
     is_one_sided = np.array([chooser.directions[i] != 0 for i, _, _ in pairs], bool)
     table = Table(row_labels, columns=["attribute", "level", "over"]).assign(
         effect=point_estimate(chooser, effects.by_draw),
         low=low,
         high=high,
         std_error=chooser.errors(effects.by_draw, effects.chain),
-        **chooser.respondent_interval(effects.by_respondent, ci),
+        **chooser.respondent_interval(effects.by_respondent[weights.plain > 0], ci),
         at_bound=is_one_sided & (low < _AT_BOUND),
     )
-    table.attrs.update(chooser.interval_attrs(ci))
+    table.attrs.update(chooser.interval_attrs(ci), whose=weights.whose)
     return table
 
 
@@ -140,7 +153,12 @@ MAX_PERSON_TASKS = 8  # tasks of each respondent from which the share of choices
 
 
 def tabulate_attribute_importance(
-    chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
+    chooser: "Chooser",
+    each_person: bool,
+    people: Any,
+    ci: float,
+    cores: int | None,
+    random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate each attribute's share of utility ranges and of decided choices.
 
@@ -163,13 +181,12 @@ def tabulate_attribute_importance(
         return build_respondent_table(
             chooser, ["attribute"], [(name,) for name in attributes], shares_by_name
         )
+    weights = draw_table_weights(thinned_chooser, people, random_seed=random_seed)
     capped_task_counts = np.diff(chooser.data.first_task).clip(max=MAX_PERSON_TASKS)
-    mean_range_shares = average_over_respondents(range_shares)
-    # draws in which every respondent is indifferent between all products
-    is_empty = np.isnan(mean_range_shares).all(axis=1)
-    if not is_empty.all():
-        mean_range_shares[is_empty] = mean_range_shares[~is_empty].mean(axis=0)
-    low, high = estimate_interval(thinned_chooser, mean_range_shares, ci)
+    mean_range_shares = _average_range_shares(range_shares, weights.plain)
+    low, high = estimate_interval(
+        thinned_chooser, _average_range_shares(range_shares, weights.drawn), ci
+    )
     table = Table(
         {
             "attribute": attributes,
@@ -181,12 +198,12 @@ def tabulate_attribute_importance(
                 np.nan,
                 thinned_chooser.errors(mean_range_shares, thinned_chooser.chain),
             ),
-            "importance": compute_shares(capped_task_counts) @ decided_shares,
+            "importance": compute_shares(weights.plain * capped_task_counts) @ decided_shares,
             "std_error": decided_errors,
-            **chooser.respondent_interval(decided_shares, ci),
+            **chooser.respondent_interval(decided_shares[weights.plain > 0], ci),
         }
     )
-    table.attrs.update(chooser.interval_attrs(ci))
+    table.attrs.update(chooser.interval_attrs(ci), whose=weights.whose)
     return table.sort_values("range_share", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -243,18 +260,23 @@ def build_level_variants(chooser: "Chooser") -> LevelVariants:
     return LevelVariants(np.concatenate(product_blocks), examples, slices, levels_by_attribute)
 
 
-def average_over_respondents(values: np.ndarray) -> np.ndarray:
-    """Return the mean over respondents (second axis), ignoring NaN."""
-    is_present = ~np.isnan(values)
-    sums = np.where(is_present, values, 0.0).sum(axis=1)
-    return divide_positive(sums, is_present.sum(axis=1), np.nan)
+def _average_range_shares(range_shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return mean range shares of respondents, (draws, attributes)."""
+    mean_shares = average_over_people(range_shares, weights)
+    # draws in which every respondent is indifferent between all products
+    is_empty = np.isnan(mean_shares).all(axis=1)
+    if not is_empty.all():
+        mean_shares[is_empty] = mean_shares[~is_empty].mean(axis=0)
+    return mean_shares
 
 
 def _average_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:
     """Return each respondent's attribute figures averaged over draws."""
     if chooser.is_estimate:
         return figures[0]
-    return average_over_respondents(np.moveaxis(figures, 0, 1))
+    is_present = ~np.isnan(figures)
+    sums = np.where(is_present, figures, 0.0).sum(axis=0)
+    return divide_positive(sums, is_present.sum(axis=0), np.nan)
 
 
 def select_products(

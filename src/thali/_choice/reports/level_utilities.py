@@ -1,6 +1,6 @@
 """Tables of level utilities, centred or as zero-centred differences, overall or by respondent."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from thali._posterior.posterior_interval import check_interval
 from .choice_draws import Chooser, estimate_interval, point_estimate
 from .level_effects import MAX_DRAWS, LevelVariants, build_level_variants
 from .market_simulator import build_no_choice_product
+from .people_weights import average_over_people, draw_table_weights
 
 if TYPE_CHECKING:
     import pandas
@@ -20,15 +21,23 @@ NO_CHOICE_LEVEL = (INSIDE, INSIDE_LEVELS[0])  # attribute and level of the no-ch
 _ROUNDING = 1e-12  # largest rounding error of a difference of utilities
 
 
-def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
+def tabulate_utilities(
+    chooser: Chooser, people: Any, ci: float, random_seed: Any
+) -> "pandas.DataFrame":
     """Tabulate the mean utility of each level over respondents."""
     from thali._exportable_table import Table
 
     ci = check_interval(ci)
     level_labels, by_respondent, scaled_utilities = _compute_level_utilities(chooser)
     thinned_chooser = chooser.thin(MAX_DRAWS)
-    _, utility_by_draw = compute_utility_draws(thinned_chooser)
-    low, high = estimate_interval(thinned_chooser, utility_by_draw, ci)
+    weights = draw_table_weights(thinned_chooser, people, random_seed=random_seed)
+    _, (utility_by_draw, of_people) = compute_utility_draws(
+        thinned_chooser, weights.plain, weights.drawn
+    )
+    low, high = estimate_interval(thinned_chooser, of_people, ci)
+    if chooser.has_individuals:
+        is_member = weights.plain > 0
+        by_respondent, scaled_utilities = by_respondent[is_member], scaled_utilities[is_member]
     table = Table(level_labels, columns=["attribute", "level"]).assign(
         utility=point_estimate(thinned_chooser, utility_by_draw),
         low=low,
@@ -40,7 +49,7 @@ def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
         table["utility"] = by_respondent.mean(axis=0)
         table.insert(table.columns.size - 1, "respondents_sd", by_respondent.std(axis=0))
         table["zero_centred_sd"] = scaled_utilities.std(axis=0)
-    table.attrs.update(chooser.interval_attrs(ci))
+    table.attrs.update(chooser.interval_attrs(ci), whose=weights.whose)
     return table
 
 
@@ -69,15 +78,26 @@ def _compute_level_utilities(
     return level_labels, by_respondent, by_respondent * scale_factors[:, None]
 
 
-def compute_utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
-    """Return labels and centred mean utilities of levels, (draws, levels)."""
+def compute_utility_draws(
+    chooser: Chooser, *weightings: np.ndarray
+) -> tuple[list[tuple[str, str]], np.ndarray]:
+    """Return labels, and centred mean utilities of levels, (weightings, draws, levels).
+
+    Each weighting of the respondents is (respondents,) or (draws, respondents).
+    """
     variants = build_level_variants(chooser)
     level_labels, products = _list_compared_products(chooser, variants)
-    mean_blocks = [
-        _centre_utilities(utility_block, variants).mean(axis=1)
-        for utility_block in chooser.utilities(products)
-    ]
-    return level_labels, np.concatenate(mean_blocks)
+    means = np.empty((len(weightings), len(chooser.chain), len(level_labels)))
+    next_draw = 0
+    for utility_block in chooser.utilities(products):
+        draw_slice = slice(next_draw, next_draw + len(utility_block))
+        centred_utilities = _centre_utilities(utility_block, variants)
+        for weighting_means, weights in zip(means, weightings, strict=True):
+            if weights.ndim == 2:
+                weights = weights[draw_slice]
+            weighting_means[draw_slice] = average_over_people(centred_utilities, weights)
+        next_draw = draw_slice.stop
+    return level_labels, means
 
 
 def _list_compared_products(

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
 
     from ..product_coding import Coding
+    from .people_weights import PeopleWeights
 
 _N_NEWCOMERS = 1_024  # new respondents drawn in each draw, approximately
 _OCCASIONS = 2**14  # occasions of all respondents, on which errors of products are drawn
@@ -316,16 +317,22 @@ class LogitChooser(Chooser):
         return self.tastes.mean(axis=0) @ self.coding.encode_cells(products).T
 
     def effects(
-        self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
+        self,
+        pairs: Sequence[tuple[int, int, int]],
+        weights: "PeopleWeights",
+        cores: int | None,
+        random_seed: Any,
     ) -> LevelEffects:
         """Return how probably the last level of each pair is preferred to the first."""
-        n_people, (n_draws, n_classes) = len(self.data.respondents), self.tastes.shape[:2]
-        class_weights = self._compute_class_weights(np.full(n_people, 1.0 / n_people))
+        n_draws, n_classes = self.tastes.shape[:2]
+        class_weights = self._compute_class_weights(compute_shares(weights.plain))
+        drawn_class_weights = self._compute_class_weights(compute_shares(weights.drawn))
         differences_by_pair = list(iterate_level_differences(self.coding, self.data, pairs))
         difference_rows = np.concatenate([differences for differences, _ in differences_by_pair])
         row_weights = np.concatenate([weights for _, weights in differences_by_pair])[:, None]
         pair_starts = np.cumsum([0, *(len(weights) for _, weights in differences_by_pair[:-1])])
-        by_class, by_draw = np.zeros((len(pairs), n_classes)), np.empty((n_draws, len(pairs)))
+        by_class = np.zeros((len(pairs), n_classes))
+        by_draw, of_people = np.empty((2, n_draws, len(pairs)))
         for draw_slice in iterate_slices(n_draws, n_classes * len(difference_rows)):
             taste_block = self.tastes[draw_slice]
             # one matrix for all pairs
@@ -340,6 +347,9 @@ class LogitChooser(Chooser):
             by_draw[draw_slice] = np.einsum(
                 "qdk,dk->dq", pair_preference, class_weights[draw_slice]
             )
+            of_people[draw_slice] = np.einsum(
+                "qdk,dk->dq", pair_preference, drawn_class_weights[draw_slice]
+            )
             if not self.is_estimate:
                 by_class += pair_preference.sum(axis=1) / n_draws
             elif draw_slice.start == 0:
@@ -347,7 +357,7 @@ class LogitChooser(Chooser):
         by_respondent = by_class.T
         if self.membership is not None:
             by_respondent = self.membership @ by_respondent
-        return LevelEffects(by_respondent, by_draw, self.chain)
+        return LevelEffects(by_respondent, by_draw, of_people, self.chain)
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the share of choices that each attribute decides, by respondent, and errors."""

@@ -149,10 +149,10 @@ class MarketMethods:
             One row per product: `share` (posterior mean, or estimate), `share_low` to `share_high`
             (interval) and `share_se` (Monte Carlo standard error of a posterior mean; standard
             error of an estimate); with a change the same for `after` and `change`.
-            ``attrs["whose"]`` describes the respondents, such as "in the market represented by 40
-            respondents". Random numbers are common to all markets. With `actual` the interval of
-            `share` has no width, and intervals of the change treat the actual shares as certain:
-            ``attrs["notes"]``.
+            ``attrs["whose"]`` describes the respondents, such as "in the population that 40
+            respondents represent". Random numbers are common to all markets. With `actual` the
+            interval of `share` has no width, and intervals of the change treat the actual shares as
+            certain: ``attrs["notes"]``.
 
         Raises
         ------
@@ -440,6 +440,7 @@ class MarketMethods:
     def level_effects(
         self,
         each_person: bool = False,
+        people: Any = None,
         ci: float = INTERVAL,
         cores: int | None = None,
         random_seed: Any = 0,
@@ -459,6 +460,10 @@ class MarketMethods:
         ----------
         each_person : bool
             Whether to return individual results: a row for each respondent and pair of levels.
+        people : optional
+            Whose mean, as for `market_shares`, except "new". None: the population that the
+            respondents represent, by the Bayesian bootstrap; "respondents": the respondents
+            themselves, with narrower intervals.
         ci : float in (0, 1)
             Probability of the intervals.
         cores : int, optional
@@ -470,7 +475,7 @@ class MarketMethods:
         pandas.DataFrame
             `attribute`, `level` (the better one, if there is a direction, else the later) and
             `over`, the other; `effect`, mean over respondents and draws (0.5 = indifferent), its
-            interval `low` to `high` over draws, and standard error `std_error`; `respondents_low`
+            interval `low` to `high`, and standard error `std_error`; `respondents_low`
             to `respondents_high`, which contain the share `ci` of respondents, if they differ;
             `at_bound`, whether the interval starts at 0.5, the minimum that a declared direction
             allows: then the data have not established an effect, and even with a narrow interval
@@ -485,10 +490,12 @@ class MarketMethods:
         from .level_effects import tabulate_level_effects
 
         return tabulate_level_effects(
-            self._get_fitted_chooser(), each_person, ci, cores, random_seed
+            self._get_fitted_chooser(), each_person, people, ci, cores, random_seed
         )
 
-    def utilities(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def utilities(
+        self, people: Any = None, ci: float = INTERVAL, random_seed: Any = 0
+    ) -> "pandas.DataFrame":
         r"""Return the utility of each level of each attribute, centred.
 
         .. math::
@@ -504,8 +511,14 @@ class MarketMethods:
 
         Parameters
         ----------
+        people : optional
+            Whose mean, as for `market_shares`, except "new". None: the population that the
+            respondents represent, by the Bayesian bootstrap; "respondents": the respondents
+            themselves, with narrower intervals.
         ci : float in (0, 1)
             Probability of the intervals.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Seed of the respondents' weights.
 
         Returns
         -------
@@ -531,11 +544,12 @@ class MarketMethods:
         """
         from .level_utilities import tabulate_utilities
 
-        return tabulate_utilities(self._get_fitted_chooser(), ci)
+        return tabulate_utilities(self._get_fitted_chooser(), people, ci, random_seed)
 
     def attribute_importance(
         self,
         each_person: bool = False,
+        people: Any = None,
         ci: float = INTERVAL,
         cores: int | None = None,
         random_seed: Any = 0,
@@ -563,6 +577,10 @@ class MarketMethods:
         ----------
         each_person : bool
             Whether to return individual results: a row for each respondent and attribute.
+        people : optional
+            Whose mean, as for `market_shares`, except "new". None: the population that the
+            respondents represent, by the Bayesian bootstrap; "respondents": the respondents
+            themselves, with narrower intervals.
         ci : float in (0, 1)
             Probability of the intervals.
         cores : int, optional
@@ -586,7 +604,7 @@ class MarketMethods:
         from .level_effects import tabulate_attribute_importance
 
         return tabulate_attribute_importance(
-            self._get_fitted_chooser(), each_person, ci, cores, random_seed
+            self._get_fitted_chooser(), each_person, people, ci, cores, random_seed
         )
 
     def willingness_to_pay(
@@ -596,6 +614,7 @@ class MarketMethods:
         people: Any = None,
         respondent_weights: Any = None,
         ci: float = INTERVAL,
+        random_seed: Any = 0,
     ) -> "pandas.DataFrame":
         r"""Estimate willingness to pay for one level of an attribute instead of another.
 
@@ -614,22 +633,24 @@ class MarketMethods:
         each_person : bool
             Whether to return individual amounts: a row for each respondent and level.
         people, respondent_weights, ci : optional
-            As for `market_shares`, except "new"; the amounts apply to these respondents.
+            As for `market_shares`, except "new".
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Seed of the respondents' weights.
 
         Returns
         -------
         pandas.DataFrame
             `attribute`, `level` and `over`, the first level; "1 more" for a numeric attribute.
-            `wtp`, the amount that half of the respondents would pay (posterior median of their
-            median; the estimate, if all respondents have the same tastes), its interval `wtp_low`
-            to `wtp_high`, and `wtp_se` (from the differences between chains; for an estimate by the
-            delta method). `respondents_low` to `respondents_high` contain the share `ci` of the
-            respondents' medians. `at_limit`: the amount is at least the range of tested prices, or
-            unlimited, as for a respondent who is indifferent to the price. In the table of
-            individual amounts (`wtp`, `wtp_low`, `wtp_high`, `at_limit`) infinite amounts and ends
-            are missing, and `at_limit` is "above" for respondents who would pay any amount, "below"
-            for respondents who would require any amount, and otherwise empty. `attrs["notes"]` has
-            the sentences of the warnings.
+            `wtp`, the amount that half of the people would pay (posterior median of the
+            respondents' median; the estimate, if all respondents have the same tastes), its
+            interval `wtp_low` to `wtp_high`, and `wtp_se` (from the differences between chains; for
+            an estimate by the delta method). `respondents_low` to `respondents_high` contain the
+            share `ci` of the respondents' medians. `at_limit`: the amount is at least the range of
+            tested prices, or unlimited, as for a respondent who is indifferent to the price. In the
+            table of individual amounts (`wtp`, `wtp_low`, `wtp_high`, `at_limit`) infinite amounts
+            and ends are missing, and `at_limit` is "above" for respondents who would pay any
+            amount, "below" for respondents who would require any amount, and otherwise empty.
+            `attrs["notes"]` has the sentences of the warnings.
 
             The interval of an estimate contains the amounts at which indifference is not rejected:
             Fieller's set if utility is linear in the price. An end that the data do not bound is
@@ -659,7 +680,13 @@ class MarketMethods:
         from .willingness_to_pay import tabulate_willingness_to_pay
 
         return tabulate_willingness_to_pay(
-            self._get_fitted_chooser(), price, each_person, people, respondent_weights, ci
+            self._get_fitted_chooser(),
+            price,
+            each_person,
+            people,
+            respondent_weights,
+            ci,
+            random_seed,
         )
 
     def best_products(

@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.random_seeds import build_seed_sequence, spawn_generators
+from thali._inference.numerics.weight_shares import divide_positive
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest
+from thali._people.population_weights import (
+    RESPONDENTS,
+    describe_population,
+    describe_sample,
+    draw_exponentials,
+)
 from thali.errors import Argument, ArgumentError, DataWarning
 
 if TYPE_CHECKING:
@@ -15,47 +21,67 @@ if TYPE_CHECKING:
 
     from .choice_draws import Chooser
 
-NEW, RESPONDENTS = "new", "respondents"
+NEW = "new"
 
 
 class PeopleWeights(NamedTuple):
-    """Respondents' weights in a market, by draw and on average; None for new ones."""
+    """Weights of the respondents of a table, by draw and on average; None for new ones."""
 
-    plain: np.ndarray | None  # (respondents,)
-    drawn: np.ndarray | None  # the same, or (draws, respondents) by the Bayesian bootstrap
+    plain: Any  # (respondents,)
+    drawn: Any  # the same, or (draws, respondents) by the Bayesian bootstrap
     whose: str  # description of the respondents
+
+
+def draw_table_weights(
+    chooser: "Chooser", people: Any, respondent_weights: Any = None, random_seed: Any = 0
+) -> PeopleWeights:
+    """Draw weights of respondents as `draw_people_weights`; refuse new respondents."""
+    if isinstance(people, str) and people == NEW:
+        raise ArgumentError(
+            Argument("people"),
+            ": the model has no table of new respondents; omit ",
+            Argument("people"),
+            " for the population that the respondents represent.",
+        )
+    return draw_people_weights(chooser, people, respondent_weights, random_seed)
 
 
 def draw_people_weights(
     chooser: "Chooser", people: Any, respondent_weights: Any, random_seed: Any
 ) -> PeopleWeights:
-    """Draw weights of respondents in their market by the Bayesian bootstrap.
+    """Draw weights of respondents in their population by the Bayesian bootstrap.
 
     Weights of respondents given by name are fixed.
     """
     mean_weights = compute_weights(chooser, people, respondent_weights)
     if mean_weights is None:
         return PeopleWeights(None, None, "among new respondents")
-    respondent_count_text = format_plural(int(np.count_nonzero(mean_weights)), "respondent")
+    n_respondents = int(np.count_nonzero(mean_weights))
     is_query = isinstance(people, str) and people != RESPONDENTS
     if not (people is None or is_query or callable(people) or np.asarray(people).dtype == bool):
-        return PeopleWeights(mean_weights, mean_weights, f"of {respondent_count_text}")
+        return PeopleWeights(mean_weights, mean_weights, describe_sample(n_respondents))
     drawn_weights = mean_weights
     if chooser.has_individuals:
         drawn_weights = mean_weights * draw_exponentials(
             len(chooser.chain), len(mean_weights), random_seed
         )
         drawn_weights[: chooser.is_estimate] = mean_weights  # the estimate itself
-    return PeopleWeights(
-        mean_weights, drawn_weights, f"in the market represented by {respondent_count_text}"
-    )
+    return PeopleWeights(mean_weights, drawn_weights, describe_population(n_respondents))
 
 
-def draw_exponentials(n_draws: int, n_respondents: int, random_seed: Any) -> np.ndarray:
-    """Draw standard exponentials (draws, respondents) from a separate random stream."""
-    return spawn_generators(build_seed_sequence(random_seed).spawn(1)[0], 1)[
-        0
-    ].standard_exponential((n_draws, n_respondents))
+def average_over_people(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the weighted mean over respondents (second axis), ignoring NaN.
+
+    `weights` are (respondents,) or (draws, respondents). All respondents have the same values if
+    the axis has one element.
+    """
+    if values.shape[1] == 1:
+        return values[:, 0]
+    weights = np.broadcast_to(weights, values.shape[:2])
+    is_present = ~np.isnan(values)
+    sums = np.einsum("dn,dn...->d...", weights, np.where(is_present, values, 0.0))
+    total_weights = np.einsum("dn,dn...->d...", weights, is_present.astype(float))
+    return divide_positive(sums, total_weights, np.nan)
 
 
 def selects_all(people: Any) -> bool:

@@ -18,10 +18,12 @@ from thali.errors import Argument, ArgumentError, EstimateWarning
 
 from .choice_draws import Chooser, between_chain_error
 from .level_effects import build_respondent_table
-from .people_weights import compute_weights
+from .people_weights import draw_table_weights
 
 if TYPE_CHECKING:
     import pandas
+
+    from .people_weights import PeopleWeights
 
 _PRICES = ("price", "cost", "costs", "fee", "fare")
 _UNIT = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")  # as in "Price (EUR)"
@@ -66,6 +68,7 @@ def tabulate_willingness_to_pay(
     people: Any,
     respondent_weights: Any,
     ci: float,
+    random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate willingness to pay for each level over the first.
 
@@ -74,13 +77,14 @@ def tabulate_willingness_to_pay(
     from thali._exportable_table import Table
 
     ci = check_interval(ci)
-    weights = _select_payers(chooser, people, respondent_weights)
     prices, changes = read_tested_prices(chooser, price), list_level_changes(chooser, price)
     attributes = chooser.data.scheme.names
     label_columns = ["attribute", "level", "over"]
     row_labels = [(attributes[change.attribute], *change.names) for change in changes]
-    max_draws = _MAX_AMOUNTS // max(1, len(weights) * len(changes))
+    max_draws = _MAX_AMOUNTS // max(1, len(chooser.data.respondents) * len(changes))
     thinned_chooser = chooser.thin(max(max_draws, _MIN_DRAWS))
+    people_weights = draw_table_weights(thinned_chooser, people, respondent_weights, random_seed)
+    weights = people_weights.plain
     amount_draws = chooser.compute_once(
         ("compensations", price, max_draws),
         lambda: compute_compensations(thinned_chooser, prices, changes),
@@ -100,7 +104,9 @@ def tabulate_willingness_to_pay(
         table.attrs["interval"] = ci
         return table
     if chooser.has_individuals:
-        individual_columns = _summarize_medians(amount_draws, weights, thinned_chooser.chain, tails)
+        individual_columns = _summarize_medians(
+            amount_draws, people_weights, thinned_chooser.chain, tails
+        )
         individual_columns |= _summarize_spread(by_respondent, weights, tails)
     else:
         individual_columns = _summarize_estimate(
@@ -113,18 +119,10 @@ def tabulate_willingness_to_pay(
     notes = _describe_price_effect(thinned_chooser, prices, weights, ci, interval_limits)
     notes += _describe_amounts(table, prices, is_established=not notes)
     _warn_notes(notes)
-    table.attrs.update(chooser.interval_attrs(ci), price=price, notes=tuple(notes))
+    table.attrs.update(
+        chooser.interval_attrs(ci), price=price, notes=tuple(notes), whose=people_weights.whose
+    )
     return table
-
-
-def _select_payers(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.ndarray:
-    """Return respondents' weights; raise ArgumentError for new respondents."""
-    weights = compute_weights(chooser, people, respondent_weights)
-    if weights is None:
-        raise ArgumentError(
-            "New respondents have no individual willingness to pay; set `people='respondents'`."
-        )
-    return weights
 
 
 def _summarize_estimate(
@@ -164,11 +162,12 @@ def _build_individual_columns(
 
 
 def _summarize_medians(
-    amount_draws: np.ndarray, weights: np.ndarray, chain: np.ndarray, tails: Sequence[float]
+    amount_draws: np.ndarray, weights: "PeopleWeights", chain: np.ndarray, tails: Sequence[float]
 ) -> dict[str, np.ndarray]:
     """Return the median respondent's amount, its interval and error, by column."""
-    median_draws = weighted_quantile(amount_draws, weights, 0.5)
-    median, low, high = quantiles(median_draws, [0.5, *tails])
+    median_draws = weighted_quantile(amount_draws, weights.plain, 0.5)
+    (median,) = quantiles(median_draws, [0.5])
+    low, high = quantiles(weighted_quantile(amount_draws, weights.drawn, 0.5), tails)
     median_errors = _compute_median_errors(median_draws, chain)
     return {"wtp": median, "wtp_low": low, "wtp_high": high, "wtp_se": median_errors}
 
@@ -446,6 +445,7 @@ def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
 def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: float) -> np.ndarray:
     """Return the weighted quantile over respondents (second axis).
 
+    `weights` are (respondents,) or (draws, respondents).
     Equal to `quantiles` for equal weights. If the quantile falls between two respondents, it is the
     mean of their values, or the finite one.
 
@@ -458,11 +458,13 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: floa
     >>> weighted_quantile(np.array([[[1.0], [5.0]]]), np.array([1.0, 1.0]), 0.5).tolist()
     [[3.0]]
     """
-    has_weight = weights > 0
-    values, weights = values[:, has_weight], weights[has_weight]
+    weights = np.broadcast_to(weights, values.shape[:2])
+    has_weight = weights.any(axis=0)
+    values, weights = values[:, has_weight], weights[:, has_weight]
+    weights = weights.reshape(*weights.shape, *(1,) * (values.ndim - 2))
     value_order = np.argsort(values, axis=1, kind="stable")
-    cumulative_weights = np.cumsum(weights[value_order], axis=1)
-    target_weight = probability * weights.sum()
+    cumulative_weights = np.cumsum(np.take_along_axis(weights, value_order, axis=1), axis=1)
+    target_weight = probability * weights.sum(axis=1, keepdims=True)
     sorted_values = np.take_along_axis(values, value_order, axis=1)
     low_index = np.argmax(cumulative_weights >= target_weight * (1 - 1e-12), axis=1)[:, None]
     high_index = np.argmax(cumulative_weights > target_weight * (1 + 1e-12), axis=1)[:, None]

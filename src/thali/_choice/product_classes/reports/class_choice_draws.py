@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from thali._data.experiments.fitted_design import ExperimentDesign
 
+    from ...reports.people_weights import PeopleWeights
+
 # products over which utilities are averaged, as the value of a level depends on other attributes
 _MAX_SAMPLE_PRODUCTS = 8
 
@@ -123,12 +125,16 @@ class ClassChooser(Chooser):
             yield (ownership @ is_in_class.astype(float))[None]
 
     def effects(
-        self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
+        self,
+        pairs: Sequence[tuple[int, int, int]],
+        weights: "PeopleWeights",
+        cores: int | None,
+        random_seed: Any,
     ) -> LevelEffects:
         """Return level effects of these pairs of levels."""
         from .level_effects import estimate_level_effects
 
-        return estimate_level_effects(self.draws, self.data, pairs, cores, random_seed)
+        return estimate_level_effects(self.draws, self.data, pairs, weights, cores, random_seed)
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return attribute importance per respondent, and errors of the means."""

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments.fitted_design import ExperimentDesign
 
+    from ...reports.people_weights import PeopleWeights
     from ..ragged_draws import Particles
 
 EFFECT_DRAWS = 400
@@ -127,6 +128,7 @@ def estimate_level_effects(
     draws: "Particles",
     design: "ExperimentDesign",
     pairs: Sequence[tuple[int, int, int]],
+    weights: "PeopleWeights",
     cores: int | None,
     random_seed: Any,
 ) -> LevelEffects:
@@ -142,7 +144,9 @@ def estimate_level_effects(
     max_owned = bound_owned_classes(draws)
     n_pieces = min(_PIECES, len(draw_indices))
     counts_by_piece = np.zeros((n_pieces, n_people, len(pairs)), np.int64)
-    by_draw = np.zeros((len(draw_indices), len(pairs)), np.int64)
+    by_draw, of_people = np.zeros((2, len(draw_indices), len(pairs)))
+    plain_shares = compute_shares(weights.plain)
+    drawn_shares = compute_shares(np.broadcast_to(weights.drawn, (draws.n_draws, n_people)))
 
     kernel_arrays = (
         design.products,
@@ -162,11 +166,15 @@ def estimate_level_effects(
                 rngs[draw_position], draws, d, *kernel_arrays, preference_counts
             )
             counts_by_piece[piece] += preference_counts
-            by_draw[draw_position] = preference_counts.sum(axis=0)
+            by_draw[draw_position] = plain_shares @ preference_counts
+            of_people[draw_position] = drawn_shares[d] @ preference_counts
 
     call_in_threads(simulate_piece, n_pieces, cores)
     by_person = counts_by_piece.sum(axis=0) / (2.0 * repeats * len(draw_indices))
-    return LevelEffects(by_person, by_draw / (2.0 * repeats * n_people), draws.group[draw_indices])
+    n_occasions = 2.0 * repeats
+    return LevelEffects(
+        by_person, by_draw / n_occasions, of_people / n_occasions, draws.group[draw_indices]
+    )
 
 
 # Importance of each attribute: the change of choices if all alternatives have the same level ------
