@@ -9,6 +9,7 @@ import pytest
 from helpers import limits
 from helpers.sentences import refused, said
 from scipy.special import expit
+from scipy.stats import norm
 
 import thali as th
 import thali._worths.laplace_approximation as laplace
@@ -202,29 +203,66 @@ def test_worths_in_time_end_at_the_board():
     assert table.groupby("period")["rating"].mean().to_numpy() == pytest.approx([1000.0, 1000.0])
 
 
+def simulate_seasons(changes, games, seed):
+    """Games of two seasons between which log worths change."""
+    rng, options = np.random.default_rng(seed), len(changes)
+    worths = rng.permutation(np.linspace(-1.5, 1.5, options))
+    first, season = rng.integers(options, size=games), np.arange(games) % 2
+    second = (first + rng.integers(1, options, games)) % options
+    gaps = worths[first] - worths[second] + season * (changes[first] - changes[second])
+    wins = rng.random(games) < expit(gaps)
+    winner = np.where(wins, "model_a", "model_b")
+    return pd.DataFrame({"model_a": first, "model_b": second, "winner": winner, "season": season})
+
+
+def estimate_season(games, options):
+    """Maximum-likelihood log worths with mean 0 by Newton's method, and their covariance."""
+    x = np.zeros((len(games), options))
+    rows = np.arange(len(games))
+    x[rows, games["model_a"]], x[rows, games["model_b"]] = 1.0, -1.0
+    y, worths = (games["winner"] == "model_a").to_numpy(float), np.zeros(options)
+    for _ in range(30):
+        p = expit(x @ worths)
+        covariance = np.linalg.pinv((x * (p * (1.0 - p))[:, None]).T @ x)
+        worths = worths + covariance @ x.T @ (y - p)
+    return worths, covariance
+
+
 @pytest.mark.exact
 def test_of_many_only_those_are_named_who_are_sure_together():
-    """The probabilities that somebody is wrongly named sum to .05 at most, and one more would be
-    too many."""
-    rng, options, change = np.random.default_rng(3), 16, np.linspace(-1.0, 1.0, 16)
-    first, season = rng.integers(options, size=2000), np.arange(2000) % 2
-    second = (first + rng.integers(1, options, 2000)) % options
-    wins = rng.random(2000) < expit(season * (change[first] - change[second]))
-    frame = pd.DataFrame(
-        {"model_a": first, "model_b": second, "winner": np.where(wins, "model_a", "model_b")}
+    """The test of a change is that of two separate estimates, its bound that of all tests."""
+    options = 16
+    games = simulate_seasons(np.linspace(-1.0, 1.0, options), 4000, 3)
+    board = th.leaderboard(games, period="season", progressbar=False)
+    table = board.worths_in_time().query("period == '1'").set_index("option")
+    (before, v_before), (after, v_after) = (
+        estimate_season(games[games["season"] == season], options) for season in (0, 1)
     )
-    board = th.leaderboard(frame.assign(season=season), period="season", progressbar=False)
-    better = board.worths_in_time().query("period == '1'").set_index("option")["p_better"]
-    wrong = np.minimum(better, 1.0 - better).sort_values()
-    named = wrong.index[wrong.cumsum() <= 0.05]
-    assert 3 < len(named) < (wrong < 0.05).sum()
+    changes = after - before
+    drawn = np.random.default_rng(0).multivariate_normal(changes, v_before + v_after, 20_000)
+    errors = (drawn - np.median(drawn, axis=1, keepdims=True)).std(axis=0)
+    z = pd.Series((changes - np.median(changes)) / errors, [str(k) for k in range(options)])
+    np.testing.assert_allclose(table["z"][z.index], z, rtol=0.1, atol=0.3)
+    bound = norm.isf(0.05 / (4 * options))
+    named = table.index[table["z"].abs() >= bound]
+    assert 3 < len(named) < (table["z"].abs() > 1.96).sum()
     sentence = str(th.findings(board)["worths_in_time"].sentence)
     rose, fell = (
         set(re.findall(r"\d+", part.split(". Th")[0])) for part in sentence.split("worse")
     )
-    assert rose == {name for name in named if better[name] > 0.5}
-    assert fell == {name for name in named if better[name] < 0.5}
-    said(sentence, "better than", "0.95", len(better), len(named))
+    assert rose == {name for name in named if table["z"][name] > 0}
+    assert fell == {name for name in named if table["z"][name] < 0}
+    said(sentence, "better than", "0.95", options, len(named))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_options_that_did_not_change_are_not_named(seed):
+    changes = np.zeros(20)
+    changes[5] = 1.2
+    games = simulate_seasons(changes, 6000, 40 + seed)
+    board = th.leaderboard(games, period="season", progressbar=False)
+    table = board.worths_in_time()
+    assert (table.attrs["better"], table.attrs["worse"]) == (["5"], [])
 
 
 @pytest.mark.usefixtures("pictures")

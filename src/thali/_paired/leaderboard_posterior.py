@@ -13,9 +13,11 @@ from thali._data.pairs.data_subsets import list_finest_rows
 from thali._data.pairs.dates import DAY, PERIODS, DatedComparisons, group_equal_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._inference.numerics.weight_shares import mix_with_guess
+from thali._inference.random_seeds import build_generator
 from thali._labels import choose_number, format_plural, shorten
 from thali._people.people_argument import Individuals, chains_required_error
 from thali._posterior.convergence_check import Advice, ConvergenceCheck, check_convergence
+from thali._posterior.effects_with_certain_sign import estimate_positive_probability
 from thali._posterior.posterior_interval import (
     INTERVAL,
     compute_discrete_interval,
@@ -329,7 +331,8 @@ def tabulate_judged_worths(
     if problem.request.period is not None:
         worths = scale.subtract_anchor(density.centre_by_period(points), data.labels, axis=1)
         mode_worths = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
-        period_table = _tabulate_periods(problem, worths, mode_worths, scale)
+        z = _test_changes(problem, scale, marginal)
+        period_table = _tabulate_periods(problem, worths, mode_worths, z, scale)
     note = _describe_worths(problem, scale, spreads, judge_table)
     if judge_table is not None and isinstance(data, Choices) and data.n_ties:
         note += " Log scores of judges do not count ties in rankings."
@@ -393,7 +396,9 @@ def _tabulate_judges(
         "low": low,
         "high": high,
         "log_discrimination": log_discriminations.mean(axis=1),
-        "p_sharper": (log_discriminations > np.median(log_discriminations, axis=0)).mean(axis=1),
+        "p_sharper": estimate_positive_probability(
+            log_discriminations - np.median(log_discriminations, axis=0)
+        ),
         "comparisons": convert_whole_counts(n_comparisons),
         "log_score": judge_agreement.score,
         "log_score_typical": judge_agreement.expected,
@@ -432,11 +437,46 @@ def check_anchor(problem: BoardProblem, scale: WorthScale) -> None:
         )
 
 
+_FREE_DRIFT = 3.0  # sd of a change of log worths in one period that the prior does not shrink
+_TEST_DRAWS = 2_000
+
+
+def _test_changes(problem: BoardProblem, scale: WorthScale, marginal: "Marginal") -> np.ndarray:
+    """Return changes of log worths since an option's first period over their standard errors.
+
+    Shape (periods, options). The learned prior of changes supposes that every option changes by
+    about the same amount: where one changes and the others do not, it makes changes of the others
+    that are chance look certain. So this test has a prior that is nearly flat.
+    """
+    from thali._worths.laplace_approximation import Marginal
+
+    density = problem.density
+    spreads, _ = marginal.best
+    _, mode = Marginal(density, float(spreads.worths), float(spreads.judges), _FREE_DRIFT).best
+    deviations = marginal.draw_deviations(mode, build_generator(0), _TEST_DRAWS)
+    points = np.column_stack([mode.point, mode.point[:, None] + deviations])
+    worths = density.centre_by_period(points)
+    changes = worths - worths[density.entry, np.arange(density.n_options)]
+    if scale.anchor is None:
+        # the change of one option alters the mean, but not the median of changes
+        changes -= np.nanmedian(np.where(density.present[..., None], changes, np.nan), axis=1)[
+            :, None
+        ]
+    else:
+        changes = scale.subtract_anchor(changes, problem.data.labels, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return changes[..., 0] / changes[..., 1:].std(axis=-1, ddof=1)
+
+
 def _tabulate_periods(
-    problem: BoardProblem, worths: np.ndarray, modes: np.ndarray, scale: WorthScale
+    problem: BoardProblem,
+    worths: np.ndarray,
+    modes: np.ndarray,
+    z: np.ndarray,
+    scale: WorthScale,
 ) -> "pandas.DataFrame":
     """Return a table of worths and ratings by period."""
-    # `modes` order the options.
+    # `modes` order the options; `z` tests changes since the first period.
     import pandas as pd
     from scipy.special import expit
 
@@ -471,6 +511,7 @@ def _tabulate_periods(
             "rank_low": rank_low,
             "rank_high": rank_high,
             "p_better": np.where(can_change, p_better, np.nan),
+            "z": np.where(can_change, z[t, present_options], np.nan),
             "probability": np.where(is_compared, p.mean(axis=1), np.nan),
         }
         period_tables.append(pd.DataFrame(period_columns))

@@ -216,7 +216,10 @@ class Leaderboard(PrintedResult):
             One row per period and option present: `option`, `period` (the first day of a week, the
             month, the year, the day, or the number), `rating` with its interval from
             `rating_low` to `rating_high`, `rank` with `rank_low` and `rank_high`; `p_better`, the
-            probability that the rating is higher than in the first period of the option;
+            probability that the rating is higher than in the first period of the option; `z`, the
+            change of the log worth since then over its standard error, with a prior of changes so
+            wide that it does not shrink them, by which ``attrs["better"]`` and ``attrs["worse"]``
+            are chosen (a change is named if a test of all options at .05 finds it);
             `probability` of a judge of discrimination 1 to choose it over the first of
             ``data.labels``, ties excluded. In all periods the mean rating is 1000 over the options
             that are always present, or over all options if none is, unless an option is the anchor
@@ -241,6 +244,8 @@ class Leaderboard(PrintedResult):
         ... )
         (['A'], 'B')
         """
+        from scipy.special import ndtr
+
         table = _copy_result(
             self.in_time,
             "This leaderboard has no periods; set leaderboard(period='week', date=...).",
@@ -248,7 +253,7 @@ class Leaderboard(PrintedResult):
         last_period = table[table["period"] == table["period"].iloc[-1]].set_index("option")
         table.attrs["better"], table.attrs["worse"] = (
             last_period.index[option_indices].tolist()
-            for option_indices in select_certain_signs(last_period["p_better"])
+            for option_indices in select_certain_signs(ndtr(last_period["z"]))
         )
         return table
 
