@@ -309,6 +309,11 @@ class Posterior(PosteriorTree):
         return self.fixed["judgements"].values
 
     @property
+    def reliability(self) -> float:
+        """Share of the variance of similarities that is not noise; NaN if unknown."""
+        return float(self.fixed["reliability"].item())
+
+    @property
     def link(self) -> str:
         """Name of the function from shared features to triplet choices."""
         return str(self.fixed["link"].item())

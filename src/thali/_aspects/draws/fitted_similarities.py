@@ -66,6 +66,7 @@ def build_similarities_part(
             "first": ("measured_pair", data.first),
             "second": ("measured_pair", data.second),
             "judgements": ("measured_pair", data.judgements),
+            "reliability": data._estimate_reliability(),
             "unique": False,
             "has_constant": bool(has_constant),
             "learned_sigma": bool(is_sigma_learned),

@@ -200,7 +200,10 @@ def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     fitted_estimate = model.estimate(settings.estimator)
     subject_text = ENGLISH[f"additive.of.{fitted_estimate.kind}"]
     sentence = describe_variance(
-        fitted_estimate.variance_accounted_for(), "additive.explained", whose=subject_text
+        fitted_estimate.variance_accounted_for(),
+        "additive.explained",
+        model._view.reliability,
+        whose=subject_text,
     )
     title = ENGLISH[f"additive.estimate.{fitted_estimate.kind}"]
     if fitted_estimate.learned_sigma and fitted_estimate.kind != "expectation":

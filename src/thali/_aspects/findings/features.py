@@ -35,11 +35,15 @@ def read_labels(model: Any) -> list[str]:
     return model._view.labels
 
 
-def describe_variance(share: float, key: str, **named: Any) -> str | Message:
-    """Return a sentence about the share of variance accounted for."""
+def describe_variance(
+    share: float, key: str, reliability: float = math.nan, **named: Any
+) -> str | Message:
+    """Return a sentence about the share of variance accounted for, and its bound if known."""
     if math.isnan(share):
         return phrase(ENGLISH, "additive.no variance")
-    return phrase(ENGLISH, key, share=f"{100.0 * share:.1f}", **named)
+    if math.isfinite(reliability):
+        named["bound"] = phrase(ENGLISH, "additive.bound", share=f"{100.0 * reliability:.1f}")
+    return phrase(ENGLISH, key, share=f"{100.0 * share:.1f}", **{"bound": "", **named})
 
 
 def build_features_finding(

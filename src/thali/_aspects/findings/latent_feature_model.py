@@ -54,7 +54,10 @@ def variance_check(model: "LatentFeatureModel", settings: AnswerSettings) -> Fin
     data_results: Any = model._data_results
     explained_share = data_results.share_explained()
     sentence = describe_variance(
-        explained_share, "additive.explained", whose=ENGLISH["additive.of.expectation"]
+        explained_share,
+        "additive.explained",
+        model._view.reliability,
+        whose=ENGLISH["additive.of.expectation"],
     )
     return Finding(sentence, brief=Brief("Fit"))
 

@@ -1,5 +1,6 @@
 """The data class `Similarities`: numbers for how similar two objects are."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from thali._argument_checks import check_allowed, check_positive
 from thali._inference.index_arithmetic import count_pairs
 from thali._inference.user_warnings import warn
 from thali._labels import format_plural, list_names, shorten
-from thali._number_format import format_number
+from thali._number_format import format_number, format_percent
 from thali._object_descriptions import Facts
 from thali.errors import DataError, DataWarning
 
@@ -17,6 +18,7 @@ from ..base_classes import JudgedByPeople
 from ..column_readers import convert_frame, rename_as_text
 from ..connectivity import describe_groups, list_components
 from ..kinds import SIMILARITIES
+from ..noise_ceiling import compute_reliability, estimate_split_half_reliability
 from ..number_checks import refuse_extremes
 from ..report_facts import MAX_LISTED, format_pair_share, format_value_range
 from ..respondent_answers import JudgedValues
@@ -514,8 +516,14 @@ class Similarities(JudgedByPeople):
     def _facts(self) -> Facts:
         """Return (name, text) facts about the similarities for a report."""
         sigma_fact = ()
+        reliability = self._estimate_reliability()
+        if math.isfinite(reliability):
+            share_text = f"{format_percent(reliability)} of the variance of the similarities"
+            sigma_fact = (("Not noise", share_text),)
         if self.sigma is not None:
-            sigma_fact = (("Standard deviation supplied with the data", format_number(self.sigma)),)
+            sigma_fact += (
+                ("Standard deviation supplied with the data", format_number(self.sigma)),
+            )
         return (
             ("Objects", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             ("Measured pairs", format_pair_share(self.n_pairs, self.n_options)),
@@ -527,6 +535,14 @@ class Similarities(JudgedByPeople):
             ("Judgements per measured pair", format_value_range(self.judgements)),
             *sigma_fact,
         )
+
+    def _estimate_reliability(self) -> float:
+        """Return the share of the variance that is not noise; NaN if the noise is unknown."""
+        if self.answers is not None and len(self.answers.respondents) > 1:
+            return estimate_split_half_reliability(self.answers)
+        if self.sigma is not None:
+            return compute_reliability(self.values, self.judgements, self.sigma)
+        return math.nan
 
     def _describe_judgements(self) -> str:
         """Return a text on the judgements per pair; "" if all are 1."""

@@ -21,6 +21,7 @@ from thali._labels import (
     shorten,
     simplify_number,
 )
+from thali._number_format import format_percent
 from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
@@ -28,6 +29,7 @@ from ..base_classes import JudgedByPeople
 from ..column_readers import convert_frame, number_pairs, rename_as_text, select_answered_rows
 from ..connectivity import describe_groups, list_components
 from ..kinds import TRIPLETS
+from ..noise_ceiling import predict_from_other_answers
 from ..number_checks import convert_whole_counts
 from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build_report_rows
 from ..report_facts import MAX_LISTED, format_extremes, format_pair_share, format_value_range
@@ -538,12 +540,18 @@ class Triplets(JudgedByPeople):
     def _facts(self) -> Facts:
         """Return (name, text) facts about the triplets for a report."""
         n_shown_pairs = len(np.unique(self.first * self.n_options + self.second))
+        repeated_fact = ()
+        hit_rate, n_repeated = predict_from_other_answers(self.counts, self.start)
+        if n_repeated:
+            hit_text = f"{format_percent(hit_rate)} of {n_repeated:,} answers"
+            repeated_fact = (("Predicted by the other answers to the same question", hit_text),)
         return (
             ("Objects", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             ("Sets", f"{self.n_sets:,}, each with {format_value_range(self.sizes)} pairs"),
             ("Answers", f"{self.n_answers:,}"),
             ("Answers per set", format_value_range(sum_parts(self.counts, self.start))),
             ("Pairs shown in a set", format_pair_share(n_shown_pairs, self.n_options)),
+            *repeated_fact,
         )
 
     @property
