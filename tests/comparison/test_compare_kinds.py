@@ -16,6 +16,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import thali as th
 from thali._data.kinds import (
@@ -126,6 +128,17 @@ def test_draws_of_classifiers_depend_on_the_seed_alone(rows, tmp_path):
     assert table.attrs["rows"]["logit"][np.flatnonzero(held)].to_numpy() == pytest.approx(
         expected, rel=1e-12
     )
+
+
+@pytest.mark.fit
+def test_a_pipeline_of_scikit_learn_is_a_model():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(60, 2)) * [1.0, 1000.0]
+    y = np.where(x[:, 0] + rng.normal(size=60) > 0, "yes", "no")
+    scaled = make_pipeline(StandardScaler(), th.PlackettLuceRegression(method="map", a=1.1))
+    models = {"scaled": scaled, "logistic": make_pipeline(StandardScaler(), LogisticRegression())}
+    table = th.compare(models, (x, y), **QUIET)
+    assert np.isfinite(table.loc[["scaled", "logistic"], "log_loss"]).all()
 
 
 class Sure(LogisticRegression):

@@ -101,10 +101,11 @@ def clone(model: Any, settings: dict[Any, Any]) -> Any:
 
 
 def select_arguments(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the settings that are parameters of the function."""
+    """Return the settings that are parameters of the function.
+
+    Other keywords of a pipeline are those of its steps.
+    """
     parameters = inspect.signature(function).parameters
-    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return settings
     return {name: value for name, value in settings.items() if name in parameters}
 
 

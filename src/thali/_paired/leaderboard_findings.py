@@ -450,12 +450,15 @@ def _describe_small_parts(board: Leaderboard) -> tuple[Message, ...]:
 @finding("order", "Pairwise order probabilities", FULL)
 def order(board: Leaderboard, settings: None) -> Finding:
     """Report the probability that the row option is above the column option."""
-    leaders = board.table.index[:_MAX_ORDERS]
-    table = board.order.loc[leaders, leaders].rename_axis("option")
+    options = board.table.index
+    leaders = options[:_MAX_ORDERS]
+    table = board.order.loc[options, options].rename_axis("option")
+    table = table.where(~np.eye(len(options), dtype=bool))
     title = "Probability that the row option is better than the column option"
     return Finding(
-        title=f"{title}{_describe_scope(len(leaders), len(board.order))}",
-        table=table.where(~np.eye(len(leaders), dtype=bool)),
+        title=f"{title}{_describe_scope(len(leaders), len(options))}",
+        table=table,
+        shown=table.loc[leaders, leaders],
     )
 
 

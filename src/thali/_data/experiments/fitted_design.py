@@ -9,7 +9,7 @@ from thali._number_format import format_percent
 from thali._object_descriptions import Facts
 
 from ..prediction_scores import find_chosen_rows
-from ..report_facts import format_value_range
+from ..report_facts import format_value_range, list_name_facts
 
 if TYPE_CHECKING:
     import xarray
@@ -125,5 +125,22 @@ def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
         ("Alternatives per task", format_value_range(np.diff(data.first_row))),
         ("Different products", f"{len(data.products) - int(is_none.sum()):,}"),
         *none_fact,
+        *list_name_facts("Always chose the same position", find_straightliners(data)),
         *data.scheme.describe_attributes(),
     )
+
+
+_MAX_CHANCE = 0.01  # that random answers of a respondent all have the same position
+
+
+def find_straightliners(data: "ChoiceExperiment | ExperimentDesign") -> list[str]:
+    """Return respondents whose choices all have the same position, too often for chance."""
+    sizes = np.diff(data.first_row)
+    straightliners = []
+    for respondent, first, last in zip(
+        data.respondents, data.first_task, data.first_task[1:], strict=False
+    ):
+        chance = float(np.prod(1.0 / sizes[first + 1 : last]))
+        if np.ptp(data.chosen[first:last]) == 0 and chance < _MAX_CHANCE:
+            straightliners.append(respondent)
+    return straightliners
