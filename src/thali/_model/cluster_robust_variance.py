@@ -23,12 +23,14 @@ Bell & McCaffrey (2002); Pustejovsky & Tipton (2018).
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from thali._inference.index_arithmetic import part_indices, repeat_indices
+from thali._posterior.respondent_dependence import SCORES, Dependence
 
 from .answers_by_respondent import AnswersByRespondent
 
@@ -67,6 +69,28 @@ class ScoredProblem(Protocol):
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
         """Return weights of outcomes; weighted squared scores sum to the information, per row."""
         ...
+
+
+class AnswerScores(NamedTuple):
+    """Gradients of the log probability of every possible answer at a point."""
+
+    matrix: Any  # sparse (answers, size)
+    p: np.ndarray  # (answers,)
+    sizes: np.ndarray  # answers of each question
+    gradient: np.ndarray
+    hessian: np.ndarray
+
+    def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> "AnswerScores":
+        """Return gradient and Hessian of the log-likelihood (already computed)."""
+        return self
+
+    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Return log-likelihood gradients, one per row of the sparse `tally` of answers."""
+        return (tally @ self.matrix).toarray()
+
+    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Return weights that make squared scores sum to the information of each `tally` row."""
+        return expect_answers(tally, self.sizes, self.p)
 
 
 class _RespondentBlock(NamedTuple):
@@ -210,7 +234,8 @@ class RespondentScores:
             variances += 2.0 * _sum_entry_variances(
                 respondent_pull.swapaxes(1, 2) @ pull_array[k + 1 :]
             ).sum(axis=0)
-        return q * (q + 1) / variances
+        # NaN for a contrast without information; 1 if one respondent has all information
+        return np.fmax(q * (q + 1) / variances, 1.0)
 
 
 def _remove_leverage(
@@ -320,6 +345,38 @@ def expect_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
     question = repeat_indices(sizes)
     n_asked = tally @ csr_array((np.ones(len(p)), (outcomes, question)), shape=(len(p), len(sizes)))
     return n_asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))
+
+
+class RespondentVariance(NamedTuple):
+    """Variance of respondents' scores, with its degrees of freedom."""
+
+    scores: ScoreVariance
+    root: np.ndarray  # (parameters, r): L with L L' the covariance of independent answers
+    degrees: np.ndarray  # degrees of freedom of each contrast
+    df_per_contrast: float  # respondents less one for each contrast
+
+    @property
+    def df(self) -> float:
+        """Median degrees of freedom of the contrasts."""
+        return float(np.median(self.degrees))
+
+    @property
+    def score_covariance(self) -> np.ndarray:
+        """Covariance V of scores (r, r), with improbably small variances raised."""
+        return raise_improbable_variance(self.scores, self.df, self.df_per_contrast)
+
+    def describe(self, dependence: Dependence) -> Dependence:
+        """Return the treatment of respondents, marked as a variance of scores."""
+        return replace(dependence, by=SCORES, df=self.df, share=self.scores.share)
+
+    def matrix(self) -> np.ndarray:
+        r"""Return the matrix that widens deviations of covariance LL' to L V L'.
+
+        V is the variance of scores.
+        """
+        eigenvalues, eigenvectors = np.linalg.eigh(self.score_covariance)
+        square_root = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ eigenvectors.T
+        return self.root @ square_root @ np.linalg.inv(self.root)
 
 
 def compute_score_variance(

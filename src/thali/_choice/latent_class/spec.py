@@ -13,6 +13,7 @@ from thali._model.command_line_options import (
     LINEAR,
     MARKET_RULES,
     MARKET_STUDY,
+    PEOPLE_OF_LOGITS,
     SEED,
     SEGMENTS,
 )
@@ -53,6 +54,7 @@ LATENT_CLASS = ModelSpec(
             default="until three reach the best maximum",
             check=partial(check_integer, least=1),
         ),
+        PEOPLE_OF_LOGITS,
         SEED,
         SEGMENTS,
         *EXPERIMENT,

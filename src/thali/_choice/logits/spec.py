@@ -18,6 +18,7 @@ from thali._model.command_line_options import (
     MARKET_RULES,
     MARKET_STUDY,
     MAX_TIME,
+    PEOPLE_OF_LOGITS,
     SEED,
     SEGMENTS,
     SIGNS,
@@ -62,7 +63,7 @@ MULTINOMIAL = ModelSpec(
     data=(EXPERIMENTS,),
     answers="one utility function for all respondents, by maximum likelihood",
     papers=("mcfadden1974",),
-    options=(*CODING, SPACE, *EXPERIMENT, *MARKET_STUDY, *MARKET_RULES),
+    options=(*CODING, SPACE, PEOPLE_OF_LOGITS, *EXPERIMENT, *MARKET_STUDY, *MARKET_RULES),
 )
 HIERARCHICAL = ModelSpec(
     name="hierarchical-logit",
