@@ -51,16 +51,14 @@ def test_a_multinomial_logit_has_the_sandwich_of_a_loop_over_respondents(data):
     curvature = informations.sum(axis=0)
     expected = naive.sandwich(curvature, informations, gradients)
     np.testing.assert_allclose(model.covariance_, expected, rtol=2e-3, atol=1e-6)  # a series
-    degrees = [
-        naive.degrees_of_freedom(curvature, informations, row) for row in np.eye(len(curvature))
-    ]
-    np.testing.assert_allclose(model._degrees_, degrees, rtol=1e-6)
+    degrees = naive.degrees_of_freedom(curvature, informations, gradients, np.eye(len(curvature)))
+    np.testing.assert_allclose(model._degrees_, degrees, rtol=1e-4)  # a series
     assert min(degrees) < 6.0 < data.n_respondents - 1
     table = model.summary(ci=0.9)
-    half = student.ppf(0.95, degrees) * table["std_error"]
+    half = student.ppf(0.95, model._degrees_) * table["std_error"]
     np.testing.assert_allclose(table["high"] - table["coef"], half, rtol=1e-6)
     np.testing.assert_allclose(
-        table["p_value"], 2 * student.sf(np.abs(table["z"]), degrees), rtol=1e-6
+        table["p_value"], 2 * student.sf(np.abs(table["z"]), model._degrees_), rtol=1e-6
     )
     independent = th.MultinomialLogit(linear="price", people="independent").fit(data)
     np.testing.assert_allclose(independent.covariance_, np.linalg.inv(curvature), rtol=1e-6)
@@ -73,14 +71,16 @@ def test_a_multinomial_logit_has_the_sandwich_of_a_loop_over_respondents(data):
 def test_amounts_have_degrees_of_freedom_of_their_own(data):
     model = th.MultinomialLogit(linear="price", space="willingness-to-pay").fit(data)
     plain = th.MultinomialLogit(linear="price").fit(data)
-    _, informations = naive_parts(data, plain)
+    gradients, informations = naive_parts(data, plain)
     beta, names = plain.coef_, list(plain.coef_.index)
     for name in names[1:]:
         contrast = np.zeros(len(beta))
         contrast[names.index(name)] = -1 / beta["price"]
         contrast[names.index("price")] = beta[name] / beta["price"] ** 2
-        expected = naive.degrees_of_freedom(informations.sum(axis=0), informations, contrast)
-        assert model._degrees_[names.index(name)] == pytest.approx(expected, rel=1e-6)
+        expected = naive.degrees_of_freedom(
+            informations.sum(axis=0), informations, gradients, [contrast]
+        )
+        assert model._degrees_[names.index(name)] == pytest.approx(expected[0], rel=1e-4)
 
 
 @pytest.mark.fit
@@ -118,10 +118,12 @@ def test_latent_classes_have_the_sandwich_of_numerical_scores():
             ) / (4 * step[i] * step[j])
     curvature = informations.sum(axis=0)
     half, back = naive.power(curvature, -0.5), naive.power(curvature, 0.5)
-    positive = [back @ naive.power(half @ one @ half, 1.0) @ back for one in informations]
+    shares = np.array([naive.power(half @ one @ half, 1.0) for one in informations])
+    scale = naive.power(shares.sum(axis=0), -0.5)
+    positive = [back @ scale @ one @ scale @ back for one in shares]
     expected = naive.sandwich(curvature, positive, scores)
     np.testing.assert_allclose(np.diag(model.covariance_), np.diag(expected), rtol=3e-3)
-    degrees = [naive.degrees_of_freedom(curvature, positive, row) for row in np.eye(len(h))]
+    degrees = naive.degrees_of_freedom(curvature, positive, scores, np.eye(len(h)))
     np.testing.assert_allclose(model._degrees_, degrees, rtol=1e-3)
     independent = th.LatentClassLogit(2, linear="price", people="independent").fit(
         data, random_seed=1, progressbar=False
@@ -171,5 +173,5 @@ def test_what_is_derived_uses_the_covariance_over_respondents(data):
         lambda model: model.willingness_to_pay("price")[["wtp_low", "wtp_high"]].iloc[:1],
     ):
         widths = [np.ptp(table(model).to_numpy(), axis=1) for model in (adjusted, independent)]
-        assert abs(np.mean(widths[0] / widths[1]) / wider - 1.0) < 0.6
+        assert 0.8 < np.mean(widths[0] / widths[1]) / wider < 2.0  # Student's t with few degrees
         assert not np.allclose(*widths, rtol=0.01)

@@ -59,13 +59,12 @@ def estimate_errors(
     root, origin = inverse_root(information, NO_INFORMATION), np.zeros(len(information))
     respondent_scores = RespondentScores(scores, tally, origin, origin[:0], root)
     variance = RespondentVariance(
-        respondent_scores.compute_variance(),
+        respondent_scores.variance,
         root,
         respondent_scores.degrees_of_freedom(np.eye(len(information))[:, :, None]),
         (data.n_respondents - 1) / max(root.shape[1], 1),
     )
-    design_effect = float(np.trace(variance.scores.variance)) / max(root.shape[1], 1)
-    dependence = replace(dependence, effect=design_effect)
+    dependence = replace(dependence, effect=variance.scores.design_effect)
     if dependence.model != ADJUSTED:
         return EstimateErrors(covariance, dependence)
     return EstimateErrors(
@@ -114,21 +113,30 @@ def score_people(
 
     n_people, p = gradients.shape
     root = inverse_root(information, NO_INFORMATION)
-    shares, vectors = np.linalg.eigh(root.T @ informations @ root)
+    shares = _keep_positive(root.T @ informations @ root)
+    values, vectors = np.linalg.eigh(shares.sum(axis=0))
+    scale = (vectors / np.sqrt(values)) @ vectors.T  # shares sum to 1 again
+    weights, vectors = np.linalg.eigh(scale @ shares @ scale)
     directions = vectors.swapaxes(1, 2) @ np.linalg.pinv(root)
     answers = np.concatenate([gradients[:, None], directions], axis=1)
-    weights = np.column_stack([np.zeros(n_people), np.maximum(shares, 0.0)])
+    weights = np.column_stack([np.zeros(n_people), np.maximum(weights, 0.0)])
     answer_scores = AnswerScores(
         csr_array(answers.reshape(-1, p)),
         weights.ravel(),
         np.full(n_people, weights.shape[1]),
         gradients.sum(axis=0),
-        -(directions.swapaxes(1, 2) @ (directions * weights[:, 1:, None])).sum(axis=0),
+        -information,
     )
     person = np.arange(n_people)
     return answer_scores, csr_array(
         (np.ones(n_people), (person, person * weights.shape[1])), shape=(n_people, weights.size)
     )
+
+
+def _keep_positive(matrices: np.ndarray) -> np.ndarray:
+    """Return symmetric matrices (..., r, r) with negative eigenvalues set to 0."""
+    eigenvalues, vectors = np.linalg.eigh(matrices)
+    return (vectors * np.maximum(eigenvalues, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
 
 
 def get_df(dependence: "Dependence | None") -> float:

@@ -118,7 +118,7 @@ def estimate_respondent_variance(
     contrasts = np.zeros((n, n_parameters, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     return RespondentVariance(
-        scores.compute_variance(),
+        scores.variance,
         covariance_root,
         scores.degrees_of_freedom(contrasts[:: max(1, n // _MAX_CONTRASTS)]),
         (clusters.n_respondents - 1) / (n_parameters - 1),
@@ -188,7 +188,7 @@ class WidenedPoints(NamedTuple):
     """Parameter vectors (size, n_draws), widened by the variance over respondents."""
 
     narrow: np.ndarray  # normal, with the variance treated as known
-    wide: np.ndarray  # Student's t, with its degrees of freedom
+    wide: np.ndarray  # Student's t, with the degrees of freedom of each option
 
 
 def widen_points(
@@ -199,11 +199,16 @@ def widen_points(
     centre: np.ndarray,
 ) -> WidenedPoints:
     """Return parameter vectors widened around `centre` for respondents' dependence."""
-    widening_matrix, df, centre_column = variance.matrix(), variance.df, centre[:, None]
+    from scipy.special import chdtri
+
+    density = marginal.density
+    widening_matrix, centre_column = variance.matrix(), centre[:, None]
+    degrees = variance.expand_degrees(density.n_options, density.size)[:, None]
     _, mode = marginal.best
     deviations = widening_matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
     narrow_points = centre_column + widening_matrix @ (points - centre_column)
-    variance_factor = df / rng.chisquare(df, points.shape[1])
+    # one quantile for all parameters, so that draws stay correlated
+    variance_factor = degrees / chdtri(degrees, rng.random(points.shape[1]))
     added_deviations = np.sqrt(np.clip(variance_factor - 1.0, 0.0, None)) * deviations
     added_deviations *= np.minimum(
         1.0, _MAX_CHANGE / np.maximum(np.abs(added_deviations).max(axis=0), 1e-300)

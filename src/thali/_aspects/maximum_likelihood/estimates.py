@@ -199,7 +199,7 @@ class Estimates:
         assert self.clusters is not None
         root = self._informed_directions.root
         return RespondentVariance(
-            self._respondent_scores.compute_variance(),
+            self._respondent_scores.variance,
             root,
             self._respondent_scores.degrees_of_freedom(
                 self._log_weight_jacobian[self._has_error, :, None]
