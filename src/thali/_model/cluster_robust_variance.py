@@ -238,18 +238,14 @@ class RespondentScores:
             vectors / np.sqrt(np.maximum(eigenvalues, 1e-300))[:, None]
         )
         n_sets, _, q = whitened_contrasts.shape
-        variances, share_powers = np.zeros(n_sets), np.zeros((3, n_sets))
-        respondent_shares, respondent_pulls = [], []
+        share_blocks, respondent_pulls = [], []
         for block in self._split_respondents():
             contrast_scores = np.einsum("or,grq->ogq", block.scores, whitened_contrasts)
             contrast_products = (
                 contrast_scores[..., None] * contrast_scores[..., None, :]
             ).reshape(len(contrast_scores), -1)
-            shares = (block.expected @ contrast_products).reshape(-1, n_sets, q, q)
-            variances += _sum_entry_variances(shares).sum(axis=0)
-            share_powers += [(shares[..., 0, 0] ** power).sum(axis=0) for power in (2, 3, 4)]
+            share_blocks.append((block.expected @ contrast_products).reshape(-1, n_sets, q, q))
             if self._tally.shape[0] < MANY_RESPONDENTS:
-                respondent_shares.append(shares[..., 0, 0])
                 for k in range(block.expected.shape[0]):
                     vectors_k, leverages = _decompose_leverage(block, k)
                     respondent_pulls.append(
@@ -259,48 +255,45 @@ class RespondentScores:
                             * (vectors_k.T @ whitened_contrasts)
                         )
                     )
-        pull_array = np.array(respondent_pulls)
-        if q > 1:
+        shares, pulls = (
+            np.concatenate(share_blocks),
+            np.array(respondent_pulls).reshape(-1, *whitened_contrasts.shape),
+        )
+        if q == 1:
+            inverse_degrees = [
+                np.mean(
+                    [
+                        _invert_degrees(shares[:, g, 0, 0], pulls[:, g, :, 0], phi)
+                        for phi in (0.0, self.variance.correlation)
+                    ]
+                )
+                for g in range(n_sets)
+            ]
+        else:
+            variances = _sum_entry_variances(shares).sum(axis=0)
             for k, respondent_pull in enumerate(respondent_pulls):
                 variances += 2.0 * _sum_entry_variances(
-                    respondent_pull.swapaxes(1, 2) @ pull_array[k + 1 :]
+                    respondent_pull.swapaxes(1, 2) @ pulls[k + 1 :]
                 ).sum(axis=0)
-            return np.fmax(q * (q + 1) / variances, 1.0)
-        inverse_degrees = [
-            _invert_degrees(phi, share_powers, respondent_shares, pull_array)
-            for phi in (0.0, self.variance.correlation)
-        ]
+            inverse_degrees = variances / (q * (q + 1))
         # NaN for a contrast without information; 1 if one respondent has all information
-        return np.fmax(1.0 / np.mean(inverse_degrees, axis=0), 1.0)
+        return np.fmax(1.0 / np.array(inverse_degrees), 1.0)
 
 
-def _invert_degrees(
-    correlation: float,
-    share_powers: np.ndarray,
-    respondent_shares: list[np.ndarray],
-    pulls: np.ndarray,
-) -> np.ndarray:
-    """Return 1 / degrees of freedom of each contrast at this correlation of answers.
+def _invert_degrees(x: np.ndarray, pulls: np.ndarray, correlation: float) -> float:
+    """Return 1 / degrees of freedom of a contrast at this correlation of answers.
 
-    `share_powers` are sums of powers 2 to 4 of the shares x of respondents in the information;
-    `respondent_shares` and `pulls` are empty for many respondents.
+    `x` are respondents' shares in the information, `pulls` (S, r) is empty for many respondents.
     """
-    squares, cubes, fourth_powers = share_powers
-    total = 1.0 + correlation * squares
-    if not respondent_shares:
-        variance = squares + 2.0 * correlation * cubes + correlation**2 * fourth_powers
-        return variance / total**2
-    inverse_degrees = []
-    for x, contrast_pulls in zip(
-        np.concatenate(respondent_shares).T, np.moveaxis(pulls[..., 0], 1, 0), strict=True
-    ):
-        factors = 1.0 + correlation * x
-        products = contrast_pulls @ contrast_pulls.T
-        covariances = np.diag(factors * (x + np.diag(products))) - products * (
-            factors[:, None] + factors - 1.0 - correlation * (x @ x)
-        )
-        inverse_degrees.append((covariances**2).sum() / np.trace(covariances) ** 2)
-    return np.array(inverse_degrees)
+    factors = 1.0 + correlation * x
+    if len(pulls) == 0:
+        variances = factors * x
+        return float((variances**2).sum() / variances.sum() ** 2)
+    products = pulls @ pulls.T
+    covariances = np.diag(factors * (x + np.diag(products))) - products * (
+        factors[:, None] + factors - factors @ x
+    )
+    return float((covariances**2).sum() / np.trace(covariances) ** 2)
 
 
 def _remove_leverage(

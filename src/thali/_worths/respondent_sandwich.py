@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .laplace_approximation import Marginal
 
 _MAX_CONTRASTS = 50  # options whose degrees of freedom give the median
+_MAX_SHARES = 20_000_000  # respondents times contrasts
 _MAX_CHANGE = 700.0  # of a log worth by Student's t
 
 
@@ -115,12 +116,13 @@ def estimate_respondent_variance(
     )
     if not scores.has_maximum:  # with frequent lapses
         return None
+    n_contrasts = min(_MAX_CONTRASTS, 1 + _MAX_SHARES // clusters.n_respondents)
     contrasts = np.zeros((n, n_parameters, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     return RespondentVariance(
         scores.variance,
         covariance_root,
-        scores.degrees_of_freedom(contrasts[:: max(1, n // _MAX_CONTRASTS)]),
+        scores.degrees_of_freedom(contrasts[:: max(1, n // n_contrasts)]),
         (clusters.n_respondents - 1) / (n_parameters - 1),
     )
 
