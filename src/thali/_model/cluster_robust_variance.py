@@ -281,10 +281,8 @@ class RespondentScores:
 
 
 def _invert_degrees(x: np.ndarray, pulls: np.ndarray, correlation: float) -> float:
-    """Return 1 / degrees of freedom of a contrast at this correlation of answers.
-
-    `x` are respondents' shares in the information, `pulls` (S, r) is empty for many respondents.
-    """
+    """Return 1 / degrees of freedom of a contrast at this correlation of answers."""
+    # x are respondents' shares in the information; pulls (S, r) is empty for many respondents
     factors = 1.0 + correlation * x
     if len(pulls) == 0:
         variances = factors * x
