@@ -214,7 +214,7 @@ class RespondentScores:
             about_pull = about_pull + differences.T @ differences
             max_leverage = max(max_leverage, leverage.max(initial=0.0))
             squared_leverages += float(leverage @ leverage)
-        total_leverage = max(np.trace(self._information), 1e-300)
+        total_leverage = max(np.trace(self._information), 1e-100)
         trace = float((self._inverse * (score_squares @ self._inverse)).sum())
         return ScoreVariance(
             score_squares,
