@@ -1,5 +1,5 @@
 """Five studies of choices by the multinomial logit: coefficients, willingness to pay, and another
-program's errors.
+program's errors, all choices independent.
 
     python benchmarks/multinomial_logit_studies.py [FOLDER]
 
@@ -79,7 +79,7 @@ def analysed(read: Callable[[], th.ChoiceExperiment], price: str, arguments: dic
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.DataWarning)  # numbers of many levels
         data = read()
-        model = th.MultinomialLogit(**arguments).fit(data)
+        model = th.MultinomialLogit(**arguments, people="independent").fit(data)
     amounts = model.willingness_to_pay(price)
     lines = [f"log-likelihood {model.log_likelihood_:.2f}; amounts in units of {price}"]
     for row in amounts.to_dict("records"):

@@ -117,7 +117,7 @@ def pilot():
     frame["choice"] = (
         noisy == noisy.groupby([frame["id"], frame["task"]]).transform("max")
     ).astype(int)
-    return th.MultinomialLogit(linear="price").fit(
+    return th.MultinomialLogit(linear="price", people="independent").fit(
         th.ChoiceExperiment.from_frame(frame.astype(object), none="none")
     )
 

@@ -203,6 +203,8 @@ def test_every_interval_of_every_model_is_the_one_that_was_asked_for(name):
             continue
         assert found.table.attrs["interval"] == 0.5
         others = wide[found.key].table
+        if set(others) < set(found.table):  # wide intervals of all amounts have no ends
+            continue
         # whose rows are in the order of p-values, which replicates of one seed share
         if found.key == "check":
             names = [column for column in others if column not in ("low", "high", "missed")]

@@ -8,6 +8,7 @@ from helpers.sentences import refused, said, warned
 from quadrature import BLUR, posterior, summarise_log_odds
 from scipy.special import expit, gammaln, logit
 from scipy.stats import norm
+from scipy.stats import t as student
 
 import thali as th
 from thali._worths.posterior_density import Density, DistinctComparisons
@@ -252,6 +253,75 @@ def test_respondents_who_repeat_themselves_widen_intervals():
     assert width["adjusted"] > 1.3 * width["independent"]
     chains = th.BradleyTerryLuce("mcmc", people="adjusted").fit(data, draws=100, tune=100, **QUIET)
     said(str(chains.findings()["independence"].sentence), "power")
+
+
+def test_an_estimate_is_the_same_in_every_table():
+    """By maximum likelihood: shares at the maximum, and one error and interval for one quantity."""
+    rng = np.random.default_rng(1)
+    rows = [
+        (f"p{k % 9}", *pair, pair[int(rng.random() < 0.4)], rng.normal())
+        for k in range(120)
+        for pair in [tuple("abcd"[i] for i in rng.choice(4, 2, replace=False))]
+    ]
+    frame = pd.DataFrame(rows, columns=["person", "left", "right", "choice", "x"])
+    model = th.BradleyTerryLuce("maximum-likelihood").fit(
+        th.PairedComparisons.from_trials(
+            frame, "left", "right", "choice", respondent="person", covariates=["x"]
+        )
+    )
+    worths, summary = model.worths(0.8), model.summary(0.8)
+    rows = summary.loc[[f"log_worth[{name}]" for name in worths.index]]
+    np.testing.assert_allclose(
+        worths[["log_worth", "sd", "low", "high"]],
+        rows[["estimate", "std_error", "low", "high"]],
+        rtol=1e-12,
+    )
+    power = np.exp(worths["log_worth"])
+    np.testing.assert_allclose(worths["share"], power / power.sum(), rtol=1e-12)
+    effect = model.covariate_effects(0.8).loc["x"]
+    np.testing.assert_array_equal(
+        effect[["mean", "sd", "low", "high"]].astype(float), summary.loc["covariate[x]"]
+    )
+    assert effect["odds"] == np.exp(effect["mean"]) and 0.0 < effect["above_0"] < 1.0
+    best = th.Choices.from_best_worst(
+        pd.DataFrame(
+            [["a", "b", "c", *pair] for pair in ("ab", "ac", "bc", "cb", "ba", "ab")],
+            columns=["item1", "item2", "item3", "best", "worst"],
+        )
+    )
+    model = th.BradleyTerryLuce("maximum-likelihood").fit(best)
+    p = np.exp(model.worths()["log_worth"].sort_index())
+    p /= p + 2.0
+    np.testing.assert_allclose(model.scores()["score"], 100 * p / p.sum(), rtol=1e-9)
+
+
+def test_each_option_has_degrees_of_freedom_of_its_own():
+    """Two options that one respondent compared often, beside two that all respondents compared."""
+    rng = np.random.default_rng(2)
+    rows = [
+        (f"p{k}", a, b, (a, b)[int(rng.random() < 0.5)])
+        for k in range(12)
+        for a, b in [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")] * 3
+    ]
+    rows += [("p0", "c", "d", "cd"[int(rng.random() < 0.5)]) for _ in range(200)]
+    frame = pd.DataFrame(rows, columns=["person", "left", "right", "choice"])
+    data = th.PairedComparisons.from_trials(frame, "left", "right", "choice", respondent="person")
+    model = th.BradleyTerryLuce("maximum-likelihood", people="adjusted").fit(data)
+    degrees = dict(zip("abcd", model._estimates_.degrees, strict=True))
+    assert degrees["d"] < 0.7 * degrees["a"]
+    table = model.summary(0.89)
+    reach = (table["high"] - table["estimate"]) / table["std_error"]
+    for name, df in degrees.items():
+        assert reach[f"log_worth[{name}]"] == pytest.approx(student.ppf(0.945, df), rel=1e-9)
+    fit = th.BradleyTerryLuce().fit(data, draws=20_000, **QUIET)
+    own = fit._build_problem(data).respondents.variance.degrees
+    worths = fit.posterior_["posterior"]["log_worth"].values.reshape(-1, 4)
+    for k, df in enumerate(own):
+        ends = np.quantile(worths[:, k], [0.055, 0.25, 0.75, 0.945])
+        tails = student.ppf([0.75, 0.945], df)
+        assert (ends[3] - ends[0]) / (ends[2] - ends[1]) == pytest.approx(
+            tails[1] / tails[0], rel=0.12
+        )
 
 
 @pytest.mark.parametrize(

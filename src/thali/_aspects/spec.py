@@ -92,7 +92,7 @@ ELIMINATION = ModelSpec(
         CHOSEN,
         *TABLE_OPTIONS,
         TIES,
-        PEOPLE_OF_FEATURES.but(methods=_SAMPLED),
+        PEOPLE_OF_FEATURES,
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},

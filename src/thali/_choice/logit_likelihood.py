@@ -10,6 +10,7 @@ from thali._data.prediction_scores import find_chosen_rows
 from thali._inference.index_arithmetic import part_indices, sum_parts
 from thali._inference.maximisation import Concave, maximise_newton
 from thali._labels import list_names, shorten, suggest
+from thali._posterior.posterior_interval import interval_tails
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, one_of
 
 from .product_coding import Coding, CodingRequest, build_coding_from_numbers
@@ -211,37 +212,40 @@ NOT_CONVERGED = (
 )
 
 
-def compute_covariance(
-    information: np.ndarray, is_estimated: np.ndarray, units: np.ndarray
+def expand_covariance(
+    covariance: np.ndarray, is_estimated: np.ndarray, units: np.ndarray
 ) -> np.ndarray:
     """Return the covariance (p, p) of coefficients, NaN where not estimated.
 
-    `information` belongs to the estimated coefficients times `units`.
+    `covariance` belongs to the estimated coefficients times `units`.
     """
-    covariance = np.full((len(is_estimated), len(is_estimated)), np.nan)
-    covariance[np.ix_(is_estimated, is_estimated)] = np.linalg.pinv(
-        information, hermitian=True
-    ) / np.outer(units, units)
-    return covariance
+    expanded_covariance = np.full((len(is_estimated), len(is_estimated)), np.nan)
+    expanded_covariance[np.ix_(is_estimated, is_estimated)] = covariance / np.outer(units, units)
+    return expanded_covariance
 
 
 def tabulate_coefficients(
-    estimates: np.ndarray, errors: np.ndarray, names: Any
+    estimates: np.ndarray, errors: np.ndarray, df: np.ndarray, names: Any, ci: float
 ) -> "pandas.DataFrame":
-    """Return a table of estimates, standard errors, z and two-sided p-values."""
-    from scipy.special import ndtr
+    """Return a table of estimates, standard errors, z, p-values and intervals by Student's t."""
+    from scipy.special import stdtr, stdtrit
 
     from thali._exportable_table import Table
 
     with np.errstate(invalid="ignore", divide="ignore"):
         z = estimates / errors
+        half_width = stdtrit(df, interval_tails(ci)[1]) * errors
     coefficient_columns = {
         "coef": estimates,
         "std_error": errors,
         "z": z,
-        "p_value": 2.0 * ndtr(-np.abs(z)),
+        "p_value": 2.0 * stdtr(df, -np.abs(z)),
+        "low": estimates - half_width,
+        "high": estimates + half_width,
     }
-    return Table(coefficient_columns, names).rename_axis("coefficient")
+    table = Table(coefficient_columns, names).rename_axis("coefficient")
+    table.attrs["interval"] = ci
+    return table
 
 
 def list_unidentified_warnings(names: Iterable[Any]) -> list[DataWarning]:

@@ -13,6 +13,7 @@ from thali._inference.index_arithmetic import argsort_descending, part_bounds, p
 from thali._inference.random_seeds import build_seed_sequence, spawn_generators
 from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label
+from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT
 from thali._printed_result import PrintedResult
 from thali.errors import Argument, ArgumentError
 
@@ -259,8 +260,6 @@ def simulate_studies(
 
     Covariances have shape (studies, p, p).
     """
-    from thali._choice.logit_likelihood import clustered_covariance
-    from thali._choice.logit_likelihood import encode_choices as code_tasks
     from thali._choice.logits.multinomial_logit import MultinomialLogit
 
     answered_tasks = _assign_versions(tasks, np.arange(n_respondents) % tasks.n_respondents)
@@ -271,7 +270,10 @@ def simulate_studies(
     n_studies, p = betas.shape
     estimates = np.empty((n_studies, p))
     covariances = np.empty((n_studies, p, p))
-    model = MultinomialLogit(interactions=list(interaction_pairs))
+    people = INDEPENDENT
+    if spread and n_respondents > 1:  # answers of one respondent are dependent
+        people = ADJUSTED
+    model = MultinomialLogit(interactions=list(interaction_pairs), people=people)
     for study_index, rng in enumerate(rngs):
         noise = rng.normal(size=(n_respondents, p))
         respondent_betas = betas[study_index] + spread * noise @ mixing_matrix.T
@@ -286,17 +288,9 @@ def simulate_studies(
             - answered_tasks.first_row[:-1]
         )
         with silence_warnings():
-            fitted_model = model.fit(study_data := answered_tasks.with_fields(chosen=chosen_rows))
+            fitted_model = model.fit(answered_tasks.with_fields(chosen=chosen_rows))
         estimates[study_index] = fitted_model.coef_
         covariances[study_index] = fitted_model.covariance_
-        if spread and n_respondents > 1:  # answers of one respondent are dependent
-            covariance = clustered_covariance(
-                code_tasks(study_data, coding),
-                estimates[study_index],
-                covariances[study_index],
-                answered_tasks.first_task,
-            )
-            covariances[study_index] = covariance * n_respondents / (n_respondents - 1)
     return estimates, covariances
 
 

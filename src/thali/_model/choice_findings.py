@@ -1,6 +1,7 @@
 """Findings about choices: ranks, scores, predictive checks, dependence of respondents' answers."""
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,17 @@ from thali.errors import DataError, Message
 
 from .best_worst_probabilities import RANKING, REVERSED
 from .common_findings import build_check_finding, passes_check
-from .finding import MISSES, ON_SCREEN, Brief, Finding, Picture, Text, finding
+from .finding import (
+    MISSES,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Picture,
+    Text,
+    finding,
+)
 from .finding_settings import AnswerSettings
 from .predictive_check import describe_check
 from .references import Cite
@@ -85,6 +96,7 @@ SENTENCES = {
     "ml.methods.luce": "Choices were modelled with the choice rule of {source}.",
     "ml.methods.covariates": "The log odds of a choice were linear in each covariate ({names}).",
     "ml.methods.observed": "are based on the observed information",
+    "ml.methods.people": "are clustered by respondent {source}",
     "ml.methods.lapse": "The probability of a random choice was fixed at {lapse}.",
 }
 NAMED = 3  # options that a sentence names
@@ -269,9 +281,27 @@ def format_row(summary: "pandas.DataFrame", name: str) -> str:
     return f"{mean:g} ({describe_interval(ci)} {low:g} to {high:g})"
 
 
-def build_dependence_finding(dependence: Dependence) -> Finding | None:
+def make_dependence_maker(find_dependence: Callable[[Any], Dependence | None]) -> FindingMaker:
+    """Return the maker of the finding on repeated answers of a respondent."""
+    return FindingMaker(
+        "independence",
+        "Repeated answers from the same respondents",
+        ON_SCREEN,
+        lambda model, settings: build_dependence_finding(find_dependence(model)),
+        STATISTICS,
+    )
+
+
+def describe_errors(dependence: Dependence | None) -> Text:
+    """Return the end of a sentence for a paper on the source of standard errors."""
+    if dependence is not None and dependence.by == SCORES:
+        return phrase(SENTENCES, "ml.methods.people", source=Cite("bell2002"))
+    return SENTENCES["ml.methods.observed"]
+
+
+def build_dependence_finding(dependence: Dependence | None) -> Finding | None:
     """Build the finding on dependence between answers of one respondent; None if negligible."""
-    if (sentence := dependence.sentence) is None:
+    if dependence is None or (sentence := dependence.sentence) is None:
         return None
     headline = ""
     brief_text = None

@@ -15,7 +15,18 @@ contrast c is then distributed as chi-square over its degrees of freedom: with :
 
 .. math:: \nu = \frac{(\sum_s b' M_s b)^2}{\sum_s (b' M_s b)^2 + \sum_{s \ne t} (p_s' p_t)^2}
 
-and the covariance of q contrasts as a Wishart matrix whose entries have the same sum of variances.
+if answers are independent, and the covariance of q contrasts as a Wishart matrix whose entries have
+the same sum of variances. This is too many if a few respondents have most of the information and
+respondents differ. If answers of a respondent have equal correlations, a score has the variance
+:math:`k_s M_s` with :math:`k_s = 1 + \varphi x_s` for the share :math:`x_s` of the information
+:math:`b' M_s b`, where :math:`\varphi = (\delta - 1) / \sum_s x_s^2` for the design effect
+:math:`\delta` and shares of all information. Then
+
+.. math:: \nu_\varphi = \frac{(\operatorname{tr} G)^2}{\sum_{st} G_{st}^2}, \quad
+    G_{st} = \delta_{st} k_s (x_s + p_s' p_s) - (k_s + k_t - \textstyle\sum_u k_u x_u) p_s' p_t.
+
+Degrees of freedom of a contrast are the harmonic mean of both: :math:`\nu` alone covers too little
+with two respondents of 40 % each, :math:`\nu_\varphi` alone too much.
 In directions in which the variance is improbably small for independent answers, the variance of
 independent answers is used.
 
@@ -23,12 +34,15 @@ Bell & McCaffrey (2002); Pustejovsky & Tipton (2018).
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from thali._inference.index_arithmetic import part_indices, repeat_indices
+from thali._posterior.respondent_dependence import SCORES, Dependence
 
 from .answers_by_respondent import AnswersByRespondent
 
@@ -69,6 +83,28 @@ class ScoredProblem(Protocol):
         ...
 
 
+class AnswerScores(NamedTuple):
+    """Gradients of the log probability of every possible answer at a point."""
+
+    matrix: Any  # sparse (answers, size)
+    p: np.ndarray  # (answers,)
+    sizes: np.ndarray  # answers of each question
+    gradient: np.ndarray
+    hessian: np.ndarray
+
+    def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> "AnswerScores":
+        """Return gradient and Hessian of the log-likelihood (already computed)."""
+        return self
+
+    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Return log-likelihood gradients, one per row of the sparse `tally` of answers."""
+        return (tally @ self.matrix).toarray()
+
+    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Return weights that make squared scores sum to the information of each `tally` row."""
+        return expect_answers(tally, self.sizes, self.p)
+
+
 class _RespondentBlock(NamedTuple):
     """A block of respondents, and the arrays from which their variance is computed."""
 
@@ -87,6 +123,7 @@ class ScoreVariance(NamedTuple):
     share: float  # largest share of the information from one respondent
     trace: float  # of J⁻V, with J the information of the likelihood
     rank: int  # of J
+    concentration: float  # sum of squared shares of respondents in the information
 
     @property
     def design_effect(self) -> float:
@@ -94,6 +131,11 @@ class ScoreVariance(NamedTuple):
         if self.rank:
             return self.trace / self.rank
         return float("nan")
+
+    @property
+    def correlation(self) -> float:
+        """Correlation phi of answers, at which the design effect is the observed one."""
+        return float(np.fmax(self.design_effect - 1.0, 0.0)) / max(self.concentration, 1e-300)
 
 
 class RespondentScores:
@@ -151,11 +193,16 @@ class RespondentScores:
                 expected[:, outcomes], given[:, outcomes], self._score_outcomes(outcomes)
             )
 
-    def compute_variance(self) -> ScoreVariance:
+    @cached_property
+    def variance(self) -> ScoreVariance:
+        """Leverage-corrected covariance of respondents' scores."""
+        return self._compute_variance()
+
+    def _compute_variance(self) -> ScoreVariance:
         """Compute the leverage-corrected covariance of respondents' scores."""
         score_squares = np.zeros_like(self._information)
         about_pull = np.zeros_like(self._information)
-        max_leverage = 0.0
+        max_leverage = squared_leverages = 0.0
         for block in self._split_respondents():
             leverage = block.expected @ np.square(block.scores).sum(axis=1)
             pulled_scores = block.expected @ (block.scores * (block.scores @ self._pull)[:, None])
@@ -166,10 +213,16 @@ class RespondentScores:
             score_squares = score_squares + corrected_scores.T @ corrected_scores
             about_pull = about_pull + differences.T @ differences
             max_leverage = max(max_leverage, leverage.max(initial=0.0))
-        max_share = max_leverage / max(np.trace(self._information), 1e-300)
+            squared_leverages += float(leverage @ leverage)
+        total_leverage = max(np.trace(self._information), 1e-100)
         trace = float((self._inverse * (score_squares @ self._inverse)).sum())
         return ScoreVariance(
-            score_squares, about_pull, max_share, max(trace, 0.0), self._inverse.shape[1]
+            score_squares,
+            about_pull,
+            max_leverage / total_leverage,
+            max(trace, 0.0),
+            self._inverse.shape[1],
+            squared_leverages / total_leverage**2,
         )
 
     def degrees_of_freedom(self, contrasts: np.ndarray) -> np.ndarray:
@@ -185,16 +238,13 @@ class RespondentScores:
             vectors / np.sqrt(np.maximum(eigenvalues, 1e-300))[:, None]
         )
         n_sets, _, q = whitened_contrasts.shape
-        variances = np.zeros(n_sets)
-        respondent_pulls = []
+        share_blocks, respondent_pulls = [], []
         for block in self._split_respondents():
             contrast_scores = np.einsum("or,grq->ogq", block.scores, whitened_contrasts)
             contrast_products = (
                 contrast_scores[..., None] * contrast_scores[..., None, :]
             ).reshape(len(contrast_scores), -1)
-            variances += _sum_entry_variances(
-                (block.expected @ contrast_products).reshape(-1, n_sets, q, q)
-            ).sum(axis=0)
+            share_blocks.append((block.expected @ contrast_products).reshape(-1, n_sets, q, q))
             if self._tally.shape[0] < MANY_RESPONDENTS:
                 for k in range(block.expected.shape[0]):
                     vectors_k, leverages = _decompose_leverage(block, k)
@@ -205,12 +255,43 @@ class RespondentScores:
                             * (vectors_k.T @ whitened_contrasts)
                         )
                     )
-        pull_array = np.array(respondent_pulls)
-        for k, respondent_pull in enumerate(respondent_pulls):
-            variances += 2.0 * _sum_entry_variances(
-                respondent_pull.swapaxes(1, 2) @ pull_array[k + 1 :]
-            ).sum(axis=0)
-        return q * (q + 1) / variances
+        shares, pulls = (
+            np.concatenate(share_blocks),
+            np.array(respondent_pulls).reshape(-1, *whitened_contrasts.shape),
+        )
+        if q == 1:
+            inverse_degrees = [
+                np.mean(
+                    [
+                        _invert_degrees(shares[:, g, 0, 0], pulls[:, g, :, 0], phi)
+                        for phi in (0.0, self.variance.correlation)
+                    ]
+                )
+                for g in range(n_sets)
+            ]
+        else:
+            variances = _sum_entry_variances(shares).sum(axis=0)
+            for k, respondent_pull in enumerate(respondent_pulls):
+                variances += 2.0 * _sum_entry_variances(
+                    respondent_pull.swapaxes(1, 2) @ pulls[k + 1 :]
+                ).sum(axis=0)
+            inverse_degrees = variances / (q * (q + 1))
+        # NaN for a contrast without information; 1 if one respondent has all information
+        return np.fmax(1.0 / np.array(inverse_degrees), 1.0)
+
+
+def _invert_degrees(x: np.ndarray, pulls: np.ndarray, correlation: float) -> float:
+    """Return 1 / degrees of freedom of a contrast at this correlation of answers."""
+    # x are respondents' shares in the information; pulls (S, r) is empty for many respondents
+    factors = 1.0 + correlation * x
+    if len(pulls) == 0:
+        variances = factors * x
+        return float((variances**2).sum() / variances.sum() ** 2)
+    products = pulls @ pulls.T
+    covariances = np.diag(factors * (x + np.diag(products))) - products * (
+        factors[:, None] + factors - factors @ x
+    )
+    return float((covariances**2).sum() / np.trace(covariances) ** 2)
 
 
 def _remove_leverage(
@@ -322,6 +403,48 @@ def expect_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
     return n_asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))
 
 
+class RespondentVariance(NamedTuple):
+    """Variance of respondents' scores, with its degrees of freedom."""
+
+    scores: ScoreVariance
+    root: np.ndarray  # (parameters, r): L with L L' the covariance of independent answers
+    degrees: np.ndarray  # degrees of freedom of each contrast
+    df_per_contrast: float  # respondents less one for each contrast
+
+    @property
+    def df(self) -> float:
+        """Median degrees of freedom of the contrasts."""
+        return float(np.median(self.degrees))
+
+    @property
+    def score_covariance(self) -> np.ndarray:
+        """Covariance V of scores (r, r), with improbably small variances raised."""
+        return raise_improbable_variance(self.scores, self.df, self.df_per_contrast)
+
+    def expand_degrees(self, n_options: int, n_parameters: int) -> np.ndarray:
+        """Return degrees of freedom of all parameters: the median, but of each option its own.
+
+        Of more options than contrasts all have the median.
+        """
+        degrees = np.full(n_parameters, self.df)
+        if len(self.degrees) == n_options:
+            degrees[:n_options] = self.degrees
+        return degrees
+
+    def describe(self, dependence: Dependence) -> Dependence:
+        """Return the treatment of respondents, marked as a variance of scores."""
+        return replace(dependence, by=SCORES, df=self.df, share=self.scores.share)
+
+    def matrix(self) -> np.ndarray:
+        r"""Return the matrix that widens deviations of covariance LL' to L V L'.
+
+        V is the variance of scores.
+        """
+        eigenvalues, eigenvectors = np.linalg.eigh(self.score_covariance)
+        square_root = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ eigenvectors.T
+        return self.root @ square_root @ np.linalg.inv(self.root)
+
+
 def compute_score_variance(
     problem: ScoredProblem, clusters: AnswersByRespondent, weights: np.ndarray, beta: np.ndarray
 ) -> ScoreVariance:
@@ -329,6 +452,4 @@ def compute_score_variance(
     inverse_hessian_root = inverse_root(
         -problem.compute_derivatives(weights, beta).hessian, NO_INFORMATION
     )
-    return RespondentScores(
-        problem, clusters.tally, weights, beta, inverse_hessian_root
-    ).compute_variance()
+    return RespondentScores(problem, clusters.tally, weights, beta, inverse_hessian_root).variance

@@ -169,12 +169,12 @@ PEOPLE = Option(
 PEOPLE_OF_FEATURES = PEOPLE.but(
     help="Repeated answers of a respondent. independent: all answers are independent; adjusted:"
     " intervals generalise to new respondents.",
-    default="independent (the convergence check warns; maximum-likelihood: errors over"
-    " respondents)",
+    default="independent (the convergence check warns); adjusted with maximum-likelihood",
     metavar="adjusted|independent",
     words={"independent": INDEPENDENT, "adjusted": ADJUSTED},
     check=partial(check_allowed, choices=WORDS),
 )
+PEOPLE_OF_LOGITS = PEOPLE_OF_FEATURES.but(default="adjusted")
 SIGNS = Option(
     "signs",
     "Attributes for which all respondents prefer higher (or lower) values.",

@@ -83,7 +83,7 @@ def data(model: Any, settings: AnswerSettings) -> Finding:
 def summary(model: Any, settings: AnswerSettings) -> Finding:
     """Report mean, interval, Monte Carlo error and R-hat of every parameter."""
     if not has_draws(model):
-        table = model.summary().rename_axis("coefficient")
+        table = model.summary(settings.ci).rename_axis("coefficient")
         return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
     spec = find_spec(model)
     picture = None

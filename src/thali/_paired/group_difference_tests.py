@@ -190,7 +190,12 @@ def group_test(
         "model": lambda _: fit_test,
         "imbalance": lambda value: run_equal_means_test(n, value),
     }
-    if n_groups > 1 and all(data.answers is not None for data in data_sets):
+    independence_caveat = ""
+    if all(data.answers is not None for data in data_sets):
+        independence_caveat = (
+            "The tests other than 'group' treat the answers of each respondent as independent."
+        )
+    if n_groups > 1 and independence_caveat:
         tests["group"] = lambda value: permutation_test(
             data_sets, pooled_fit, value, n_weights * (n_groups - 1), random_seed
         )
@@ -198,10 +203,11 @@ def group_test(
     caveats = describe_caveats(
         fit_test, float(n.sum()), max(n_weights * n_groups, 1), "group and effect"
     )
+    group_sentence = _describe_group_difference(table, group_names)
     return GroupTest(
         title=f"Tests of group effects ({format_plural(n_groups, 'group')})",
         table=table,
-        note=" ".join(filter(None, (_describe_group_difference(table, group_names), caveats))),
+        note=" ".join(filter(None, (group_sentence, caveats, independence_caveat))),
         statistic=float(table.loc["group", "deviance"]),  # type: ignore[arg-type]
         df=int(table.loc["group", "df"]),  # type: ignore[arg-type]
         p_value=float(table.loc["group", "p_value"]),  # type: ignore[arg-type]

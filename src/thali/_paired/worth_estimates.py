@@ -166,7 +166,8 @@ def _estimate_by_laplace(
     narrow_points, with_variance = points, None
     if score_variance is not None:
         narrow_points, points = widen_points(rng, marginal, score_variance, points, mean_point)
-        factor_of_df = stdtrit(score_variance.df, CERTAIN) / ndtri(CERTAIN)
+        degrees = score_variance.expand_degrees(density.n_options, density.n_options)
+        factor_of_df = stdtrit(degrees, CERTAIN) / ndtri(CERTAIN)
         with_variance = mean_log_worths + factor_of_df * (
             density.centre_by_period(narrow_points)[-1].T - mean_log_worths
         )

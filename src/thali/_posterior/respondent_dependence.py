@@ -100,7 +100,7 @@ class Dependence:
             )
         if self.by == SCORES:
             return Message(
-                f"Intervals allow for repeated answers: {self.size}; the covariance of the draws"
+                f"Intervals allow for repeated answers: {self.size}; the covariance"
                 f" is cluster-robust ({format_degrees(self.df)}).{format_dominance(self.share)}"
             )
         if self.by == POWER and self.effect < NEGLIGIBLE:

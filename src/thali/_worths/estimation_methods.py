@@ -13,6 +13,7 @@ from thali._inference.user_warnings import is_quiet
 from thali._model.base import Job
 from thali._model.best_worst_probabilities import RANKING
 from thali._model.chain_runs import Sampling
+from thali._model.covariate_effects import coefficient_name, tabulate_effects
 from thali._model.fitting_methods import (
     Engine,
     PreparedFit,
@@ -35,7 +36,7 @@ from .hamiltonian_chains import HamiltonianSampler
 from .population_posterior import LatticeChain, TrajectoryChain, WorthProblem
 from .simulation import sample_worths_prior, simulate_replicates
 from .spec import BRADLEY_TERRY_LUCE
-from .worth_draws import Quantities, WorthDraws
+from .worth_draws import Quantities, WorthDraws, tabulate_worths
 
 if TYPE_CHECKING:
     import pandas
@@ -82,9 +83,18 @@ class WorthsEngine(Engine):
         if by is not None:
             raise individuals_required_error()
         draws = model._draws
-        return tabulate_scores(
-            {"": score_draws(draws.weights, scale)}, draws.labels, scale, None, ci
-        )
+        scores = score_draws(draws.weights, scale)
+        if self.is_point:  # predictions are those of the estimate
+            scores = scores._replace(mean=scale.compute_scores(model._prediction_draws.weights)[0])
+        return tabulate_scores({"": scores}, draws.labels, scale, None, ci)
+
+    def tabulate_worths(self, model: Any, ci: float) -> "pandas.DataFrame":
+        """Return a table of log worths and shares of the total worth."""
+        return tabulate_worths(model._draws, ci)
+
+    def tabulate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
+        """Return a table of effects of covariates."""
+        return tabulate_effects(model._draws.covariates, model._draws.beta, ci)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """Return the log probability of each respondent's choices together."""
@@ -237,7 +247,8 @@ class EstimatedWorths(NamedTuple):
     data: Any
     point: np.ndarray  # of the density
     covariance: np.ndarray  # over respondents if results are adjusted for them
-    df: float  # of Student's t; infinite for the normal distribution
+    # (size,) of Student's t for each parameter; infinite for the normal distribution
+    degrees: np.ndarray
     log_likelihood: float  # of all data, coefficients included
     n_parameters: int
     lapse: float
@@ -292,7 +303,7 @@ class WorthMaximumEngine(WorthsEngine):
         estimates = model._estimates_
         log_likelihood = f"{estimates.log_likelihood:,.2f} (all comparisons, including constants)"
         facts = (("log-likelihood", log_likelihood),)
-        if not math.isfinite(estimates.df):
+        if np.isinf(estimates.degrees).all():
             return facts
         error_description = f"clustered by respondent ({estimates.people.number:,})"
         return (("standard errors", error_description), *facts)
@@ -304,14 +315,17 @@ class WorthMaximumEngine(WorthsEngine):
 
     def get_draws(self, model: Any) -> WorthDraws:
         """Draw worths from the normal approximation around the estimates."""
+        from scipy.special import chdtri
+
         estimates = model._estimates_
         rng = np.random.default_rng(_SEED)
         eigenvalues, eigenvectors = np.linalg.eigh(estimates.covariance)
         deviations = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ rng.standard_normal(
             (len(eigenvalues), _N_DRAWS)
         )
-        if math.isfinite(estimates.df):
-            deviations *= np.sqrt(estimates.df / rng.chisquare(estimates.df, _N_DRAWS))
+        if np.isfinite(estimates.degrees).all():
+            degrees = estimates.degrees[:, None]
+            deviations *= np.sqrt(degrees / chdtri(degrees, rng.random(_N_DRAWS)))
         return estimates.problem.build_draws(
             estimates.point[:, None] + np.hstack([deviations, -deviations]), 1
         )
@@ -321,15 +335,40 @@ class WorthMaximumEngine(WorthsEngine):
         estimates = model._estimates_
         return estimates.problem.build_draws(estimates.point[:, None], 1)
 
+    def tabulate_worths(self, model: Any, ci: float) -> "pandas.DataFrame":
+        """Return a table of log worths and shares at the maximum, with errors of `summary`."""
+        table = tabulate_worths(model._prediction_draws, ci)
+        return self._copy_errors(model, table, "log_worth[{}]", ci)
+
+    def tabulate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
+        """Return a table of effects of covariates, with errors of `summary`."""
+        from scipy.special import stdtr
+
+        draws, estimates = model._prediction_draws, model._estimates_
+        table = tabulate_effects(draws.covariates, draws.beta, ci)
+        table = self._copy_errors(model, table, coefficient_name("{}"), ci)
+        degrees = estimates.degrees[estimates.problem.density.beta]
+        table["above_0"] = stdtr(degrees, table["mean"] / table["sd"])
+        return table
+
+    def _copy_errors(
+        self, model: Any, table: "pandas.DataFrame", row_name: str, ci: float
+    ) -> "pandas.DataFrame":
+        """Return the table with standard errors and intervals of rows of `summary`."""
+        rows = self.summary(model, ci).loc[[row_name.format(name) for name in table.index]]
+        errors = rows[["std_error", "low", "high"]].to_numpy().T
+        return table.assign(**dict(zip(("sd", "low", "high"), errors, strict=True)))
+
 
 def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
     """Return maximum-likelihood estimates, the mode of a density without prior."""
     density = problem.density
     _, mode = problem.marginal.best
     covariance_root = mode.factor.draw(np.eye(density.size))
-    variance, df = problem.respondents.adjusted_variance, math.inf
+    variance, degrees = problem.respondents.adjusted_variance, np.full(density.size, np.inf)
     if variance is not None:
-        covariance_root, df = variance.matrix() @ covariance_root, variance.df
+        covariance_root = variance.matrix() @ covariance_root
+        degrees = variance.expand_degrees(density.n_options, density.size)
     log_likelihood = (
         float(density.log_likelihoods(mode.point[:, None])[0])
         + problem.build_data_groups().log_constant
@@ -344,7 +383,7 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
         problem.data,
         mode.point,
         covariance_root @ covariance_root.T,
-        df,
+        degrees,
         log_likelihood,
         density.size - 1,
         *density_settings,
@@ -377,24 +416,21 @@ def refuse_run_settings(model: Any, arguments: Mapping[str, Any]) -> None:
 def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFrame":
     """Return a table of estimates with std_error and interval, options first."""
     import pandas as pd
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import stdtrit
 
     from thali._exportable_table import Table
-    from thali._model.covariate_effects import coefficient_name
 
     problem = estimates.problem
     density, n = problem.density, estimates.data.n_options
-    contrast_matrix = np.eye(density.size)[[*range(n), *range(density.nu.start, density.beta.stop)]]
+    parameters = [*range(n), *range(density.nu.start, density.beta.stop)]
+    contrast_matrix = np.eye(density.size)[parameters]
     contrast_matrix[:n, density.beta] = problem.option_covariates
     contrast_matrix[:n] -= contrast_matrix[:n].mean(axis=0)
     estimate_values = contrast_matrix @ estimates.point
     std_errors = np.sqrt(
         np.einsum("ij,jk,ik->i", contrast_matrix, estimates.covariance, contrast_matrix)
     )
-    upper_tail = interval_tails(ci)[1]
-    multiplier = float(ndtri(upper_tail))
-    if math.isfinite(estimates.df):
-        multiplier = float(stdtrit(estimates.df, upper_tail))
+    multiplier = stdtrit(estimates.degrees[parameters], interval_tails(ci)[1])
     quantity_names = [f"log_worth[{label}]" for label in estimates.data.labels]
     if estimates.has_ties:
         quantity_names.append("log_tie")

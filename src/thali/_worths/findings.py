@@ -2,21 +2,20 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from thali._labels import list_names
 from thali._model.choice_findings import SENTENCES as COMMON
 from thali._model.choice_findings import (
     build_covariate_finding,
-    build_dependence_finding,
     build_prediction_finding,
     build_rank_finding,
     build_score_finding,
     check,
     describe_best_worst,
     describe_dependence,
+    describe_errors,
     describe_ties,
     format_row,
+    make_dependence_maker,
 )
 from thali._model.common_findings import (
     convergence,
@@ -40,6 +39,7 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
+from thali._posterior.respondent_dependence import Dependence
 
 from .density_from_data import split_by_respondent
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
@@ -66,7 +66,6 @@ ENGLISH = {
     "methods.mcmc": "The posterior was sampled by Hamiltonian Monte Carlo given s, with moves of"
     " scale.",
     "methods.maximum": "Worths were estimated by maximum likelihood; standard errors {errors}.",
-    "methods.people": "are clustered by respondent {source}",
     "estimates": "Estimates with their standard errors",
     "likelihood": "Log-likelihood {log_likelihood}, including constants; AIC {aic}, BIC {bic}.",
 }
@@ -190,18 +189,14 @@ def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fin
     return Finding(title=ENGLISH["estimates"], table=table, notes=notes)
 
 
-@finding(
-    "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
-)
-def report_dependence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """Report whether the fit corrects for repeated answers of a respondent, and how."""
+def _find_dependence(model: "BradleyTerryLuce") -> Dependence | None:
+    """Return how repeated answers of a respondent were treated; None if respondents are unknown."""
     if has_draws(model):
-        dependence = model._view.dependence
-    else:
-        dependence = model._estimates_.people
-    if dependence is None:
-        return None
-    return build_dependence_finding(dependence)
+        return model._view.dependence
+    return model._estimates_.people
+
+
+report_dependence = make_dependence_maker(_find_dependence)
 
 
 # Methods text ----------------- -------------------------------------------------------------------
@@ -250,9 +245,7 @@ def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
         sentences.append(
             phrase(COMMON, "ml.methods.covariates", names=list_names(model._covariates))
         )
-    errors_phrase: Text = COMMON["ml.methods.observed"]
-    if np.isfinite(model._estimates_.df):
-        errors_phrase = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))
+    errors_phrase = describe_errors(model._estimates_.people)
     sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors_phrase))
     if model.lapse:
         sentences.append(phrase(COMMON, "ml.methods.lapse", lapse=f"{model.lapse:g}"))

@@ -52,7 +52,7 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 from .density_from_data import keep_single_choices
 from .estimation_methods import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
 from .population_posterior import WorthProblem
-from .worth_draws import WorthDraws, tabulate_worths
+from .worth_draws import WorthDraws
 
 if TYPE_CHECKING:
     import pandas
@@ -588,7 +588,8 @@ class BradleyTerryLuce(MarkovChainModel):
         -------
         pandas.DataFrame
             One row per option, the highest first: log_worth (posterior mean), sd, low, high, and
-            share, the worth divided by the sum over options.
+            share, the worth divided by the sum over options. By maximum likelihood log_worth and
+            share are at the maximum, and sd is the standard error.
 
         Raises
         ------
@@ -597,7 +598,8 @@ class BradleyTerryLuce(MarkovChainModel):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        return tabulate_worths(self._draws, ci)
+        self._require_fitted()
+        return self._engine.tabulate_worths(self, ci)
 
     def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return the posterior of each option's rank by worth.
@@ -735,9 +737,8 @@ class BradleyTerryLuce(MarkovChainModel):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from thali._model.covariate_effects import tabulate_effects
-
-        return tabulate_effects(self._draws.covariates, self._draws.beta, ci)
+        self._require_fitted()
+        return self._engine.tabulate_effects(self, ci)
 
     def predict_proba(
         self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Any = None

@@ -10,14 +10,13 @@ from thali._data.respondent_answers import list_possible_answers
 from thali._inference.user_warnings import warn
 from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
 from thali._model.cluster_robust_variance import (
+    AnswerScores,
     RespondentScores,
-    ScoreVariance,
-    expect_answers,
-    raise_improbable_variance,
+    RespondentVariance,
 )
 from thali._model.dependent_answers import choose_dependence
 from thali._people.people_argument import ADJUSTED
-from thali._posterior.respondent_dependence import INDEPENDENT, POWER, SCORES, Dependence
+from thali._posterior.respondent_dependence import INDEPENDENT, POWER, Dependence
 from thali.errors import Argument, EstimateWarning
 
 from .posterior_density import Density
@@ -29,29 +28,8 @@ if TYPE_CHECKING:
     from .laplace_approximation import Marginal
 
 _MAX_CONTRASTS = 50  # options whose degrees of freedom give the median
+_MAX_SHARES = 20_000_000  # respondents times contrasts
 _MAX_CHANGE = 700.0  # of a log worth by Student's t
-
-
-class AnswerScores(NamedTuple):
-    """Gradients of the log probability of every possible answer at a point."""
-
-    matrix: Any  # sparse (answers, size)
-    p: np.ndarray  # (answers,)
-    sizes: np.ndarray  # answers of each question
-    gradient: np.ndarray
-    hessian: np.ndarray
-
-    def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> "AnswerScores":
-        """Return gradient and Hessian of the log-likelihood (already computed)."""
-        return self
-
-    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Return log-likelihood gradients, one per row of the sparse `tally` of answers."""
-        return (tally @ self.matrix).toarray()
-
-    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return weights that make squared scores sum to the information of each `tally` row."""
-        return expect_answers(tally, self.sizes, self.p)
 
 
 def compute_answer_scores(
@@ -117,25 +95,6 @@ def _score_set_answers(
     return answer_density.row_scores(point)[row_order], p, np.bincount(set_of_answer)
 
 
-class RespondentVariance(NamedTuple):
-    """Variance of respondents' scores, with its degrees of freedom."""
-
-    scores: ScoreVariance
-    root: np.ndarray  # (size, size): L with L L' the covariance of draws
-    df: float
-    freedom: float  # respondents less one for each contrast
-
-    def matrix(self) -> np.ndarray:
-        r"""Return the matrix that widens deviations of covariance LL' to L V L'.
-
-        V is the variance of scores.
-        """
-        score_variance = raise_improbable_variance(self.scores, self.df, self.freedom)
-        eigenvalues, eigenvectors = np.linalg.eigh(score_variance)
-        square_root = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ eigenvectors.T
-        return self.root @ square_root @ np.linalg.inv(self.root)
-
-
 def estimate_respondent_variance(
     density: Density,
     data: "PairedComparisons | Choices",
@@ -157,13 +116,13 @@ def estimate_respondent_variance(
     )
     if not scores.has_maximum:  # with frequent lapses
         return None
+    n_contrasts = min(_MAX_CONTRASTS, 1 + _MAX_SHARES // clusters.n_respondents)
     contrasts = np.zeros((n, n_parameters, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
-    df = float(np.median(scores.degrees_of_freedom(contrasts[:: max(1, n // _MAX_CONTRASTS)])))
     return RespondentVariance(
-        scores.compute_variance(),
+        scores.variance,
         covariance_root,
-        df,
+        scores.degrees_of_freedom(contrasts[:: max(1, n // n_contrasts)]),
         (clusters.n_respondents - 1) / (n_parameters - 1),
     )
 
@@ -189,12 +148,7 @@ class RespondentAdjustment(NamedTuple):
         """`dependence`, marked as a variance of scores if draws are widened by it."""
         if self.dependence is None or self.adjusted_variance is None:
             return self.dependence
-        return replace(
-            self.dependence,
-            by=SCORES,
-            df=self.adjusted_variance.df,
-            share=self.adjusted_variance.scores.share,
-        )
+        return self.adjusted_variance.describe(self.dependence)
 
     @property
     def power_dependence(self) -> Dependence | None:
@@ -236,7 +190,7 @@ class WidenedPoints(NamedTuple):
     """Parameter vectors (size, n_draws), widened by the variance over respondents."""
 
     narrow: np.ndarray  # normal, with the variance treated as known
-    wide: np.ndarray  # Student's t, with its degrees of freedom
+    wide: np.ndarray  # Student's t, with the degrees of freedom of each option
 
 
 def widen_points(
@@ -247,11 +201,16 @@ def widen_points(
     centre: np.ndarray,
 ) -> WidenedPoints:
     """Return parameter vectors widened around `centre` for respondents' dependence."""
-    widening_matrix, df, centre_column = variance.matrix(), variance.df, centre[:, None]
+    from scipy.special import chdtri
+
+    density = marginal.density
+    widening_matrix, centre_column = variance.matrix(), centre[:, None]
+    degrees = variance.expand_degrees(density.n_options, density.size)[:, None]
     _, mode = marginal.best
     deviations = widening_matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
     narrow_points = centre_column + widening_matrix @ (points - centre_column)
-    variance_factor = df / rng.chisquare(df, points.shape[1])
+    # one quantile for all parameters, so that draws stay correlated
+    variance_factor = degrees / chdtri(degrees, rng.random(points.shape[1]))
     added_deviations = np.sqrt(np.clip(variance_factor - 1.0, 0.0, None)) * deviations
     added_deviations *= np.minimum(
         1.0, _MAX_CHANGE / np.maximum(np.abs(added_deviations).max(axis=0), 1e-300)

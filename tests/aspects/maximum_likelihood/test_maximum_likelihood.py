@@ -530,7 +530,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"alpha": 1.0}, {"tempering": [1, 2]}, {"people": "adjusted"}],
+    [{"alpha": 1.0}, {"tempering": [1, 2]}],
 )
 def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
     for method in ("maximum-likelihood", "ML"):

@@ -14,7 +14,7 @@ from scipy.stats import t as student
 
 import thali as th
 from thali._model.cluster_robust_variance import RespondentScores, inverse_root
-from thali.errors import ArgumentError
+from thali.errors import ArgumentError, DataError
 
 OPTIONS = list("ABCDE")
 FIRST, SECOND = np.triu_indices(5, 1)
@@ -151,7 +151,7 @@ def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_
     scores = RespondentScores(pose, tally, weights, beta, root)
     expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
     np.testing.assert_allclose(
-        root @ scores.compute_variance().variance @ root.T, expected, rtol=1e-3, atol=1e-5
+        root @ scores.variance.variance @ root.T, expected, rtol=1e-3, atol=1e-5
     )
 
 
@@ -172,11 +172,11 @@ def test_standard_errors_and_tests_of_unequal_respondents():
     np.testing.assert_allclose(
         model.maximum_likelihood.standard_errors() ** 2, np.diag(covariance), rtol=1e-6
     )
-    degrees = [naive_scores.degrees_of_freedom(curvature, parts, row) for row in jacobian]
+    degrees = naive_scores.degrees_of_freedom(curvature, parts, tally @ gradients, jacobian)
     assert found.error_df == pytest.approx(np.median(degrees), rel=1e-6) and found.error_df < 8.0
     one = th.paired.wald_test(model, {"A": 1, "B": -1})
     contrast = jacobian[0] - jacobian[1]
-    df = naive_scores.degrees_of_freedom(curvature, parts, contrast)
+    df = naive_scores.degrees_of_freedom(curvature, parts, tally @ gradients, [contrast])[0]
     z = (w[0] - w[1]) / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
     assert one.p_value == pytest.approx(2 * student.sf(abs(z), df), rel=1e-6)
     assert one.table["p_value"].iloc[0] == pytest.approx(one.p_value, rel=1e-9)
@@ -298,7 +298,7 @@ def test_few_people_are_said_to_be_few():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         comparisons(people=8)
     )
-    said(model.findings()["weights"].notes[-1], "8 respondents", "9 respondents", "5 more")
+    said(model.findings()["weights"].notes[-1], "9 respondents", "5 more")
     assert (
         model.maximum_likelihood.fit_test().people == 0
         and "std_error_independent" in model.summary()
@@ -308,7 +308,7 @@ def test_few_people_are_said_to_be_few():
         comparisons(people=9)
     )
     assert enough.maximum_likelihood.fit_test(samples=19).people == 9
-    said(enough.findings()["weights"].notes[-1], "9 respondents", "8 degrees of freedom")
+    said(enough.findings()["independence"].sentence, "9 respondents", "8 degrees of freedom")
 
 
 def test_people_stay_in_choices_and_back():
@@ -327,3 +327,43 @@ def test_people_stay_in_choices_and_back():
         models[0].maximum_likelihood.standard_errors(),
         models[1].maximum_likelihood.standard_errors(),
     )
+
+
+def test_people_independent_ignores_who_answered():
+    data = comparisons(people=20)
+    model, adjusted = (
+        th.EliminationByAspects("unique", method="maximum-likelihood", people=people).fit(data)
+        for people in ("independent", "adjusted")
+    )
+    unknown = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+        th.PairedComparisons(data.counts, data.labels)
+    )
+    pd.testing.assert_frame_equal(model.summary(), unknown.summary())
+    assert "independence" not in unknown.findings().keys()
+    assert model._estimates_.fit_test().people == 0 < adjusted._estimates_.fit_test().people
+    effect = adjusted._estimates_.people.effect
+    assert model._estimates_.people.effect == effect > 1.1
+    said(model.findings()["independence"].sentence, "too narrow", "people='adjusted'")
+    said(adjusted.findings()["independence"].sentence, "200 answers", f"effect {effect:.2g}")
+    with refused(DataError, "people='adjusted'", "respondent"):
+        adjusted.fit(th.PairedComparisons(data.counts, data.labels))
+    with refused(ArgumentError, "people", "Groups"):
+        adjusted.set_params(people=th.people.Groups("common")).fit({"a": data})
+
+
+@pytest.mark.fit
+def test_a_likelihood_ratio_is_shown_beside_that_of_independent_answers():
+    models = [
+        th.EliminationByAspects(a, method="maximum-likelihood").fit(comparisons(people=60))
+        for a in ("unique", ASPECTS)
+    ]
+    found = th.likelihood_ratio(*models)
+    plain = chdtrc(found.df, found.statistic)
+    assert found.independent_p_value == pytest.approx(plain) != found.p_value
+    said(found.note, "clustered by respondent (60)", f"{plain:.3f} if all answers were independent")
+    models = [
+        model.set_params(people="independent").fit(comparisons(people=60)) for model in models
+    ]
+    found = th.likelihood_ratio(*models)
+    assert found.p_value == found.independent_p_value == pytest.approx(plain)
+    said(found.note, "answers of each respondent are treated as independent")

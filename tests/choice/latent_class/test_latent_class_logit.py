@@ -209,7 +209,8 @@ def test_choices_of_a_class_without_bound_are_said():
 def test_rounding_does_not_choose_the_draws():
     """Directions of which as much is known have no vectors that are theirs alone."""
     noise = np.random.default_rng(1).uniform(-1.0, 1.0, (5, 5)) * np.finfo(float).eps
-    root = fit.covariance_root(np.diag([4.0, 4.0, 4.0, 1.0, 0.0]) + noise + noise.T)
+    information = np.diag([4.0, 4.0, 4.0, 1.0, 0.0]) + noise + noise.T
+    root = fit.covariance_root(information, np.diag([0.25, 0.25, 0.25, 1.0, 9.0]))
     np.testing.assert_allclose(root, np.diag([0.5, 0.5, 0.5, 1.0, 0.0]), atol=1e-12)
 
 

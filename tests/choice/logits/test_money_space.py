@@ -24,7 +24,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def fitted(data):
-    return th.MultinomialLogit(**MONEY).fit(data)
+    return th.MultinomialLogit(**MONEY, people="independent").fit(data)
 
 
 def test_another_maximiser_finds_the_same(data, fitted):
@@ -60,8 +60,10 @@ def test_another_maximiser_finds_the_same(data, fitted):
     np.testing.assert_allclose(fitted.summary()["std_error"], errors, rtol=1e-3)
 
 
-def test_it_is_the_same_model_as_in_preference_space(data, fitted):
-    plain = th.MultinomialLogit("price").fit(data)
+@pytest.mark.parametrize("people", ["adjusted", "independent"])
+def test_it_is_the_same_model_as_in_preference_space(data, people):
+    fitted = th.MultinomialLogit(**MONEY, people=people).fit(data)
+    plain = th.MultinomialLogit("price", people=people).fit(data)
     assert fitted.log_likelihood_ == plain.log_likelihood_ and fitted.aic_ == plain.aic_
     np.testing.assert_allclose(fitted.predict_proba(data), plain.predict_proba(data), rtol=1e-12)
     pay = plain.willingness_to_pay("price")

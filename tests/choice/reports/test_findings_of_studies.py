@@ -117,7 +117,8 @@ def test_a_market_without_the_option_of_none_says_so():
 def test_keys_are_in_the_order_of_questions(logit, classes):
     study = ["attribute_importance", "level_effects", "utilities", "willingness_to_pay", "market"]
     close = ["check", "summary", "data", "levels"]
-    assert logit.findings().keys() == ["asked", *study, *close, "methods", "convergence"]
+    end = ["methods", "independence", "convergence"]
+    assert logit.findings().keys() == ["asked", *study, *close, *end]
     segments = ["segment_sizes", "segment_profiles", "segments"]
     people = ["individual_level_effects", "individual_importance", "individual_willingness_to_pay"]
     people += ["individual_utilities", "individual_zero_centred"]
@@ -127,8 +128,7 @@ def test_keys_are_in_the_order_of_questions(logit, classes):
         "classes",
         "numbers_of_classes",
         *middle,
-        "methods",
-        "convergence",
+        *end,
     ]
 
 

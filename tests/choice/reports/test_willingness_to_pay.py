@@ -12,6 +12,7 @@ from helpers.product_class_fits import experiment, fitted, of_draws, single
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused, warned
 from scipy.optimize import brentq
+from scipy.stats import t as student
 
 import thali as th
 from thali._data.experiments.fitted_design import build_design
@@ -42,7 +43,7 @@ def test_the_amount_is_the_ratio_with_delta_error_and_fieller_interval(data):
     Fieller (1954): with g = z^2 var a / a^2 and r = cov(a, b) / var a, the set is (w + g r -+ z /
     |a| sqrt(var b + 2 w cov(a, b) + w^2 var a - g (var b - r cov(a, b)))) / (1 - g).
     """
-    model = th.MultinomialLogit(linear="price").fit(data)
+    model = th.MultinomialLogit(linear="price", people="independent").fit(data)
     table = model.willingness_to_pay("price", ci=0.95)
     a, v = model.coef_["price"], model.covariance_
     for level in ("B", "C"):
@@ -189,7 +190,7 @@ def rejected(model, z=1.959963985):
 @pytest.mark.parametrize("linear", [pytest.param((), marks=pytest.mark.long), "price"])
 def test_the_interval_holds_what_a_test_does_not_reject(linear):
     model = th.MultinomialLogit(linear=linear).fit(choices(-0.25))
-    wanted = rejected(model)
+    wanted = rejected(model, student.ppf(0.975, model._people_.df))
     table = model.willingness_to_pay("price", ci=0.95)
     row = read_row(table, "zoom", "yes", "no")
     assert row["wtp_low"] == pytest.approx(wanted[0], abs=0.002) and row[

@@ -30,15 +30,46 @@ def sandwich(curvature, informations, scores):
     return root @ z.T @ z @ root
 
 
-def degrees_of_freedom(curvature, informations, contrast):
-    """Those of the variance of a contrast, from the covariances of all pairs of scores."""
-    root, one = power(curvature, -0.5), np.eye(len(curvature))
+def degrees_of_freedom(curvature, informations, scores, contrasts):
+    """Those of the variance of each contrast, from the covariances of all pairs of scores: the
+    harmonic mean of those of independent answers and of answers with equal correlations. The
+    correlation is the one at which the mean design effect is the observed one."""
+    whole = power(sum(informations), -0.5)
+    shares = np.array([np.trace(whole @ m @ whole) for m in informations])
+    shares /= shares.sum()
+    covariance = sandwich(curvature, informations, scores)
+    rank = np.linalg.matrix_rank(whole)
+    effect = np.trace(sum(informations) @ covariance) / rank
+    correlation = max(0.0, effect - 1.0) / (shares**2).sum()
+    pairs = [
+        [_degrees(curvature, informations, contrast, phi) for phi in (0.0, correlation)]
+        for contrast in contrasts
+    ]
+    return np.array([2.0 / (1.0 / a + 1.0 / b) for a, b in pairs])
+
+
+def _direction(curvature, informations, contrast):
+    root = power(curvature, -0.5)
     b = root @ contrast
+    return b / np.sqrt(b @ root @ sum(informations) @ root @ b)
+
+
+def _degrees(curvature, informations, contrast, correlation):
+    root, one = power(curvature, -0.5), np.eye(len(curvature))
+    b = _direction(curvature, informations, contrast)
     leverages = [root @ each @ root for each in informations]
-    own = np.array([b @ m @ b for m in leverages])
+    x = np.array([b @ m @ b for m in leverages])
     pulls = [power(one - m, -0.5) @ m @ b for m in leverages]
-    both = sum((p @ q) ** 2 for s, p in enumerate(pulls) for t, q in enumerate(pulls) if s != t)
-    return own.sum() ** 2 / (np.sum(own**2) + both)
+    k = 1.0 + correlation * x
+    trace, squares = 0.0, 0.0
+    for s, p in enumerate(pulls):
+        for t, q in enumerate(pulls):
+            both = -(k[s] + k[t] - (k * x).sum()) * (p @ q)
+            if s == t:
+                both += k[s] * (x[s] + p @ p)
+                trace += both
+            squares += both**2
+    return trace**2 / squares
 
 
 def outcome_gradients(log_probabilities, point, step=1e-5):

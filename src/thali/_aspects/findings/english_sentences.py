@@ -93,7 +93,6 @@ ENGLISH = SENTENCES | {
     " aspects.",
     "ml.methods.fitted": "Weights were estimated by maximum likelihood {source}; standard errors"
     " {errors}.",
-    "ml.methods.people": "are clustered by respondent {source}",
     "ml.methods.tests": "and tests of fit are clustered by respondent {source}",
     # the open combination
     "open.asked": "Which latent features explain the data under the chosen prior and likelihood?",

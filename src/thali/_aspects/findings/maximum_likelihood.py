@@ -7,7 +7,9 @@ from thali._labels import list_names
 from thali._model.choice_findings import (
     build_covariate_finding,
     build_prediction_finding,
+    describe_errors,
     describe_ties,
+    make_dependence_maker,
 )
 from thali._model.common_findings import convergence, data, make_methods_maker, make_question_maker
 from thali._model.finding import (
@@ -59,8 +61,8 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     notes, picture = [], None
     if zero_weights:
         notes.append(str(phrase(ENGLISH, "ml.zero", names=list_names(zero_weights))))
-    if model._estimates_.error_source:
-        notes.append(model._estimates_.error_source)
+    if model._estimates_.independent_tests:
+        notes.append(model._estimates_.independent_tests)
     given_aspects = model._estimates_.known
     if given_aspects.shared.any() and given_aspects.crossing is None:
         branch_table = build_branch_table(given_aspects, model._estimates_.weights)
@@ -197,9 +199,7 @@ def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ..
         sentences.append(
             phrase(ENGLISH, "ml.methods.covariates", names=list_names(model._covariates))
         )
-    error_sentence: Text = ENGLISH["ml.methods.observed"]
-    if model._estimates_.is_over_people:
-        error_sentence = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002"))
+    error_sentence = describe_errors(model._estimates_.people)
     if model._estimates_.is_tested_over_people:
         error_sentence = phrase(ENGLISH, "ml.methods.tests", source=Cite("bell2002", "rao1984"))
     sentences.append(
@@ -220,5 +220,6 @@ LIKELIHOOD_FINDINGS = (
     residuals,
     data,
     make_methods_maker(describe_likelihood_methods),
+    make_dependence_maker(lambda model: model._estimates_.people),
     convergence,
 )

@@ -18,7 +18,7 @@ from thali._model.tie_and_covariate_arguments import (
     treat_ties,
 )
 from thali._object_descriptions import Facts
-from thali._people.people_argument import INDEPENDENT, check_people
+from thali._people.people_argument import check_people
 from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning
 
@@ -52,7 +52,10 @@ class AspectLikelihoodEngine(Engine):
         data = _treat_ties(model, check_data(data, PAIRS))
         settings = model.aspects, model.unique, _choose_lapse(model), has_ties(data)
         return Job(
-            lambda: {"_estimates_": estimate(data, *settings, random_seed=seed)}, data=str(data)
+            lambda: {
+                "_estimates_": estimate(data, *settings, random_seed=seed, people=model.people)
+            },
+            data=str(data),
         )
 
     def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
@@ -255,12 +258,10 @@ def is_by_maximum_likelihood(model: Any) -> bool:
 
 def _check_arguments(model: Any, fit_arguments: Mapping[str, Any], data: Any) -> None:
     """Raise ArgumentError for arguments of `fit` that only chains use."""
-    check_people(model.people, data=data)
+    check_people(model.people, (), data)
     arguments = dict(inspect.signature(type(model).fit).parameters) | model._get_parameters()
     defaults = {name: argument.default for name, argument in arguments.items()}
     given_values = model.get_params() | dict(fit_arguments)
-    if model.people == INDEPENDENT:  # the assumption of maximum likelihood
-        given_values["people"] = defaults["people"]
     check_method_arguments(ELIMINATION, NAME, given_values, defaults)
     if fit_arguments.get("job") is not None:
         required_setting, requested_setting = Setting("method", "mcmc"), Setting("method", NAME)

@@ -1,6 +1,6 @@
 """Maximum-likelihood estimates: weights, standard errors, utility scale, tests of fit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,18 +14,14 @@ from thali._model.answers_by_respondent import (
     DesignEffect,
     compute_design_effect,
 )
-from thali._model.cluster_robust_variance import (
-    RespondentScores,
-    ScoreVariance,
-    raise_improbable_variance,
-)
+from thali._model.cluster_robust_variance import RespondentScores, RespondentVariance
 from thali._posterior.posterior_interval import INTERVAL, interval_tails
-from thali._posterior.respondent_dependence import format_degrees, format_dominance
+from thali._posterior.respondent_dependence import ADJUSTED, Dependence
 
 from ..draws.covariate_offsets import multiply_first_advantage
 from ..likelihoods.set_probabilities import compute_luce_probabilities
 from .given_aspects import KnownAspects
-from .goodness_of_fit import FitTest, run_fit_test
+from .goodness_of_fit import FitTest, chi_square_tail, run_fit_test
 from .maximisation import Maximum, estimate_maximum, maximise
 from .pair_likelihood import PairProblem, compute_exclusive_aspects, compute_pair_shares
 
@@ -55,6 +51,7 @@ class Estimates:
     problem: PairProblem
     maximum: Maximum
     clusters: AnswersByRespondent | None = None  # answers by respondent, if these are known
+    treatment: Dependence | None = None  # of repeated answers, without the design effect
 
     @property
     def weights(self) -> np.ndarray:
@@ -81,35 +78,41 @@ class Estimates:
         ] / np.outer(covariate_sizes, covariate_sizes)
 
     @property
+    def is_adjusted(self) -> bool:
+        """Whether errors and tests allow for repeated answers of respondents."""
+        return self.treatment is not None and self.treatment.model == ADJUSTED
+
+    @property
     def is_over_people(self) -> bool:
         """Whether standard errors are clustered by respondent."""
-        return self.clusters is not None and bool(self._has_error.any())
+        return self.is_adjusted and bool(self._has_error.any())
 
     @property
     def is_tested_over_people(self) -> bool:
         """Whether enough respondents exist for tests of fit clustered by respondent."""
         return (
-            self.clusters is not None
+            self.is_adjusted
+            and self.clusters is not None
             and self.clusters.n_respondents >= self.n_parameters + MIN_EXTRA_RESPONDENTS
         )
 
     @property
-    def error_source(self) -> str:
-        """Sentence about standard errors clustered by respondent; "" without them."""
-        if self.clusters is None or not self.is_over_people:
+    def people(self) -> Dependence | None:
+        """Treatment of repeated answers, with the design effect; None if unknown."""
+        if self.treatment is None or self.clusters is None or not self._has_error.any():
+            return self.treatment
+        dependence = replace(self.treatment, effect=self._respondent_variance.scores.design_effect)
+        if self.is_over_people:
+            return self._respondent_variance.describe(dependence)
+        return dependence
+
+    @property
+    def independent_tests(self) -> str:
+        """Sentence on tests of fit that ignore respondents; "" if they do not."""
+        if not self.is_over_people or self.is_tested_over_people:
             return ""
-        respondents_text, answers_text = (
-            f"{self.clusters.n_respondents:,} respondents",
-            f"{self.problem.totals.sum():,.15g} choices",
-        )
-        sentence = (
-            f"Standard errors are clustered by respondent ({respondents_text}, {answers_text};"
-            f" {format_degrees(self.error_df)}).{format_dominance(self._score_variance.share)}"
-        )
-        if self.is_tested_over_people:
-            return sentence
         return (
-            f"{sentence} Tests of fit treat the choices as independent, because clustered tests"
+            "Tests of fit treat the choices as independent, because clustered tests"
             f" require at least {self.n_parameters + MIN_EXTRA_RESPONDENTS:,} respondents,"
             f" {MIN_EXTRA_RESPONDENTS}"
             " more than the number of free weights."
@@ -128,15 +131,7 @@ class Estimates:
         """
         if not self.is_over_people:
             return self._compute_covariance()
-        assert self.clusters is not None
-        respondents_per_direction = (
-            self.clusters.n_respondents - 1
-        ) / self._informed_directions.root.shape[1]
-        return self._compute_covariance(
-            raise_improbable_variance(
-                self._score_variance, self.error_df, respondents_per_direction
-            )
-        )
+        return self._compute_covariance(self._respondent_variance.score_covariance)
 
     @cached_property
     def _informed_directions(self) -> InformationDirections:
@@ -199,9 +194,18 @@ class Estimates:
         )
 
     @cached_property
-    def _score_variance(self) -> ScoreVariance:
-        """Variance matrix of the respondents' summed scores, for clustered standard errors."""
-        return self._respondent_scores.compute_variance()
+    def _respondent_variance(self) -> RespondentVariance:
+        """Variance of the respondents' summed scores, for clustered standard errors."""
+        assert self.clusters is not None
+        root = self._informed_directions.root
+        return RespondentVariance(
+            self._respondent_scores.variance,
+            root,
+            self._respondent_scores.degrees_of_freedom(
+                self._log_weight_jacobian[self._has_error, :, None]
+            ),
+            (self.clusters.n_respondents - 1) / root.shape[1],
+        )
 
     def degrees(self, contrasts: np.ndarray) -> float:
         """Return the joint degrees of freedom of q independent contrasts of the weights."""
@@ -322,7 +326,7 @@ class Estimates:
 
         return float(stdtrit(self.error_df, interval_tails(ci)[1]))
 
-    @cached_property
+    @property
     def error_df(self) -> float:
         """Degrees of freedom of standard errors: the median over weights.
 
@@ -330,13 +334,7 @@ class Estimates:
         """
         if not self.is_over_people:
             return np.inf
-        return float(
-            np.median(
-                self._respondent_scores.degrees_of_freedom(
-                    self._log_weight_jacobian[self._has_error, :, None]
-                )
-            )
-        )
+        return self._respondent_variance.df
 
     def tail(self, z: np.ndarray, df: np.ndarray | float | None = None) -> np.ndarray:
         """Return P(|T| >= |z|) by Student's t, with `df` for each z, or for all."""
@@ -365,6 +363,17 @@ class Estimates:
             root_expected * self.outcome_scores(),
             df,
         )
+
+    def test_nested(self, larger: "Estimates", statistic: float) -> FitTest:
+        """Return the likelihood-ratio test of this model in a larger one.
+
+        It is clustered by respondent if both models have enough respondents.
+        """
+        df = larger.n_parameters - self.n_parameters
+        if not (self.is_tested_over_people and larger.is_tested_over_people):
+            return FitTest(statistic, df, chi_square_tail(statistic, df))
+        effect = self.design_effect(larger)
+        return FitTest(statistic, df, effect.p_value(statistic), people=effect.people)
 
     def outcome_scores(self, min_weight: float = 0.0) -> np.ndarray:
         """Return gradients of log outcome probabilities at weights of at least `min_weight`."""

@@ -11,6 +11,8 @@ from thali._data.pairs import PairedComparisons
 from thali._inference.random_seeds import spawn_generators
 from thali._labels import shorten
 from thali._model.answers_by_respondent import group_by_respondent
+from thali._model.dependent_answers import choose_dependence
+from thali._people.people_argument import ADJUSTED
 from thali.errors import DataError, EstimateWarning, Setting
 
 from ..likelihoods.elimination import Elimination, convert_to_pairs, require_pairs
@@ -43,12 +45,15 @@ def estimate(
     *,
     n_starts: int = STARTS,
     random_seed: Any = 0,
+    people: str | None = None,
 ) -> Estimates:
     """Return maximum-likelihood estimates of aspect weights, the best of `n_starts` climbs."""
     comparisons: Any = convert_to_pairs(data)
     given_aspects = check_aspects(comparisons, aspects, unique, lapse, ties)
     check_identified(given_aspects, comparisons)
-    return fit_checked_aspects(comparisons, given_aspects, lapse, ties, n_starts, random_seed)
+    return fit_checked_aspects(
+        comparisons, given_aspects, lapse, ties, n_starts, random_seed, people
+    )
 
 
 def check_aspects(
@@ -97,6 +102,7 @@ def fit_checked_aspects(
     ties: bool = False,
     n_starts: int = STARTS,
     random_seed: Any = 0,
+    people: str | None = None,
 ) -> Estimates:
     """Return maximum-likelihood estimates of the weights of checked aspects."""
     scaled_covariates = None
@@ -108,13 +114,15 @@ def fit_checked_aspects(
     starting_points = choose_starting_points(
         weight_problem, n_starts, spawn_generators(random_seed, 1)[0]
     )
+    clusters = group_by_respondent(data, ties)
     return Estimates(
         data,
         given_aspects,
         float(lapse),
         weight_problem,
         maximise(weight_problem, starting_points),
-        group_by_respondent(data, ties),
+        clusters,
+        choose_dependence(people, ADJUSTED, data, clusters),
     )
 
 
@@ -265,4 +273,5 @@ def refine_cells(small: Estimates, large: Estimates) -> Estimates:
         refined_problem,
         maximum,
         large.clusters,
+        small.treatment,
     )

@@ -10,18 +10,27 @@ from thali.errors import ArgumentError
 from .elimination_engine import require_estimates
 from .estimates import Estimates
 from .fit import refine_cells
-from .goodness_of_fit import chi_square_tail, describe_clusters, describe_roughness
+from .goodness_of_fit import (
+    FitTest,
+    chi_square_tail,
+    describe_clusters,
+    describe_roughness,
+)
 
 _ROUNDING = 1e-6
 
 
 @printed_dataclass
 class LikelihoodRatio(PrintedResult):
-    """A likelihood-ratio test: `statistic`, `df`, `p_value` and `.table`."""
+    """A likelihood-ratio test: `statistic`, `df`, `p_value` and `.table`.
+
+    `independent_p_value` is that of independent answers, the same without respondents.
+    """
 
     statistic: float
     df: int
     p_value: float
+    independent_p_value: float
 
 
 def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
@@ -44,8 +53,9 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     Returns
     -------
     LikelihoodRatio
-        With statistic, df, p_value, and `.table`: weights, log_likelihood, deviance, df, aic and
-        bic (with the number of compared pairs for n) of both; `print` shows it.
+        With statistic, df, p_value, independent_p_value, and `.table`: weights, log_likelihood,
+        deviance, df, aic and bic (with the number of compared pairs for n) of both; `print` shows
+        it.
 
     Raises
     ------
@@ -92,10 +102,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
             " maximum; refit it with another random_seed."
         )
     statistic = max(statistic, 0.0)
-    n_respondents, p_value = 0, chi_square_tail(statistic, df)
-    if smaller_estimates.is_tested_over_people and larger_estimates.is_tested_over_people:
-        design_effect = smaller_estimates.design_effect(larger_estimates)
-        n_respondents, p_value = design_effect.people, design_effect.p_value(statistic)
+    test = smaller_estimates.test_nested(larger_estimates, statistic)
     n_comparisons = float(larger_estimates.problem.totals.sum())
     import pandas as pd
 
@@ -115,15 +122,26 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         table=pd.DataFrame(table_rows, index=["smaller", "larger"], columns=column_names),
         note=" ".join(
             [
-                f"Chi-square {statistic:.4f} on {df} df, {format_p_value(p_value)}"
-                f"{describe_clusters(n_respondents)}"
+                f"Chi-square {statistic:.4f} on {df} df, {format_p_value(test.p_value)}"
+                f"{describe_clusters(test.people)}{_compare_clusters(test, larger_estimates)}"
             ]
             + describe_roughness("The test is only", n_comparisons, larger_estimates.n_parameters)
         ),
         statistic=statistic,
         df=df,
-        p_value=p_value,
+        p_value=test.p_value,
+        independent_p_value=chi_square_tail(statistic, df),
     )
+
+
+def _compare_clusters(test: FitTest, larger: Estimates) -> str:
+    """Return words on the p-value of independent answers, beside that over respondents."""
+    if test.people:
+        independent_p_value = chi_square_tail(test.statistic, test.df)
+        return f"; {format_p_value(independent_p_value)} if all answers were independent."
+    if larger.clusters is not None:
+        return ". The answers of each respondent are treated as independent."
+    return ""
 
 
 def _check_nested(small: Estimates, large: Estimates) -> None:

@@ -95,10 +95,11 @@ class EliminationByAspects(ChoiceAnswers):
         samples of respondents; the likelihood is raised to the power 1 / max(1, design effect),
         which also reduces the number of aspects. ``Groups("common")``: `fit` takes a mapping from
         each group to its `PairedComparisons` or `Choices`, which are pooled; `thali.compare` scores
-        each group. Where respondents differ, use `BradleyTerryLuce`. All but "independent" require
-        method "mcmc". None: "independent"; `convergence` reports by which factor intervals are then
-        too narrow. By maximum likelihood errors are over respondents where these are
-        known, and `std_error_independent` is the error for independent answers.
+        each group. Where respondents differ, use `BradleyTerryLuce`. None: "independent";
+        `convergence` reports by which factor intervals are then too narrow. By maximum likelihood,
+        which takes the words only, "adjusted" clusters standard errors by respondent, and
+        `std_error_independent` is the error for independent answers; None: "adjusted" where at
+        least half of two respondents or more answered twice.
 
     Attributes
     ----------

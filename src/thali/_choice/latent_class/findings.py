@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from thali._labels import list_names
+from thali._model.choice_findings import describe_errors
 from thali._model.common_findings import (
     convergence,
     data,
@@ -28,6 +29,7 @@ from thali._posterior.posterior_interval import describe_interval
 
 from ..reports.finding_sentences import ENGLISH
 from ..reports.findings import RESPONDENT_FINDINGS, build_choice_makers, report_check, report_levels
+from ..respondent_errors import report_dependence
 from .maximum_likelihood import N_FOLDS
 
 if TYPE_CHECKING:
@@ -131,7 +133,8 @@ def report_estimates(model: "LatentClassLogit", settings: AnswerSettings) -> Fin
 
 def describe_model(model: "LatentClassLogit") -> tuple[Text, ...]:
     """Return methods sentences about the latent-class logit."""
-    sentences = [phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))]
+    errors = describe_errors(model._people_)
+    sentences = [phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"), errors=errors)]
     if model._membership_coef_ is not None:
         column_names = list_names(list(model._membership_coef_.columns[1:]))
         sentences.append(
@@ -152,4 +155,4 @@ _FIRST = (
     report_numbers,
 )
 _REST = (report_check, report_estimates, data, report_levels, report_membership)
-_LAST = (make_methods_maker(describe_model), convergence)
+_LAST = (make_methods_maker(describe_model), report_dependence, convergence)

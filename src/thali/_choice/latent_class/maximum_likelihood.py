@@ -24,12 +24,13 @@ from ..logit_likelihood import (
     SECONDS_PER_CELL,
     EncodedTasks,
     LocalLikelihood,
-    compute_covariance,
     compute_local_likelihood,
     encode_choices,
+    expand_covariance,
     fisher_information,
     maximise_log_likelihood,
 )
+from ..respondent_errors import draw_t_factors, estimate_errors, get_df, score_people
 from .class_probabilities import ClassesByColumns, Membership, build_equal_classes
 
 if TYPE_CHECKING:
@@ -169,6 +170,21 @@ def compute_derivatives(
         information[odds_block, class_block] -= cross_terms
         information[class_block, odds_block] -= cross_terms.T
     return mean_scores.sum(axis=0), information
+
+
+def differentiate_by_person(
+    panel: ChoicePanel, parameters: ClassParameters
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return gradient (people, P) and information (people, P, P) of each person's choices."""
+    derivatives = []
+    for person in range(panel.people):
+        choices = panel.select_people(np.arange(panel.people) == person)
+        classes = parameters.classes.with_covariates(choices.covariates)
+        derivatives.append(
+            compute_derivatives(choices, evaluate_parameters(choices, classes, parameters.tastes))
+        )
+    gradients, informations = zip(*derivatives, strict=True)
+    return np.array(gradients), np.array(informations)
 
 
 # One maximum of the likelihood: expectation and maximisation, then Newton's method in all
@@ -552,6 +568,7 @@ def build_fitted_attributes(
     is_kept: np.ndarray,
     scale: np.ndarray,
     covariates: "RespondentCovariates",
+    people: str | None,
     seed: np.random.SeedSequence,
 ) -> dict[str, Any]:
     """Return the fitted attributes by name, in the units of the data."""
@@ -580,8 +597,19 @@ def build_fitted_attributes(
     parameter_units = np.concatenate(
         [np.tile(column_units, n_classes - 1), np.tile(scale, n_classes)]
     )
-    covariance = compute_covariance(summit.information, is_estimated, parameter_units)
-    class_draws = draw_classes(panel, summit, scale, spawn_generators(seed, 2)[1])
+    errors = estimate_errors(
+        people,
+        data,
+        summit.information,
+        lambda: score_people(*differentiate_by_person(panel, parameters), summit.information),
+    )
+    covariance = expand_covariance(errors.covariance, is_estimated, parameter_units)
+    degrees = np.full(len(is_estimated), np.inf)
+    degrees[is_estimated] = errors.compute_degrees(np.eye(len(summit.information)))
+    root = covariance_root(summit.information, errors.covariance)
+    class_draws = draw_classes(
+        panel, summit, root, get_df(errors.people), scale, spawn_generators(seed, 2)[1]
+    )
     all_tastes = np.zeros((*class_draws.tastes.shape[:2], p))
     all_tastes[:, :, is_kept] = class_draws.tastes
     respondent_index = pd.Index(data.respondents, name="respondent")
@@ -590,6 +618,8 @@ def build_fitted_attributes(
         "coef_": pd.DataFrame(tastes, class_labels, coefficient_names),
         "_membership_coef_": membership_coef,
         "covariance_": pd.DataFrame(covariance, parameter_names, parameter_names),
+        "_degrees_": degrees,
+        "_people_": errors.people,
         "membership_": pd.DataFrame(parameters.membership, respondent_index, class_labels),
         "log_likelihood_": parameters.value,
         "aic_": fit.aic,
@@ -635,14 +665,14 @@ class ClassDraws(NamedTuple):
     of_people: np.ndarray  # (D, people) uint8
 
 
-def covariance_root(information: np.ndarray) -> np.ndarray:
-    """Return a square root of the inverse information, 0 in uninformed directions."""
+def covariance_root(information: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Return a square root of the covariance, 0 in uninformed directions."""
     eigenvalues, eigenvectors = np.linalg.eigh(information)
-    is_informed = eigenvalues > _MIN_INFORMATION
+    informed_directions = eigenvectors[:, eigenvalues > _MIN_INFORMATION]
+    variances, rotation = np.linalg.eigh(informed_directions.T @ covariance @ informed_directions)
+    directions = informed_directions @ rotation
     # the symmetric root does not depend on the choice of eigenvectors
-    return (eigenvectors[:, is_informed] / np.sqrt(eigenvalues[is_informed])) @ eigenvectors[
-        :, is_informed
-    ].T
+    return (directions * np.sqrt(np.maximum(variances, 0.0))) @ directions.T
 
 
 def find_open_parameters(information: np.ndarray) -> np.ndarray:
@@ -652,12 +682,17 @@ def find_open_parameters(information: np.ndarray) -> np.ndarray:
 
 
 def draw_classes(
-    panel: ChoicePanel, summit: LocalMaximum, scale: np.ndarray, rng: np.random.Generator
+    panel: ChoicePanel,
+    summit: LocalMaximum,
+    square_root: np.ndarray,
+    df: float,
+    scale: np.ndarray,
+    rng: np.random.Generator,
 ) -> ClassDraws:
-    """Draw sizes and tastes from their normal approximation, then memberships."""
-    square_root = covariance_root(summit.information)
+    """Draw sizes and tastes by Student's t with a root of their covariance, then memberships."""
     size_draws, taste_draws, classes_of_people = [], [], []
-    for noise in rng.normal(size=(N_DRAWS, square_root.shape[1])):
+    all_noise = rng.normal(size=(N_DRAWS, square_root.shape[1]))
+    for noise in all_noise * draw_t_factors(rng, df, N_DRAWS):
         drawn_parameters = evaluate_parameters(
             panel, *apply_step(summit.parameters, square_root @ noise)
         )

@@ -14,7 +14,9 @@ from thali._labels import format_plural, list_names
 from thali._model.base import Job, Model
 from thali._number_format import format_percent
 from thali._object_descriptions import Facts
+from thali._people.people_argument import check_people
 from thali._people.respondent_columns import build_covariates, list_column_names
+from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import (
     Argument,
     EstimateWarning,
@@ -35,6 +37,7 @@ from ..product_coding import (
 from ..reports.level_preferences import estimate_taste_preferences
 from ..reports.logit_choice_draws import LogitChooser, LogitReports
 from ..reports.predictive_check import ChoiceModelCheck
+from ..respondent_errors import get_df
 from .class_probabilities import ClassesByColumns
 from .maximum_likelihood import (
     BIC,
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
     from thali._inference.progress_display import Progress
     from thali._people.respondent_columns import RespondentCovariates
     from thali._people.respondent_segments import Preferences
+    from thali._posterior.respondent_dependence import Dependence
 
     from .respondent_results import ClassRespondents
 
@@ -98,6 +102,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
     starts : int, optional
         None: until three starts have found the best maximum, at least 4 for each class and at most
         40, or fewer if these would take more than ten minutes of CPU time.
+    people : {None, "adjusted", "independent"}
+        As for `MultinomialLogit`. The likelihood of a class multiplies all tasks of a person, so
+        "independent" is correct if the classes are; "adjusted" does not assume it.
 
     Attributes
     ----------
@@ -105,7 +112,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         NaN where the data do not distinguish a coefficient from the earlier ones.
     covariance_ : pandas.DataFrame
         Inverse of the observed information (negative Hessian) of the log odds of all classes except
-        the first, with their columns class by class, and of the K p coefficients.
+        the first, with their columns class by class, and of the K p coefficients; with
+        `people="adjusted"` over respondents.
     membership_ : pandas.DataFrame (respondents, K)
         Posterior probability of each respondent's class.
     choice_ : pandas.DataFrame
@@ -179,6 +187,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
     _draws_: "ClassDraws"
     _data_: "ChoiceExperiment"
     _seed_: np.random.SeedSequence
+    _degrees_: np.ndarray  # degrees of freedom of each standard error
+    _people_: "Dependence | None"
     _covariates_: "RespondentCovariates | None" = None
     _expected_: np.ndarray | None = None  # (respondents, K) by their columns
 
@@ -192,6 +202,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         by: Any = None,
         choose: str = "bic",
         starts: int | None = None,
+        people: str | None = None,
     ) -> None:
         self.classes = classes
         self.linear = linear
@@ -201,6 +212,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         self.by = by
         self.choose = choose
         self.starts = starts
+        self.people = people
 
     def fit(
         self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True
@@ -228,6 +240,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         from ..logit_likelihood import find_independent_columns
 
         data = require_experiment(data, self.constants)
+        check_people(self.people, ())
         choose = check_allowed("choose", self.choose, CRITERIA)
         class_numbers = check_numbers(self.classes, choose, data.n_respondents)
         starts = self.starts
@@ -267,6 +280,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 is_kept,
                 column_scales,
                 covariates,
+                self.people,
                 seed,
             )
             criteria_table = tabulate_numbers(fits_by_number)
@@ -369,28 +383,42 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         """Return the choice experiment that the model was fitted to."""
         return self._data_
 
-    def summary(self) -> "pd.DataFrame":
+    def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Return sizes and coefficients of all classes with their standard errors.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            coef, std_error (by the observed information), z (their ratio; none for a size) and
-            p_value (two-sided, normal). Rows "class 1: size", "class 1: price[150]" and so on, the
-            largest class first. With `by` the last rows are "log odds of class 2", for people with
-            average columns, "log odds of class 2: age" and so on.
+            coef, std_error, z (their ratio; none for a size), p_value (two-sided), low and high
+            (ends of the interval), as of `MultinomialLogit`. Rows "class 1: size", "class 1:
+            price[150]" and so on, the largest class first. With `by` the last rows are "log odds of
+            class 2", for people with average columns, "log odds of class 2: age" and so on.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
         self._require_fitted()
         log_odds = np.empty(0)
         if self._membership_coef_ is not None:
             log_odds = self._membership_coef_.to_numpy()[1:].ravel()
         return tabulate_summary(
-            self._sizes_, self.coef_, self.covariance_, self._size_errors(), log_odds
+            self._sizes_,
+            self.coef_,
+            self.covariance_,
+            self._size_errors(),
+            log_odds,
+            get_df(self._people_),
+            self._degrees_,
+            ci,
         )
 
     def _list_membership_names(self) -> "pd.Index":
@@ -556,6 +584,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             lambda draws, rng: (tastes[draws], size_draws[draws]),
             covariance=np.nan_to_num(self.covariance_.to_numpy()[n_odds:, n_odds:]),
             respondent_classes=np.concatenate([draws.of_people[:1], draws.of_people]),
+            df=get_df(self._people_),
         )
 
     def _preferences(self) -> "Preferences":
@@ -611,6 +640,9 @@ def tabulate_summary(
     covariance: "pd.DataFrame",
     size_errors: np.ndarray,
     odds: np.ndarray,
+    size_df: float,
+    degrees: np.ndarray,
+    ci: float,
 ) -> "pd.DataFrame":
     """Return a table of sizes, coefficients and log odds with standard errors."""
     from ..logit_likelihood import tabulate_coefficients
@@ -622,10 +654,16 @@ def tabulate_summary(
     coef_errors = all_errors[-coef.size :].reshape(coef.shape)
     estimates = np.append(np.column_stack([sizes, coef]), odds)
     std_errors = np.append(np.column_stack([size_errors, coef_errors]), all_errors[: len(odds)])
-    table = tabulate_coefficients(
-        estimates, std_errors, [*row_names, *covariance.index[: len(odds)]]
+    coef_degrees = degrees[-coef.size :].reshape(coef.shape)
+    degrees = np.append(
+        np.column_stack([np.full(len(sizes), size_df), coef_degrees]), degrees[: len(odds)]
     )
-    table.loc[table.index[: len(row_names) : len(column_names)], ["z", "p_value"]] = np.nan  # sizes
+    table = tabulate_coefficients(
+        estimates, std_errors, degrees, [*row_names, *covariance.index[: len(odds)]], ci
+    )
+    size_rows = table.index[: len(row_names) : len(column_names)]
+    table.loc[size_rows, ["z", "p_value"]] = np.nan
+    table.loc[size_rows, ["low", "high"]] = table.loc[size_rows, ["low", "high"]].clip(0.0, 1.0)
     return table
 
 

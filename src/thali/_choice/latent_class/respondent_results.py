@@ -50,15 +50,15 @@ class ClassRespondents(ChoiceRespondents):
         pandas.DataFrame
             One row per class except the first and per column of people: `latent_class`, `column`;
             `odds`, the factor of the odds of the class against class 1 for one unit of the column,
-            with its interval `low` to `high` (normal for the logarithm); `log_odds` and its
-            standard error `std_error`; `p_value` (two-sided, normal).
+            with its interval `low` to `high`; `log_odds` and its standard error `std_error`;
+            `p_value` (two-sided). The logarithm is normal, or Student's t.
 
         Raises
         ------
         ArgumentError
             If the model has no columns of people.
         """
-        from scipy.special import ndtr, ndtri
+        from scipy.special import stdtr, stdtrit
 
         from thali._exportable_table import Table
 
@@ -74,14 +74,17 @@ class ClassRespondents(ChoiceRespondents):
         )
         row_labels = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
         log_odds, std_error = coef.to_numpy()[1:, 1:].ravel(), coef_errors[:, 1:].ravel()
-        half_width = ndtri(interval_tails(ci)[1]) * std_error
+        degrees = (
+            self._model._degrees_[: coef_errors.size].reshape(coef_errors.shape)[:, 1:].ravel()
+        )
+        half_width = stdtrit(degrees, interval_tails(ci)[1]) * std_error
         table = Table(row_labels, columns=["latent_class", "column"]).assign(
             odds=np.exp(log_odds),
             low=np.exp(log_odds - half_width),
             high=np.exp(log_odds + half_width),
             log_odds=log_odds,
             std_error=std_error,
-            p_value=2.0 * ndtr(-np.abs(log_odds / std_error)),
+            p_value=2.0 * stdtr(degrees, -np.abs(log_odds / std_error)),
         )
         table.attrs["interval"] = ci
         return table

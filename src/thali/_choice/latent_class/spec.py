@@ -14,6 +14,7 @@ from thali._model.command_line_options import (
     MARKET_RULES,
     MARKET_STUDY,
     OF,
+    PEOPLE_OF_LOGITS,
     SEED,
     SEGMENTS,
 )
@@ -54,6 +55,7 @@ LATENT_CLASS = ModelSpec(
             default="until three reach the best maximum",
             check=partial(check_integer, least=1),
         ),
+        PEOPLE_OF_LOGITS,
         SEED,
         SEGMENTS,
         OF,

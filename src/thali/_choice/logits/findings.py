@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import list_names
+from thali._model.choice_findings import describe_errors
 from thali._model.common_findings import (
     convergence,
     data,
@@ -36,6 +37,7 @@ from ..reports.findings import (
     report_check,
     report_levels,
 )
+from ..respondent_errors import report_dependence
 from .hierarchical_draws import measure_prior_influence
 from .hierarchical_fit import DEFAULT_SCALE, MEAN_SD
 from .hierarchical_logit import HierarchicalLogit
@@ -71,6 +73,7 @@ def list_makers(
         data,
         report_levels,
         make_methods_maker(_describe_multinomial),
+        report_dependence,
         convergence,
     )
 
@@ -162,7 +165,8 @@ def report_no_check(model: "MultinomialLogit", settings: AnswerSettings) -> Find
 
 def _describe_multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
     """Return methods sentences about the multinomial logit."""
-    sentences = [phrase(ENGLISH, "logit.methods", source=Cite("mcfadden1974"))]
+    errors = describe_errors(model._people_)
+    sentences = [phrase(ENGLISH, "logit.methods", source=Cite("mcfadden1974"), errors=errors)]
     if model._price_ is not None:
         price = model._coding_.names[model._price_]
         sentences.append(phrase(ENGLISH, "logit.money", source=Cite("train2005"), price=price))

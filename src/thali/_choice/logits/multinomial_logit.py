@@ -10,6 +10,8 @@ from thali._labels import shorten
 from thali._model.base import Job, Model
 from thali._model.fitting_methods import Forecast
 from thali._object_descriptions import Facts
+from thali._people.people_argument import check_people
+from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import (
     EstimateWarning,
     ModelName,
@@ -27,6 +29,7 @@ from ..product_coding import (
     require_experiment,
 )
 from ..reports.logit_choice_draws import LogitChooser, LogitReports
+from ..respondent_errors import draw_t_factors, estimate_errors, get_df, score_tasks
 from .willingness_to_pay_space import (
     MONEY,
     PREFERENCE,
@@ -35,6 +38,7 @@ from .willingness_to_pay_space import (
     convert_from_logarithm,
     convert_to_amounts,
     convert_to_utility,
+    differentiate_amounts,
     require_price,
 )
 
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.product_encoding import Scheme
+    from thali._posterior.respondent_dependence import Dependence
 
 
 _N_STEPS = 7  # typical number of Newton's steps
@@ -83,6 +88,13 @@ class MultinomialLogit(LogitReports, Model):
         Unit of coefficients: utilities, or amounts in units of the attribute that is called a
         price, a cost, a fee or a fare. It must be treated as a number (`linear`) and has no
         interaction.
+    people : {None, "adjusted", "independent"}
+        Treatment of several tasks of one respondent. "adjusted": standard errors and intervals are
+        for new samples of respondents, by the variance V of respondents' scores, each adjusted for
+        its leverage, and by Student's t with the degrees of freedom that respondents leave (Bell &
+        McCaffrey 2002). "independent": all choices are treated as choices of different respondents.
+        None: "adjusted" where at least half of two respondents or more answered twice, else
+        "independent".
 
     Attributes
     ----------
@@ -90,7 +102,7 @@ class MultinomialLogit(LogitReports, Model):
         NaN where the data do not distinguish a coefficient from the earlier ones. In
         willingness-to-pay space the scale s replaces the price, as "scale[price]".
     covariance_ : pandas.DataFrame (p, p)
-        Inverse of the negative Hessian.
+        Inverse of the negative Hessian H; with `people="adjusted"` H⁻¹VH⁻¹.
     log_likelihood_ : float
         Of all choices, natural logarithm.
     aic_, bic_ : float
@@ -119,7 +131,9 @@ class MultinomialLogit(LogitReports, Model):
     References
     ----------
     McFadden (1974), Conditional logit analysis of qualitative choice behavior; Train & Weeks
-    (2005), Discrete choice models in preference space and willingness-to-pay space.
+    (2005), Discrete choice models in preference space and willingness-to-pay space; Bell &
+    McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage
+    samples.
 
     Examples
     --------
@@ -150,6 +164,8 @@ class MultinomialLogit(LogitReports, Model):
     _coding_: "Coding"
     _data_: "ChoiceExperiment"
     _price_: int | None = None  # index of the scale in willingness-to-pay space
+    _degrees_: np.ndarray  # (p,) degrees of freedom of each standard error
+    _people_: "Dependence | None"
 
     def __init__(
         self,
@@ -158,12 +174,14 @@ class MultinomialLogit(LogitReports, Model):
         interactions: Any = (),
         constants: bool | None = None,
         space: str = PREFERENCE,
+        people: str | None = None,
     ) -> None:
         self.linear = linear
         self.knots = knots
         self.interactions = interactions
         self.constants = constants
         self.space = space
+        self.people = people
 
     def fit(
         self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True
@@ -190,14 +208,15 @@ class MultinomialLogit(LogitReports, Model):
 
         from ..logit_likelihood import (
             SECONDS_PER_CELL,
-            compute_covariance,
             encode_choices,
+            expand_covariance,
             find_independent_columns,
             find_separating_columns,
             maximise_log_likelihood,
         )
 
         data = require_experiment(data, self.constants)
+        check_people(self.people, ())
         refuse_weights(data)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         price_index = self._find_price(data, coding)
@@ -215,14 +234,25 @@ class MultinomialLogit(LogitReports, Model):
             separating_columns = find_separating_columns(scaled_tasks, estimate.beta)
             beta = np.full(len(coefficient_names), np.nan)
             beta[is_independent] = estimate.beta / column_scales
-            covariance = compute_covariance(estimate.hessian, is_independent, column_scales)
+            errors = estimate_errors(
+                self.people,
+                data,
+                estimate.hessian,
+                lambda: score_tasks(data, scaled_tasks, estimate.beta),
+            )
+            covariance = expand_covariance(errors.covariance, is_independent, column_scales)
             n_parameters = int(is_independent.sum())
+            contrasts, degrees = np.eye(len(beta)), np.full(len(beta), np.inf)
             if price_index is not None:
+                contrasts = differentiate_amounts(beta, price_index)
                 price_coefficient = coefficient_names[price_index]
                 beta, covariance = convert_to_amounts(
                     beta, covariance, price_index, price_coefficient
                 )
                 coefficient_names[price_index] = f"scale[{price_coefficient}]"
+            degrees[is_independent] = errors.compute_degrees(
+                contrasts[np.ix_(is_independent, is_independent)] / column_scales
+            )
             coefficient_index = pd.Index(coefficient_names, name="coefficient")
             return {
                 "coef_": pd.Series(beta, coefficient_index, name="coef"),
@@ -236,6 +266,8 @@ class MultinomialLogit(LogitReports, Model):
                 "_coding_": coding,
                 "_data_": data,
                 "_price_": price_index,
+                "_degrees_": degrees,
+                "_people_": errors.people,
             }
 
         expected_seconds = _N_STEPS * SECONDS_PER_CELL * scaled_tasks.matrix.size
@@ -276,26 +308,36 @@ class MultinomialLogit(LogitReports, Model):
         )
         return *facts, *build_measured_facts(self._coding_, self._scheme_)
 
-    def summary(self) -> "pd.DataFrame":
+    def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Return coefficients with their standard errors.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            coef, std_error, z (their ratio) and p_value (two-sided, normal), one row per
-            coefficient.
+            coef, std_error, z (their ratio), p_value (two-sided), low and high (ends of the
+            interval), one row per coefficient. Test and interval are normal, or by Student's t
+            with `people="adjusted"`.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
         from ..logit_likelihood import tabulate_coefficients
 
         self._require_fitted()
         with np.errstate(invalid="ignore"):
             std_errors = np.sqrt(np.diag(self.covariance_))
-        return tabulate_coefficients(self.coef_.to_numpy(), std_errors, self.covariance_.index)
+        return tabulate_coefficients(
+            self.coef_.to_numpy(), std_errors, self._degrees_, self.covariance_.index, ci
+        )
 
     def _tastes(self) -> np.ndarray:
         """Return utility coefficients, shape (p,), 0 where not identified."""
@@ -353,7 +395,7 @@ class MultinomialLogit(LogitReports, Model):
         return self._data_
 
     def _build_chooser(self) -> "LogitChooser":
-        """Build the `Chooser` from the estimate and normal draws around it."""
+        """Build the `Chooser` from the estimate and draws of Student's t around it."""
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())
         coefficient_units = np.ones(len(coef))
@@ -364,14 +406,15 @@ class MultinomialLogit(LogitReports, Model):
         covariance = np.nan_to_num(self.covariance_.to_numpy()) / np.outer(
             coefficient_units, coefficient_units
         )
-        standard_normals = np.random.default_rng(_SEED).standard_normal((_N_DRAWS, len(coef)))
+        rng = np.random.default_rng(_SEED)
+        deviations = rng.standard_normal((_N_DRAWS, len(coef))) * draw_t_factors(
+            rng, get_df(self._people_), _N_DRAWS
+        )
         eigenvalues, eigenvectors = np.linalg.eigh(covariance)
         # the symmetric root does not depend on the choice of eigenvectors
         tastes = (
             coef
-            + standard_normals
-            @ (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
-            @ eigenvectors.T
+            + deviations @ (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ eigenvectors.T
         )
         if self._price_ is not None:
             coef, tastes = (
@@ -387,4 +430,5 @@ class MultinomialLogit(LogitReports, Model):
             np.zeros(_N_DRAWS + 1, np.int64),
             equal_membership,
             covariance=covariance,
+            df=get_df(self._people_),
         )

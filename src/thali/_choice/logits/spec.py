@@ -19,6 +19,7 @@ from thali._model.command_line_options import (
     MARKET_STUDY,
     MAX_TIME,
     OF,
+    PEOPLE_OF_LOGITS,
     SEED,
     SEGMENTS,
     SIGNS,
@@ -63,7 +64,7 @@ MULTINOMIAL = ModelSpec(
     data=(EXPERIMENTS,),
     answers="one utility function for all respondents, by maximum likelihood",
     papers=("mcfadden1974",),
-    options=(*CODING, SPACE, *EXPERIMENT, *MARKET_STUDY, *MARKET_RULES),
+    options=(*CODING, SPACE, PEOPLE_OF_LOGITS, *EXPERIMENT, *MARKET_STUDY, *MARKET_RULES),
 )
 HIERARCHICAL = ModelSpec(
     name="hierarchical-logit",

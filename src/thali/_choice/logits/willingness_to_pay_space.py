@@ -101,10 +101,7 @@ def convert_to_amounts(
         raise _build_rising_error(
             price, price_slope, price_slope / np.sqrt(covariance[price_index, price_index])
         )
-    derivatives = np.eye(len(beta)) / -price_slope
-    derivatives[:, price_index] = beta / price_slope**2
-    derivatives[price_index] = 0.0
-    derivatives[price_index, price_index] = -1.0
+    derivatives = differentiate_amounts(beta, price_index)
     is_estimated = ~np.isnan(np.diag(covariance))
     amounts_covariance = np.full_like(covariance, np.nan)
     jacobian = derivatives[np.ix_(is_estimated, is_estimated)]
@@ -114,6 +111,16 @@ def convert_to_amounts(
     amounts = -beta / price_slope
     amounts[price_index] = -price_slope
     return amounts, amounts_covariance
+
+
+def differentiate_amounts(beta: np.ndarray, price_index: int) -> np.ndarray:
+    """Return derivatives of scale and amounts by coefficients, shape (p, p)."""
+    price_slope = beta[price_index]
+    derivatives = np.eye(len(beta)) / -price_slope
+    derivatives[:, price_index] = beta / price_slope**2
+    derivatives[price_index] = 0.0
+    derivatives[price_index, price_index] = -1.0
+    return derivatives
 
 
 def convert_to_utility(coef: np.ndarray, price_index: int) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._inference.index_arithmetic import space_evenly
 from thali._model.column_headings import MONTE_CARLO
-from thali._posterior.posterior_interval import check_interval, compute_interval
+from thali._posterior.posterior_interval import check_interval, compute_interval, interval_tails
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Chooser:
     # (attributes,) 1, -1: later, earlier levels are preferred by assumption; else 0
     directions: np.ndarray
     is_estimate: bool = False
+    df: float = np.inf  # degrees of freedom of Student's t, for an estimate
     search_draws: int = 200  # draws used by a search
     has_individuals: bool = True  # whether respondents differ
 
@@ -103,6 +104,12 @@ class Chooser:
         The covariance is over the last axis; only for an estimate.
         """
         raise NotImplementedError
+
+    def interval_half_width(self, ci: float) -> float:
+        """Return the half-width of a `ci` interval of an estimate, in standard errors."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.df, interval_tails(ci)[1]))
 
     def thin(self, max_draws: int) -> Self:
         """Return a chooser with at most `max_draws` evenly spaced draws."""

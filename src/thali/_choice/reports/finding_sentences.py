@@ -107,7 +107,7 @@ ENGLISH = {
     "logit.compare": "Test predictions of held-out tasks with thali compare.",
     "logit.individuals": "Individual utility coefficients (posterior means)",
     "logit.methods": "Choices were modelled by a multinomial logit {source}, fitted by maximum"
-    " likelihood; standard errors are based on the observed information.",
+    " likelihood; standard errors {errors}.",
     "logit.money": "Utility was specified in willingness-to-pay space {source}: coefficients are"
     " amounts in units of {price}.",
     "hierarchical.methods": "Choices were modelled by a hierarchical multinomial logit {source}"
@@ -146,7 +146,7 @@ ENGLISH = {
     "latent.membership": "Class membership probabilities of each respondent",
     "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum"
     " likelihood over all tasks of a respondent: expectation-maximisation from multiple"
-    " starts, then Newton's method; standard errors are based on the observed information.",
+    " starts, then Newton's method; standard errors {errors}.",
     "latent.chosen": "The number of classes was chosen by {criterion}.",
     "latent.left_out": "the log-likelihood of held-out respondents in {folds} folds",
     # product classes

@@ -83,6 +83,7 @@ class LogitChooser(Chooser):
     population: Population | None = None  # None: new respondents equal those of the data
     # (K p, K p) of the estimate, the first draw; None: draws of a posterior
     covariance: np.ndarray | None = None
+    df: float = np.inf  # degrees of freedom of the covariance
     # (D, respondents) class in each draw but the first, of an estimate; None: membership
     respondent_classes: np.ndarray | None = None
     # (attributes,) declared order of the levels of each attribute

@@ -357,9 +357,7 @@ def _compute_confidence_set(
     # If utility is linear in the price, this is Fieller's set. It has no end on a side where it
     # leaves the range of tested prices, and no ends if it is not an interval, or if demand rises
     # with the price.
-    from scipy.special import ndtri
-
-    z = ndtri((1.0 + ci) / 2.0)
+    z = chooser.interval_half_width(ci)
     price_differences = prices.differences
     if prices.is_linear:
         price_differences = np.array([0.0, np.ptp(prices.numbers)])
@@ -488,8 +486,6 @@ def _describe_price_effect(
     chooser: "Chooser", prices: TestedPrices, weights: np.ndarray, ci: float, amounts: np.ndarray
 ) -> list[str]:
     """Return a list with a warning if utility does not clearly fall with price."""
-    from scipy.special import ndtri
-
     example_products = chooser.sample_products()
     cheap_products, dear_products = example_products.copy(), example_products.copy()
     cheap_products[:, prices.attribute], dear_products[:, prices.attribute] = prices.cells[[0, -1]]
@@ -512,7 +508,7 @@ def _describe_price_effect(
             rise_draws[0],
             np.sqrt(chooser.delta_covariance(compute_price_effect)[0, 0]),
         )
-        is_established = abs(mean_effect) > ndtri((1.0 + ci) / 2.0) * effect_error
+        is_established = abs(mean_effect) > chooser.interval_half_width(ci) * effect_error
     else:
         mean_effect, effect_error = rise_draws.mean(), rise_draws.std()
         low, high = quantiles(rise_draws, interval_tails(ci))

@@ -528,6 +528,11 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         return len(self.chosen)
 
     @property
+    def n_answers(self) -> int:
+        """Number of answers, one per task."""
+        return self.n_tasks
+
+    @property
     def n_alternatives(self) -> int:
         """Number of alternatives in all tasks."""
         return len(self.row_product)

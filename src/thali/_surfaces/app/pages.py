@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from thali._data.kinds import PAIRS
+from thali._data.kinds import EXPERIMENTS, PAIRS
 from thali._labels import escape_unprintable
 from thali._model.default_models import list_offers
 from thali._model.model_spec import Option
@@ -264,7 +264,8 @@ class Pages:
         refusal = _Refusal(read_end(study, FIT), fit_request)
         offered_columns = _list_offered_columns(reading)
         model_contexts = []
-        has_people = bool(offered_columns[GROUP]) or GROUP in study.typed
+        has_people = reading["kind"] == EXPERIMENTS or bool(offered_columns[GROUP])
+        has_people = has_people or GROUP in study.typed
         for offer in list_offers(reading["kind"]):
             name = offer.name
             spec = offer.spec
