@@ -1,0 +1,118 @@
+"""Effects and marginal means against dense regressions and formulas of clustered errors."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from helpers.conjoint_studies import LEVELS, read_conjoint, simulate_conjoint
+from helpers.naive.conjoint_effects import (
+    build_cells,
+    degrees_of_freedom,
+    effect_contrast,
+    regress,
+)
+
+ATTRIBUTES = list(LEVELS)
+STUDIES = {
+    "plain": {"respondents": 45, "seed": 1},
+    "restricted": {"respondents": 60, "restricted": True, "seed": 2},
+    "weighted": {"respondents": 80, "seed": 3},
+    "many": {"respondents": 230, "seed": 4, "tasks": 3},
+}
+
+
+def fit_naively(frame, linked, weights):
+    """Return the naive regression of a table, its design and its arrays."""
+    design = build_cells(frame, ATTRIBUTES, linked)
+    arrays = frame["selected"].to_numpy(float), weights, frame["ResponseId"].to_numpy()
+    return regress(design, *arrays), design
+
+
+def compare_effects(table, frame, linked, weights):
+    """Assert that the table has the naive estimates, errors and degrees of freedom."""
+    fit, design = fit_naively(frame, linked, weights)
+    rows = table[table["level"] != table["baseline"]]
+    assert len(rows) == sum(len(labels) - 1 for labels in LEVELS.values())
+    for _, row in rows.iterrows():
+        names = row["attribute"], row["level"], row["baseline"]
+        contrast = effect_contrast(frame, ATTRIBUTES, linked, *names)
+        assert row["estimate"] == pytest.approx(contrast @ fit["beta"], abs=1e-9)
+        error = np.sqrt(contrast @ fit["CR2"] @ contrast)
+        assert row["std_error"] == pytest.approx(error, abs=1e-9)
+        if frame["ResponseId"].nunique() < 200:
+            df = degrees_of_freedom(design, weights, frame["ResponseId"].to_numpy(), contrast)
+            assert row["df"] == pytest.approx(df, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["plain", "restricted", "many"])
+def test_effects_are_those_of_a_dense_regression(name):
+    frame = simulate_conjoint(**STUDIES[name])
+    linked = ["Education", "Job"] if name == "restricted" else []
+    result = th.amce(read_conjoint(frame))
+    compare_effects(result.table, frame, linked, np.ones(len(frame)))
+
+
+def test_effects_of_weighted_subgroups_are_those_of_separate_regressions():
+    frame = simulate_conjoint(**STUDIES["weighted"])
+    result = th.amce(read_conjoint(frame), by="resp_party", weights="weight")
+    for group, rows in result.table.groupby("group"):
+        part = frame[frame["resp_party"] == group]
+        compare_effects(rows, part, [], part["weight"].to_numpy(float))
+    merged = result.table.pivot(index=["attribute", "level"], columns="group")
+    differences = result.effect_differences.set_index(["attribute", "level"])
+    expected = merged["estimate"]["Right"] - merged["estimate"]["Left"]
+    pd.testing.assert_series_equal(
+        differences["estimate"].sort_index(), expected.sort_index(), check_names=False
+    )
+    errors = np.hypot(merged["std_error"]["Right"], merged["std_error"]["Left"])
+    pd.testing.assert_series_equal(
+        differences["std_error"].sort_index(), errors.sort_index(), check_names=False
+    )
+
+
+def test_joint_test_is_approximate_hotelling():
+    """F of the differences, with the degrees of freedom of a Wishart matrix of equal variances."""
+    frame = simulate_conjoint(**STUDIES["plain"])
+    result = th.amce(read_conjoint(frame), by="resp_party")
+    design = build_cells(frame, ATTRIBUTES, [])
+    is_right = (frame["resp_party"] == "Right").to_numpy()[:, None]
+    interacted = np.concatenate([design * ~is_right, design * is_right], axis=1)
+    clusters = frame["ResponseId"].to_numpy()
+    fit = regress(interacted, frame["selected"].to_numpy(float), np.ones(len(frame)), clusters)
+    rows = result.effect_differences.query("level != baseline")
+    single = np.stack(
+        [
+            effect_contrast(frame, ATTRIBUTES, [], *names)
+            for names in rows[["attribute", "level", "baseline"]].itertuples(index=False)
+        ],
+        axis=1,
+    )
+    contrasts = np.concatenate([-single, single])
+    q = contrasts.shape[1]
+    values = fit["beta"] @ contrasts
+    wald = values @ np.linalg.solve(contrasts.T @ fit["CR2"] @ contrasts, values)
+    assert result.joint_test.loc[0, "df"] == q
+    df_residual = result.joint_test.loc[0, "df_residual"]
+    df = df_residual + q - 1
+    assert result.joint_test.loc[0, "statistic"] == pytest.approx(df_residual / (df * q) * wald)
+
+
+@pytest.mark.parametrize("by", [None, "resp_party"])
+def test_marginal_means_are_weighted_means(by):
+    frame = simulate_conjoint(**STUDIES["weighted"])
+    result = th.marginal_means(read_conjoint(frame), by=by, weights="weight")
+    groups = [("", frame)] if by is None else list(frame.groupby(by))
+    for group, part in groups:
+        for name in ATTRIBUTES:
+            design = pd.get_dummies(part[name]).astype(float)
+            arrays = part["selected"].to_numpy(float), part["weight"].to_numpy(float)
+            fit = regress(design.to_numpy(), *arrays, part["ResponseId"].to_numpy())
+            rows = result.table[result.table["attribute"] == name]
+            if by is not None:
+                rows = rows[rows["group"] == group]
+            assert rows["level"].tolist() == list(design)
+            np.testing.assert_allclose(rows["estimate"], fit["beta"], atol=1e-9)
+            np.testing.assert_allclose(
+                rows["std_error"], np.sqrt(np.diagonal(fit["CR2"])), atol=1e-9
+            )
