@@ -13,236 +13,171 @@ which both could have been shown (Hainmueller, Hopkins & Yamamoto 2014):
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from thali._inference.index_arithmetic import part_bounds
+from thali._inference.numerics.weight_shares import divide_positive
 from thali._labels import suggest
 from thali.errors import Argument, ArgumentError
 
+from .linear_fit import LinearFit
 from .profiles import Profiles
+
+AttributePair = tuple[int, int]  # two attributes that were not randomised independently
 
 _CHANCE = 1e-3  # probability that levels of any pair of attributes never meet by chance
 _DEPENDENT = 1e-8  # p-value from which on two attributes are not independent
 
 
-class LinkedPair(NamedTuple):
-    """Two attributes that were not randomised independently."""
-
-    attributes: tuple[int, int]
-    meets: np.ndarray  # (levels, levels) whether two levels occur in one profile
-
-    def compatible(self, attribute: int, level: int) -> np.ndarray:
-        """Return whether each level of the other attribute meets this level."""
-        return np.take(self.meets, level, self.attributes.index(attribute))
-
-    def other(self, attribute: int) -> int:
-        """Return the other attribute of the pair."""
-        return self.attributes[1 - self.attributes.index(attribute)]
-
-
-def count_level_pairs(profiles: Profiles, first: int, second: int) -> np.ndarray:
+def count_level_pairs(profiles: Profiles, pair: AttributePair) -> np.ndarray:
     """Return how many profiles have each pair of levels of two attributes."""
-    n_first, n_second = (len(labels) + 1 for labels in _get_labels(profiles, first, second))
-    cells = profiles.codes[:, first] * n_second + profiles.codes[:, second]
-    counts = np.bincount(cells, minlength=n_first * n_second).reshape(n_first, n_second)
-    return counts[:-1, :-1]
+    shape = tuple(profiles.n_levels[list(pair)] + 1)
+    cells = np.ravel_multi_index(tuple(profiles.codes[:, list(pair)].T), shape)
+    return np.bincount(cells, minlength=np.prod(shape)).reshape(shape)[:-1, :-1]
 
 
-def _get_labels(profiles: Profiles, *attributes: int) -> list[tuple[str, ...]]:
-    """Return the level labels of these attributes."""
-    all_labels = list(profiles.levels.values())
-    return [all_labels[k] for k in attributes]
-
-
-def find_linked_pairs(profiles: Profiles) -> list[LinkedPair]:
+def find_linked_pairs(profiles: Profiles) -> list[AttributePair]:
     """Find the pairs of attributes whose levels never meet, or are not independent."""
     from scipy.special import chdtrc
 
     pairs = list(combinations(range(len(profiles.levels)), 2))
     linked_pairs = []
-    for first, second in pairs:
-        counts = count_level_pairs(profiles, first, second)
+    for pair in pairs:
+        counts = count_level_pairs(profiles, pair)
         counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
         expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1)
         min_expected = np.log(counts.size * len(pairs) / _CHANCE)
         never_meets = ((counts == 0) & (expected >= min_expected)).any()
         df = np.prod(np.subtract(counts.shape, 1))
-        chi_square = (np.square(counts - expected) / np.maximum(expected, 1e-300)).sum()
-        if never_meets or (df and chdtrc(df, chi_square) < _DEPENDENT / len(pairs)):
-            linked_pairs.append(_build_pair(profiles, first, second))
+        chi_square = np.sum(np.square(counts - expected) / np.maximum(expected, 1e-300))
+        if never_meets or chdtrc(max(df, 1), chi_square) < _DEPENDENT / len(pairs):
+            linked_pairs.append(pair)
     return linked_pairs
-
-
-def _build_pair(profiles: Profiles, first: int, second: int) -> LinkedPair:
-    """Build the pair of two attributes; levels meet where a profile has both."""
-    return LinkedPair((first, second), count_level_pairs(profiles, first, second) > 0)
 
 
 def parse_restrictions(
     profiles: Profiles, restrictions: Iterable[Sequence[str]] | None
-) -> list[LinkedPair]:
+) -> list[AttributePair]:
     """Return the pairs of attributes in the argument `restrictions`; None: those in the data."""
     if restrictions is None:
         return find_linked_pairs(profiles)
     linked_pairs = []
     for names in restrictions:
-        if isinstance(names, str) or len(names) < 2:
+        if isinstance(names, str) or len(names) != 2:
             raise ArgumentError(
                 Argument("restrictions"),
                 " must list pairs of attributes that were not randomised independently, such as"
                 f" [('education', 'job')]; got {names!r}.",
             )
-        indices = sorted(
-            find_attribute(profiles, name, Argument("restrictions")) for name in names
-        )
-        linked_pairs += [_build_pair(profiles, *pair) for pair in combinations(indices, 2)]
+        first, second = (_find_attribute(profiles, name, "restrictions") for name in names)
+        linked_pairs.append((min(first, second), max(first, second)))
     return linked_pairs
 
 
-def find_attribute(profiles: Profiles, name: str, argument: Argument) -> int:
+def _find_attribute(profiles: Profiles, name: str, argument: str) -> int:
     """Return the index of an attribute; raise ArgumentError if it is unknown."""
     names = list(profiles.levels)
-    if str(name) not in names:
+    if name not in names:
         raise ArgumentError(
-            argument,
-            f" contains {name!r}, which is not an attribute.{suggest(str(name), names)}",
+            Argument(argument),
+            f" contains {name!r}, which is not an attribute.{suggest(name, names)}",
         )
-    return names.index(str(name))
+    return names.index(name)
 
 
 def find_baselines(profiles: Profiles, baseline: Mapping[str, Any] | None) -> list[int]:
     """Return the index of each attribute's baseline level: given, or the first that occurs."""
-    argument = Argument("baseline")
-    if baseline is not None and not isinstance(baseline, Mapping):
-        raise ArgumentError(
-            argument, f" must be a mapping such as {{'party': 'Left'}}; got {baseline!r}."
-        )
     indices = [int(column.min()) for column in profiles.codes.T]
     for name, level in (baseline or {}).items():
-        k = find_attribute(profiles, name, argument)
-        labels = profiles.levels[str(name)]
+        attribute = _find_attribute(profiles, name, "baseline")
+        labels = profiles.levels[name]
         if str(level) not in labels:
             raise ArgumentError(
-                argument,
+                Argument("baseline"),
                 f" of {name!r} is {level!r}, which is not one of its"
                 f" levels.{suggest(str(level), labels)}",
             )
-        indices[k] = labels.index(str(level))
+        indices[attribute] = labels.index(str(level))
     return indices
 
 
+def build_indicators(codes: np.ndarray, n_levels: np.ndarray, blocks: np.ndarray) -> Any:
+    """Return sparse indicators of codes (rows, terms), times each column of `blocks`.
+
+    Term k has n_levels[k] + 1 columns; the last is of profiles that lack the attribute.
+    """
+    from scipy.sparse import csr_array, diags_array, hstack
+
+    n_rows, n_terms = codes.shape
+    columns = codes + part_bounds(n_levels + 1)[:-1]
+    indicators = csr_array(
+        (np.ones(codes.size), columns.ravel(), n_terms * np.arange(n_rows + 1)),
+        shape=(n_rows, int(np.sum(n_levels + 1))),
+    )
+    design = hstack([diags_array(block) @ indicators for block in blocks.T], format="csr")
+    design.eliminate_zeros()
+    return design
+
+
 class EffectDesign:
-    """Columns of the regression: one block per group, or with a modifier two blocks."""
+    """Regression of outcomes on the levels of all attributes, and on pairs of linked ones."""
 
     def __init__(
-        self, profiles: Profiles, baselines: list[int], linked_pairs: list[LinkedPair]
+        self, profiles: Profiles, baselines: list[int], linked_pairs: list[AttributePair]
     ) -> None:
         self.profiles, self.baselines, self.linked_pairs = profiles, baselines, linked_pairs
-        column_indices = [np.zeros(len(profiles.codes), np.int64)]  # the constant
-        self._first_columns: list[int] = []
-        n_columns = 1
-        for codes, labels, base in zip(
-            profiles.codes.T, profiles.levels.values(), baselines, strict=True
-        ):
-            self._first_columns.append(n_columns)
-            column_indices.append(np.where(codes == base, -1, n_columns + codes))
-            n_columns += len(labels) + 1
-        self._cell_columns: list[np.ndarray] = []
-        for pair in linked_pairs:
-            columns = n_columns + np.arange(pair.meets.size + 1)
-            cells = self._number_cells(pair)
-            column_indices.append(np.where(cells < 0, -1, columns[cells]))
-            self._cell_columns.append(columns[:-1].reshape(pair.meets.shape))
-            n_columns += pair.meets.size
-        self._indices = np.stack(column_indices, axis=1)
-        used = np.unique(self._indices[self._indices >= 0])
-        self._position = np.full(n_columns, -1)  # of the columns that occur
-        self._position[used] = np.arange(len(used))
-        self.n_columns = len(used)
+        pair_sizes = [np.prod(profiles.n_levels[list(pair)] + 1) for pair in linked_pairs]
+        self._n_levels = np.append(profiles.n_levels, np.array(pair_sizes, np.int64))
 
-    def _number_cells(self, pair: LinkedPair) -> np.ndarray:
-        """Return the number of each profile's pair of levels; -1: at a baseline, or missing."""
-        first, second = pair.attributes
-        first_codes, second_codes = self.profiles.codes[:, first], self.profiles.codes[:, second]
-        is_plain = (
-            (first_codes == self.baselines[first])
-            | (second_codes == self.baselines[second])
-            | (first_codes >= pair.meets.shape[0])
-            | (second_codes >= pair.meets.shape[1])
-        )
-        return np.where(is_plain, -1, first_codes * pair.meets.shape[1] + second_codes)
+    def fit(self, blocks: np.ndarray) -> LinearFit:
+        """Fit the regression whose coefficients are multiplied by each column of `blocks`."""
+        profiles = self.profiles
+        design = build_indicators(self._add_pairs(profiles.codes), self._n_levels, blocks)
+        return LinearFit(design, profiles.outcome, profiles.weights, profiles.bounds)
 
-    def build_matrix(self, blocks: np.ndarray | None = None) -> Any:
-        """Return the sparse design matrix (rows, blocks * columns).
-
-        `blocks` (rows, blocks) multiplies the columns of each block; None: one block of ones.
-        """
-        from scipy.sparse import csr_array
-
-        row_index, term = np.nonzero(self._indices >= 0)
-        columns = self._position[self._indices[row_index, term]]
-        if blocks is None:
-            blocks = np.ones((len(self._indices), 1))
-        entry_block, entry = np.nonzero(blocks[row_index].T)
-        values = blocks[row_index[entry], entry_block]
-        return csr_array(
-            (values, (row_index[entry], entry_block * self.n_columns + columns[entry])),
-            shape=(len(self._indices), blocks.shape[1] * self.n_columns),
-        )
-
-    def list_effects(self) -> list[tuple[int, int]]:
-        """Return (attribute, level) of all levels, in order."""
-        return [
-            (k, level)
-            for k, labels in enumerate(self.profiles.levels.values())
-            for level in range(len(labels))
+    def _add_pairs(self, codes: np.ndarray) -> np.ndarray:
+        """Return level codes with a column for each linked pair, (rows, terms)."""
+        cells = [
+            np.ravel_multi_index(
+                tuple(codes[:, list(pair)].T), tuple(self.profiles.n_levels[list(pair)] + 1)
+            )
+            for pair in self.linked_pairs
         ]
+        return np.column_stack([codes, *cells])
 
     def build_contrasts(self) -> np.ndarray:
-        """Return the contrasts of all effects in one block, (columns, effects).
+        """Return the contrast of each level to its baseline, (coefficients, levels).
 
-        A contrast is NaN if no level of another attribute can meet both levels.
+        It is NaN if no level of a linked attribute can meet both.
         """
-        effects = self.list_effects()
-        contrasts = np.zeros((self.n_columns, len(effects)))
-        for column, (attribute, level) in enumerate(effects):
-            base = self.baselines[attribute]
-            if level == base:
-                continue
-            position = self._position[self._first_columns[attribute] + level]
-            if position < 0:  # a level that does not occur
-                contrasts[:, column] = np.nan
-                continue
-            contrasts[position, column] = 1.0
-            self._add_interactions(contrasts[:, column], attribute, level)
-        return contrasts
+        profiles = self.profiles
+        contrasts = []
+        for attribute, n_levels in enumerate(profiles.n_levels):
+            for level in range(n_levels):
+                compared = [level, self.baselines[attribute]]
+                codes = profiles.codes[self._find_possible(attribute, compared)]
+                sums = []
+                for code in compared:
+                    codes[:, attribute] = code
+                    design = build_indicators(
+                        self._add_pairs(codes), self._n_levels, np.ones((len(codes), 1))
+                    )
+                    sums.append(design.sum(axis=0))
+                contrasts.append(divide_positive(sums[0] - sums[1], len(codes), np.nan))
+        return np.stack(contrasts, axis=1)
 
-    def _add_interactions(self, contrast: np.ndarray, attribute: int, level: int) -> None:
-        """Add the mean interaction of a level over the profiles that can have it."""
-        base = self.baselines[attribute]
-        is_possible = np.ones(len(self.profiles.codes), bool)
-        linked = []
-        for pair, cell_columns in zip(self.linked_pairs, self._cell_columns, strict=True):
-            if attribute not in pair.attributes:
-                continue
-            other = pair.other(attribute)
-            meets_both = pair.compatible(attribute, level) & pair.compatible(attribute, base)
-            is_possible &= np.append(meets_both, False)[self.profiles.codes[:, other]]
-            linked.append((other, np.take(cell_columns, level, pair.attributes.index(attribute))))
-        if linked and not is_possible.any():
-            contrast[:] = np.nan
-            return
-        for other, columns in linked:
-            counts = np.bincount(
-                self.profiles.codes[is_possible, other], minlength=len(columns) + 1
-            )
-            shares = counts[: len(columns)] / counts.sum()
-            positions = self._position[columns]
-            is_used = (shares > 0) & (positions >= 0)
-            contrast[positions[is_used]] += shares[is_used]
-
-
-def build_group_blocks(profiles: Profiles) -> np.ndarray:
-    """Return one column per group: 1 for its profiles, 0 for others."""
-    return np.eye(profiles.n_groups)[profiles.group]
+    def _find_possible(self, attribute: int, levels: list[int]) -> np.ndarray:
+        """Return the rows whose levels of linked attributes can meet all these levels."""
+        codes = self.profiles.codes
+        linked_pairs = [pair for pair in self.linked_pairs if attribute in pair]
+        if not linked_pairs:
+            return np.zeros(1, np.int64)  # the same contrast for all rows
+        is_possible = np.ones(len(codes), bool)
+        for pair in linked_pairs:
+            position = pair.index(attribute)
+            counts = np.take(count_level_pairs(self.profiles, pair), levels, position)
+            meets_all = np.append((counts > 0).all(axis=position), False)
+            is_possible &= meets_all[codes[:, pair[1 - position]]]
+        return np.flatnonzero(is_possible)

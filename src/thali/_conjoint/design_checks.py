@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._labels import format_plural, shorten
+from thali._labels import format_plural, list_names, shorten
 from thali._number_format import format_p_value, format_percent
 
-from .design import EffectDesign, LinkedPair
-from .linear_fit import LinearFit, WaldTest
+from .design import AttributePair, EffectDesign, count_level_pairs
+from .linear_fit import WaldTest
 from .profiles import Profiles
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _check_balance(design: EffectDesign) -> _Check:
 
     profiles = design.profiles
     p_values, departures = [], []
-    linked = {k for pair in design.linked_pairs for k in pair.attributes}
+    linked = {k for pair in design.linked_pairs for k in pair}
     for k, (name, labels) in enumerate(profiles.levels.items()):
         counts = np.bincount(profiles.codes[:, k], minlength=len(labels))[: len(labels)]
         if k in linked or len(labels) < 2:
@@ -85,28 +85,25 @@ def _check_restrictions(design: EffectDesign) -> _Check:
     )
 
 
-def _describe_pair(profiles: Profiles, pair: LinkedPair) -> str:
+def _describe_pair(profiles: Profiles, pair: AttributePair) -> str:
     """Describe which levels of two attributes never meet."""
-    names, labels = list(profiles.levels), list(profiles.levels.values())
-    first, second = pair.attributes
-    never_text = []
-    for level in np.flatnonzero(~pair.meets.all(axis=1)).tolist():
-        others = [labels[second][k] for k in np.flatnonzero(~pair.meets[level]).tolist()]
-        never_text.append(f"{labels[first][level]} with {shorten(others, 3)}")
-    if not never_text:
-        return f"{names[first]} and {names[second]} are not independent"
-    return f"{names[first]} and {names[second]} never meet as {shorten(never_text, 4)}"
+    (first, first_labels), (second, second_labels) = (
+        list(profiles.levels.items())[k] for k in pair
+    )
+    counts = count_level_pairs(profiles, pair)
+    never_texts = [
+        f"{first_labels[i]} + {second_labels[j]}" for i, j in np.argwhere(counts == 0).tolist()
+    ]
+    if not never_texts:
+        return f"{first} and {second} are not independent"
+    return f"Levels of {first} and {second} that never meet: {list_names(never_texts, 4)}"
 
 
 def _test_trend(design: EffectDesign, modifier: np.ndarray) -> WaldTest:
     """Test whether the effects change linearly with a number of each profile."""
-    profiles = design.profiles
-    centred = modifier - np.average(modifier, weights=profiles.weights)
-    centred = centred / max(np.abs(centred).max(), 1e-300)
-    matrix = design.build_matrix(np.stack([np.ones(len(centred)), centred], axis=1))
-    fit = LinearFit(matrix, profiles.outcome, profiles.weights, profiles.bounds)
-    contrasts = design.build_contrasts()
-    return fit.test(np.concatenate([np.zeros_like(contrasts), contrasts]))
+    centred = modifier - np.average(modifier, weights=design.profiles.weights)
+    fit = design.fit(np.stack([np.ones(len(centred)), centred], axis=1))
+    return fit.test(np.kron([[0.0], [1.0]], design.build_contrasts()))
 
 
 def _describe_test(test: WaldTest, what: str) -> str:

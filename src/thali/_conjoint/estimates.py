@@ -1,34 +1,22 @@
 """Average marginal component effects and marginal means, with subgroups and design checks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._argument_checks import check_open_interval
 from thali._data.experiments import ChoiceExperiment
 
-from .design import (
-    EffectDesign,
-    build_group_blocks,
-    find_baselines,
-    parse_restrictions,
-)
+from .design import EffectDesign, build_indicators, find_baselines, parse_restrictions
 from .design_checks import check_design
-from .linear_fit import Estimates, LinearFit, WaldTest, compute_t_p_values, compute_t_quantiles
-from .measurement_error import SwapError, estimate_swap_error
-from .profiles import Profiles, build_profiles
+from .linear_fit import Estimates, LinearFit, compute_t_p_values, compute_t_quantiles
+from .measurement_error import estimate_swap_error
+from .profiles import build_profiles
 from .result import ConjointResult
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class _Estimand(NamedTuple):
-    """Estimates of all levels in all groups, and the differences between the groups."""
-
-    by_group: Estimates  # (groups * levels), all levels of the first group first
-    differences: Estimates | None  # to the first group; None without groups
 
 
 def amce(
@@ -41,26 +29,27 @@ def amce(
     repeated: Sequence[Any] | None = None,
     ci: float = 0.95,
 ) -> ConjointResult:
-    r"""Estimate average marginal component effects of a conjoint experiment.
+    """Estimate average marginal component effects."""
+    from thali._exportable_table import Table
 
-    """
-    ci = check_open_interval("ci", ci, "the probability of an interval")
-    profiles = build_profiles(data, by, weights, outcome)
-    profiles, swap_error = estimate_swap_error(profiles, repeated)
+    study = _Study(data, by, weights, outcome, repeated, ci)
+    profiles = study.profiles
     linked_pairs = parse_restrictions(profiles, restrictions)
     design = EffectDesign(profiles, find_baselines(profiles, baseline), linked_pairs)
-    effects, joint_test = _estimate_effects(design)
-    tables = _LevelTables(profiles, swap_error, ci)
+    fit, contrasts = design.fit(study.group_blocks), design.build_contrasts()
+    table, differences = study.tabulate([(fit, contrasts)], design.baselines)
+    joint_test = None
+    if profiles.groups:
+        test = fit.test(np.kron(study.group_comparisons, contrasts))
+        joint_test = Table([test._asdict()])
     return ConjointResult(
         "Average marginal component effects",
-        tables.build(effects.by_group, design.baselines),
+        table,
         "",
-        **_build_shared_tables(tables, _estimate_means(profiles)),
-        effect_differences=tables.build_differences(effects.differences, design.baselines),
+        **study.estimate_means(),
+        effect_differences=differences,
         joint_test=joint_test,
         checks=check_design(design),
-        ci=ci,
-        settings=_list_settings(data, profiles, by, weights, outcome),
     )
 
 
@@ -72,207 +61,113 @@ def marginal_means(
     repeated: Sequence[Any] | None = None,
     ci: float = 0.95,
 ) -> ConjointResult:
-    """Estimate the mean outcome of the profiles with each level of a conjoint experiment.
-
-    """
-    ci = check_open_interval("ci", ci, "the probability of an interval")
-    profiles = build_profiles(data, by, weights, outcome)
-    profiles, swap_error = estimate_swap_error(profiles, repeated)
-    tables = _LevelTables(profiles, swap_error, ci)
-    shared_tables = _build_shared_tables(tables, _estimate_means(profiles))
-    return ConjointResult(
-        "Marginal means",
-        shared_tables["marginal_means"],
-        "",
-        **shared_tables,
-        ci=ci,
-        settings=_list_settings(data, profiles, by, weights, outcome),
-    )
+    """Estimate marginal means."""
+    facts = _Study(data, by, weights, outcome, repeated, ci).estimate_means()
+    return ConjointResult("Marginal means", facts["marginal_means"], "", **facts)
 
 
-def _build_shared_tables(tables: "_LevelTables", means: _Estimand) -> dict[str, Any]:
-    """Return the tables of marginal means, their differences, and the reliability, by name."""
-    return {
-        "marginal_means": tables.build(means.by_group, None),
-        "mean_differences": tables.build_differences(means.differences, None),
-        "reliability": tables.build_reliability(),
-    }
+class _Study:
+    """Profiles of a study, and tables of what is estimated from them."""
 
+    def __init__(
+        self, data: Any, by: Any, weights: Any, outcome: Any, repeated: Any, ci: float
+    ) -> None:
+        self._ci = check_open_interval("ci", ci, "the probability of an interval")
+        self.profiles, self._swap_error = estimate_swap_error(
+            build_profiles(data, by, weights, outcome), repeated
+        )
+        n_groups = max(len(self.profiles.groups), 1)
+        # of each other group to the first
+        self.group_comparisons = np.eye(n_groups)[:, 1:] - np.eye(n_groups)[:, :1]
+        self.group_blocks = np.eye(n_groups)[self.profiles.group]
+        self._settings = {
+            "by": by,
+            "weights": weights if isinstance(weights, str | None) else "given",
+            "is_choice": bool(np.isin(self.profiles.outcome, (0, 1)).all()),
+            "n_respondents": self.profiles.n_respondents,
+            "n_tasks": int(self.profiles.task[-1]) + 1,
+            "n_profiles": len(self.profiles.outcome),
+        }
 
-def _list_settings(
-    data: ChoiceExperiment, profiles: Profiles, by: Any, weights: Any, outcome: Any
-) -> dict[str, Any]:
-    """Return the settings and sizes that sentences mention."""
-    if weights is not None and not isinstance(weights, str):
-        weights = "given numbers"
-    return {
-        "by": by,
-        "weights": weights,
-        "outcome": outcome,
-        "groups": list(profiles.groups),
-        "is_choice": bool(np.isin(profiles.outcome, (0, 1)).all()),
-        "n_respondents": profiles.n_respondents,
-        "n_tasks": int(profiles.task[-1]) + 1,
-        "n_profiles": len(profiles.outcome),
-        "read_as": data.read_as,
-    }
+    def estimate_means(self) -> dict[str, Any]:
+        """Return the results that do not depend on baselines, by their name in the result."""
+        profiles = self.profiles
+        fits = []
+        for k, n_levels in enumerate(profiles.n_levels):
+            design = build_indicators(
+                profiles.codes[:, [k]], profiles.n_levels[[k]], self.group_blocks
+            )
+            fit = LinearFit(design, profiles.outcome, profiles.weights, profiles.bounds)
+            fits.append((fit, np.eye(n_levels + 1, n_levels)))
+        table, differences = self.tabulate(fits, None)
+        return {
+            "marginal_means": table,
+            "mean_differences": differences,
+            "reliability": self._swap_error and self._swap_error.to_table(),
+            "ci": self._ci,
+            "settings": self._settings,
+        }
 
+    def tabulate(
+        self, fits: Sequence[tuple[LinearFit, np.ndarray]], baselines: list[int] | None
+    ) -> "tuple[pd.DataFrame, pd.DataFrame | None]":
+        """Return the table of contrasts in all groups, and of differences to the first group.
 
-class _LevelTables:
-    """Builder of tables with one row per level (and group)."""
+        `fits`: regressions, each with contrasts (coefficients, levels); `baselines`: of effects.
+        """
+        names = self.profiles.groups or ("",)
+        groups = np.concatenate([np.eye(len(names)), self.group_comparisons], axis=1)
+        parts = [fit.estimate(np.kron(groups, contrasts)) for fit, contrasts in fits]
+        n_sets = groups.shape[1]
+        estimates = Estimates(
+            *(
+                np.concatenate(
+                    [array.reshape(*array.shape[:-1], n_sets, -1) for array in arrays], axis=-1
+                ).reshape(*arrays[0].shape[:-1], -1)
+                for arrays in zip(*parts, strict=True)
+            )
+        )
+        table = self._build_rows([*names, *names[1:]], baselines)
+        n_rows = len(names) * int(self.profiles.n_levels.sum())
+        is_mean = (np.arange(len(table)) < n_rows) & (baselines is None)
+        self._add_estimates(table, estimates, is_mean)
+        if not self.profiles.groups:
+            return table.drop(columns="group"), None
+        return table[:n_rows], table[n_rows:].reset_index(drop=True).assign(reference=names[0])
 
-    def __init__(self, profiles: Profiles, swap_error: SwapError | None, ci: float) -> None:
-        self._profiles, self._swap_error, self._ci = profiles, swap_error, ci
-        self._names = [
-            (name, label) for name, labels in profiles.levels.items() for label in labels
+    def _build_rows(self, groups: list[str], baselines: list[int] | None) -> "pd.DataFrame":
+        """Return a table of the names of all levels in each group."""
+        from thali._exportable_table import Table
+
+        base_levels = baselines or [0] * len(self.profiles.levels)
+        rows = [
+            (name, label, group, labels[base])
+            for group in groups
+            for (name, labels), base in zip(self.profiles.levels.items(), base_levels, strict=True)
+            for label in labels
         ]
-
-    def build(self, estimates: Estimates, baselines: list[int] | None) -> "pd.DataFrame":
-        """Build the table of all levels in all groups; `baselines` of effects, None: of means."""
-        table = self._build_rows(self._profiles.groups, baselines)
-        self._add_estimates(table, estimates, baselines is not None)
+        table = Table(rows, columns=["attribute", "level", "group", "baseline"])
         if baselines is None:
-            table["profiles"] = self._count_profiles()
-        if self._swap_error is not None:
-            corrected = self._swap_error.correct(estimates, baselines is None)
-            self._add_corrected(table, corrected)
-        return table
-
-    def build_differences(
-        self, differences: Estimates | None, baselines: list[int] | None
-    ) -> "pd.DataFrame | None":
-        """Build the table of differences to the first group; None without groups."""
-        if differences is None:
-            return None
-        first_group, *other_groups = self._profiles.groups
-        table = self._build_rows(other_groups, baselines)
-        table.insert(3, "reference", first_group)
-        self._add_estimates(table, differences, True)
-        if self._swap_error is not None:  # one probability of swapping for all groups
-            self._add_corrected(table, self._swap_error.correct(differences, False))
-        return table
-
-    def build_reliability(self) -> "pd.DataFrame | None":
-        """Build the table of the reliability of choices; None without repeated tasks."""
-        from thali._exportable_table import Table
-
-        if self._swap_error is None:
-            return None
-        return Table([self._swap_error.summary])
-
-    def _build_rows(self, groups: Sequence[str], baselines: list[int] | None) -> "pd.DataFrame":
-        """Return a table with the names of levels, groups and baselines."""
-        from thali._exportable_table import Table
-
-        n_groups = max(len(groups), 1)
-        attributes, levels = zip(*self._names, strict=True)
-        table = Table({"attribute": attributes * n_groups, "level": levels * n_groups})
-        if groups:
-            table["group"] = np.repeat(np.array(groups, object), len(levels))
-        if baselines is not None:
-            base_labels = [
-                labels[base]
-                for base, labels in zip(baselines, self._profiles.levels.values(), strict=True)
-                for _ in labels
-            ]
-            table["baseline"] = base_labels * n_groups
+            return table.drop(columns="baseline")
         return table
 
     def _add_estimates(
-        self, table: "pd.DataFrame", estimates: Estimates, has_p_value: bool
+        self, table: "pd.DataFrame", estimates: Estimates, is_mean: np.ndarray
     ) -> None:
-        """Add the columns of estimates, intervals and errors."""
-        margin = compute_t_quantiles(estimates.df, self._ci) * estimates.std_error
-        table["estimate"] = estimates.value
-        table["low"] = estimates.value - margin
-        table["high"] = estimates.value + margin
-        table["std_error"] = np.where(estimates.df > 0, estimates.std_error, np.nan)
+        """Add columns of estimates, intervals and errors, and of corrected estimates."""
+        is_known = estimates.df > 0
+        quantiles = compute_t_quantiles(estimates.df, self._ci)
+        kinds = [("estimate", "low", "high", "std_error", estimates)]
+        if self._swap_error is not None:
+            corrected = self._swap_error.correct(estimates, is_mean)
+            kinds.append(
+                ("corrected", "corrected_low", "corrected_high", "corrected_se", corrected)
+            )
+        for name, low, high, error, each in kinds:
+            table[name] = each.value
+            table[low] = each.value - quantiles * each.std_error
+            table[high] = each.value + quantiles * each.std_error
+            table[error] = np.where(is_known, each.std_error, np.nan)
         table["df"] = estimates.df
-        if has_p_value:
+        if not is_mean.any():
             table["p_value"] = compute_t_p_values(estimates)
-        table.attrs["interval"] = self._ci
-
-    def _add_corrected(self, table: "pd.DataFrame", corrected: Estimates) -> None:
-        """Add the columns of estimates that are corrected for swapped answers."""
-        margin = compute_t_quantiles(corrected.df, self._ci) * corrected.std_error
-        table["corrected"] = corrected.value
-        table["corrected_low"] = corrected.value - margin
-        table["corrected_high"] = corrected.value + margin
-        table["corrected_se"] = np.where(corrected.df > 0, corrected.std_error, np.nan)
-
-    def _count_profiles(self) -> np.ndarray:
-        """Return the number of profiles with each level in each group."""
-        profiles = self._profiles
-        counts = [
-            np.bincount(
-                profiles.group * (len(labels) + 1) + codes,
-                minlength=profiles.n_groups * (len(labels) + 1),
-            ).reshape(profiles.n_groups, -1)[:, :-1]
-            for codes, labels in zip(profiles.codes.T, profiles.levels.values(), strict=True)
-        ]
-        return np.concatenate(counts, axis=1).ravel()
-
-
-def _estimate_effects(design: EffectDesign) -> "tuple[_Estimand, pd.DataFrame | None]":
-    """Estimate the effects of all groups, their differences, and the joint test of these."""
-    from thali._exportable_table import Table
-
-    profiles = design.profiles
-    matrix = design.build_matrix(build_group_blocks(profiles))
-    fit = LinearFit(matrix, profiles.outcome, profiles.weights, profiles.bounds)
-    contrasts = design.build_contrasts()
-    by_group = fit.estimate(_place_in_blocks(contrasts, np.eye(profiles.n_groups)))
-    if profiles.n_groups == 1:
-        return _Estimand(by_group, None), None
-    differences = _place_in_blocks(contrasts, _compare_groups(profiles.n_groups))
-    test_table = Table([fit.test(differences)])
-    return _Estimand(by_group, fit.estimate(differences)), test_table
-
-
-def _estimate_means(profiles: Profiles) -> _Estimand:
-    """Estimate the mean outcome of the profiles with each level, by group."""
-    from scipy.sparse import csr_array
-
-    n_rows, n_groups = len(profiles.outcome), profiles.n_groups
-    parts: list[list[Estimates]] = [[], []]
-    n_levels = []
-    for codes, labels in zip(profiles.codes.T, profiles.levels.values(), strict=True):
-        columns = profiles.group * (len(labels) + 1) + codes
-        matrix = csr_array(
-            (np.ones(n_rows), columns, np.arange(n_rows + 1)),
-            shape=(n_rows, n_groups * (len(labels) + 1)),
-        )
-        fit = LinearFit(matrix, profiles.outcome, profiles.weights, profiles.bounds)
-        contrasts = np.eye(len(labels) + 1)[:, :-1]
-        n_levels.append(len(labels))
-        parts[0].append(fit.estimate(_place_in_blocks(contrasts, np.eye(n_groups))))
-        if n_groups > 1:
-            parts[1].append(fit.estimate(_place_in_blocks(contrasts, _compare_groups(n_groups))))
-    differences = None
-    if n_groups > 1:
-        differences = _join_attributes(parts[1], n_levels, n_groups - 1)
-    return _Estimand(_join_attributes(parts[0], n_levels, n_groups), differences)
-
-
-def _join_attributes(
-    parts: list[Estimates], n_levels: list[int], n_groups: int
-) -> Estimates:
-    """Join the estimates of attributes, all levels of the first group first."""
-    joined = Estimates.join(parts)
-    group = np.concatenate([np.repeat(np.arange(n_groups), n) for n in n_levels])
-    order = np.argsort(group, kind="stable")
-    return Estimates(*(array[..., order] for array in joined))
-
-
-def _compare_groups(n_groups: int) -> np.ndarray:
-    """Return contrasts (groups, groups - 1) of each other group to the first."""
-    return np.concatenate([-np.ones((1, n_groups - 1)), np.eye(n_groups - 1)])
-
-
-def _place_in_blocks(contrasts: np.ndarray, group_contrasts: np.ndarray) -> np.ndarray:
-    """Return contrasts (p, k) for each contrast of blocks (blocks, m), (blocks * p, m * k)."""
-    n_columns, n_contrasts = contrasts.shape
-    placed = np.zeros((*group_contrasts.shape, n_columns, n_contrasts))
-    for block, column in np.argwhere(group_contrasts != 0).tolist():
-        placed[block, column] = group_contrasts[block, column] * contrasts
-    return placed.transpose(0, 2, 1, 3).reshape(len(group_contrasts) * n_columns, -1)

@@ -86,9 +86,7 @@ class LinearFit:
         """Return gradient and Hessian of the sum of squares at the estimate."""
         from thali._model.cluster_robust_variance import LogWeightDerivatives
 
-        return LogWeightDerivatives(
-            np.zeros(len(self._gram)), -self._gram, np.diagonal(self._gram)
-        )
+        return LogWeightDerivatives(np.zeros(len(self._gram)), -self._gram, np.diagonal(self._gram))
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
         """Return the sums of design rows, sparse (rows of `tally`, p)."""

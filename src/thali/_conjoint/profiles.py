@@ -1,20 +1,17 @@
 """Profiles of a conjoint experiment: one row each, with levels, outcome, weight and group."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._data.column_roles import column_names
 from thali._data.experiments import ChoiceExperiment
+from thali._data.experiments.attribute_levels import order_levels
 from thali._data.prediction_scores import find_chosen_rows
-from thali._data.respondent_table import group_people
+from thali._data.respondent_table import get_respondent_column, group_people
 from thali._inference.index_arithmetic import find_first, part_bounds, part_indices, part_positions
-from thali._labels import format_label, format_plural, shorten, suggest
+from thali._labels import format_plural, shorten
 from thali.errors import Argument, ArgumentError, DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_GROUPS = 7  # as many as pictures distinguish
 
@@ -36,31 +33,33 @@ class Profiles(NamedTuple):
     groups: tuple[str, ...]  # () without groups
 
     @property
+    def n_levels(self) -> np.ndarray:
+        """Number of levels of each attribute."""
+        return np.array([len(labels) for labels in self.levels.values()])
+
+    @property
     def bounds(self) -> np.ndarray:
         """Rows of respondent s: bounds[s] to bounds[s + 1] - 1."""
         return part_bounds(np.bincount(self.respondent))
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups; 1 without groups."""
-        return max(len(self.groups), 1)
 
     @property
     def n_respondents(self) -> int:
         """Number of respondents with at least one row."""
         return int(self.respondent[-1]) + 1
 
+    def select_rows(self, is_selected: np.ndarray) -> "Profiles":
+        """Return some of the rows, unchanged."""
+        arrays = {k: v[is_selected] for k, v in self._asdict().items() if hasattr(v, "dtype")}
+        return self._replace(**arrays)
+
     def select(self, is_selected: np.ndarray) -> "Profiles":
         """Return some of the rows, with respondents and tasks renumbered and weights of mean 1."""
-        rows = {
-            name: array[is_selected]
-            for name, array in self._asdict().items()
-            if isinstance(array, np.ndarray)
-        }
-        for name in ("respondent", "task"):
-            rows[name] = np.unique(rows[name], return_inverse=True)[1]
-        rows["weights"] = rows["weights"] / rows["weights"].mean()
-        return self._replace(**rows)
+        rows = self.select_rows(is_selected)
+        return rows._replace(
+            respondent=np.unique(rows.respondent, return_inverse=True)[1],
+            task=np.unique(rows.task, return_inverse=True)[1],
+            weights=rows.weights / rows.weights.mean(),
+        )
 
 
 def build_profiles(
@@ -114,26 +113,10 @@ def _read_weights(data: ChoiceExperiment, weights: Any) -> np.ndarray:
     """Return the weight of each respondent: 1, a column of respondents, or given numbers."""
     if weights is None:
         return np.ones(data.n_respondents)
-    column = weights
-    name = "The weights"
+    numbers = weights
     if isinstance(weights, str):
-        name = f"Column {weights!r}"
-        column = _get_respondent_column(data, weights)
-    elif isinstance(weights, Mapping) or hasattr(weights, "index"):
-        number_by_label = {format_label(label): cell for label, cell in dict(weights).items()}
-        if missing := [label for label in data.respondents if label not in number_by_label]:
-            raise DataError(
-                Argument("weights"),
-                f" has no weight for {format_plural(len(missing), 'respondent')},"
-                f" {shorten(missing)}; give one weight per respondent.",
-            )
-        column = [number_by_label[label] for label in data.respondents]
-    try:
-        numbers = np.asarray(column, float)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"{name} must contain numbers; got {column!r:.60}. Name a column of numbers."
-        ) from None
+        numbers = get_respondent_column(data.people, weights)
+    numbers = np.asarray(numbers, float)
     if numbers.shape != (data.n_respondents,):
         raise ArgumentError(
             Argument("weights"),
@@ -143,25 +126,10 @@ def _read_weights(data: ChoiceExperiment, weights: Any) -> np.ndarray:
     wrong = find_first(~(np.isfinite(numbers) & (numbers >= 0)))
     if wrong is not None:
         raise DataError(
-            f"{name} is {numbers[wrong]} for respondent {data.respondents[wrong]!r}; weights must"
-            " be numbers >= 0. Fill in the weight, or remove the respondent."
+            f"The weight of respondent {data.respondents[wrong]!r} is {numbers[wrong]}; weights"
+            " must be numbers >= 0. Fill in the weight, or remove the respondent."
         )
-    if not numbers.any():
-        raise DataError(f"{name} is 0 for all respondents; at least one must be positive.")
     return numbers
-
-
-def _get_respondent_column(data: ChoiceExperiment, name: str) -> "pd.Series":
-    """Return a column of the respondents' table; raise DataError if there is none."""
-    known_columns: list[str] = []
-    if data.people is not None:
-        known_columns = column_names(data.people)
-        if name in known_columns:
-            return data.people[name]
-    raise DataError(
-        f"{name!r} is not a column that is constant within each respondent; such columns are"
-        f" {shorten(known_columns) or 'absent'}.{suggest(name, known_columns)}"
-    )
 
 
 def _read_groups(
@@ -172,23 +140,8 @@ def _read_groups(
         return (), np.zeros(len(respondent), np.int64)
     members_by_group = group_people(data.people, by, np.arange(data.n_respondents))
     group_of_respondent = np.full(data.n_respondents, -1)
-    groups = _sort_groups(data, by, list(members_by_group))
-    for k, name in enumerate(groups):
-        group_of_respondent[members_by_group[name]] = k
-    _check_groups(by, groups)
-    return groups, group_of_respondent[respondent]
-
-
-def _sort_groups(data: ChoiceExperiment, by: str, names: list[str]) -> tuple[str, ...]:
-    """Return the names of groups in the order of categories, numbers or the alphabet."""
-    from thali._data.experiments.attribute_levels import order_levels
-
-    assert data.people is not None
-    return order_levels(data.people[by], names, [])[0]
-
-
-def _check_groups(by: str, groups: tuple[str, ...]) -> None:
-    """Raise DataError unless there are two to seven groups."""
+    column = get_respondent_column(data.people, by)
+    groups = order_levels(column, list(members_by_group), [])[0]
     if not 2 <= len(groups) <= MAX_GROUPS:
         raise DataError(
             f"Column {by!r} has {format_plural(len(groups), 'value')} ({shorten(groups)});"
@@ -197,6 +150,9 @@ def _check_groups(by: str, groups: tuple[str, ...]) -> None:
             Argument("by"),
             ".",
         )
+    for k, name in enumerate(groups):
+        group_of_respondent[members_by_group[name]] = k
+    return groups, group_of_respondent[respondent]
 
 
 def _number_tasks(data: ChoiceExperiment) -> np.ndarray:

@@ -1,16 +1,13 @@
 """`ConjointResult`, what `thali.amce` and `thali.marginal_means` return."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from thali._object_descriptions import Description
 from thali._printed_result import PrintedResult, printed_dataclass
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._model.finding import Findings
 
 
 @printed_dataclass
@@ -27,8 +24,8 @@ class ConjointResult(PrintedResult):
     marginal_means: "pandas.DataFrame"
     mean_differences: "pandas.DataFrame | None"
     reliability: "pandas.DataFrame | None"
+    ci: float
+    settings: Mapping[str, Any]
     effect_differences: "pandas.DataFrame | None" = None
     joint_test: "pandas.DataFrame | None" = None
     checks: "pandas.DataFrame | None" = None
-    ci: float = 0.95
-    settings: Mapping[str, Any] = field(default_factory=dict)
