@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-
-import thali as th
 from helpers.conjoint_studies import LEVELS, read_conjoint, simulate_conjoint
 from helpers.naive.conjoint_effects import (
     build_cells,
@@ -12,6 +10,8 @@ from helpers.naive.conjoint_effects import (
     effect_contrast,
     regress,
 )
+
+import thali as th
 
 ATTRIBUTES = list(LEVELS)
 STUDIES = {

@@ -63,4 +63,4 @@ def read_conjoint(frame, **columns):
     """Read such a table: attributes are those of `LEVELS`."""
     import thali as th
 
-    return th.read(frame.drop(columns="rating"), **columns)
+    return th.read(frame, kind="experiment", **({"outcome": "choice"} | columns))

@@ -116,7 +116,7 @@ def build_indicators(codes: np.ndarray, n_levels: np.ndarray, blocks: np.ndarray
         (np.ones(codes.size), columns.ravel(), n_terms * np.arange(n_rows + 1)),
         shape=(n_rows, int(np.sum(n_levels + 1))),
     )
-    design = hstack([diags_array(block) @ indicators for block in blocks.T], format="csr")
+    design: Any = hstack([diags_array(block) @ indicators for block in blocks.T], format="csr")
     design.eliminate_zeros()
     return design
 

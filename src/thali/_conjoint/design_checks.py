@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._labels import format_plural, list_names, shorten
+from thali._labels import list_names
 from thali._number_format import format_p_value, format_percent
 
 from .design import AttributePair, EffectDesign, count_level_pairs
@@ -66,11 +66,12 @@ def _check_balance(design: EffectDesign) -> _Check:
     uneven = [text for text, p in zip(departures, adjusted, strict=True) if p < _SUSPICIOUS]
     p_value = float(adjusted.min())
     if uneven:
-        return _Check("balance", f"Levels not shown equally often: {shorten(uneven, 3)}.", p_value)
+        return _Check(
+            "balance", f"Levels not shown equally often: {list_names(uneven, 3)}.", p_value
+        )
     return _Check(
         "balance",
-        f"Levels shown equally often in {format_plural(len(p_values), 'attribute')}"
-        f" (smallest {format_p_value(p_value)}, Bonferroni).",
+        f"Levels shown equally often (smallest adjusted {format_p_value(p_value)}).",
         p_value,
     )
 
@@ -78,11 +79,9 @@ def _check_balance(design: EffectDesign) -> _Check:
 def _check_restrictions(design: EffectDesign) -> _Check:
     """Name the levels that never meet, and the attributes that are not independent."""
     if not design.linked_pairs:
-        return _Check("restrictions", "All levels of all attributes meet.")
+        return _Check("restrictions", "No restrictions: all levels meet, independently.")
     texts = [_describe_pair(design.profiles, pair) for pair in design.linked_pairs]
-    return _Check(
-        "restrictions", f"{'; '.join(texts)}. The regression includes these interactions."
-    )
+    return _Check("restrictions", f"{'; '.join(texts)}; interactions included.")
 
 
 def _describe_pair(profiles: Profiles, pair: AttributePair) -> str:
@@ -95,8 +94,8 @@ def _describe_pair(profiles: Profiles, pair: AttributePair) -> str:
         f"{first_labels[i]} + {second_labels[j]}" for i, j in np.argwhere(counts == 0).tolist()
     ]
     if not never_texts:
-        return f"{first} and {second} are not independent"
-    return f"Levels of {first} and {second} that never meet: {list_names(never_texts, 4)}"
+        return f"{first} and {second} not independent"
+    return f"{first} and {second} never meet as {list_names(never_texts, 4)}"
 
 
 def _test_trend(design: EffectDesign, modifier: np.ndarray) -> WaldTest:
@@ -106,55 +105,48 @@ def _test_trend(design: EffectDesign, modifier: np.ndarray) -> WaldTest:
     return fit.test(np.kron([[0.0], [1.0]], design.build_contrasts()))
 
 
-def _describe_test(test: WaldTest, what: str) -> str:
-    """Return whether effects depend on something, with the p-value."""
+def _describe_test(test: WaldTest) -> str:
+    """Return whether effects are the same for all values of a modifier, with the p-value."""
     if np.isnan(test.p_value):
-        return f"too few respondents to test whether effects depend on {what}"
-    verb = "do not depend"
+        return "effects not tested (too few respondents)"
+    verdict = "effects stable"
     if test.p_value < _SUSPICIOUS:
-        verb = "depend"
-    return f"effects {verb} on {what} ({format_p_value(test.p_value)})"
+        verdict = "effects differ"
+    return f"{verdict} ({format_p_value(test.p_value)})"
 
 
 def _check_order(design: EffectDesign) -> _Check:
     """Check the mean outcome of the first profile, and effects by position."""
     profiles = design.profiles
-    first = profiles.position == 0
-    mean = np.average(profiles.outcome[first], weights=profiles.weights[first])
-    text = f"mean outcome of the first profile {mean:.3g}"
-    if np.isin(profiles.outcome, (0, 1)).all():
-        text = f"the first profile is chosen in {format_percent(mean)} of the tasks"
+    is_first = profiles.position == 0
+    mean = np.average(profiles.outcome[is_first], weights=profiles.weights[is_first])
     test = _test_trend(design, profiles.position.astype(float))
-    sentence = f"{text}; {_describe_test(test, 'the position')}."
-    return _Check("profile order", sentence[0].upper() + sentence[1:], test.p_value)
+    text = f"Mean outcome of the first profile: {mean:.3g}"
+    if profiles.is_choice:
+        text = f"First profile chosen in {format_percent(mean)} of tasks"
+    return _Check("profile_order", f"{text}; {_describe_test(test)}.", test.p_value)
 
 
 def _check_task_number(design: EffectDesign) -> _Check:
     """Check whether effects change with the number of the task."""
-    profiles = design.profiles
-    test = _test_trend(design, profiles.task_number.astype(float))
-    sentence = f"{_describe_test(test, 'the number of the task')}."
-    return _Check("task number", sentence[0].upper() + sentence[1:], test.p_value)
+    test = _test_trend(design, design.profiles.task_number.astype(float))
+    return _Check("task_order", f"From first to last task: {_describe_test(test)}.", test.p_value)
 
 
 def _check_sides(profiles: Profiles) -> _Check | None:
     """Count respondents who always chose the same position; None unless tasks are choices."""
-    is_chosen = profiles.outcome == 1
-    n_tasks = np.bincount(profiles.respondent[is_chosen], minlength=profiles.n_respondents)
-    if profiles.position.max() != 1 or is_chosen.sum() != profiles.task[-1] + 1:
+    if not profiles.is_choice or profiles.position.max() != 1:
         return None
-    n_second = np.bincount(
-        profiles.respondent[is_chosen],
-        weights=profiles.position[is_chosen],
-        minlength=profiles.n_respondents,
-    )
-    n_tasks_of_many = n_tasks[n_tasks >= _MIN_TASKS]
-    if not len(n_tasks_of_many):
+    chosen = profiles.select_rows(profiles.outcome == 1.0)
+    n_tasks = np.bincount(chosen.respondent, minlength=profiles.n_respondents)
+    n_second = np.bincount(chosen.respondent, chosen.position, profiles.n_respondents)
+    has_many = n_tasks >= _MIN_TASKS
+    if not has_many.any():
         return None
-    is_one_sided = ((n_second == 0) | (n_second == n_tasks))[n_tasks >= _MIN_TASKS]
-    by_chance = float((2.0 * 0.5**n_tasks_of_many).mean())
+    is_one_sided = ((n_second == 0) | (n_second == n_tasks))[has_many]
+    by_chance = float(np.mean(2.0 * 0.5 ** n_tasks[has_many]))
     return _Check(
-        "one side",
-        f"{format_percent(is_one_sided.mean(), 1)} of the respondents always chose the same side"
-        f" ({format_percent(by_chance, 1)} would by chance).",
+        "one_side",
+        f"{format_percent(is_one_sided.mean(), 1)} always chose one side"
+        f" ({format_percent(by_chance, 1)} expected by chance).",
     )

@@ -12,7 +12,7 @@ from .design import EffectDesign, build_indicators, find_baselines, parse_restri
 from .design_checks import check_design
 from .linear_fit import Estimates, LinearFit, compute_t_p_values, compute_t_quantiles
 from .measurement_error import estimate_swap_error
-from .profiles import build_profiles
+from .profiles import build_profiles, read_experiment
 from .result import ConjointResult
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class _Study:
         self, data: Any, by: Any, weights: Any, outcome: Any, repeated: Any, ci: float
     ) -> None:
         self._ci = check_open_interval("ci", ci, "the probability of an interval")
+        data = read_experiment(data, outcome)
         self.profiles, self._swap_error = estimate_swap_error(
             build_profiles(data, by, weights, outcome), repeated
         )
@@ -81,9 +82,9 @@ class _Study:
         self.group_comparisons = np.eye(n_groups)[:, 1:] - np.eye(n_groups)[:, :1]
         self.group_blocks = np.eye(n_groups)[self.profiles.group]
         self._settings = {
-            "by": by,
-            "weights": weights if isinstance(weights, str | None) else "given",
-            "is_choice": bool(np.isin(self.profiles.outcome, (0, 1)).all()),
+            "weights": _describe_weights(weights),
+            "read_as": data.read_as,
+            "is_choice": self.profiles.is_choice,
             "n_respondents": self.profiles.n_respondents,
             "n_tasks": int(self.profiles.task[-1]) + 1,
             "n_profiles": len(self.profiles.outcome),
@@ -92,14 +93,16 @@ class _Study:
     def estimate_means(self) -> dict[str, Any]:
         """Return the results that do not depend on baselines, by their name in the result."""
         profiles = self.profiles
-        fits = []
+        fits, counts = [], []
         for k, n_levels in enumerate(profiles.n_levels):
             design = build_indicators(
                 profiles.codes[:, [k]], profiles.n_levels[[k]], self.group_blocks
             )
             fit = LinearFit(design, profiles.outcome, profiles.weights, profiles.bounds)
             fits.append((fit, np.eye(n_levels + 1, n_levels)))
+            counts.append(design.sum(axis=0).reshape(-1, n_levels + 1)[:, :-1])
         table, differences = self.tabulate(fits, None)
+        table["profiles"] = np.concatenate(counts, axis=1).ravel().astype(int)
         return {
             "marginal_means": table,
             "mean_differences": differences,
@@ -127,13 +130,15 @@ class _Study:
                 for arrays in zip(*parts, strict=True)
             )
         )
-        table = self._build_rows([*names, *names[1:]], baselines)
+        table: Any = self._build_rows([*names, *names[1:]], baselines)
         n_rows = len(names) * int(self.profiles.n_levels.sum())
         is_mean = (np.arange(len(table)) < n_rows) & (baselines is None)
         self._add_estimates(table, estimates, is_mean)
         if not self.profiles.groups:
             return table.drop(columns="group"), None
-        return table[:n_rows], table[n_rows:].reset_index(drop=True).assign(reference=names[0])
+        return table[:n_rows].copy(), table[n_rows:].reset_index(drop=True).assign(
+            reference=names[0]
+        )
 
     def _build_rows(self, groups: list[str], baselines: list[int] | None) -> "pd.DataFrame":
         """Return a table of the names of all levels in each group."""
@@ -171,3 +176,12 @@ class _Study:
         table["df"] = estimates.df
         if not is_mean.any():
             table["p_value"] = compute_t_p_values(estimates)
+
+
+def _describe_weights(weights: Any) -> str:
+    """Return what the weights are, for the methods text; "" without weights."""
+    if weights is None:
+        return ""
+    if isinstance(weights, str):
+        return f"column {weights!r}"
+    return "given numbers"

@@ -58,7 +58,7 @@ def estimate_swap_error(profiles: Profiles, repeated: Any) -> tuple[Profiles, Sw
     if repeated is None:
         return profiles, None
     labels = _parse_repeated(profiles, repeated)
-    if not np.isin(profiles.outcome, (0.0, 1.0)).all():
+    if not profiles.is_choice:
         raise ArgumentError(
             Argument("repeated"),
             " corrects choices; ratings have no swapped answers. Remove this argument, or analyse"

@@ -8,9 +8,11 @@ import numpy as np
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.attribute_levels import order_levels
 from thali._data.prediction_scores import find_chosen_rows
-from thali._data.respondent_table import get_respondent_column, group_people
+from thali._data.respondent_table import get_respondent_column
 from thali._inference.index_arithmetic import find_first, part_bounds, part_indices, part_positions
-from thali._labels import format_plural, shorten
+from thali._labels import format_label, format_plural, shorten
+from thali._reading.layouts.experiments import CHOICE
+from thali._reading.read import read
 from thali.errors import Argument, ArgumentError, DataError
 
 MAX_GROUPS = 7  # as many as pictures distinguish
@@ -38,6 +40,11 @@ class Profiles(NamedTuple):
         return np.array([len(labels) for labels in self.levels.values()])
 
     @property
+    def is_choice(self) -> bool:
+        """Whether outcomes are 1 and 0, not ratings."""
+        return bool(np.isin(self.outcome, (0.0, 1.0)).all())
+
+    @property
     def bounds(self) -> np.ndarray:
         """Rows of respondent s: bounds[s] to bounds[s + 1] - 1."""
         return part_bounds(np.bincount(self.respondent))
@@ -62,15 +69,15 @@ class Profiles(NamedTuple):
         )
 
 
-def build_profiles(
-    data: ChoiceExperiment, by: str | None, weights: Any, outcome: str | None
-) -> Profiles:
+def read_experiment(data: Any, outcome: str | None) -> ChoiceExperiment:
+    """Return the experiment, read from a table if it is not one yet."""
+    if isinstance(data, ChoiceExperiment):
+        return data
+    return read(data, kind="experiment", outcome=outcome or CHOICE)
+
+
+def build_profiles(data: Any, by: str | None, weights: Any, outcome: str | None) -> Profiles:
     """Build the table of profiles of an experiment, with groups, weights and outcome."""
-    if not isinstance(data, ChoiceExperiment):
-        raise DataError(
-            "These estimates require a choice experiment with one row per profile; got"
-            f" {type(data).__name__}. Read it with th.read(FILE)."
-        )
     scheme = data.scheme
     level_codes = data.products[data.row_product]
     labels_by_attribute = scheme.groups
@@ -102,11 +109,31 @@ def build_profiles(
 
 def _read_outcome(data: ChoiceExperiment, outcome: str | None) -> np.ndarray:
     """Return the outcome of each row: 1 for the chosen profile, or its rating."""
-    if outcome in (None, "choice", data.scheme.chosen):
-        chosen = np.zeros(data.n_alternatives)
-        chosen[find_chosen_rows(data)] = 1.0
-        return chosen
-    raise DataError(f"There is no outcome {outcome!r}.")
+    profile_columns: Any = data.profile_columns
+    rating = _find_rating(data)
+    if outcome is None:
+        outcome = rating or CHOICE
+    if outcome == rating:
+        return profile_columns[rating].to_numpy(float)
+    if outcome not in (CHOICE, data.scheme.chosen):
+        raise DataError(
+            f"{outcome!r} is not an outcome of these data; name it when the table is read,"
+            f" th.read(FILE, outcome={outcome!r})."
+        )
+    chosen = np.zeros(data.n_alternatives)
+    chosen[find_chosen_rows(data)] = 1.0
+    return chosen
+
+
+def _find_rating(data: ChoiceExperiment) -> str | None:
+    """Return the column of ratings, which is first and differs within tasks; else None."""
+    if data.profile_columns is None:
+        return None
+    first_column = data.profile_columns.iloc[:, 0]
+    n_answers = first_column.groupby(part_indices(data.first_row)).nunique()
+    if n_answers.max() > 1:
+        return str(first_column.name)
+    return None
 
 
 def _read_weights(data: ChoiceExperiment, weights: Any) -> np.ndarray:
@@ -116,7 +143,10 @@ def _read_weights(data: ChoiceExperiment, weights: Any) -> np.ndarray:
     numbers = weights
     if isinstance(weights, str):
         numbers = get_respondent_column(data.people, weights)
-    numbers = np.asarray(numbers, float)
+    try:
+        numbers = np.asarray(numbers, float)
+    except ValueError as error:
+        raise DataError(Argument("weights"), f" must be numbers ({error}).") from None
     if numbers.shape != (data.n_respondents,):
         raise ArgumentError(
             Argument("weights"),
@@ -136,12 +166,16 @@ def _read_groups(
     data: ChoiceExperiment, by: str | None, respondent: np.ndarray
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Return the names of the groups, and the group of each row; -1: none."""
+    import pandas as pd
+
     if by is None:
         return (), np.zeros(len(respondent), np.int64)
-    members_by_group = group_people(data.people, by, np.arange(data.n_respondents))
-    group_of_respondent = np.full(data.n_respondents, -1)
-    column = get_respondent_column(data.people, by)
-    groups = order_levels(column, list(members_by_group), [])[0]
+    if data.profile_columns is not None and by in data.profile_columns:
+        cells: Any = data.profile_columns[by]
+    else:
+        cells = get_respondent_column(data.people, by).iloc[respondent]
+    labels = cells.map(format_label, na_action="ignore")
+    groups = order_levels(cells, list(labels.dropna().unique()), [])[0]
     if not 2 <= len(groups) <= MAX_GROUPS:
         raise DataError(
             f"Column {by!r} has {format_plural(len(groups), 'value')} ({shorten(groups)});"
@@ -150,9 +184,7 @@ def _read_groups(
             Argument("by"),
             ".",
         )
-    for k, name in enumerate(groups):
-        group_of_respondent[members_by_group[name]] = k
-    return groups, group_of_respondent[respondent]
+    return groups, pd.Categorical(labels, list(groups)).codes
 
 
 def _number_tasks(data: ChoiceExperiment) -> np.ndarray:

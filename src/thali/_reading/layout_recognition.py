@@ -215,6 +215,7 @@ _DECIDING_ARGUMENTS = _COLUMN_ARGUMENTS.difference(_IRRELEVANT) | {
     "unranked",
     COVARIATES,
     "dissimilarities",
+    "outcome",
 }
 
 

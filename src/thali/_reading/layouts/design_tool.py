@@ -21,7 +21,9 @@ _SHOWN = re.compile(r"F[-_.](\d+)[-_.](\d+)(?:[-_.](\d+))?", re.I)
 _KEYS = {"task": "task", "alternative": "profile", "chosen": "chosen"}
 
 
-def match_design_tool(table: RawTable, respondent: str | None = None) -> Reading | None:
+def match_design_tool(
+    table: RawTable, respondent: str | None = None, outcome: str | None = None
+) -> Reading | None:
     """Return a `Reading` of one respondent per row, with names and levels of attributes."""
     number_by_column = _number_columns(table)
     answer_columns = _list_answer_columns(table, number_by_column)
@@ -35,7 +37,7 @@ def match_design_tool(table: RawTable, respondent: str | None = None) -> Reading
         respondent = other_columns[0]
     frame = _build_long_frame(table.frame, number_by_column, answer_columns)
     long_table = replace(table, frame=frame)
-    reading = match_long(long_table, known=True, respondent=respondent, **_KEYS)
+    reading = match_long(long_table, known=True, respondent=respondent, outcome=outcome, **_KEYS)
     assert reading is not None
     return replace(reading, sure=True)
 
@@ -111,6 +113,7 @@ DESIGN_TOOL = Shape(
     expected="one respondent per row, with the columns 'F-1-1' (name of an attribute in task 1),"
     " 'F-1-1-1' (its level in profile 1), ..., and one column per task with the chosen profile",
     roles=(RESPONDENT_OF_TASKS,),
+    settings=("outcome",),
     lacks=find_design_tool_lack,
     needs="no F-1-1-1",
 )
