@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._argument_checks import check_open_interval
-from thali._data.experiments import ChoiceExperiment
 
 from .design import EffectDesign, build_indicators, find_baselines, parse_restrictions
 from .design_checks import check_design
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def amce(
-    data: ChoiceExperiment,
+    data: Any,
     by: str | None = None,
     weights: Any = None,
     outcome: str | None = None,
@@ -29,7 +28,77 @@ def amce(
     repeated: Sequence[Any] | None = None,
     ci: float = 0.95,
 ) -> ConjointResult:
-    """Estimate average marginal component effects."""
+    r"""Estimate average marginal component effects (AMCE) of a conjoint experiment.
+
+    .. math::
+
+        \mathrm{AMCE}(t_1, t_0) = E\big(Y(t_1, T) - Y(t_0, T)\big)
+
+    Y is 1 for a chosen profile and 0 for others, or the rating, and T are the levels of the other
+    attributes, with the distribution of the design. Estimates are those of a linear regression on
+    indicators of all levels, with the interactions of attributes that were not randomised
+    independently; their effects are averages over the profiles in which both levels could be shown.
+    Standard errors are clustered by respondent (CR2), intervals use Student's t with the degrees of
+    freedom of Bell and McCaffrey.
+
+    Parameters
+    ----------
+    data : ChoiceExperiment, DataFrame, str or path
+        The experiment, or a table with one row per profile, which is read as by `thali.read`.
+    by : str, optional
+        Column of the table that defines two to seven subgroups: of respondents, or of tasks. Rows
+        with an empty cell are left out.
+    weights : str or array (respondents,), optional
+        Weights of the respondents, numbers >= 0: a column, or one number each.
+    outcome : str, optional
+        Column of ratings to analyse, or "choice". None: the choice, or the ratings of a table
+        without choices.
+    baseline : dict, optional
+        Attribute -> the level to which its effects compare. None: the first level.
+    restrictions : list of pairs of str, optional
+        Pairs of attributes that were not randomised independently. None: found in the data, where
+        levels never meet or are not independent (p < 1e-8); []: none.
+    repeated : pair, optional
+        Two tasks, such as ("1", "6"), that showed the same profiles. Estimates are then also
+        corrected for swapped answers, and the second task is left out.
+    ci : float
+        Probability of the intervals, in (0, 1).
+
+    Returns
+    -------
+    ConjointResult
+        `.table` has the effects, `.marginal_means` the means, `.effect_differences` and
+        `.joint_test` compare subgroups, `.checks` are checks of the design; `.findings()`,
+        `.plot()` and `.save(path)`.
+
+    Raises
+    ------
+    DataError
+        If the table lacks a column, weights are not numbers >= 0, there are fewer than two or more
+        than seven subgroups, or the repeated tasks showed different profiles.
+    ArgumentError
+        If an attribute, level or task is unknown, or `ci` is outside (0, 1).
+
+    References
+    ----------
+    Hainmueller, Hopkins & Yamamoto (2014), Causal inference in conjoint analysis; Bell & McCaffrey
+    (2002), Bias reduction in standard errors for linear regression with multi-stage samples;
+    Clayton, Horiuchi, Kaufman, King & Komisarchik (2023), Correcting measurement error bias in
+    conjoint survey experiments.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {
+    ...     "respondent": [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3],
+    ...     "task": [1, 1, 2, 2] * 3,
+    ...     "party": ["Left", "Right", "Right", "Left"] * 3,
+    ...     "chosen": [1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0],
+    ... }
+    >>> effects = th.amce(pd.DataFrame(rows)).table
+    >>> effects[["level", "baseline", "estimate"]].round(2).values.tolist()
+    [['Left', 'Left', 0.0], ['Right', 'Left', -0.33]]
+    """
     from thali._exportable_table import Table
 
     study = _Study(data, by, weights, outcome, repeated, ci)
@@ -54,14 +123,65 @@ def amce(
 
 
 def marginal_means(
-    data: ChoiceExperiment,
+    data: Any,
     by: str | None = None,
     weights: Any = None,
     outcome: str | None = None,
     repeated: Sequence[Any] | None = None,
     ci: float = 0.95,
 ) -> ConjointResult:
-    """Estimate marginal means."""
+    r"""Estimate marginal means: the mean outcome of the profiles with each level.
+
+    .. math:: \mathrm{MM}(t) = E\big(Y(t, T)\big)
+
+    Unlike effects they need no baseline, so that they compare subgroups. Standard errors and
+    intervals are those of `amce`.
+
+    Parameters
+    ----------
+    data : ChoiceExperiment, DataFrame, str or path
+        The experiment, or a table with one row per profile, which is read as by `thali.read`.
+    by : str, optional
+        Column of the table that defines two to seven subgroups: of respondents, or of tasks. Rows
+        with an empty cell are left out.
+    weights : str or array (respondents,), optional
+        Weights of the respondents, numbers >= 0: a column, or one number each.
+    outcome : str, optional
+        Column of ratings to analyse, or "choice". None: the choice, or the ratings of a table
+        without choices.
+    repeated : pair, optional
+        Two tasks that showed the same profiles, as in `amce`.
+    ci : float
+        Probability of the intervals, in (0, 1).
+
+    Returns
+    -------
+    ConjointResult
+        `.table` has the means, `.mean_differences` compares subgroups; `.findings()`, `.plot()`
+        and `.save(path)`.
+
+    Raises
+    ------
+    DataError, ArgumentError
+        As `amce`.
+
+    References
+    ----------
+    Leeper, Hobolt & Tilley (2020), Measuring subgroup preferences in conjoint experiments.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {
+    ...     "respondent": [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3],
+    ...     "task": [1, 1, 2, 2] * 3,
+    ...     "party": ["Left", "Right", "Right", "Left"] * 3,
+    ...     "chosen": [1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0],
+    ... }
+    >>> means = th.marginal_means(pd.DataFrame(rows)).table
+    >>> means[["level", "estimate", "profiles"]].round(2).values.tolist()
+    [['Left', 0.67, 6], ['Right', 0.33, 6]]
+    """
     facts = _Study(data, by, weights, outcome, repeated, ci).estimate_means()
     return ConjointResult("Marginal means", facts["marginal_means"], "", **facts)
 

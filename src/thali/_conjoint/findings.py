@@ -22,10 +22,10 @@ from thali._model.software_versions import describe_program
 from thali._number_format import format_decimals, format_p_value, format_percent
 from thali._posterior.posterior_interval import describe_interval
 
-from .result import ConjointResult
-
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .result import ConjointResult
 
 _SENTENCES = {
     "effects": "Effects are differences in the probability that a profile was chosen, averaged over"
@@ -46,12 +46,12 @@ _SENTENCES = {
 }
 
 
-def build_conjoint_findings(result: ConjointResult) -> Findings:
+def build_conjoint_findings(result: "ConjointResult") -> Findings:
     """Return all findings of effects or marginal means."""
     return Findings(result, (*_ESTIMATE_MAKERS[not result.has_effects :], *_MAKERS))
 
 
-def _format_estimate(result: ConjointResult, row: Any) -> str:
+def _format_estimate(result: "ConjointResult", row: Any) -> str:
     """Return an estimate with its interval: in percentage points, or in units of the rating."""
     numbers = [row["estimate"], row["low"], row["high"]]
     unit = ""
@@ -61,7 +61,7 @@ def _format_estimate(result: ConjointResult, row: Any) -> str:
     return f"{estimate}{unit} ({low} to {high})"
 
 
-def _name_largest(result: ConjointResult, table: "pd.DataFrame", max_named: int) -> str:
+def _name_largest(result: "ConjointResult", table: "pd.DataFrame", max_named: int) -> str:
     """Return the levels with the largest effects (or differences), with intervals."""
     known: Any = table[table["df"] > 0]
     largest = known.loc[known["estimate"].abs().sort_values(ascending=False).index[:max_named]]
@@ -78,7 +78,7 @@ def _name_largest(result: ConjointResult, table: "pd.DataFrame", max_named: int)
     return "; ".join(texts)
 
 
-def _build_screen_table(result: ConjointResult) -> "pd.DataFrame":
+def _build_screen_table(result: "ConjointResult") -> "pd.DataFrame":
     """Return a short table: estimates of each level, in columns of groups where there are any."""
     import pandas as pd
 
@@ -105,7 +105,7 @@ def _format_cell(row: Any) -> str:
 
 
 @finding("amce", "Average marginal component effects", ON_SCREEN)
-def amce(result: ConjointResult, settings: None) -> Finding:
+def amce(result: "ConjointResult", settings: None) -> Finding:
     """Report the effects of levels, with intervals."""
     interval = describe_interval(result.ci)
     sentence = f"Largest ({interval}): {_name_largest(result, result.table, 3)}."
@@ -127,7 +127,7 @@ def amce(result: ConjointResult, settings: None) -> Finding:
 
 
 @finding("marginal_means", "Marginal means", ON_SCREEN)
-def marginal_means(result: ConjointResult, settings: None) -> Finding:
+def marginal_means(result: "ConjointResult", settings: None) -> Finding:
     """Report the mean outcome of profiles with each level."""
     brief = None
     if not result.has_effects:
@@ -147,7 +147,7 @@ def marginal_means(result: ConjointResult, settings: None) -> Finding:
 
 
 @finding("amce_differences", "Differences between groups", ON_SCREEN)
-def amce_differences(result: ConjointResult, settings: None) -> Finding | None:
+def amce_differences(result: "ConjointResult", settings: None) -> Finding | None:
     """Report differences of effects between groups, and their joint test."""
     differences = result.effect_differences
     if differences is None or result.joint_test is None:
@@ -169,7 +169,7 @@ def amce_differences(result: ConjointResult, settings: None) -> Finding | None:
 
 
 @finding("mean_differences", "Differences of marginal means between groups", FULL)
-def mean_differences(result: ConjointResult, settings: None) -> Finding | None:
+def mean_differences(result: "ConjointResult", settings: None) -> Finding | None:
     """Report differences of marginal means between groups."""
     if result.mean_differences is None:
         return None
@@ -179,7 +179,7 @@ def mean_differences(result: ConjointResult, settings: None) -> Finding | None:
 
 
 @finding("measurement_error", "Measurement error", ON_SCREEN)
-def measurement_error(result: ConjointResult, settings: None) -> Finding | None:
+def measurement_error(result: "ConjointResult", settings: None) -> Finding | None:
     """Report how reliable choices are, and the probability of a swapped answer."""
     if result.reliability is None:
         return None
@@ -197,7 +197,7 @@ def measurement_error(result: ConjointResult, settings: None) -> Finding | None:
     )
 
 
-def _make_check(key: str, label: str, result: ConjointResult, settings: None) -> Finding | None:
+def _make_check(key: str, label: str, result: "ConjointResult", settings: None) -> Finding | None:
     """Report one check of the design."""
     if result.checks is None or key not in result.checks.index:
         return None
@@ -215,7 +215,7 @@ _CHECKS = {
 
 
 @finding("data", "Description of the data", SHOWN, chapter=DATA)
-def data(result: ConjointResult, settings: None) -> Finding:
+def data(result: "ConjointResult", settings: None) -> Finding:
     """Report the size of the data and how they were read."""
     notes = ()
     if result.settings["read_as"]:
@@ -224,7 +224,7 @@ def data(result: ConjointResult, settings: None) -> Finding:
 
 
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
-def methods(result: ConjointResult, settings: None) -> Finding:
+def methods(result: "ConjointResult", settings: None) -> Finding:
     """Report the methods text with citations."""
     facts = result.settings
     notes: list[Any] = []
