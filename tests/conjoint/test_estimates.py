@@ -116,3 +116,55 @@ def test_marginal_means_are_weighted_means(by):
             np.testing.assert_allclose(
                 rows["std_error"], np.sqrt(np.diagonal(fit["CR2"])), atol=1e-9
             )
+
+
+# statsmodels 0.15.0: WLS(...).fit(cov_type="cluster", cov_kwds={"groups": ..., "use_correction":
+# ...}) of `STUDIES`; for weights those of the party Left
+STATSMODELS = {
+    "plain": (
+        [0.05123588216251071, 0.06118455310394473, 0.061621073605794364, 0.056481963928659534],
+        [0.05234207905459894, 0.06250554455818993, 0.06295148965862357, 0.05770142517963882],
+    ),
+    "restricted": (
+        [0.03885614993376651, 0.053864384502520866, 0.046181153766265214, 0.048096269488140726],
+        [0.039582547920483054, 0.05487135458383496, 0.04704448935605587, 0.04899540729217729],
+    ),
+    "weighted": (
+        [0.05569485645750663, 0.058465326128017095, 0.07194585342072927, 0.06136873082325007],
+        [0.05729813109426069, 0.06014835361875355, 0.07401694165662567, 0.06313533793702858],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATSMODELS)
+def test_the_dense_regression_has_the_errors_of_statsmodels(name):
+    frame = simulate_conjoint(**STUDIES[name])
+    linked = ["Education", "Job"] if name == "restricted" else []
+    weights = np.ones(len(frame))
+    if name == "weighted":
+        frame = frame[frame["resp_party"] == "Left"]
+        weights = frame["weight"].to_numpy(float)
+    fit, _ = fit_naively(frame, linked, weights)
+    levels = [("Gender", "Male"), ("Age", "50"), ("Age", "68"), ("Party", "Right")]
+    bases = {"Gender": "Female", "Age": "35", "Party": "Left"}
+    for kind, errors in zip(("CR0", "CR1"), STATSMODELS[name], strict=True):
+        for (attribute, level), error in zip(levels, errors, strict=True):
+            names = attribute, level, bases[attribute]
+            contrast = effect_contrast(frame, ATTRIBUTES, linked, *names)
+            assert np.sqrt(contrast @ fit[kind] @ contrast) == pytest.approx(error, abs=1e-10)
+
+
+def test_marginal_means_are_the_shares_chosen_where_shown():
+    data = read_conjoint(simulate_conjoint(**STUDIES["plain"]))
+    model = th.MultinomialLogit().fit(th.read(strip(STUDIES["plain"])), progressbar=False)
+    levels = model.findings()["levels"].table.set_index(["attribute", "level"])
+    means = th.marginal_means(data).table.set_index(["attribute", "level"])
+    pd.testing.assert_series_equal(
+        means["estimate"], levels["chosen_where_shown"], check_names=False
+    )
+    assert means["profiles"].tolist() == levels["times_shown"].tolist()
+
+
+def strip(study):
+    """Return the table of a study without ratings and weights, as models of choices read it."""
+    return simulate_conjoint(**study).drop(columns=["rating", "weight", "half"])
