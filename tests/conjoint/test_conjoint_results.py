@@ -12,6 +12,8 @@ from helpers.sentences import refused, said
 import thali as th
 from thali.errors import ArgumentError, DataError
 
+pytestmark = pytest.mark.fit
+
 
 @pytest.fixture(scope="module")
 def frame():
@@ -73,9 +75,9 @@ def test_levels_that_no_partner_can_have_both_have_no_effect():
 def test_tasks_may_define_groups(frame, data):
     result = th.amce(data, by="half")
     halves = [part for _, part in frame.groupby("half")]
-    for group, part in zip(("first", "second"), halves, strict=True):
+    for half, part in zip(("first", "second"), halves, strict=True):
         alone = th.amce(read_conjoint(part)).table
-        rows = result.table.query("group == @group").reset_index(drop=True)
+        rows = result.table.query("group == @half").reset_index(drop=True)
         np.testing.assert_allclose(rows["estimate"], alone["estimate"], atol=1e-9)
         np.testing.assert_allclose(rows["std_error"], alone["std_error"], atol=1e-9)
     merged = result.table.pivot(index=["attribute", "level"], columns="group", values="std_error")
@@ -86,9 +88,10 @@ def test_tasks_may_define_groups(frame, data):
 
 
 def test_groups_of_empty_cells_are_left_out(frame):
-    part = frame[frame["resp_party"] == "Left"]
-    other = frame.assign(resp_party=frame["resp_party"].replace("Right", None))
-    other.loc[other["ResponseId"] == frame["ResponseId"].iloc[-1], "resp_party"] = "Other"
+    is_left = frame["resp_party"] == "Left"
+    part = frame[is_left]
+    other = frame.assign(resp_party=frame["resp_party"].where(is_left, None))
+    other.loc[other["ResponseId"] == frame.loc[~is_left, "ResponseId"].iloc[0], "resp_party"] = "O"
     table = th.amce(other, by="resp_party").table.query("group == 'Left'")
     expected = th.amce(part).table
     np.testing.assert_allclose(table["estimate"], expected["estimate"], atol=1e-9)
@@ -177,8 +180,17 @@ def test_checks_find_what_is_wrong():
     result = th.amce(frame)
     said(find_check(result, "balance"), "not shown equally often", "Age (35")
     said(find_check(result, "one_side"), "32.7 %", "6.2 %")
-    assert result.checks.loc["profile_order", "p_value"] < 0.01
+
+
+def test_effects_of_one_position_alone_are_found():
+    """The first profile is chosen if its age is 50, whatever the second is."""
+    frame = simulate_conjoint(100, seed=12)
+    first_age = frame["Age"].where(frame["profile"] == 1).ffill()
+    frame["selected"] = ((first_age == "50") == (frame["profile"] == 1)).astype(int)
+    result = th.amce(frame)
+    assert result.checks.loc["profile_order", "p_value"] < 1e-6
     said(find_check(result, "profile_order"), "effects differ")
+    assert result.checks.loc["task_order", "p_value"] > 0.01
 
 
 @pytest.mark.parametrize(
@@ -191,7 +203,7 @@ def test_checks_find_what_is_wrong():
         ({"weights": np.full(60, -1.0)}, DataError, ("R_0000", "-1")),
         ({"outcome": "grade"}, DataError, ("'grade'",)),
         ({"baseline": {"Job": "Docter"}}, ArgumentError, ("`baseline`", "'Doctor'")),
-        ({"restrictions": [("Job",)]}, ArgumentError, ("`restrictions`", "pairs")),
+        ({"restrictions": [("Job",)]}, ArgumentError, ("`restrictions`", "two attributes")),
         ({"restrictions": [("Job", "Agee")]}, ArgumentError, ("`restrictions`", "'Age'")),
         ({"repeated": ("1", "9")}, ArgumentError, ("`repeated`", "'5'", "'9'")),
         ({"repeated": ("1", "2")}, DataError, ("'1'", "'2'", "60 of 60", "different profiles")),
@@ -232,10 +244,12 @@ def test_findings_in_words(by_party):
     assert set(findings.keys()) >= {"marginal_means", "mean_differences", "one_side", "data"}
 
 
-@pytest.mark.fit
 @pytest.mark.parametrize("result", [th.amce, th.marginal_means])
 def test_a_picture_has_a_point_per_level_and_group(data, result):
+    from matplotlib import pyplot
+
     axes = result(data, by="resp_party").plot()
+    pyplot.close(axes.figure)
     n_levels = sum(map(len, LEVELS.values()))
     points = [len(collection.get_offsets()) for collection in axes.collections]
     assert points.count(n_levels) == 2

@@ -13,6 +13,7 @@ from helpers.naive.conjoint_effects import (
 
 import thali as th
 
+pytestmark = pytest.mark.fit
 ATTRIBUTES = list(LEVELS)
 STUDIES = {
     "plain": {"respondents": 45, "seed": 1},

@@ -68,8 +68,7 @@ def parse_restrictions(
         if isinstance(names, str) or len(names) != 2:
             raise ArgumentError(
                 Argument("restrictions"),
-                " must list pairs of attributes that were not randomised independently, such as"
-                f" [('education', 'job')]; got {names!r}.",
+                f" must name two attributes that were not randomised independently; got {names!r}.",
             )
         first, second = (_find_attribute(profiles, name, "restrictions") for name in names)
         linked_pairs.append((min(first, second), max(first, second)))

@@ -7,11 +7,11 @@ import numpy as np
 
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.attribute_levels import order_levels
+from thali._data.experiments.long_table import CHOICE
 from thali._data.prediction_scores import find_chosen_rows
 from thali._data.respondent_table import get_respondent_column
 from thali._inference.index_arithmetic import find_first, part_bounds, part_indices, part_positions
 from thali._labels import format_label, format_plural, shorten
-from thali._reading.layouts.experiments import CHOICE
 from thali._reading.read import read
 from thali.errors import Argument, ArgumentError, DataError
 

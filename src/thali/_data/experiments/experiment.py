@@ -300,8 +300,8 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             alternative of every task, and a task whose product would not be bought is there twice,
             with and without it.
         outcome : str, optional
-            A column of ratings of the alternatives, which `thali.amce` analyses. The table may then
-            lack choices; models of choices need these.
+            What `thali.amce` analyses: a column of ratings of the alternatives, in a table that may
+            lack choices; or "choice". Columns that are constant within tasks then describe tasks.
 
         Returns
         -------

@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+CHOICE = "choice"  # outcome of a table whose other answers, such as ratings, are left out
 RATED = "rated task"  # a column that marks one row of each task without a choice
 _MARKS = {"0", "1", "True", "False", "true", "false"}  # cells of a column of no-choice options
 
@@ -395,6 +396,9 @@ def read_experiment(
     """
     frame = rename_as_text(convert_frame(frame))
     refuse_empty(frame, "tasks")
+    has_outcome = outcome is not None
+    if outcome == CHOICE:
+        outcome = None
     check_single_none(none, bought)
     check_columns(frame, [bought])
     frame, columns = mark_rated_tasks(frame, columns, outcome)
@@ -439,6 +443,8 @@ def read_experiment(
     if is_guessed and people is not None:
         constant_attributes = [name for name in constant_attributes if name not in people.columns]
     _refuse_weights_of_tasks(frame, constant_attributes)
+    if has_outcome:  # such columns describe tasks
+        constant_attributes = []
     _warn_about_columns(frame, other_columns, constant_attributes)
     if task_table.chosen == RATED:
         experiment_arrays = experiment_arrays._replace(

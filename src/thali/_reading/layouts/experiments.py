@@ -26,6 +26,7 @@ from thali._data.column_roles import (
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.attribute_levels import MEASURED, NUMBERS
 from thali._data.experiments.long_table import (
+    CHOICE,
     SeveralColumnsError,
     find_task_columns,
     mark_rated_tasks,
@@ -47,7 +48,6 @@ from ..table_layout import Lack, Reading, Shape
 
 
 _LONG = "choice experiment"
-CHOICE = "choice"  # the outcome of a table with choices and ratings whose choices are analysed
 
 
 def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading | None:
@@ -63,6 +63,9 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     if not known and not attributes:
         return None
     is_requested = options.get("attributes") is not None
+    read_options = dict(options)
+    if is_choice:
+        read_options["outcome"] = CHOICE
     description = "choices of one of several alternatives"
     if attributes:
         description += f", described by {shorten(attributes)}"
@@ -70,13 +73,13 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     def convert() -> tuple[ChoiceExperiment, str]:
         """Return the experiment, and a sentence on how it was read."""
         _check_whole_tasks(table, options)
-        data = ChoiceExperiment.from_frame(table.frame, **options)
+        data = ChoiceExperiment.from_frame(table.frame, **read_options)
         second_outcomes = _find_second_outcomes(data)
         if is_requested:
             second_outcomes = {}
         if second_outcomes and is_choice:
             frame = table.frame.drop(columns=list(second_outcomes))
-            data = ChoiceExperiment.from_frame(frame, **options)
+            data = ChoiceExperiment.from_frame(frame, **read_options)
         elif second_outcomes:
             _refuse_second_outcome(second_outcomes)
         outcome_text = ""
@@ -156,9 +159,7 @@ def _refuse_second_outcome(share_by_name: dict[str, float]) -> None:
         f"Column {name!r} is largest for the chosen alternative in {100 * share:.0f} % of the"
         " tasks, as a second answer (a rating) would be; drop it with ",
         Setting("without", [name]),
-        ", or analyse it in thali.amce with ",
-        Setting("outcome", name),
-        "; if it describes the products, list it in ",
+        ", or analyse it with thali.amce; if it describes the products, list it in ",
         Argument("attributes"),
         ".",
     )

@@ -34,7 +34,7 @@ def run_amce(
     def compute() -> tuple[Any, dict[str, Any]]:
         """Return the result, and the file that `thali show` reads."""
         from thali._conjoint.estimates import amce
-        from thali._conjoint.profiles import CHOICE
+        from thali._data.experiments.long_table import CHOICE
         from thali._data.kinds import EXPERIMENTS
 
         outcome = settings.get("outcome", CHOICE)
