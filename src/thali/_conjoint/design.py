@@ -12,6 +12,7 @@ which both could have been shown (Hainmueller, Hopkins & Yamamoto 2014):
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -146,8 +147,9 @@ class EffectDesign:
         ]
         return np.column_stack([codes, *cells])
 
-    def build_contrasts(self) -> np.ndarray:
-        """Return the contrast of each level to its baseline, (coefficients, levels).
+    @cached_property
+    def contrasts(self) -> np.ndarray:
+        """The contrast of each level to its baseline, (coefficients, levels).
 
         It is NaN if no level of a linked attribute can meet both.
         """

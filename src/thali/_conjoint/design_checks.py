@@ -81,7 +81,7 @@ def _check_restrictions(design: EffectDesign) -> _Check:
     if not design.linked_pairs:
         return _Check("restrictions", "No restrictions: all levels meet, independently.")
     texts = [_describe_pair(design.profiles, pair) for pair in design.linked_pairs]
-    return _Check("restrictions", f"{'; '.join(texts)}; interactions included.")
+    return _Check("restrictions", f"{list_names(texts, 3)}; interactions included.")
 
 
 def _describe_pair(profiles: Profiles, pair: AttributePair) -> str:
@@ -95,14 +95,14 @@ def _describe_pair(profiles: Profiles, pair: AttributePair) -> str:
     ]
     if not never_texts:
         return f"{first} and {second} not independent"
-    return f"{first} and {second} never meet as {list_names(never_texts, 4)}"
+    return f"{first} and {second} never meet as {list_names(never_texts, 3)}"
 
 
 def _test_trend(design: EffectDesign, modifier: np.ndarray) -> WaldTest:
     """Test whether the effects change linearly with a number of each profile."""
     centred = modifier - np.average(modifier, weights=design.profiles.weights)
     fit = design.fit(np.stack([np.ones(len(centred)), centred], axis=1))
-    return fit.test(np.kron([[0.0], [1.0]], design.build_contrasts()))
+    return fit.test(np.kron([[0.0], [1.0]], design.contrasts))
 
 
 def _describe_test(test: WaldTest) -> str:

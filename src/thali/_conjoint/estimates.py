@@ -105,7 +105,7 @@ def amce(
     profiles = study.profiles
     linked_pairs = parse_restrictions(profiles, restrictions)
     design = EffectDesign(profiles, find_baselines(profiles, baseline), linked_pairs)
-    fit, contrasts = design.fit(study.group_blocks), design.build_contrasts()
+    fit, contrasts = design.fit(study.group_blocks), design.contrasts
     table, differences = study.tabulate([(fit, contrasts)], design.baselines)
     joint_test = None
     if profiles.groups:

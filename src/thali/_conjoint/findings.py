@@ -3,6 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from thali._inference.index_arithmetic import argsort_descending
 from thali._model.finding import (
     DATA,
     FULL,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from .result import ConjointResult
 
+_MAX_ROWS = 10  # levels in a table on one screen
 _SENTENCES = {
     "effects": "Effects are differences in the probability that a profile was chosen, averaged over"
     " the levels of all other attributes that were randomised {source}.",
@@ -79,20 +81,26 @@ def _name_largest(result: "ConjointResult", table: "pd.DataFrame", max_named: in
 
 
 def _build_screen_table(result: "ConjointResult") -> "pd.DataFrame":
-    """Return a short table: estimates of each level, in columns of groups where there are any."""
+    """Return a short table: estimates of each level, in columns of groups where there are any.
+
+    Of many levels those with large effects are first.
+    """
     import pandas as pd
 
     names = ["attribute", "level"]
-    effects: Any = result.table
-    if "group" in effects:
-        cells = effects.assign(text=[_format_cell(row) for _, row in effects.iterrows()])
-        short = cells.pivot_table("text", names, "group", "first", sort=False)
-        return short.reset_index()
-    short = effects[[*names, "estimate", "low", "high"]]
-    if result.has_effects:
+    table: Any = result.table
+    short = table[[*names, "estimate", "low", "high"]]
+    if "group" in table:
+        cells = table.assign(text=[_format_cell(row) for _, row in table.iterrows()])
+        short = cells.pivot_table("text", names, "group", "first", sort=False).reset_index()
+    elif result.has_effects:
         means = result.marginal_means[["estimate", "low", "high"]]
         means.columns = ["mean", "mean_low", "mean_high"]
         short = pd.concat([short, means], axis=1)
+    if result.has_effects and len(short) > _MAX_ROWS:
+        sizes = table["estimate"].abs().groupby([table[name] for name in names], sort=False).max()
+        order = argsort_descending(sizes.fillna(0.0).to_numpy())
+        short = short.iloc[order].reset_index(drop=True)
     short.attrs["interval"] = result.ci
     return short
 
@@ -101,7 +109,7 @@ def _format_cell(row: Any) -> str:
     """Return an estimate with its interval for a narrow column of a table."""
     if row.get("baseline") == row["level"]:
         return "baseline"
-    return f"{row['estimate']:.3f} ({row['low']:.3f}, {row['high']:.3f})"
+    return f"{row['estimate']:.2f} ({row['low']:.2f}, {row['high']:.2f})"
 
 
 @finding("amce", "Average marginal component effects", ON_SCREEN)
@@ -110,7 +118,7 @@ def amce(result: "ConjointResult", settings: None) -> Finding:
     interval = describe_interval(result.ci)
     sentence = f"Largest ({interval}): {_name_largest(result, result.table, 3)}."
     screen_sentence = sentence
-    if result.joint_test is not None:  # the differences are mentioned instead
+    if result.joint_test is not None or len(result.table) > _MAX_ROWS:  # the table has them first
         screen_sentence = ""
     return Finding(
         sentence,

@@ -26,11 +26,13 @@ def match_design_tool(
 ) -> Reading | None:
     """Return a `Reading` of one respondent per row, with names and levels of attributes."""
     number_by_column = _number_columns(table)
+    if not number_by_column:
+        return None
     answer_columns = _list_answer_columns(table, number_by_column)
     other_columns = [
         name for name in table.names if name not in (*number_by_column, *answer_columns)
     ]
-    if not number_by_column or not answer_columns or not other_columns:
+    if not answer_columns or not other_columns:
         return None
     respondent = respondent or RESPONDENT_OF_TASKS.find_column(map_plain_names(other_columns))
     if respondent is None:

@@ -56,7 +56,9 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     The options are the arguments of `ChoiceExperiment.from_frame`.
     """
     outcome = options.pop("outcome", None)
-    is_choice = outcome is not None and outcome in (CHOICE, _find_choice_column(table, options))
+    is_choice = outcome == CHOICE
+    if outcome is not None and not is_choice:
+        is_choice = outcome == _find_choice_column(table, options)
     if not is_choice:
         table, options = _mark_rated_tasks(table, options | {"outcome": outcome})
     attributes = _list_attributes(table, options)
