@@ -1,13 +1,12 @@
 """Coverage of the intervals of `thali.amce` and `thali.marginal_means`, and size of the joint test.
 
-    python benchmarks/conjoint_coverage.py [--studies 500] [--tasks 5] [--weighted]
+    python benchmarks/conjoint_coverage.py [--small] [--studies 500] [--tasks 5] [--weighted]
 
 Respondents differ in how much attributes matter to them, and choose one of two profiles by a logit.
 The truth is the effect of a level on the probability of being chosen, averaged over the design and
 the population (Monte Carlo, paired, standard error about 1e-4). The joint test compares two
-random groups, so that it should reject in 5 % of the studies. Last run (2026-11-29, seed 1):
-
-SEE_BELOW
+random groups, so that it should reject in 5 % of the studies. The figures are in
+`figures/calibration_and_coverage.md`; it takes 40 minutes.
 """
 
 import argparse
@@ -47,7 +46,7 @@ def sum_utility(codes, tastes, respondent):
     return sum(taste[respondent, codes[:, k]] for k, taste in enumerate(tastes))
 
 
-def compute_truth(restricted, n=2_000_000, seed=99):
+def compute_truth(restricted, n, seed=99):
     """Return the true effects and marginal means by (attribute, level)."""
     rng = np.random.default_rng(seed)
     codes, other = draw_profiles(rng, n, restricted), draw_profiles(rng, n, restricted)
@@ -123,11 +122,14 @@ def run(studies, respondents, tasks, restricted, weighted, truth):
     return effects, means, np.mean(rejected)
 
 
-def main(studies, tasks, weighted):
+def main(small=False, studies=500, tasks=5, weighted=False):
     """Print one line per size of study and kind of design."""
+    sizes, n_draws = (60, 500), 2_000_000
+    if small:
+        sizes, n_draws, studies = (60,), 100_000, 2
     for restricted in (False, True):
-        truth = compute_truth(restricted)
-        for respondents in (60, 500):
+        truth = compute_truth(restricted, n_draws)
+        for respondents in sizes:
             effects, means, rejected = run(studies, respondents, tasks, restricted, weighted, truth)
             print(
                 f"{respondents} respondents, {'restricted' if restricted else 'plain'}: effects"
@@ -143,6 +145,7 @@ if __name__ == "__main__":
     parser.add_argument("--studies", type=int, default=500)
     parser.add_argument("--tasks", type=int, default=5)
     parser.add_argument("--weighted", action="store_true")
+    parser.add_argument("--small", action="store_true")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    main(asked.studies, asked.tasks, asked.weighted)
+    main(asked.small, asked.studies, asked.tasks, asked.weighted)

@@ -268,3 +268,33 @@ def test_nothing_of_samplers_is_loaded():
     )
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True)
     assert done.returncode == 0, done.stderr
+
+
+def write_survey_tool(frame):
+    """Return the table as the Conjoint Survey Design Tool exports it, answers in Q1, Q2, ..."""
+    rows = []
+    for respondent, answers in frame.groupby("ResponseId"):
+        row = {"ResponseId": respondent, "resp_party": answers["resp_party"].iloc[0]}
+        for task, shown in answers.groupby("contest_no"):
+            for k, name in enumerate(LEVELS, start=1):
+                row[f"F-{task}-{k}"] = name
+                for profile, level in zip(shown["profile"], shown[name], strict=True):
+                    row[f"F-{task}-{profile}-{k}"] = level
+            row[f"Q{task}"] = int(shown.loc[shown["selected"] == 1, "profile"].iloc[0])
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def test_an_export_of_the_survey_tool_gives_the_same_effects(frame):
+    result = th.amce(write_survey_tool(frame), by="resp_party")
+    expected = th.amce(frame, by="resp_party")
+    pd.testing.assert_frame_equal(result.table, expected.table)
+
+
+def test_choices_of_several_tasks_in_one_row_are_refused():
+    rows = {"respondent": range(40)}
+    for k, name in enumerate(("party_a1", "party_a2", "party_b1", "party_b2")):
+        rows[name] = [["Left", "Right"][(j + k) % 2] for j in range(40)]
+    rows |= {"choice_a": [1, 2] * 20, "choice_b": [2, 1] * 20}
+    with refused(DataError, "'choice_a' and 'choice_b'", "one row per task", "`chosen`"):
+        th.amce(pd.DataFrame(rows))

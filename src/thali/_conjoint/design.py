@@ -108,15 +108,17 @@ def build_indicators(codes: np.ndarray, n_levels: np.ndarray, blocks: np.ndarray
 
     Term k has n_levels[k] + 1 columns; the last is of profiles that lack the attribute.
     """
-    from scipy.sparse import csr_array, diags_array, hstack
+    from scipy.sparse import csr_array, hstack
 
     n_rows, n_terms = codes.shape
     columns = codes + part_bounds(n_levels + 1)[:-1]
-    indicators = csr_array(
-        (np.ones(codes.size), columns.ravel(), n_terms * np.arange(n_rows + 1)),
-        shape=(n_rows, int(np.sum(n_levels + 1))),
-    )
-    design: Any = hstack([diags_array(block) @ indicators for block in blocks.T], format="csr")
+    row_bounds = n_terms * np.arange(n_rows + 1)
+    shape = (n_rows, int(np.sum(n_levels + 1)))
+    parts = [
+        csr_array((np.repeat(block, n_terms), columns.ravel(), row_bounds), shape)
+        for block in blocks.T
+    ]
+    design: Any = hstack(parts, format="csr")
     design.eliminate_zeros()
     return design
 

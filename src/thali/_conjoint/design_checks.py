@@ -98,15 +98,14 @@ def _describe_pair(profiles: Profiles, pair: AttributePair) -> str:
     return f"{first} and {second} never meet as {list_names(never_texts, 3)}"
 
 
-def _test_trend(design: EffectDesign, modifier: np.ndarray) -> WaldTest:
-    """Test whether the effects change linearly with a number of each profile."""
-    centred = modifier - np.average(modifier, weights=design.profiles.weights)
-    fit = design.fit(np.stack([np.ones(len(centred)), centred], axis=1))
-    return fit.test(np.kron([[0.0], [1.0]], design.contrasts))
+def _compare_parts(design: EffectDesign, is_later: np.ndarray) -> WaldTest:
+    """Test whether the effects are the same in two parts of the profiles."""
+    fit = design.fit(np.stack([~is_later, is_later], axis=1).astype(float))
+    return fit.test(np.kron([[-1.0], [1.0]], design.contrasts))
 
 
 def _describe_test(test: WaldTest) -> str:
-    """Return whether effects are the same for all values of a modifier, with the p-value."""
+    """Return whether effects are the same in two parts of the profiles, with the p-value."""
     if np.isnan(test.p_value):
         return "effects not tested (too few respondents)"
     verdict = "effects stable"
@@ -120,7 +119,7 @@ def _check_order(design: EffectDesign) -> _Check:
     profiles = design.profiles
     is_first = profiles.position == 0
     mean = np.average(profiles.outcome[is_first], weights=profiles.weights[is_first])
-    test = _test_trend(design, profiles.position.astype(float))
+    test = _compare_parts(design, ~is_first)
     text = f"Mean outcome of the first profile: {mean:.3g}"
     if profiles.is_choice:
         text = f"First profile chosen in {format_percent(mean)} of tasks"
@@ -128,9 +127,10 @@ def _check_order(design: EffectDesign) -> _Check:
 
 
 def _check_task_number(design: EffectDesign) -> _Check:
-    """Check whether effects change with the number of the task."""
-    test = _test_trend(design, design.profiles.task_number.astype(float))
-    return _Check("task_order", f"From first to last task: {_describe_test(test)}.", test.p_value)
+    """Check whether effects are the same in the first and the second half of the tasks."""
+    numbers = design.profiles.task_number
+    test = _compare_parts(design, 2 * numbers > numbers.max() + 1)
+    return _Check("task_order", f"Early and late tasks: {_describe_test(test)}.", test.p_value)
 
 
 def _check_sides(profiles: Profiles) -> _Check | None:

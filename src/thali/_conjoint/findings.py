@@ -81,10 +81,7 @@ def _name_largest(result: "ConjointResult", table: "pd.DataFrame", max_named: in
 
 
 def _build_screen_table(result: "ConjointResult") -> "pd.DataFrame":
-    """Return a short table: estimates of each level, in columns of groups where there are any.
-
-    Of many levels those with large effects are first.
-    """
+    """Return a short table: estimates of each level, large effects first, in columns of groups."""
     import pandas as pd
 
     names = ["attribute", "level"]

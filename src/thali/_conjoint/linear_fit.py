@@ -68,7 +68,9 @@ class LinearFit:
         from scipy.sparse import csr_array
 
         self._design, self._weights = design, weights
-        self._gram = (design.T @ design.multiply(weights[:, None])).toarray()
+        weighted_design = design.copy()
+        weighted_design.data *= np.repeat(weights, np.diff(design.indptr))
+        self._gram = (design.T @ weighted_design).toarray()
         self._root = inverse_root(self._gram, NO_INFORMATION)
         self._gradient = design.T @ (weights * outcome)
         self._beta = self._root @ (self._root.T @ self._gradient)

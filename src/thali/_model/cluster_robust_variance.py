@@ -204,7 +204,8 @@ class RespondentScores:
         n_sets, _, q = whitened_contrasts.shape
         variances = np.zeros(n_sets)
         respondent_pulls = []
-        for block in self._split_respondents(max(self._root.shape[1], q * q)):
+        max_answers = np.diff(self._expected.indptr).max(initial=1)
+        for block in self._split_respondents(max(self._root.shape[1], q * min(q, max_answers))):
             contrast_scores = np.einsum(
                 "or,grq->ogq", block.scores, whitened_contrasts, optimize=True
             )
@@ -288,11 +289,9 @@ def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.nd
 
 
 def _compute_contrast_leverages(expected: Any, contrast_scores: np.ndarray) -> np.ndarray:
-    """Return leverage matrices of contrasts (outcomes, sets, q), (respondents, sets, q, q).
-
-    If respondents gave fewer than q answers, the matrices are those of the products between the
-    answers, (respondents, sets, answers, answers), with the same traces and squares.
-    """
+    """Return leverage matrices of contrasts (outcomes, sets, q), (respondents, sets, q, q)."""
+    # With fewer than q answers per respondent: products between the answers, (respondents, sets,
+    # answers, answers), with the same traces and squares.
     n_sets, q = contrast_scores.shape[1:]
     n_answers = np.diff(expected.indptr)
     max_answers = n_answers.max(initial=0)

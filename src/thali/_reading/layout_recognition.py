@@ -35,6 +35,7 @@ from thali.errors import (
 
 from .design_merge import find_loop_answers, match_answers
 from .layouts import SHAPES
+from .layouts.design_tool import DESIGN_TOOL
 from .level_codes import read_codes, replace_codes
 from .row_filter import RowFilter
 from .table_files import RawTable, load_table, read_table
@@ -319,7 +320,9 @@ def recognise(
         shape_options = {"known": is_known, "levels": levels}
         readings = _match_shapes(selected_shapes or tried_shapes, table, options | shape_options)
         sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
-        if design is None and (not sure_readings or data_kinds == (EXPERIMENTS,)):
+        has_questions = any(reading.shape == DESIGN_TOOL.name for reading in sure_readings)
+        is_doubtful = not sure_readings or data_kinds == (EXPERIMENTS,)
+        if design is None and is_doubtful and not has_questions:
             _refuse_loop_answers(table)
         if not sure_readings:
             raise _unread_error(table, shapes, tried_shapes, options, data_kinds)

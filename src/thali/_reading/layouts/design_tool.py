@@ -18,6 +18,7 @@ from .experiments import LONG_TABLE, WIDE, match_long
 
 # F-1-2: name of attribute 2 in task 1; F-1-1-2: its level in profile 1
 _SHOWN = re.compile(r"F[-_.](\d+)[-_.](\d+)(?:[-_.](\d+))?", re.I)
+_TOOL = "Conjoint Survey Design Tool"
 _KEYS = {"task": "task", "alternative": "profile", "chosen": "chosen"}
 
 
@@ -41,7 +42,7 @@ def match_design_tool(
     long_table = replace(table, frame=frame)
     reading = match_long(long_table, known=True, respondent=respondent, outcome=outcome, **_KEYS)
     assert reading is not None
-    return replace(reading, sure=True)
+    return replace(reading, shape=_TOOL, sure=True)
 
 
 def _number_columns(table: RawTable) -> dict[str, tuple[int, ...]]:
@@ -109,7 +110,7 @@ def find_design_tool_lack(table: RawTable) -> Lack | None:
 
 
 DESIGN_TOOL = Shape(
-    "Conjoint Survey Design Tool",
+    _TOOL,
     EXPERIMENTS,
     match_design_tool,
     expected="one respondent per row, with the columns 'F-1-1' (name of an attribute in task 1),"

@@ -351,6 +351,8 @@ def match_wide(
     wide_columns = find_wide_tasks(table.frame, named_columns, alternatives)
     if wide_columns is None:
         return None
+    if chosen is None:
+        _refuse_tasks_in_one_row(table, wide_columns.chosen)
     if (
         table.holdout_split is not None
         and settings.get("none") is None
@@ -376,6 +378,23 @@ def match_wide(
         sure=wide_columns.is_sure and not wide_columns.has_only_options,
         extra_columns=(*wide_columns.used, settings.get("bought")),
     )
+
+
+def _refuse_tasks_in_one_row(table: RawTable, chosen: str) -> None:
+    """Raise DataError if rows contain choices of several tasks, as choice_a and choice_b do."""
+    answers = set(get_column(table.frame, chosen).dropna())
+    choice_columns = [
+        name
+        for name in table.names
+        if name[:-1] == chosen[:-1] and set(get_column(table.frame, name).dropna()) == answers
+    ]
+    if len(choice_columns) > 1:
+        raise DataError(
+            f"Columns {shorten(choice_columns)} contain choices of several tasks in one row; write"
+            " one row per task (pandas.wide_to_long, or cj_tidy in R), or name one with ",
+            Argument("chosen"),
+            ".",
+        )
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:
