@@ -1,5 +1,6 @@
 """Settings, checks, corrections and files of effects of conjoint experiments."""
 
+import itertools
 import subprocess
 import sys
 
@@ -292,9 +293,12 @@ def test_an_export_of_the_survey_tool_gives_the_same_effects(frame):
 
 
 def test_choices_of_several_tasks_in_one_row_are_refused():
-    rows = {"respondent": range(40)}
-    for k, name in enumerate(("party_a1", "party_a2", "party_b1", "party_b2")):
-        rows[name] = [["Left", "Right"][(j + k) % 2] for j in range(40)]
-    rows |= {"choice_a": [1, 2] * 20, "choice_b": [2, 1] * 20}
-    with refused(DataError, "'choice_a' and 'choice_b'", "one row per task", "`chosen`"):
+    """As cregg's wide_conjoint: feature 1 of task a and profile 1 is feature1a1."""
+    rng = np.random.default_rng(1)
+    rows = {"respondent": range(60)}
+    for feature, task, profile in itertools.product("123", "abcd", "12"):
+        rows[f"feature{feature}{task}{profile}"] = rng.choice(["low", "middle", "high"], 60)
+        rows[f"rating_{task}{profile}"] = rng.integers(1, 8, 60)
+    rows |= {f"choice_{task}": rng.integers(1, 3, 60) for task in "abcd"}
+    with refused(DataError, "'choice_a'", "'choice_d'", "one row per task", "`chosen`"):
         th.amce(pd.DataFrame(rows))
