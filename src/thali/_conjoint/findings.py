@@ -106,6 +106,8 @@ def _format_cell(row: Any) -> str:
     """Return an estimate with its interval for a narrow column of a table."""
     if row.get("baseline") == row["level"]:
         return "baseline"
+    if not row["df"] > 0:  # the data do not identify it
+        return "-"
     return f"{row['estimate']:.2f} ({row['low']:.2f}, {row['high']:.2f})"
 
 

@@ -35,7 +35,6 @@ from thali.errors import (
 
 from .design_merge import find_loop_answers, match_answers
 from .layouts import SHAPES
-from .layouts.design_tool import DESIGN_TOOL
 from .level_codes import read_codes, replace_codes
 from .row_filter import RowFilter
 from .table_files import RawTable, load_table, read_table
@@ -320,7 +319,7 @@ def recognise(
         shape_options = {"known": is_known, "levels": levels}
         readings = _match_shapes(selected_shapes or tried_shapes, table, options | shape_options)
         sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
-        has_questions = any(reading.shape == DESIGN_TOOL.name for reading in sure_readings)
+        has_questions = any(reading.has_questions for reading in sure_readings)
         is_doubtful = not sure_readings or data_kinds == (EXPERIMENTS,)
         if design is None and is_doubtful and not has_questions:
             _refuse_loop_answers(table)

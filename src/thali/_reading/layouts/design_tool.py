@@ -42,7 +42,7 @@ def match_design_tool(
     long_table = replace(table, frame=frame)
     reading = match_long(long_table, known=True, respondent=respondent, outcome=outcome, **_KEYS)
     assert reading is not None
-    return replace(reading, shape=_TOOL, sure=True)
+    return replace(reading, shape=_TOOL, sure=True, has_questions=True)
 
 
 def _number_columns(table: RawTable) -> dict[str, tuple[int, ...]]:
