@@ -126,9 +126,9 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
             if none_label == "1":
                 table[none_column] = is_none.astype(np.int64)
     frame = pd.DataFrame(table)
-    if data.profile_columns is None:
+    if data.has_choices or data.profile_columns is None:
         return frame
-    return frame.join(data.profile_columns)
+    return frame.join(data.profile_columns)  # the ratings
 
 
 def _write_cells(
