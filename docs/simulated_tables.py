@@ -72,6 +72,28 @@ def cameras() -> tuple[pd.DataFrame, pd.DataFrame]:
     return design, pd.DataFrame(rows, columns=["id", "version", "region", *questions])
 
 
+def candidates() -> pd.DataFrame:
+    """300 voters choose one of two candidates in five tasks; they prefer their own party."""
+    levels = {
+        "gender": ["man", "woman"],
+        "age": ["35", "50", "68"],
+        "profession": ["farmer", "lawyer", "nurse", "teacher"],
+        "candidate_party": ["Left", "Right"],
+    }
+    value = {"woman": 0.2, "68": -0.5, "nurse": 0.4, "teacher": 0.3}
+    rng, rows = np.random.default_rng(4), []
+    for voter in range(1, 301):
+        party, weight = rng.choice(["Left", "Right"]), round(rng.lognormal(0, 0.3), 2)
+        for task in range(1, 6):
+            shown = [[rng.choice(names) for names in levels.values()] for _ in range(2)]
+            utility = [sum(map(value.get, each, [0] * 4)) + (each[3] == party) for each in shown]
+            winner = np.argmax(utility + rng.gumbel(size=2))
+            for k, each in enumerate(shown):
+                rows.append([voter, task, k + 1, *each, int(k == winner), party, weight])
+    names = ["voter_id", "contest", "profile", *levels, "chosen", "party", "weight"]
+    return pd.DataFrame(rows, columns=names)
+
+
 def battles() -> pd.DataFrame:
     """2,500 battles of ten models before 300 voters who prefer longer answers."""
     rng = np.random.default_rng(3)

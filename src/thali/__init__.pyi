@@ -20,6 +20,8 @@ from ._choice.product_classes.model import ProductClasses as ProductClasses
 from ._classify.plackett_luce.model import PlackettLuceRegression as PlackettLuceRegression
 from ._classify.sparse_logit.model import SparseMultinomialLogit as SparseMultinomialLogit
 from ._comparison.compare import compare as compare
+from ._conjoint.estimates import amce as amce
+from ._conjoint.estimates import marginal_means as marginal_means
 from ._data.choices import Choices as Choices
 from ._data.experiments import ChoiceExperiment as ChoiceExperiment
 from ._data.pairs import PairedComparisons as PairedComparisons

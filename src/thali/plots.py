@@ -21,6 +21,7 @@ preference_tree        a preference tree, its branches as long as the weights
 utility_scale          utilities with error bars
 calibration            the frequency of each class against its predicted probability
 classes                classes of products: the share of owners and the importance of each
+conjoint_estimates     effects or marginal means of a conjoint experiment
 level_effects          preferences between the levels of an attribute
 attribute_importance   the importance of each attribute
 scores                 the scores of options from 0 to 100

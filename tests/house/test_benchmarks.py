@@ -32,6 +32,7 @@ def benchmark(monkeypatch):
         # compiles four samplers
         pytest.param("posterior_check_p_values", "ibp, row by row", marks=pytest.mark.long),
         ("willingness_to_pay", "hierarchical logit, posterior means"),
+        ("conjoint_coverage", "60 respondents, restricted: effects"),
         ("leaderboard_speed", "thali davidson laplace"),
         ("chi_square_size", "Cochran"),
         # compiles four samplers

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from thali.errors import DataError
+
 TIE_TOLERANCE = 1e-12  # difference of probabilities that are the same but for rounding
 
 
@@ -25,6 +27,11 @@ class ChosenAlternatives(Protocol):
 
 def find_chosen_rows(tasks: ChosenAlternatives) -> np.ndarray:
     """Return the index of the chosen alternative of each task among all alternatives."""
+    if (tasks.chosen < 0).any():
+        raise DataError(
+            "These data contain ratings and no choices; read a table with a column of choices, or"
+            " analyse the ratings with thali.amce."
+        )
     return tasks.first_row[:-1] + tasks.chosen
 
 

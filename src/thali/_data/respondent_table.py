@@ -9,6 +9,7 @@ from thali._labels import format_label, shorten, suggest
 from thali._object_descriptions import Facts
 from thali.errors import DataError
 
+from .column_readers import get_column
 from .column_roles import column_names
 
 if TYPE_CHECKING:
@@ -50,14 +51,8 @@ def is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
     return np.array_equal(group_codes[groups], codes)
 
 
-def group_people(
-    people: "pd.DataFrame | None", column: str, respondent: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Return the indices of the respondents in each group, by a column's cells.
-
-    People with an empty cell, and people without answers, are in no group. `respondent` lists the
-    people who gave answers.
-    """
+def get_respondent_column(people: "pd.DataFrame | None", column: str) -> "pd.Series":
+    """Return a column of the respondents; raise DataError if there is none of this name."""
     known_columns = []
     available_text = "there are no other respondent columns"
     if people is not None:
@@ -73,8 +68,20 @@ def group_people(
             " respondent);"
             f" {available_text}.{hint}"
         )
-    group_by_respondent = people[column].map(format_label, na_action="ignore").to_numpy(object)
-    distinct_groups = dict.fromkeys(group_by_respondent[~people[column].isna()])
+    return get_column(people, column)
+
+
+def group_people(
+    people: "pd.DataFrame | None", column: str, respondent: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return the indices of the respondents in each group, by a column's cells.
+
+    People with an empty cell, and people without answers, are in no group. `respondent` lists the
+    people who gave answers.
+    """
+    cells = get_respondent_column(people, column)
+    group_by_respondent = cells.map(format_label, na_action="ignore").to_numpy(object)
+    distinct_groups = dict.fromkeys(group_by_respondent[~cells.isna()])
     answering_respondents = np.unique(respondent)
     members_by_group = {
         name: np.intersect1d(np.flatnonzero(group_by_respondent == name), answering_respondents)

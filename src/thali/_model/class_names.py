@@ -21,6 +21,7 @@ PLACES = {
     "Clusters": "thali._model.answers_by_respondent:AnswersByRespondent",
     "Coding": "thali._choice.product_coding:Coding",
     "Condition": "thali._reading.row_filter:Condition",
+    "ConjointResult": "thali._conjoint.result:ConjointResult",
     "Continuation": "thali._model.chain_runs:Continuation",
     "CountedComparisons": "thali._paired.vote_counts:CountedComparisons",
     "Custom": "thali._aspects.likelihoods.custom:Custom",

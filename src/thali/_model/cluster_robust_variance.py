@@ -55,6 +55,7 @@ MANY_RESPONDENTS = (
 MIN_REST = 1e-8  # 1 - leverage, if one respondent has all information about a direction
 TINY = 1e-10  # leverage of a direction without effect
 MIN_HESSIAN_SHARE = 1e-6  # share of the Hessian below which the answers have no information
+MAX_SERIES_ERROR = 1e-14  # of a series that is continued to the precision of floats
 NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction has none
 UNLIKELY = 0.01  # probability of so small a variance if answers are independent
 
@@ -178,20 +179,36 @@ class RespondentScores:
         )
         return self._problem.compute_scores(identity_tally, *self._point) @ self._root
 
-    def _split_respondents(self) -> Iterator[_RespondentBlock]:
-        """Yield blocks of respondents whose arrays fit in memory."""
+    def _split_respondents(self, row_size: int) -> Iterator[_RespondentBlock]:
+        """Yield blocks of respondents whose arrays of `row_size` columns fit in memory."""
         entry_starts = self._expected.indptr
-        block_size = max(1, BLOCK // max(self._root.shape[1], 1))
+        block_size = max(1, BLOCK // max(row_size, 1))
         block_starts = np.searchsorted(entry_starts, np.arange(0, entry_starts[-1], block_size))
         for first_respondent, end_respondent in pairwise(
             np.unique([*block_starts, self._tally.shape[0]])
         ):
             expected = self._expected[first_respondent:end_respondent]
             given = self._tally[first_respondent:end_respondent]
-            outcomes = np.union1d(expected.indices, given.indices)
+            is_used = np.zeros(self._tally.shape[1], bool)
+            is_used[expected.indices] = is_used[given.indices] = True
+            outcomes = np.flatnonzero(is_used)
             yield _RespondentBlock(
                 expected[:, outcomes], given[:, outcomes], self._score_outcomes(outcomes)
             )
+
+    def correct_scores(self) -> np.ndarray:
+        """Return the leverage-corrected score of each respondent, to float precision, (S, r)."""
+        return np.concatenate(
+            [
+                _remove_leverage(
+                    block,
+                    block.expected @ np.square(block.scores).sum(axis=1),
+                    [block.given @ block.scores],
+                    MAX_SERIES_ERROR,
+                )[0]
+                for block in self._split_respondents(self._root.shape[1])
+            ]
+        )
 
     @cached_property
     def variance(self) -> ScoreVariance:
@@ -203,7 +220,7 @@ class RespondentScores:
         score_squares = np.zeros_like(self._information)
         about_pull = np.zeros_like(self._information)
         max_leverage = squared_leverages = 0.0
-        for block in self._split_respondents():
+        for block in self._split_respondents(self._root.shape[1]):
             leverage = block.expected @ np.square(block.scores).sum(axis=1)
             pulled_scores = block.expected @ (block.scores * (block.scores @ self._pull)[:, None])
             corrected_scores, corrected_pulls = _remove_leverage(
@@ -225,10 +242,11 @@ class RespondentScores:
             squared_leverages / total_leverage**2,
         )
 
-    def degrees_of_freedom(self, contrasts: np.ndarray) -> np.ndarray:
+    def degrees_of_freedom(self, contrasts: np.ndarray, is_correlated: bool = True) -> np.ndarray:
         """Return degrees of freedom of the variance of each contrast set, shape (sets,).
 
-        `contrasts` has shape (sets, parameters, q).
+        `contrasts` has shape (sets, parameters, q). `is_correlated`: whether the degrees of freedom
+        of a single contrast allow for answers of a respondent that are correlated.
         """
         whitened_contrasts = self._root.T @ contrasts
         eigenvalues, vectors = np.linalg.eigh(
@@ -238,13 +256,17 @@ class RespondentScores:
             vectors / np.sqrt(np.maximum(eigenvalues, 1e-300))[:, None]
         )
         n_sets, _, q = whitened_contrasts.shape
+        variances = np.zeros(n_sets)
         share_blocks, respondent_pulls = [], []
-        for block in self._split_respondents():
-            contrast_scores = np.einsum("or,grq->ogq", block.scores, whitened_contrasts)
-            contrast_products = (
-                contrast_scores[..., None] * contrast_scores[..., None, :]
-            ).reshape(len(contrast_scores), -1)
-            share_blocks.append((block.expected @ contrast_products).reshape(-1, n_sets, q, q))
+        max_answers = np.diff(self._expected.indptr).max(initial=1)
+        for block in self._split_respondents(max(self._root.shape[1], q * min(q, max_answers))):
+            contrast_scores = np.einsum(
+                "or,grq->ogq", block.scores, whitened_contrasts, optimize=True
+            )
+            contrast_leverages = _compute_contrast_leverages(block.expected, contrast_scores)
+            if q == 1:
+                share_blocks.append(contrast_leverages[..., 0, 0])
+            variances += _sum_entry_variances(contrast_leverages).sum(axis=0)
             if self._tally.shape[0] < MANY_RESPONDENTS:
                 for k in range(block.expected.shape[0]):
                     vectors_k, leverages = _decompose_leverage(block, k)
@@ -255,29 +277,26 @@ class RespondentScores:
                             * (vectors_k.T @ whitened_contrasts)
                         )
                     )
-        shares, pulls = (
-            np.concatenate(share_blocks),
-            np.array(respondent_pulls).reshape(-1, *whitened_contrasts.shape),
-        )
+        pulls = np.array(respondent_pulls).reshape(-1, *whitened_contrasts.shape)
         if q == 1:
+            shares = np.concatenate(share_blocks)
+            correlations = [0.0]
+            if is_correlated:
+                correlations.append(self.variance.correlation)
             inverse_degrees = [
                 np.mean(
-                    [
-                        _invert_degrees(shares[:, g, 0, 0], pulls[:, g, :, 0], phi)
-                        for phi in (0.0, self.variance.correlation)
-                    ]
+                    [_invert_degrees(shares[:, g], pulls[:, g, :, 0], phi) for phi in correlations]
                 )
                 for g in range(n_sets)
             ]
         else:
-            variances = _sum_entry_variances(shares).sum(axis=0)
             for k, respondent_pull in enumerate(respondent_pulls):
                 variances += 2.0 * _sum_entry_variances(
                     respondent_pull.swapaxes(1, 2) @ pulls[k + 1 :]
                 ).sum(axis=0)
             inverse_degrees = variances / (q * (q + 1))
         # NaN for a contrast without information; 1 if one respondent has all information
-        return np.fmax(1.0 / np.array(inverse_degrees), 1.0)
+        return np.fmax(1.0 / inverse_degrees, 1.0)
 
 
 def _invert_degrees(x: np.ndarray, pulls: np.ndarray, correlation: float) -> float:
@@ -295,15 +314,24 @@ def _invert_degrees(x: np.ndarray, pulls: np.ndarray, correlation: float) -> flo
 
 
 def _remove_leverage(
-    block: _RespondentBlock, leverage: np.ndarray, score_arrays: list[np.ndarray]
+    block: _RespondentBlock,
+    leverage: np.ndarray,
+    score_arrays: list[np.ndarray],
+    max_error: float = MAX_SERIES_LEVERAGE**3,
 ) -> list[np.ndarray]:
     """Return scores times (I - leverage)^(-1/2) of each respondent, each (respondents, r)."""
+    max_leverage = leverage[leverage <= MAX_SERIES_LEVERAGE].max(initial=TINY)
+    n_terms = 2
+    while max_leverage ** (n_terms + 1) > max_error:
+        n_terms += 1
     corrected_scores = []
     for respondent_scores in score_arrays:
-        first_order = _multiply_by_leverage(block, respondent_scores)
-        corrected_scores.append(
-            respondent_scores + first_order / 2 + 3 / 8 * _multiply_by_leverage(block, first_order)
-        )
+        corrected, term, coefficient = respondent_scores, respondent_scores, 1.0
+        for k in range(1, n_terms + 1):
+            term = _multiply_by_leverage(block, term)
+            coefficient *= (2 * k - 1) / (2 * k)
+            corrected = corrected + coefficient * term
+        corrected_scores.append(corrected)
     for k in np.flatnonzero(leverage > MAX_SERIES_LEVERAGE).tolist():
         vectors, leverages = _decompose_leverage(block, k)
         excess_correction = _compute_leverage_correction(leverages) - 1.0
@@ -342,6 +370,24 @@ def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.nd
     return scaled_scores.T @ (
         combinations[:, is_informed] / np.sqrt(eigenvalues[is_informed])
     ), np.minimum(eigenvalues[is_informed], 1.0)
+
+
+def _compute_contrast_leverages(expected: Any, contrast_scores: np.ndarray) -> np.ndarray:
+    """Return leverage matrices of contrasts (outcomes, sets, q), (respondents, sets, q, q)."""
+    # With fewer than q answers per respondent: products between the answers, (respondents, sets,
+    # answers, answers), with the same traces and squares.
+    n_sets, q = contrast_scores.shape[1:]
+    n_answers = np.diff(expected.indptr)
+    max_answers = n_answers.max(initial=0)
+    if max_answers >= q:
+        products = contrast_scores[..., None] * contrast_scores[..., None, :]
+        return (expected @ products.reshape(len(products), -1)).reshape(-1, n_sets, q, q)
+    is_answer = np.arange(max_answers) < n_answers[:, None]
+    answers = np.zeros(is_answer.shape, np.int64)
+    weights = np.zeros(is_answer.shape)
+    answers[is_answer], weights[is_answer] = expected.indices, expected.data
+    scaled_scores = np.sqrt(weights)[..., None, None] * contrast_scores[answers]
+    return np.einsum("samq,sbmq->smab", scaled_scores, scaled_scores, optimize=True)
 
 
 def _compute_leverage_correction(leverages: np.ndarray) -> np.ndarray:

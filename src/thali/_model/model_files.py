@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MODEL_FILES = ("posterior.nc", "model.nc")
 LEADERBOARD_FILE = "leaderboard.nc"  # name of a leaderboard in `thali leaderboard --out`
 FITTED = "fitted"  # group with the fitted attributes, without the posterior
+AMCE_FILE = "amce.nc"  # name of the estimates in `thali amce --out`
+RESULT_FILES = (*MODEL_FILES, LEADERBOARD_FILE, AMCE_FILE)
 _MAX_TEXT = 1 << 24  # maximum characters of an array of text
 _RESULT_ATTRIBUTE = "thali_answer"  # attribute of a file with another result
 _JSON_VARIABLE = "attributes"  # variable of that group: JSON, whose arrays are the other variables
@@ -108,12 +110,13 @@ def _convert_to_variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 def load(path: Any, verify: bool = True) -> Any:
-    """Read a fitted model or leaderboard from a netCDF file that `save` wrote.
+    """Read a fitted model, leaderboard or estimates from a netCDF file that `save` wrote.
 
     Parameters
     ----------
     path : str or path
-        The file, or the folder of `thali fit --out` or `thali leaderboard --out`.
+        The file, or the folder of `thali fit --out`, `thali leaderboard --out` or
+        `thali amce --out`.
     verify : bool
         Whether to refuse a file whose hash, which `save` appends, is missing or wrong. A damaged
         file can keep the HDF5 library busy for ever, so pass False only for a file that another
@@ -121,9 +124,9 @@ def load(path: Any, verify: bool = True) -> Any:
 
     Returns
     -------
-    A fitted model of the class that was saved, or a `Leaderboard`. Functions, such as those of a
-    custom likelihood, are not in the file: results are available as before, but `fit` requires
-    the functions, set_params(likelihood=...).
+    A fitted model of the class that was saved, a `Leaderboard` or a `ConjointResult`. Functions,
+    such as those of a custom likelihood, are not in the file: results are available as before, but
+    `fit` requires the functions, set_params(likelihood=...).
 
     Raises
     ------
@@ -192,7 +195,7 @@ def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
 
 def find_model_file(folder: Any) -> Path | None:
     """Return the path of the netCDF file in an `--out` folder; None if there is none."""
-    for name in (*MODEL_FILES, LEADERBOARD_FILE):
+    for name in RESULT_FILES:
         path = Path(folder) / name
         if path.is_file():
             return path

@@ -34,6 +34,12 @@ REFERENCES = {
         "Bradley, R. A., & Terry, M. E. (1952). Rank analysis of incomplete block designs: I. The"
         " method of paired comparisons. Biometrika, 39, 324–345.",
     ),
+    "clayton2023": Reference(
+        "Clayton, Horiuchi, Kaufman, King & Komisarchik",
+        2023,
+        "Clayton, K., Horiuchi, Y., Kaufman, A. R., King, G., & Komisarchik, M. (2023). Correcting"
+        " measurement error bias in conjoint survey experiments. Working paper.",
+    ),
     "davidson1970": Reference(
         "Davidson",
         1970,
@@ -60,6 +66,13 @@ REFERENCES = {
         " latent features. Proceedings of the 23rd International Conference on Machine Learning,"
         " 361–368.",
     ),
+    "hainmueller2014": Reference(
+        "Hainmueller, Hopkins & Yamamoto",
+        2014,
+        "Hainmueller, J., Hopkins, D. J., & Yamamoto, T. (2014). Causal inference in conjoint"
+        " analysis: understanding multidimensional choices via stated preference experiments."
+        " Political Analysis, 22, 1–30.",
+    ),
     "hubert1985": Reference(
         "Hubert & Arabie",
         1985,
@@ -71,6 +84,12 @@ REFERENCES = {
         1989,
         "Kamakura, W. A., & Russell, G. J. (1989). A probabilistic choice model for market"
         " segmentation and elasticity structure. Journal of Marketing Research, 26, 379–390.",
+    ),
+    "leeper2020": Reference(
+        "Leeper, Hobolt & Tilley",
+        2020,
+        "Leeper, T. J., Hobolt, S. B., & Tilley, J. (2020). Measuring subgroup preferences in"
+        " conjoint experiments. Political Analysis, 28, 207–221.",
     ),
     "luce1959": Reference(
         "Luce",
@@ -145,6 +164,13 @@ REFERENCES = {
         "Polson, N. G., Scott, J. G., & Windle, J. (2013). Bayesian inference for logistic models"
         " using Pólya–Gamma latent variables. Journal of the American Statistical Association,"
         " 108, 1339–1349.",
+    ),
+    "pustejovsky2018": Reference(
+        "Pustejovsky & Tipton",
+        2018,
+        "Pustejovsky, J. E., & Tipton, E. (2018). Small-sample methods for cluster-robust variance"
+        " estimation and hypothesis testing in fixed effects models. Journal of Business & Economic"
+        " Statistics, 36, 672–683.",
     ),
     "rao1984": Reference(
         "Rao & Scott",

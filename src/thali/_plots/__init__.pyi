@@ -1,5 +1,6 @@
 from .attribute_importance import attribute_importance as attribute_importance
 from .classifier_calibration import calibration as calibration
+from .conjoint_estimates import conjoint_estimates as conjoint_estimates
 from .demand_curve import demand as demand
 from .feature_matrix import features as features
 from .feature_membership import membership as membership

@@ -10,7 +10,7 @@ from ._style import COLOURS, add_legend, label_rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MARKERS = "osD^vPX"
+MARKERS = "osD^vPX"
 MAX_GROUPS = len(COLOURS)
 _LEGEND_COLUMNS = 4  # groups per line of the legend
 
@@ -36,7 +36,7 @@ def draw_groups(
             row_positions,
             s=22,
             color=COLOURS[group_index],
-            marker=_MARKERS[group_index],
+            marker=MARKERS[group_index],
             label=group,
             zorder=3,
         )

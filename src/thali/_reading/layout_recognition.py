@@ -215,6 +215,7 @@ _DECIDING_ARGUMENTS = _COLUMN_ARGUMENTS.difference(_IRRELEVANT) | {
     "unranked",
     COVARIATES,
     "dissimilarities",
+    "outcome",
 }
 
 
@@ -318,7 +319,9 @@ def recognise(
         shape_options = {"known": is_known, "levels": levels}
         readings = _match_shapes(selected_shapes or tried_shapes, table, options | shape_options)
         sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
-        if design is None and (not sure_readings or data_kinds == (EXPERIMENTS,)):
+        has_questions = any(reading.has_questions for reading in sure_readings)
+        is_doubtful = not sure_readings or data_kinds == (EXPERIMENTS,)
+        if design is None and is_doubtful and not has_questions:
             _refuse_loop_answers(table)
         if not sure_readings:
             raise _unread_error(table, shapes, tried_shapes, options, data_kinds)

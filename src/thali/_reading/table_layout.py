@@ -49,6 +49,7 @@ class Reading:
     extra_columns: tuple[str | None, ...] | None = (
         None  # other columns read; None without roles: all
     )
+    has_questions: bool = False  # whether answers such as Q1, Q2 have their questions beside them
     doubt: Message | None = None  # question to ask if the kind of data was not given
 
     def build(self, words: Words = PYTHON) -> tuple[Any, str]:

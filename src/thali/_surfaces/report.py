@@ -7,6 +7,7 @@ from typing import Any
 import pandas
 
 from thali._comparison import findings as of_comparison
+from thali._conjoint.result import ConjointResult
 from thali._inference.checksummed_files import atomic_write
 from thali._inference.replaced_files import check_replaced
 from thali._labels import shorten
@@ -66,6 +67,8 @@ def findings(answer: Any, **settings: Any) -> Findings:
         )
     if isinstance(answer, Leaderboard):
         return build_board_findings(answer)
+    if isinstance(answer, ConjointResult):
+        return answer.findings()
     if isinstance(answer, PrintedResult):
         return printed_table_findings.build_printed_findings(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
@@ -172,7 +175,7 @@ def render_report(
     return render_document(document, figures).encode()
 
 
-def compute_findings(subject: Any, settings: AnswerSettings) -> Findings:
+def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
     """Return the findings of a model, comparison, leaderboard or test."""
     if isinstance(subject, Model):
         return subject._build_findings(
@@ -185,6 +188,8 @@ def describe_subject(subject: Any) -> str:
     """Return the sentence below a report's title; "" for other results."""
     if isinstance(subject, Leaderboard):
         return leaderboard_report.describe_board(subject)
+    if isinstance(subject, ConjointResult):
+        return subject.size
     if isinstance(subject, Model):
         return describe_fit(subject)
     return ""

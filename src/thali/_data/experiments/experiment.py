@@ -100,15 +100,15 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
 
     scheme = data.scheme
     task_index = part_indices(data.first_row)
-    chosen = np.zeros(data.n_alternatives, np.int64)
-    chosen[find_chosen_rows(data)] = 1
     table: dict[Any, Any] = {
         scheme.respondent: np.array(data.respondents, object)[data.respondent_of_task[task_index]],
         scheme.task: data.task_labels[task_index].astype(object),
     }
     if scheme.alternative is not None:
         table[scheme.alternative] = data.alternative_labels.astype(object)
-    table[scheme.chosen] = chosen
+    if data.has_choices:
+        table[scheme.chosen] = np.zeros(data.n_alternatives, np.int64)
+        table[scheme.chosen][find_chosen_rows(data)] = 1
     row_levels = data.products[data.row_product]
     codes_by_attribute = dict(zip(data.attributes, row_levels.T, strict=True))
     is_none = scheme.find_none_products(row_levels)
@@ -125,7 +125,10 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
             table[none_column] = np.where(is_none, none_label, "")
             if none_label == "1":
                 table[none_column] = is_none.astype(np.int64)
-    return pd.DataFrame(table)
+    frame = pd.DataFrame(table)
+    if data.has_choices or data.profile_columns is None:
+        return frame
+    return frame.join(data.profile_columns)  # the ratings
 
 
 def _write_cells(
@@ -172,7 +175,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
     first_row : int64 array (n_tasks + 1,)
         Rows of task t: first_row[t] to first_row[t + 1] - 1.
     chosen : int64 array (n_tasks,)
-        Which row of its task was chosen, counted from 0.
+        Which row of its task was chosen, counted from 0; -1 for ratings without choices.
     row_product : int64 array (n_alternatives,)
         Which of the products each row is.
     products : int64 array (products, attributes)
@@ -182,6 +185,9 @@ class ChoiceExperiment(Frozen, SchemeTasks):
     people : DataFrame or None
         One row per respondent: the columns other than attributes that are constant within each
         respondent.
+    profile_columns : DataFrame or None
+        One row per row of the table: the ratings that `outcome` names, and the columns that are
+        constant within tasks but differ between the tasks of a respondent.
     has_none : bool
     scheme : Scheme
         How rows of a table become products.
@@ -221,12 +227,15 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         "task_labels",
         "alternative_labels",
         "people",
+        "profile_columns",
     )
+    _IF_KNOWN = "profile_columns"
 
     chosen: np.ndarray
     task_labels: np.ndarray
     alternative_labels: np.ndarray
     people: "pd.DataFrame | None"
+    profile_columns: "pd.DataFrame | None" = None
 
     def __init__(self, *parts: Any, **named: Any) -> None:
         raise TypeError(
@@ -250,6 +259,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         *,
         missing: Any = None,
         bought: str | None = None,
+        outcome: str | None = None,
     ) -> "ChoiceExperiment":
         """Read a choice experiment from a long table, one row per alternative of a task.
 
@@ -289,6 +299,9 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             chosen would be bought at all (dual-response none). Buying nothing, "none", is then an
             alternative of every task, and a task whose product would not be bought is there twice,
             with and without it.
+        outcome : str, optional
+            What `thali.amce` analyses: a column of ratings of the alternatives, in a table that may
+            lack choices; or "choice". Columns that are constant within tasks then describe tasks.
 
         Returns
         -------
@@ -328,7 +341,9 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             raise ArgumentError(f"`inside` must be True or False; got {inside!r}.")
         columns = (respondent, task, alternative, chosen)
         return cls._from_arrays(
-            read_experiment(frame, columns, attributes, levels, none, bins, missing, inside, bought)
+            read_experiment(
+                frame, columns, attributes, levels, none, bins, missing, inside, bought, outcome
+            )
         )
 
     @classmethod
@@ -441,6 +456,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             *index_arrays,
             *label_arrays,
             arrays_read.people,
+            arrays_read.profile_columns,
         )
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
@@ -538,6 +554,11 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         return len(self.row_product)
 
     @property
+    def has_choices(self) -> bool:
+        """Whether respondents chose, and did not only rate."""
+        return bool((self.chosen >= 0).all())
+
+    @property
     def has_none(self) -> bool:
         """Whether tasks offer "none of these"."""
         return bool(self.scheme.none)
@@ -610,6 +631,9 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         people = self.people
         if people is not None:
             people = people.loc[task_counts > 0]
+        profile_columns = self.profile_columns
+        if profile_columns is not None:
+            profile_columns = profile_columns.loc[is_kept_row].reset_index(drop=True)
         return self._from_fields(
             self.scheme,
             tuple(
@@ -623,6 +647,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             self.task_labels[is_selected],
             self.alternative_labels[is_kept_row],
             people,
+            profile_columns,
         )
 
     def with_fields(self, **changed: Any) -> "ChoiceExperiment":

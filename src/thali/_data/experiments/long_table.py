@@ -88,6 +88,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+CHOICE = "choice"  # outcome of a table whose other answers, such as ratings, are left out
+RATED = "rated task"  # a column that marks one row of each task without a choice
 _MARKS = {"0", "1", "True", "False", "true", "false"}  # cells of a column of no-choice options
 
 
@@ -371,7 +373,9 @@ class ExperimentArrays(NamedTuple):
     is_none: np.ndarray  # (rows,) whether the row is the no-choice option
     task_labels: np.ndarray
     alternative_labels: np.ndarray
+    row_order: np.ndarray  # rows of the table, sorted
     people: "pd.DataFrame | None" = None
+    profile_columns: "pd.DataFrame | None" = None
 
 
 def read_experiment(
@@ -384,6 +388,7 @@ def read_experiment(
     missing: Any,
     inside: bool,
     bought: str | None,
+    outcome: str | None = None,
 ) -> ExperimentArrays:
     """Check a long table; encode respondents, tasks, products and choices as arrays.
 
@@ -391,16 +396,21 @@ def read_experiment(
     """
     frame = rename_as_text(convert_frame(frame))
     refuse_empty(frame, "tasks")
+    has_outcome = outcome is not None
+    if outcome == CHOICE:
+        outcome = None
     check_single_none(none, bought)
     check_columns(frame, [bought])
-    columns = find_task_columns(frame.drop(columns=[bought or ""], errors="ignore"), *columns)
+    frame, columns = mark_rated_tasks(frame, columns, outcome)
+    answer_columns = [name for name in (bought, outcome) if name is not None]
+    columns = find_task_columns(frame.drop(columns=answer_columns), *columns)
     settings = AttributeSettings(
         _list_named_attributes(attributes),
         _convert_keys(levels, "levels"),
         _convert_keys(bins, "bins"),
         missing,
     )
-    task_table = _read_task_table(frame, columns, settings, bought)
+    task_table = _read_task_table(frame, columns, settings, bought, outcome)
     if bought is not None:
         task_table = _add_no_choice(task_table, bought)
         none = {task_table.alternative: NOTHING}
@@ -409,7 +419,8 @@ def read_experiment(
     _refuse_idle_respondents(
         get_column(frame, task_table.respondent), row_labels.person, task_table.respondent
     )
-    scheme, is_none = _read_scheme(task_table, row_labels, settings, none, inside)
+    attribute_table = task_table._replace(frame=frame.drop(columns=outcome or [], errors="ignore"))
+    scheme, is_none = _read_scheme(attribute_table, row_labels, settings, none, inside)
     is_chosen = read_chosen_rows(frame, task_table.chosen, row_labels)
     experiment_arrays = _sort_rows(
         scheme,
@@ -432,8 +443,57 @@ def read_experiment(
     if is_guessed and people is not None:
         constant_attributes = [name for name in constant_attributes if name not in people.columns]
     _refuse_weights_of_tasks(frame, constant_attributes)
+    if has_outcome:  # such columns describe tasks
+        constant_attributes = []
     _warn_about_columns(frame, other_columns, constant_attributes)
+    if task_table.chosen == RATED:
+        experiment_arrays = experiment_arrays._replace(
+            chosen=np.full(len(experiment_arrays.chosen), -1)
+        )
+    unused_columns = [name for name in other_columns if name != outcome]
+    profile_columns = _list_profile_columns(frame, unused_columns, people, row_labels)
+    if outcome is not None:
+        profile_columns.insert(0, outcome)
+    if profile_columns:
+        order = experiment_arrays.row_order
+        profile_table = frame[profile_columns].iloc[order].reset_index(drop=True)
+        experiment_arrays = experiment_arrays._replace(profile_columns=profile_table)
     return experiment_arrays._replace(people=people)
+
+
+def _list_profile_columns(
+    frame: "pd.DataFrame", names: list[str], people: "pd.DataFrame | None", rows: RowLabels
+) -> list[str]:
+    """List the columns that are constant within tasks but not within respondents."""
+    if people is not None:
+        names = [name for name in names if name not in people.columns]
+    varying_names = _list_varying_columns(frame, names, rows)
+    return [name for name in names if name not in varying_names]
+
+
+def mark_rated_tasks(
+    frame: "pd.DataFrame", columns: tuple[Any, Any, Any, Any], outcome: str | None
+) -> tuple["pd.DataFrame", tuple[Any, Any, Any, Any]]:
+    """Mark a row of each task of a table with ratings and no choices; return the columns too.
+
+    `columns`: respondent, task, alternative and choice, where named.
+    """
+    check_columns(frame, [outcome])
+    if outcome is None or columns[-1] is not None:
+        return frame, columns
+    try:
+        find_task_columns(frame.drop(columns=outcome), *columns)
+    except SeveralColumnsError:
+        raise
+    except DataError:
+        name_by_simplified = map_plain_names(name for name in frame.columns if name != outcome)
+        respondent = columns[0] or RESPONDENT_OF_TASKS.find_column(name_by_simplified)
+        task = columns[1] or TASK.find_column(name_by_simplified)
+        if respondent is None or task is None:
+            raise
+        marks = (~frame.duplicated([respondent, task])).astype(int)
+        return frame.assign(**{RATED: marks}), (respondent, task, columns[2], RATED)
+    return frame, columns
 
 
 def _read_scheme(
@@ -533,9 +593,16 @@ def _read_task_table(
     columns: tuple[str, str, str | None, str],
     settings: AttributeSettings,
     bought_column: str | None,
+    outcome: str | None,
 ) -> TaskTable:
     """Find the columns; keep the rows of offered alternatives in answered tasks."""
     respondent_column, task_column, alternative_column, chosen_column = columns
+    if outcome is not None and not has_numbers(get_column(frame, outcome)):
+        raise DataError(
+            f"Column {outcome!r} contains texts; name a column of numbers with ",
+            Argument("outcome"),
+            ".",
+        )
     frame = select_answered_rows(
         frame,
         [chosen_column],
@@ -543,7 +610,8 @@ def _read_task_table(
         task_columns=(respondent_column, task_column),
     )
     table = TaskTable(frame, *columns)
-    kept_columns = table.roles.union(settings.declared, settings.names or (), [bought_column])
+    answer_columns = [bought_column, outcome]
+    kept_columns = table.roles.union(settings.declared, settings.names or (), answer_columns)
     table = _select_offered_rows(
         table, [name for name in frame.columns if name not in kept_columns]
     )
@@ -1068,6 +1136,7 @@ def _sort_rows(
         is_none[sort_order],
         task_labels,
         alternative_labels.astype(str),
+        sort_order,
     )
     return ExperimentArrays(scheme, respondents, *sorted_arrays)
 

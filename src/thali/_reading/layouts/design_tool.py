@@ -18,26 +18,31 @@ from .experiments import LONG_TABLE, WIDE, match_long
 
 # F-1-2: name of attribute 2 in task 1; F-1-1-2: its level in profile 1
 _SHOWN = re.compile(r"F[-_.](\d+)[-_.](\d+)(?:[-_.](\d+))?", re.I)
+_TOOL = "Conjoint Survey Design Tool"
 _KEYS = {"task": "task", "alternative": "profile", "chosen": "chosen"}
 
 
-def match_design_tool(table: RawTable, respondent: str | None = None) -> Reading | None:
+def match_design_tool(
+    table: RawTable, respondent: str | None = None, outcome: str | None = None
+) -> Reading | None:
     """Return a `Reading` of one respondent per row, with names and levels of attributes."""
     number_by_column = _number_columns(table)
+    if not number_by_column:
+        return None
     answer_columns = _list_answer_columns(table, number_by_column)
     other_columns = [
         name for name in table.names if name not in (*number_by_column, *answer_columns)
     ]
-    if not number_by_column or not answer_columns or not other_columns:
+    if not answer_columns or not other_columns:
         return None
     respondent = respondent or RESPONDENT_OF_TASKS.find_column(map_plain_names(other_columns))
     if respondent is None:
         respondent = other_columns[0]
     frame = _build_long_frame(table.frame, number_by_column, answer_columns)
     long_table = replace(table, frame=frame)
-    reading = match_long(long_table, known=True, respondent=respondent, **_KEYS)
+    reading = match_long(long_table, known=True, respondent=respondent, outcome=outcome, **_KEYS)
     assert reading is not None
-    return replace(reading, sure=True)
+    return replace(reading, shape=_TOOL, sure=True, has_questions=True)
 
 
 def _number_columns(table: RawTable) -> dict[str, tuple[int, ...]]:
@@ -105,12 +110,13 @@ def find_design_tool_lack(table: RawTable) -> Lack | None:
 
 
 DESIGN_TOOL = Shape(
-    "Conjoint Survey Design Tool",
+    _TOOL,
     EXPERIMENTS,
     match_design_tool,
     expected="one respondent per row, with the columns 'F-1-1' (name of an attribute in task 1),"
     " 'F-1-1-1' (its level in profile 1), ..., and one column per task with the chosen profile",
     roles=(RESPONDENT_OF_TASKS,),
+    settings=("outcome",),
     lacks=find_design_tool_lack,
     needs="no F-1-1-1",
 )

@@ -1,6 +1,7 @@
 """Layouts of choice experiments: one row per alternative, or one row per task."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,12 @@ from thali._data.column_roles import (
 )
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.attribute_levels import MEASURED, NUMBERS
-from thali._data.experiments.long_table import SeveralColumnsError, find_task_columns
+from thali._data.experiments.long_table import (
+    CHOICE,
+    SeveralColumnsError,
+    find_task_columns,
+    mark_rated_tasks,
+)
 from thali._data.experiments.wide_table import (
     find_none_word,
     find_wide_tasks,
@@ -49,10 +55,19 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
 
     The options are the arguments of `ChoiceExperiment.from_frame`.
     """
+    outcome = options.pop("outcome", None)
+    is_choice = outcome == CHOICE
+    if outcome is not None and not is_choice:
+        is_choice = outcome == _find_choice_column(table, options)
+    if not is_choice:
+        table, options = _mark_rated_tasks(table, options | {"outcome": outcome})
     attributes = _list_attributes(table, options)
     if not known and not attributes:
         return None
     is_requested = options.get("attributes") is not None
+    read_options = dict(options)
+    if is_choice:
+        read_options["outcome"] = CHOICE
     description = "choices of one of several alternatives"
     if attributes:
         description += f", described by {shorten(attributes)}"
@@ -60,10 +75,19 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     def convert() -> tuple[ChoiceExperiment, str]:
         """Return the experiment, and a sentence on how it was read."""
         _check_whole_tasks(table, options)
-        data = ChoiceExperiment.from_frame(table.frame, **options)
-        if not is_requested:
-            _refuse_second_outcome(data)
-        return data, f"{_describe_columns(data)}: {_describe_experiment(data)}"
+        data = ChoiceExperiment.from_frame(table.frame, **read_options)
+        second_outcomes = _find_second_outcomes(data)
+        if is_requested:
+            second_outcomes = {}
+        if second_outcomes and is_choice:
+            frame = table.frame.drop(columns=list(second_outcomes))
+            data = ChoiceExperiment.from_frame(frame, **read_options)
+        elif second_outcomes:
+            _refuse_second_outcome(second_outcomes)
+        outcome_text = ""
+        if options.get("outcome") is not None:
+            outcome_text = f", ratings in {options['outcome']!r}"
+        return data, f"{_describe_columns(data)}{outcome_text}: {_describe_experiment(data)}"
 
     availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
     return Reading(
@@ -73,7 +97,11 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         table,
         convert,
         bool(attributes) and (is_requested or _vary_between_tasks(table, options, attributes)),
-        extra_columns=(options.get("bought"), *availability_columns),
+        extra_columns=(
+            options.get("bought"),
+            options.get("outcome"),
+            *availability_columns,
+        ),
     )
 
 
@@ -103,12 +131,14 @@ _MAX_SHARE = 0.95  # share of such tasks from which on a column is an answer
 _MAX_SHARE_OF_RATINGS = 0.75  # the same for a column with such a name
 
 
-def _refuse_second_outcome(data: ChoiceExperiment) -> None:
-    """Raise DataError if a number is largest for the chosen in nearly all tasks, as ratings are."""
+def _find_second_outcomes(data: ChoiceExperiment) -> dict[str, float]:
+    """Return the numbers that are largest for the chosen in nearly all tasks, and the shares."""
+    share_by_name: dict[str, float] = {}
+    if not data.has_choices:
+        return share_by_name
     levels = data.products[data.row_product]
     chosen_rows = find_chosen_rows(data)
     for attribute, row_levels in zip(data.scheme.all_attributes, levels.T, strict=True):
-        name = attribute.name
         if attribute.order not in (NUMBERS, MEASURED):
             continue
         other_levels = row_levels.copy()
@@ -117,18 +147,40 @@ def _refuse_second_outcome(data: ChoiceExperiment) -> None:
         differences = row_levels[chosen_rows] - highest_others
         differences = differences[(row_levels[chosen_rows] >= 0) & (differences != 0)]
         max_share = _MAX_SHARE
-        if is_called_rating(name):
+        if is_called_rating(attribute.name):
             max_share = _MAX_SHARE_OF_RATINGS
         if len(differences) >= _MIN_TASKS and np.mean(differences > 0) >= max_share:
-            raise DataError(
-                f"Column {name!r} is largest for the chosen alternative in"
-                f" {100 * np.mean(differences > 0):.0f} % of the tasks, as a second answer (a"
-                " rating) would be; drop it with ",
-                Setting("without", [name]),
-                "; if it describes the products, list it in ",
-                Argument("attributes"),
-                ".",
-            )
+            share_by_name[attribute.name] = float(np.mean(differences > 0))
+    return share_by_name
+
+
+def _refuse_second_outcome(share_by_name: dict[str, float]) -> None:
+    """Raise DataError for a column that is an answer, as ratings are."""
+    name, share = next(iter(share_by_name.items()))
+    raise DataError(
+        f"Column {name!r} is largest for the chosen alternative in {100 * share:.0f} % of the"
+        " tasks, as a second answer (a rating) would be; drop it with ",
+        Setting("without", [name]),
+        ", or analyse it with thali.amce; if it describes the products, list it in ",
+        Argument("attributes"),
+        ".",
+    )
+
+
+def _find_choice_column(table: RawTable, options: dict[str, Any]) -> str | None:
+    """Return the column of choices; None if there is none."""
+    try:
+        return _find_task_columns(table, options)[-1]
+    except DataError:
+        return None
+
+
+def _mark_rated_tasks(table: RawTable, options: dict[str, Any]) -> tuple[RawTable, dict[str, Any]]:
+    """Return the table and options, with marked tasks if there are ratings and no choices."""
+    names = [role.name for role in LONG_TABLE.roles]
+    columns: Any = tuple(options.get(name) for name in names)
+    frame, columns = mark_rated_tasks(table.frame, columns, options.get("outcome"))
+    return replace(table, frame=frame), options | dict(zip(names, columns, strict=True))
 
 
 def _describe_columns(data: ChoiceExperiment) -> str:
@@ -142,6 +194,8 @@ def _describe_columns(data: ChoiceExperiment) -> str:
         "tasks": scheme.task,
         "respondents": scheme.respondent,
     }
+    if not data.has_choices:
+        del column_by_meaning["marked as chosen"]
     for meaning, column in column_by_meaning.items():
         if column is not None:
             description += f", {meaning} in {column!r}"
@@ -159,7 +213,8 @@ def _find_task_columns(
     table: RawTable, options: Mapping[str, Any]
 ) -> tuple[str, str, str | None, str]:
     """Return the columns of respondent, task, alternative (or None) and choice."""
-    frame = table.frame.drop(columns=[options.get("bought") or ""], errors="ignore")
+    answer_columns = [options.get("bought") or "", options.get("outcome") or ""]
+    frame = table.frame.drop(columns=answer_columns, errors="ignore")
     return find_task_columns(frame, *(options.get(role.name) for role in LONG_TABLE.roles))
 
 
@@ -180,7 +235,8 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
         return []
     tasks = frame.groupby(keys, sort=False)
     availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
-    used_columns = {respondent, task, alternative, chosen, options.get("bought")}
+    answer_columns = (options.get("bought"), options.get("outcome"))
+    used_columns = {respondent, task, alternative, chosen, *answer_columns}
     used_columns.update(availability_columns)
     other_columns = [
         name
@@ -262,7 +318,7 @@ LONG_TABLE = Shape(
         " the attributes"
     ),
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN),
-    settings=("known", "attributes", "levels", "none", "bins", "bought"),
+    settings=("known", "attributes", "levels", "none", "bins", "bought", "outcome"),
     main=("respondent", "task", "chosen"),
     needs="no attributes that vary within tasks",
 )
@@ -280,6 +336,7 @@ def match_wide(
     task: str | None = None,
     chosen: str | None = None,
     alternatives: list[str] | None = None,
+    outcome: str | None = None,
     **settings: Any,
 ) -> Reading | None:
     """Return a `Reading` of an experiment with one row per task; None for other tables."""
@@ -288,11 +345,14 @@ def match_wide(
         not table.named
         or table.square is not None
         or any(name not in (None, *table.names) for name in named_columns.values())
+        or outcome not in (None, CHOICE, chosen)
     ):
         return None
     wide_columns = find_wide_tasks(table.frame, named_columns, alternatives)
     if wide_columns is None:
         return None
+    if chosen is None:
+        _refuse_tasks_in_one_row(table, wide_columns.chosen)
     if (
         table.holdout_split is not None
         and settings.get("none") is None
@@ -320,6 +380,23 @@ def match_wide(
     )
 
 
+def _refuse_tasks_in_one_row(table: RawTable, chosen: str) -> None:
+    """Raise DataError if rows contain choices of several tasks, as choice_a and choice_b do."""
+    answers = set(get_column(table.frame, chosen).dropna())
+    choice_columns = [
+        name
+        for name in table.names
+        if name[:-1] == chosen[:-1] and set(get_column(table.frame, name).dropna()) == answers
+    ]
+    if len(choice_columns) > 1:
+        raise DataError(
+            f"Columns {shorten(choice_columns)} contain choices of several tasks in one row; write"
+            " one row per task (pandas.wide_to_long, or cj_tidy in R), or name one with ",
+            Argument("chosen"),
+            ".",
+        )
+
+
 def find_wide_lack(table: RawTable) -> Lack | None:
     """Return the missing column of choices of a wide experiment; else None."""
     numbered_columns = list_numbered_columns(table.names)
@@ -337,7 +414,7 @@ WIDE = Shape(
     expected="one row per task, with columns such as 'price_1', 'price_2' (or 'car_time',"
     " 'bus_time') and 'choice'",
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
-    settings=("alternatives", "levels", "none", "bins", "bought"),
+    settings=("alternatives", "levels", "none", "bins", "bought", "outcome"),
     lacks=find_wide_lack,
     main=("respondent", "task", "chosen"),
     needs="no columns such as 'price_1' and 'price_2'",

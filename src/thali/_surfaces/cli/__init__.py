@@ -15,6 +15,7 @@ import typer
 
 from . import command_signatures
 from .help import (
+    AmceCommand,
     CompareCommand,
     DesignCommand,
     FitCommand,
@@ -80,6 +81,12 @@ _COMMANDS = (
         command_signatures.compare,
         CompareCommand,
         "Compare how well models predict the data.",
+    ),
+    (
+        "amce",
+        command_signatures.amce,
+        AmceCommand,
+        "Estimate effects of a conjoint experiment, and marginal means.",
     ),
     ("test", command_signatures.test, TestCommand, "Run a classical test of paired comparisons."),
     ("design", command_signatures.design, DesignCommand, "Design pairs, sets or choice tasks."),

@@ -10,6 +10,7 @@ from thali._model.model_spec import Option
 from .classical_test_options import TESTS
 from .model_lookup import TYPED
 from .model_options import (
+    AMCE,
     COMPARED,
     COMPARISON,
     LEADERBOARD,
@@ -131,7 +132,7 @@ def report(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="The folder passed as --out to thali fit, compare or leaderboard, or a file"
+            help="The folder passed as --out to thali fit, compare, leaderboard or amce, or a file"
             " written by save.",
             show_default=False,
         ),
@@ -164,7 +165,7 @@ def show(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="The folder passed as --out to thali fit, compare or leaderboard, or a file"
+            help="The folder passed as --out to thali fit, compare, leaderboard or amce, or a file"
             " written by save.",
             show_default=False,
         ),
@@ -404,6 +405,42 @@ def leaderboard(
             {"title": title, "author": author, "question": question},
             overwrite,
         )
+
+
+@add_options(AMCE)
+def amce(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A table of a conjoint experiment: one row per profile, one row per task, or an"
+            " export of the Conjoint Survey Design Tool.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for the tables, the pictures and amce.nc for thali show."
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    report: _Report = None,
+    title: Title = "",
+    author: Author = "",
+    question: Question = "",
+    form: Form = None,
+    quiet: Quiet = False,
+    **typed: Any,
+) -> None:
+    """Estimate the effects of randomised attributes (AMCE) and marginal means."""
+    from .commands.amce import run_amce
+
+    with plain_messages(OptionWords(AMCE)) as terminal:
+        typed_options = _select_typed_options(typed)
+        terminal.set_print_form(form, quiet)
+        cover = {"title": title, "author": author, "question": question}
+        run_amce(terminal, data, typed_options, out, report, cover, overwrite)
 
 
 def datasets(

@@ -100,6 +100,24 @@ LEADERBOARD_PANELS: Panels = {
     "Output": _OUT,
 }
 
+AMCE_PANELS: Panels = {
+    "Your data": {
+        **_COLUMNS,
+        "--task COLUMN": "Column with the number of the task",
+        "--outcome COLUMN": "Column with ratings, if these are analysed",
+        "--weights COLUMN": "Column with weights of respondents",
+        "--attributes COLUMN,...": "Columns that describe the profiles",
+    },
+    "The estimates": {
+        "--by COLUMN": "Compare subgroups of respondents or tasks",
+        "--baseline NAME=LEVEL": "Level to which effects compare",
+        "--restriction NAME,NAME": "Attributes that were not independent [found]",
+        "--repeated TASK,TASK": "A task asked twice: correct for measurement error",
+        "--ci NUMBER": "Probability of intervals [0.95]",
+    },
+    "Output": _OUT,
+}
+
 _TESTS = {
     "transitivity": "Count violations of stochastic transitivity",
     "circular": "Test whether each judge is consistent (zeta)",
@@ -244,6 +262,12 @@ class LeaderboardCommand(MultiValueCommand, _Brief):
     """The command `thali leaderboard`."""
 
     panels = LEADERBOARD_PANELS
+
+
+class AmceCommand(MultiValueCommand, _Brief):
+    """The command `thali amce`."""
+
+    panels = AMCE_PANELS
 
 
 class TestCommand(MultiValueTest, _Brief):

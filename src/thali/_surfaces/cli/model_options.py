@@ -14,6 +14,7 @@ from thali._model.command_line_options import (
     CI,
     CODES,
     DESIGN,
+    EXPERIMENT,
     FIRST,
     KIND,
     OBJECT_OPTIONS,
@@ -27,7 +28,7 @@ from thali._model.command_line_options import (
     WHERE,
     WITHOUT,
 )
-from thali._model.model_spec import ANCHOR, DATA, EACH, FLAG, ModelSpec, Option
+from thali._model.model_spec import ANCHOR, DATA, EACH, FLAG, NAMES, PAIRS, ModelSpec, Option
 
 from .classical_test_options import TESTS
 from .model_lookup import TYPED, format_option_name
@@ -187,6 +188,54 @@ LEADERBOARD = (
     *(option for option in TABLE_OPTIONS if option not in (RESPONDENT, FIRST, SECOND)),
 )
 
+
+# Options of `thali amce`.
+AMCE = (
+    Option(
+        "by",
+        "Column that defines subgroups of respondents or of tasks; adds differences and a joint"
+        " test.",
+        default="no subgroups",
+        metavar="COLUMN",
+    ),
+    Option(
+        "weights",
+        "Column with the weight of each respondent.",
+        default="equal weights",
+        metavar="COLUMN",
+    ),
+    Option(
+        "outcome",
+        "Column with the outcome: ratings of the profiles, or the choice.",
+        default="the choice",
+        metavar="COLUMN",
+    ),
+    Option(
+        "baseline",
+        "Level of an attribute to which its effects compare.",
+        PAIRS,
+        default="the first level",
+        metavar="NAME=LEVEL",
+    ),
+    Option(
+        "restrictions",
+        "Two attributes that were not randomised independently. Repeat the option for several"
+        " pairs.",
+        EACH,
+        typed="restriction",
+        default="found in the data",
+        metavar="NAME,NAME",
+    ),
+    Option(
+        "repeated",
+        "Two tasks that showed the same profiles; adds estimates corrected for measurement error.",
+        NAMES,
+        default="no correction",
+        metavar="TASK,TASK",
+    ),
+    CI.but(default="0.95"),
+    *(option for option in EXPERIMENT if option.name not in ("bought", "kind")),
+)
 
 # Options of `thali compare` that say how models are compared.
 COMPARISON = (

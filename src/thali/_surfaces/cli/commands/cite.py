@@ -16,11 +16,15 @@ def print_citations(model: str | None) -> None:
 
 def _find_citation_keys(model: str) -> tuple[str, ...]:
     """Return the keys of a model's papers in references.bib."""
+    from thali._conjoint.result import PAPERS
     from thali._model.registry import SPECS, find_spec_by_name
 
+    if model == "amce":
+        return PAPERS
     spec = find_spec_by_name(model)
     if spec is None:
         raise ArgumentError(
-            f"Unknown model {model!r}; available models: {', '.join(spec.name for spec in SPECS)}."
+            f"Unknown model {model!r}; available models:"
+            f" {', '.join(spec.name for spec in SPECS)}; or amce."
         )
     return spec.papers

@@ -1,25 +1,15 @@
 """`thali leaderboard`: rank options by comparisons of two options."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import Argument, DataError
 
-from ...figure_files import Figures
 from ..data_loading import load_pairs
 from ..model_options import LEADERBOARD
 from ..option_parsers import parse_option
-from ..result_files import check_output_folder, list_inputs, write_findings
-from ..terminal_messages import Terminal, list_report_hints, notify
-from .report import check_report, write_report
-from .resume_status import (
-    COMMAND,
-    build_job_note,
-    check_results_folder,
-    format_command,
-    refuse_other_results,
-)
+from ..terminal_messages import Terminal, notify
+from .saved_results import run_saved_result
 
 if TYPE_CHECKING:
     from thali._paired.leaderboard import LeaderboardRecipe
@@ -41,8 +31,6 @@ def run_leaderboard(
 ) -> None:
     """Build the leaderboard of files; print it, write tables and report."""
     from thali._model.model_files import LEADERBOARD_FILE
-    from thali._paired.leaderboard_findings import build_board_findings
-    from thali._paired.leaderboard_report import describe_board
     from thali._paired.leaderboard_result import encode_json, encode_netcdf
 
     settings = {
@@ -50,42 +38,18 @@ def run_leaderboard(
         for option in LEADERBOARD
         if option.word in typed
     }
-    check_output_folder(out_folder)
-    inputs = list_inputs(names, typed)
-    check_report(report_file, cover, inputs, overwrite)
-    command = {"data_names": names, "typed": typed, "cover": cover}
-    refuse_other_results(out_folder, "leaderboard", command)
-    check_results_folder(out_folder, inputs, ("png",), overwrite)
-    board = _build_board(names, settings, not terminal.is_quiet)
-    findings = build_board_findings(board)
-    try:
-        with Figures() as figures:
-            if out_folder is not None:
-                other_files = {
-                    "leaderboard.json": encode_json(board),
-                    LEADERBOARD_FILE: bytes(encode_netcdf(board)),
-                    COMMAND: json.dumps(build_job_note("leaderboard", command)).encode(),
-                }
-                picture_names = write_findings(
-                    findings, out_folder, other_files=other_files, figures=figures
-                )
-                written_text = "the tables"
-                if picture_names:
-                    written_text += " and the picture"
-                notify(f"wrote {written_text} to the folder '{out_folder}'.")
-            if report_file is not None:
-                write_report(
-                    board,
-                    report_file,
-                    format_command("leaderboard", command),
-                    terminal,
-                    figures=figures,
-                    cover=cover,
-                    data_names=names,
-                )
-    finally:  # a full disk must not cost the answer
-        hints = list_report_hints(out_folder, report_file)
-        print(terminal.format_findings(findings, describe_board(board), *hints))
+
+    def compute() -> tuple[Any, dict[str, bytes]]:
+        """Return the leaderboard and its files."""
+        board = _build_board(names, settings, not terminal.is_quiet)
+        return board, {
+            "leaderboard.json": encode_json(board),
+            LEADERBOARD_FILE: bytes(encode_netcdf(board)),
+        }
+
+    run_saved_result(
+        terminal, "leaderboard", names, typed, out_folder, report_file, cover, overwrite, compute
+    )
 
 
 def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) -> "Leaderboard":

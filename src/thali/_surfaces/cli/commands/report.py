@@ -9,13 +9,13 @@ from thali._inference.checksummed_files import atomic_write, check_path
 from thali._inference.replaced_files import check_replaced
 from thali._input_files import TABLE_SUFFIXES
 from thali._model.finding_settings import DEFAULT_SETTINGS, AnswerSettings
-from thali._model.model_files import LEADERBOARD_FILE, MODEL_FILES
+from thali._model.model_files import RESULT_FILES
 from thali._model.registry import find_spec
 from thali._people.people_argument import Individuals
 from thali.errors import ArgumentError, DataError
 
 from ..data_loading import NamedData, find_data
-from ..model_options import LEADERBOARD
+from ..model_options import AMCE, LEADERBOARD
 from ..terminal_messages import Terminal, notify
 from .fit_request import request_model
 from .resume_status import COMMAND, JOB, find_command, format_command, list_data_names
@@ -55,7 +55,7 @@ def run_report(
         report_file = results_path.with_suffix(".html")
     inputs = [results_path]
     if results_path.is_dir():
-        inputs = [results_path / name for name in (*MODEL_FILES, LEADERBOARD_FILE, COMMAND)]
+        inputs = [results_path / name for name in (*RESULT_FILES, COMMAND)]
     check_report(report_file, NO_COVER, inputs, overwrite)
     saved_results = load_results(terminal, results_path)
     cover = {word: text or saved_results.cover.get(word, "") for word, text in cover.items()}
@@ -113,12 +113,15 @@ def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
 
 def use_options_for(terminal: Terminal, subject: Any) -> None:
     """Let messages name the options of the command that made the results."""
+    from thali._conjoint.result import ConjointResult
     from thali._paired.leaderboard_result import Leaderboard
 
     if (spec := find_spec(subject)) is not None:
         terminal.use_options(spec.options)
     elif isinstance(subject, Leaderboard):
         terminal.use_options(LEADERBOARD)
+    elif isinstance(subject, ConjointResult):
+        terminal.use_options(AMCE)
 
 
 def _find_fit_table(name: str, folder: Path) -> NamedData | None:
@@ -181,5 +184,5 @@ def _load_subject(results_path: Path) -> Any:
         return read_job_table(results_path / JOB)
     raise DataError(
         f"There are no results in '{results_path}'; give the folder passed to --out of thali fit,"
-        " compare or leaderboard, or a file written by save."
+        " compare, leaderboard or amce, or a file written by save."
     )

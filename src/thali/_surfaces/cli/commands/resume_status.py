@@ -11,7 +11,7 @@ from typing import Any
 
 from thali._inference.job_folders import is_running, note_command, read_index
 from thali._inference.replaced_files import check_replaced, is_page
-from thali._model.model_files import LEADERBOARD_FILE, MODEL_FILES, find_model_file
+from thali._model.model_files import RESULT_FILES, find_model_file
 from thali._model.model_spec import Option
 from thali._number_format import format_percent
 from thali.errors import DataError
@@ -175,7 +175,7 @@ def check_results_folder(
     if folder is None or not folder.is_dir():
         return
     has_results = find_model_file(folder) is not None or find_command(folder) is not None
-    names = (*MODEL_FILES, LEADERBOARD_FILE, COMMAND, "report.html", "tables.xlsx")
+    names = (*RESULT_FILES, COMMAND, "report.html", "tables.xlsx")
     stems = {*FINDING_KEYS, *dir(plots), *(Path(name).stem for name in names)}
     suffixes = {f".{name}" for name in (*formats, "csv", "json", "nc", "html")}
     for file in folder.iterdir():

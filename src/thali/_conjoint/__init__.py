@@ -1,0 +1,1 @@
+"""Conjoint experiments of political science: effects of randomised attributes on choices."""

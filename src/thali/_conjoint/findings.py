@@ -1,0 +1,269 @@
+"""Findings that effects and marginal means of a conjoint experiment report."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from thali._inference.index_arithmetic import argsort_descending
+from thali._model.finding import (
+    DATA,
+    FULL,
+    METHODS,
+    ON_SCREEN,
+    SHOWN,
+    Brief,
+    Finding,
+    FindingMaker,
+    Findings,
+    Picture,
+    finding,
+)
+from thali._model.references import Cite
+from thali._model.sentence_templates import phrase
+from thali._model.software_versions import describe_program
+from thali._number_format import format_decimals, format_p_value, format_percent
+from thali._posterior.posterior_interval import describe_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .result import ConjointResult
+
+_MAX_ROWS = 10  # levels in a table on one screen
+_SENTENCES = {
+    "effects": "Effects are differences in the probability that a profile was chosen, averaged over"
+    " the levels of all other attributes that were randomised {source}.",
+    "ratings": "Effects are differences in the mean rating of a profile, averaged over the levels"
+    " of all other attributes that were randomised {source}.",
+    "means": "Marginal means are mean outcomes of the profiles with a level {source}.",
+    "regression": "Effects were estimated by linear regression on indicators of all levels;"
+    " {restrictions}",
+    "errors": "Standard errors are clustered by respondent (CR2), and {interval}s use Student's t"
+    " with the degrees of freedom of {source}.",
+    "weights": "Respondents were weighted ({weights}).",
+    "joint": "Differences between groups were tested jointly by an F test with approximate degrees"
+    " of freedom {source}.",
+    "reliability": "Estimates were also corrected for swapped answers, whose probability was"
+    " estimated from a task that was asked twice {source}.",
+    "computed": "Computations were done with {program}.",
+}
+
+
+def build_conjoint_findings(result: "ConjointResult") -> Findings:
+    """Return all findings of effects or marginal means."""
+    return Findings(result, (*_ESTIMATE_MAKERS[not result.has_effects :], *_MAKERS))
+
+
+def _format_estimate(result: "ConjointResult", row: Any) -> str:
+    """Return an estimate with its interval: in percentage points, or in units of the rating."""
+    numbers = [row["estimate"], row["low"], row["high"]]
+    unit = ""
+    if result.settings["is_choice"]:
+        numbers, unit = [100 * number for number in numbers], " points"
+    estimate, low, high = (f"{number:+.1f}" if unit else f"{number:+.2f}" for number in numbers)
+    return f"{estimate}{unit} ({low} to {high})"
+
+
+def _name_largest(result: "ConjointResult", table: "pd.DataFrame", max_named: int) -> str:
+    """Return the levels with the largest effects (or differences), with intervals."""
+    known: Any = table[table["df"] > 0]
+    largest = known.loc[known["estimate"].abs().sort_values(ascending=False).index[:max_named]]
+    texts = []
+    for _, row in largest.iterrows():
+        text = f"{row['attribute']} {row['level']}"
+        if "reference" in row:
+            text += f" ({row['group']} - {row['reference']})"
+        elif "baseline" in row:
+            text += f" against {row['baseline']}"
+        if "reference" not in row and "group" in row:
+            text += f" ({row['group']})"
+        texts.append(f"{text} {_format_estimate(result, row)}")
+    return "; ".join(texts)
+
+
+def _build_screen_table(result: "ConjointResult") -> "pd.DataFrame":
+    """Return a short table: estimates of each level, large effects first, in columns of groups."""
+    import pandas as pd
+
+    names = ["attribute", "level"]
+    table: Any = result.table
+    short = table[[*names, "estimate", "low", "high"]]
+    if "group" in table:
+        cells = table.assign(text=[_format_cell(row) for _, row in table.iterrows()])
+        short = cells.pivot_table("text", names, "group", "first", sort=False).reset_index()
+    elif result.has_effects:
+        means = result.marginal_means[["estimate", "low", "high"]]
+        means.columns = ["mean", "mean_low", "mean_high"]
+        short = pd.concat([short, means], axis=1)
+    if result.has_effects and len(short) > _MAX_ROWS:
+        sizes = table["estimate"].abs().groupby([table[name] for name in names], sort=False).max()
+        order = argsort_descending(sizes.fillna(0.0).to_numpy())
+        short = short.iloc[order].reset_index(drop=True)
+    short.attrs["interval"] = result.ci
+    return short
+
+
+def _format_cell(row: Any) -> str:
+    """Return an estimate with its interval for a narrow column of a table."""
+    if row.get("baseline") == row["level"]:
+        return "baseline"
+    if not row["df"] > 0:  # the data do not identify it
+        return "-"
+    return f"{row['estimate']:.2f} ({row['low']:.2f}, {row['high']:.2f})"
+
+
+@finding("amce", "Average marginal component effects", ON_SCREEN)
+def amce(result: "ConjointResult", settings: None) -> Finding:
+    """Report the effects of levels, with intervals."""
+    interval = describe_interval(result.ci)
+    sentence = f"Largest ({interval}): {_name_largest(result, result.table, 3)}."
+    screen_sentence = sentence
+    if result.joint_test is not None or len(result.table) > _MAX_ROWS:  # the table has them first
+        screen_sentence = ""
+    return Finding(
+        sentence,
+        title="Effects of levels against the baseline",
+        table=result.table,
+        picture=Picture(
+            "conjoint_estimates",
+            f"Effect of each level on the outcome, with its {interval}; hollow: the baseline.",
+            result.table,
+            file="amce",
+        ),
+        brief=Brief("Effects", screen_sentence, table=_build_screen_table(result)),
+    )
+
+
+@finding("marginal_means", "Marginal means", ON_SCREEN)
+def marginal_means(result: "ConjointResult", settings: None) -> Finding:
+    """Report the mean outcome of profiles with each level."""
+    brief = None
+    if not result.has_effects:
+        brief = Brief("Means", table=_build_screen_table(result))
+    return Finding(
+        title="Mean outcome of the profiles with each level",
+        table=result.marginal_means,
+        picture=Picture(
+            "conjoint_estimates",
+            f"Mean outcome of the profiles with each level, with its"
+            f" {describe_interval(result.ci)}; dashed: the overall mean.",
+            result.marginal_means,
+            file="marginal_means",
+        ),
+        brief=brief,
+    )
+
+
+@finding("amce_differences", "Differences between groups", ON_SCREEN)
+def amce_differences(result: "ConjointResult", settings: None) -> Finding | None:
+    """Report differences of effects between groups, and their joint test."""
+    differences = result.effect_differences
+    if differences is None or result.joint_test is None:
+        return None
+    test = result.joint_test.iloc[0]
+    verdict = "too few respondents for a joint test"
+    if test["p_value"] == test["p_value"]:
+        verdict = (
+            f"all differences: F({test['df']:.0f}, {test['df_residual']:.0f}) ="
+            f" {format_decimals(test['statistic'], 2)}, {format_p_value(test['p_value'])}"
+        )
+    sentence = f"Largest difference: {_name_largest(result, differences, 1)}; {verdict}."
+    return Finding(
+        sentence,
+        title="Differences of effects to the first group",
+        table=differences,
+        brief=Brief("Groups", sentence),
+    )
+
+
+@finding("mean_differences", "Differences of marginal means between groups", FULL)
+def mean_differences(result: "ConjointResult", settings: None) -> Finding | None:
+    """Report differences of marginal means between groups."""
+    if result.mean_differences is None:
+        return None
+    return Finding(
+        title="Differences of marginal means to the first group", table=result.mean_differences
+    )
+
+
+@finding("measurement_error", "Measurement error", ON_SCREEN)
+def measurement_error(result: "ConjointResult", settings: None) -> Finding | None:
+    """Report how reliable choices are, and the probability of a swapped answer."""
+    if result.reliability is None:
+        return None
+    row = result.reliability.iloc[0]
+    sentence = (
+        f"{format_percent(row['reliability'], 1)} of {row['respondents']:,.0f} respondents chose"
+        f" the same profile twice, so each answer is swapped with probability"
+        f" {row['tau']:.3f} (std. error {row['tau_se']:.3f})."
+    )
+    return Finding(
+        sentence,
+        table=result.reliability,
+        notes=("The columns `corrected` contain estimates without this error.",),
+        brief=Brief("Error", sentence),
+    )
+
+
+def _make_check(key: str, label: str, result: "ConjointResult", settings: None) -> Finding | None:
+    """Report one check of the design."""
+    if result.checks is None or key not in result.checks.index:
+        return None
+    sentence = str(result.checks.loc[key, "result"])
+    return Finding(sentence, brief=Brief(label, sentence))
+
+
+_CHECKS = {
+    "balance": ("Balance of the levels", "Balance"),
+    "restrictions": ("Levels that never meet", "Levels"),
+    "profile_order": ("Order of the profiles", "Order"),
+    "task_order": ("Order of the tasks", "Tasks"),
+    "one_side": ("Respondents who always choose one side", "Sides"),
+}
+
+
+@finding("data", "Description of the data", SHOWN, chapter=DATA)
+def data(result: "ConjointResult", settings: None) -> Finding:
+    """Report the size of the data and how they were read."""
+    notes = ()
+    if result.settings["read_as"]:
+        notes = (f"The table was read as {result.settings['read_as']}.",)
+    return Finding(f"The estimates are based on {result.size}.", notes=notes)
+
+
+@finding("methods", "Methods text", SHOWN, chapter=METHODS)
+def methods(result: "ConjointResult", settings: None) -> Finding:
+    """Report the methods text with citations."""
+    facts = result.settings
+    notes: list[Any] = []
+    if result.checks is not None:
+        outcome = "effects" if facts["is_choice"] else "ratings"
+        notes.append(phrase(_SENTENCES, outcome, source=Cite("hainmueller2014")))
+        restrictions = result.checks.loc["restrictions", "result"]
+        restrictions = str(restrictions[0].lower() + restrictions[1:])
+        notes.append(phrase(_SENTENCES, "regression", restrictions=restrictions))
+    notes.append(phrase(_SENTENCES, "means", source=Cite("leeper2020")))
+    source = Cite("bell2002", inside=True)
+    interval = describe_interval(result.ci)
+    notes.append(phrase(_SENTENCES, "errors", interval=interval, source=source))
+    if facts["weights"]:
+        notes.append(phrase(_SENTENCES, "weights", weights=facts["weights"]))
+    if result.joint_test is not None:
+        notes.append(phrase(_SENTENCES, "joint", source=Cite("pustejovsky2018")))
+    if result.reliability is not None:
+        notes.append(phrase(_SENTENCES, "reliability", source=Cite("clayton2023")))
+    notes.append(phrase(_SENTENCES, "computed", program=describe_program()))
+    return Finding(notes=tuple(notes))
+
+
+_ESTIMATE_MAKERS = (amce, marginal_means)
+_MAKERS = (
+    amce_differences,
+    mean_differences,
+    measurement_error,
+    *(
+        FindingMaker(key, question, ON_SCREEN, partial(_make_check, key, label), DATA)
+        for key, (question, label) in _CHECKS.items()
+    ),
+    data,
+    methods,
+)
