@@ -5,25 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._argument_checks import check_integer, is_list
+from thali._argument_checks import check_integer
 from thali._data.questions import AnswerProbabilities, slice_sets
-from thali._data.triplets import Triplets
-from thali._data.triplets.triplet_tables import list_pairs
-from thali._inference.index_arithmetic import part_bounds
 from thali._inference.numerics.ranks import average_ranks
-from thali._labels import index_labels, suggest
+from thali._model.labelled_pair_sets import index_pair_sets
 from thali._model.next_question import (
     EVERYTHING,
     QuestionOutcomes,
     allowed_options,
     choose_questions,
     list_subsets,
-    tabulate_questions,
+    tabulate_triplets,
 )
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import Posterior
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError
 
 from ..draws.feature_columns import read_columns
 from ..draws.triplet_probabilities import (
@@ -105,9 +102,6 @@ class TripletResults(ObjectResults):
 # Predictions and ranks of pairs -------------------------------------------------------------------
 
 
-PairSets = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
-
-
 def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     """Return each pair's posterior mean probability of being the most similar in its set."""
     from thali._posterior.summary_table import compute_mean_errors
@@ -126,50 +120,6 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     if return_se:
         return probabilities, np.split(mean_errors, set_starts[1:-1])
     return probabilities
-
-
-def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
-    """Return the pairs of object indices of each set, from labels or `Triplets`."""
-    index_of_label = index_labels(labels)
-    if isinstance(sets, Triplets):
-        for label in sets.labels:
-            _check_known(label, index_of_label, "The data name")
-        object_of_label = np.array([index_of_label[label] for label in sets.labels])
-        return sets.start, *np.sort(
-            [object_of_label[sets.first], object_of_label[sets.second]], axis=0
-        )
-    if not is_list(sets):
-        raise ArgumentError(
-            "Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got"
-            f" {type(sets).__name__}."
-        )
-    set_sizes, pair_indices = [], []
-    for set_index, set_entry in enumerate(sets):
-        if not is_list(set_entry):
-            raise ArgumentError(
-                f"Entry {set_index} is {set_entry!r}; give sets of at least three objects, such as"
-                " (a, b, c)."
-            )
-        try:
-            pairs = list_pairs(set_index, set_entry)
-        except DataError as error:
-            raise ArgumentError(str(error)) from None
-        for pair in pairs:
-            for label in pair:
-                _check_known(label, index_of_label, f"Entry {set_index} names")
-        set_sizes.append(len(pairs))
-        pair_indices += [sorted((index_of_label[a], index_of_label[b])) for a, b in pairs]
-    first_objects, second_objects = np.array(pair_indices, np.int64).reshape(-1, 2).T
-    return part_bounds(set_sizes), first_objects, second_objects
-
-
-def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> None:
-    """Raise ArgumentError if a label is not one of the fitted objects."""
-    if label not in index_of_label:
-        raise ArgumentError(
-            f"{subject} {label!r}, which is not one of the fitted objects."
-            f"{suggest(label, list(index_of_label))}"
-        )
 
 
 def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
@@ -232,12 +182,4 @@ def next_triplets_table(
         check_integer("n", n, 1),
         rng,
     )
-    return tabulate_questions(
-        {
-            "objects": [
-                tuple(labels[k] for k in triplets[question])
-                for question in chosen_questions.questions
-            ]
-        },
-        chosen_questions,
-    )
+    return tabulate_triplets(triplets, labels, chosen_questions)
