@@ -137,7 +137,7 @@ def test_similarities_are_fitted_with_constant_and_noise():
     first, second = np.triu_indices(24, 1)
     mean, low, high = (table.to_numpy()[first, second] for table in model.similarity(ci=0.89))
     true = (-3.0 + 0.5 * (x @ x.T))[first, second]
-    assert np.corrcoef(mean, true)[0, 1] > 0.97
+    assert np.corrcoef(mean, true)[0, 1] > 0.95
     assert np.mean((low <= true) & (true <= high)) > 0.75
     assert model.check(1).attrs["p_value"] > 0.01
     with pytest.raises(th.errors.ArgumentError, match="requires a model fitted to triplets"):

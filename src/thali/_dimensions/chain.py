@@ -24,7 +24,9 @@ from .gradient_kernels import (
 # the climb: first and last step, as shares of the root mean square of a gradient
 CLIMB_STEPS = 0.05, 0.003
 CLIMB_SHARE = 0.6  # of the warm-up; the rest is for the moves
-CLIMB_RATE = 1.0  # of the exponential prior while its rates are unknown
+# Rates of the exponential prior while they are unknown: at the start, and at the end of the climb
+# times the root of the number of answers per object, so that surplus dimensions vanish.
+FIRST_RATE, LAST_RATE = 1.0, 0.12
 START = 0.3  # largest coordinate at the start
 MIN_HEIGHT = 0.1  # a dimension whose coordinates are all smaller after the climb is removed
 STEPS_PER_TIME = 0.4  # time of the dynamics per pass over the questions
@@ -120,14 +122,18 @@ class DimensionChain(FixedChain):
         values = problem.answers.values
         if len(values):
             numbers[[CONSTANT, PRECISION]] = values.min(), 1.0 / max(float(values.var()), 1e-12)
-        rate = CLIMB_RATE
+        self.rates = FIRST_RATE, FIRST_RATE
         if problem.penalty is not None:
-            rate = problem.penalty * math.sqrt(problem.unit)
+            self.rates = (problem.penalty * math.sqrt(problem.unit),) * 2
+        elif not len(values):
+            n_answers = float(problem.answers.counts.sum(dtype=float))
+            last_rate = LAST_RATE * math.sqrt(n_answers / problem.n_objects)
+            self.rates = FIRST_RATE, max(FIRST_RATE, last_rate)
         self.state = DimensionState(
             (START * rng.random(shape)).astype(np.float32),
             np.zeros(shape, np.float32),
             np.full(shape, 1e-3, np.float32),
-            np.full(problem.n_dimensions, rate),
+            np.full(problem.n_dimensions, self.rates[0]),
             numbers,
         )
         self.record = DimensionDraws(
@@ -164,13 +170,14 @@ class DimensionChain(FixedChain):
         decay = 0.1
         if self.sweeps:
             decay = min(0.1, 2.0 / len(batches))
-        rates = first * (last / first) ** progress
+        steps = first * (last / first) ** progress
+        self.state.rate[:] = self.rates[0] + (self.rates[1] - self.rates[0]) * progress[1] ** 2
         climb(
             self.state,
             self.problem.answers,
             batches,
             self.problem.batch_size,
-            rates,
+            steps,
             decay,
             self.work,
         )

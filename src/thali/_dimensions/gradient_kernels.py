@@ -149,11 +149,11 @@ def update_mean_square(square: Any, gradient: Any, size: Any, decay: Any) -> Any
 
 @compiled
 def climb(
-    state: Any, answers: Any, batches: Any, size: Any, rates: Any, decay: Any, work: Any
+    state: Any, answers: Any, batches: Any, size: Any, steps: Any, decay: Any, work: Any
 ) -> None:
     """Climb the posterior density by one step for each batch.
 
-    `rates` are the steps at the first and after the last batch.
+    `steps` are those at the first and after the last batch.
     """
     gradient, slopes = work
     n_questions = len(answers.start) - 1
@@ -166,7 +166,7 @@ def climb(
             add_question(state.x, gradient, answers, question, n_active, slopes)
         n_read = np.float32(stop - first)
         share = (stop - first) / n_questions
-        step = np.float32(rates[0] * (rates[1] / rates[0]) ** (k / len(batches)))
+        step = np.float32(steps[0] * (steps[1] / steps[0]) ** (k / len(batches)))
         for i in range(len(state.x)):
             for q in range(n_active):
                 g = gradient[i, q] - np.float32(share * state.rate[q])
