@@ -8,7 +8,10 @@ from scipy.special import softmax
 import thali as th
 from thali._dimensions.posterior import match_dimensions
 
-pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")]
+pytestmark = [
+    pytest.mark.fit,
+    pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning"),
+]
 QUIET = {"progressbar": False, "cores": 1}
 SHORT = {"draws": 20, "tune": 30, "thin": 1, "chains": 2, "random_seed": 1, **QUIET}
 N_OBJECTS = 30

@@ -16,7 +16,6 @@ from .gradient_kernels import (
     AnswerArrays,
     DimensionState,
     climb,
-    fit_pairs,
     move,
     sum_log_likelihood,
 )
@@ -93,6 +92,11 @@ def build_problem(
         values[places[: len(values)]].astype(np.float32),
     )
     return DimensionProblem(answers, data.n_options, dimensions, lapse, penalty, sigma, unit)
+
+
+def multiply_rows(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the dot products of pairs of rows, (pairs,)."""
+    return np.einsum("kq,kq->k", x[first], x[second])
 
 
 class DimensionDraws(NamedTuple):
@@ -224,7 +228,7 @@ class DimensionChain(FixedChain):
         if not len(values):
             return
         numbers, answers = self.state.numbers, self.problem.answers
-        residuals = values - fit_pairs(self.state.x, answers.first, answers.second)
+        residuals = values - multiply_rows(self.state.x, answers.first, answers.second)
         total = float(answers.counts.sum())
         numbers[CONSTANT] = float(answers.counts @ residuals) / total
         is_climbing = self.sweeps < self.n_climbs

@@ -59,63 +59,59 @@ def dot_rows(x: Any, i: Any, j: Any, n_active: Any) -> Any:
 @scalar
 def compute_slopes(x: Any, answers: Any, question: Any, numbers: Any, slopes: Any) -> Any:
     """Store the derivative of the log-likelihood by each pair's similarity; return the former."""
-    n_active = int(numbers[N_ACTIVE])
     start = answers.start[question]
     n_pairs = answers.start[question + 1] - start
+    for k in range(n_pairs):
+        first, second = answers.first[start + k], answers.second[start + k]
+        slopes[k] = dot_rows(x, first, second, int(numbers[N_ACTIVE]))
     if numbers[PRECISION] > 0.0:
-        fitted = dot_rows(x, answers.first[start], answers.second[start], n_active)
-        residual = answers.values[start] - numbers[CONSTANT] - fitted
+        residual = answers.values[start] - numbers[CONSTANT] - slopes[0]
         weight = numbers[PRECISION] * answers.counts[start]
         slopes[0] = weight * residual
-        return 0.5 * (math.log(weight / (2.0 * math.pi)) - weight * residual * residual)
-    lapse = numbers[LAPSE]
-    top = -math.inf
+        return 0.5 * (math.log(weight / (2.0 * math.pi)) - slopes[0] * residual)
+    top, total = -math.inf, 0.0
     for k in range(n_pairs):
-        slopes[k] = dot_rows(x, answers.first[start + k], answers.second[start + k], n_active)
         top = max(top, slopes[k])
-    total = 0.0
     for k in range(n_pairs):
         slopes[k] = math.exp(slopes[k] - top)
         total += slopes[k]
+    attention = 1.0 - numbers[LAPSE]
+    guess = numbers[LAPSE] / n_pairs
     log_likelihood, n_attentive = 0.0, 0.0
     for k in range(n_pairs):
         slopes[k] /= total
-        count = answers.counts[start + k]
-        if count > 0.0:
-            probability = (1.0 - lapse) * slopes[k] + lapse / n_pairs
-            log_likelihood += count * math.log(probability)
-            n_attentive += count * (1.0 - lapse) * slopes[k] / probability
+        # answers of a pair that was never chosen count nothing, even without lapses
+        if answers.counts[start + k] > 0.0:
+            probability = attention * slopes[k] + guess
+            log_likelihood += answers.counts[start + k] * math.log(probability)
+            n_attentive += answers.counts[start + k] * attention * slopes[k] / probability
     for k in range(n_pairs):
-        share, count = slopes[k], answers.counts[start + k]
+        share = slopes[k]
         slopes[k] = -n_attentive * share
-        if count > 0.0:
-            probability = (1.0 - lapse) * share + lapse / n_pairs
-            slopes[k] += count * (1.0 - lapse) * share / probability
+        if answers.counts[start + k] > 0.0:
+            slopes[k] += answers.counts[start + k] * attention * share / (attention * share + guess)
     return log_likelihood
 
 
 @vectorised
-def add_question(x: Any, gradient: Any, answers: Any, question: Any, n_active: Any, slopes: Any):
-    """Add the gradient of one question, given the derivatives by similarity."""
-    start = answers.start[question]
-    for k in range(answers.start[question + 1] - start):
-        i, j, slope = answers.first[start + k], answers.second[start + k], np.float32(slopes[k])
-        for q in range(n_active):
-            own, other = x[i, q], x[j, q]
-            gradient[i, q] += slope * other
-            gradient[j, q] += slope * own
+def add_products(x: Any, i: Any, j: Any, slope: Any, n_active: Any, gradient: Any) -> None:
+    """Add the gradient of `slope` times the dot product of rows i and j."""
+    for q in range(n_active):
+        own, other = x[i, q], x[j, q]
+        gradient[i, q] += slope * other
+        gradient[j, q] += slope * own
 
 
-@compiled
-def add_gradient(
-    x: Any, answers: Any, numbers: Any, first: Any, stop: Any, slopes: Any, gradient: Any
-) -> float:
-    """Add the gradient of questions `first` to `stop` - 1; return their log-likelihood."""
-    log_likelihood = 0.0
+@scalar
+def add_gradient(state: Any, answers: Any, first: Any, stop: Any, work: Any) -> None:
+    """Add the gradient of the log-likelihood of questions `first` to `stop` - 1 to work[0]."""
     for question in range(first, stop):
-        log_likelihood += compute_slopes(x, answers, question, numbers, slopes)
-        add_question(x, gradient, answers, question, int(numbers[N_ACTIVE]), slopes)
-    return log_likelihood
+        compute_slopes(state.x, answers, question, state.numbers, work[1])
+        start = answers.start[question]
+        for k in range(answers.start[question + 1] - start):
+            i, j, slope = answers.first[start + k], answers.second[start + k], work[1][k]
+            n_active = int(state.numbers[N_ACTIVE])
+            add_products(state.x, i, j, np.float32(slope), n_active, work[0])
 
 
 @compiled
@@ -127,24 +123,12 @@ def sum_log_likelihood(x: Any, answers: Any, numbers: Any, slopes: Any) -> float
     return log_likelihood
 
 
-@compiled
-def store_products(x: Any, first: Any, second: Any, products: Any) -> None:
-    """Store the dot product of the rows of each pair."""
-    for k in range(len(first)):
-        products[k] = dot_rows(x, first[k], second[k], x.shape[1])
-
-
-def fit_pairs(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the dot product of the rows of each pair, (pairs,)."""
-    products = np.empty(len(first))
-    store_products(x, np.asarray(first, np.int64), np.asarray(second, np.int64), products)
-    return products
-
-
 @scalar
-def update_mean_square(square: Any, gradient: Any, size: Any, decay: Any) -> Any:
-    """Return the decaying mean of g^2 over the number of questions in a batch."""
-    return square + decay * (gradient * gradient / size - square)
+def update_mean_square(square: Any, i: Any, q: Any, gradient: Any, size: Any, decay: Any) -> Any:
+    """Return the decaying mean of g^2 over the number of questions in a batch, updated."""
+    change = gradient * gradient / size - square[i, q]
+    square[i, q] += np.float32(decay) * change
+    return square[i, q]
 
 
 @compiled
@@ -155,26 +139,20 @@ def climb(
 
     `steps` are those at the first and after the last batch.
     """
-    gradient, slopes = work
-    n_questions = len(answers.start) - 1
-    n_active = int(state.numbers[N_ACTIVE])
+    x, n_questions = state.x, len(answers.start) - 1
     for k in range(len(batches)):
         first = batches[k] * size
         stop = min(first + size, n_questions)
-        for question in range(first, stop):
-            compute_slopes(state.x, answers, question, state.numbers, slopes)
-            add_question(state.x, gradient, answers, question, n_active, slopes)
+        add_gradient(state, answers, first, stop, work)
         n_read = np.float32(stop - first)
-        share = (stop - first) / n_questions
         step = np.float32(steps[0] * (steps[1] / steps[0]) ** (k / len(batches)))
-        for i in range(len(state.x)):
-            for q in range(n_active):
-                g = gradient[i, q] - np.float32(share * state.rate[q])
-                gradient[i, q] = np.float32(0.0)
-                square = update_mean_square(state.square[i, q], g, n_read, np.float32(decay))
-                state.square[i, q] = square
+        for i in range(len(x)):
+            for q in range(int(state.numbers[N_ACTIVE])):
+                g = work[0][i, q] - np.float32(n_read / n_questions * state.rate[q])
+                work[0][i, q] = np.float32(0.0)
+                square = update_mean_square(state.square, i, q, g, n_read, decay)
                 g /= np.float32(math.sqrt(n_read * (square + np.float32(MIN_SQUARE))))
-                state.x[i, q] = max(state.x[i, q] + step * g, np.float32(0.0))
+                x[i, q] = max(x[i, q] + step * g, np.float32(0.0))
 
 
 @scalar
@@ -201,31 +179,25 @@ def move(
     work: Any,
 ) -> None:
     """Move along Langevin dynamics by one step for each batch."""
-    gradient, slopes = work
-    x, velocity = state.x, state.velocity
-    n_questions = len(answers.start) - 1
+    x, velocity, n_questions = state.x, state.velocity, len(answers.start) - 1
     n_active = int(state.numbers[N_ACTIVE])
     step, friction = np.float32(root_step * root_step), 2.0 * root_step
-    kept = np.float32(1.0 - friction)
     for k in range(len(batches)):
         first = batches[k] * size
         stop = min(first + size, n_questions)
-        for question in range(first, stop):
-            compute_slopes(x, answers, question, state.numbers, slopes)
-            add_question(x, gradient, answers, question, n_active, slopes)
+        add_gradient(state, answers, first, stop, work)
         n_read = np.float32(stop - first)
-        raise_factor = np.float32(n_questions / (stop - first))
+        scale = np.float32(n_questions) / n_read
         # without replacement a batch of all questions adds no noise
-        batch_share = (raise_factor - 1.0) * step / (2.0 * friction)
+        batch_share = (scale - 1.0) * step / (2.0 * friction)
         noise = np.float32(math.sqrt(2.0 * friction * step * max(0.0, 1.0 - batch_share)))
         for i in range(len(x)):
             for q in range(n_active):
-                g, rate = gradient[i, q], np.float32(state.rate[q])
-                gradient[i, q] = np.float32(0.0)
-                square = update_mean_square(state.square[i, q], g, n_read, np.float32(decay))
-                state.square[i, q] = square
+                g, rate = work[0][i, q], np.float32(state.rate[q])
+                work[0][i, q] = np.float32(0.0)
+                square = update_mean_square(state.square, i, q, g, n_read, decay)
                 spread = np.float32(1.0) / (np.float32(n_questions) * square + rate * rate)
-                v = kept * velocity[i, q] + step * spread * (raise_factor * g - rate)
+                v = np.float32(1.0 - friction) * velocity[i, q] + step * spread * (scale * g - rate)
                 v += noise * np.float32(math.sqrt(spread)) * np.float32(rng.standard_normal())
                 moved = x[i, q] + v
                 if moved < 0.0:

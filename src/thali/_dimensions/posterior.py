@@ -14,8 +14,7 @@ from thali._posterior.datatree_files import build_draws, build_tree, describe_or
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import LATENT, PosteriorTree, flatten_chains
 
-from .chain import MIN_HEIGHT, DimensionChain, DimensionProblem
-from .gradient_kernels import fit_pairs
+from .chain import MIN_HEIGHT, DimensionChain, DimensionProblem, multiply_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -137,7 +136,7 @@ class DimensionPosterior(PosteriorTree):
     ) -> np.ndarray:
         """Return the fitted similarity of pairs of objects, (draws, pairs)."""
         coordinates = flatten_chains(self.coordinates)[draw_indices]
-        products = np.stack([fit_pairs(x, first, second) for x in coordinates])
+        products = np.stack([multiply_rows(x, first, second) for x in coordinates])
         return products + self.levels[draw_indices][:, None]
 
     def compute_answers(
