@@ -41,7 +41,7 @@ N_TOP = 6  # objects per dimension that are named
 MAX_SIMILARITIES = 200  # objects up to which files contain all similarities
 ENGLISH = {
     "asked": "On which dimensions do the objects differ, and how similar are they?",
-    "found": "{number}; {recurring} of them recur in all restarts (reproducibility of at least"
+    "found": "{number}, of which the restarts share {recurring} (reproducibility of at least"
     " {least}).",
     "one": "{number}; one restart cannot show which of them recur.",
     "dimensions": "Dimensions, the heaviest first, with the objects that have the highest values",

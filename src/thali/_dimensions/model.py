@@ -247,8 +247,8 @@ class NonnegativeDimensions(MarkovChainModel):
         data = check_data(data, matrix_kind=SIMILARITIES)
         if data.kind not in (SIMILARITIES, TRIPLETS):
             raise DataError(
-                f"NonnegativeDimensions requires {TRIPLETS} or {SIMILARITIES}; these data are"
-                f" {data.kind}."
+                f"NonnegativeDimensions requires {TRIPLETS} or {SIMILARITIES}; got"
+                f" {type(data).__name__}. Use a model of choices."
             )
         check_share("lapse", self.lapse, "the probability of a random answer")
         if self.penalty is not None:
