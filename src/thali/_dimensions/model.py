@@ -15,7 +15,7 @@ from thali._labels import check_labels
 from thali._model.chain_runs import Sampling
 from thali._model.data_argument_check import check_data
 from thali._model.fitting_methods import ChainEngine, Engine, Forecast, PreparedFit
-from thali._model.labelled_pair_sets import index_pair_sets
+from thali._model.labelled_pair_sets import predict_pair_sets
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.method_requirements import mark_as_setup, requires
 from thali._model.next_question import (
@@ -309,6 +309,7 @@ class NonnegativeDimensions(MarkovChainModel):
         return fitted.reshape(shape), sd.reshape(shape)
 
     @classmethod
+    @mark_as_setup
     def from_embedding(
         cls, embedding: Any, labels: Sequence[str] | None = None, lapse: float = LAPSE
     ) -> Self:
@@ -451,7 +452,7 @@ class NonnegativeDimensions(MarkovChainModel):
         return tables
 
     @requires(require_triplets)
-    def predict_proba(self, sets: Any) -> list[np.ndarray]:
+    def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
         """Return posterior mean probabilities that each pair of a set is the most similar.
 
         They include lapses.
@@ -460,12 +461,14 @@ class NonnegativeDimensions(MarkovChainModel):
         ----------
         sets : list, or Triplets
             Each is a list of at least three objects, or a list of at least two pairs (a, b).
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
 
         Returns
         -------
         list of ndarray
             For each set the probabilities of its pairs: for objects a, b, c of (a, b), (a, c) and
-            (b, c); for `Triplets` in the order of their places.
+            (b, c); for `Triplets` in the order of their places. With `return_se` two such lists.
 
         Raises
         ------
@@ -475,11 +478,9 @@ class NonnegativeDimensions(MarkovChainModel):
             If the model was fitted to other data, a label is unknown, or an entry is not a set.
         """
         posterior = self._view
-        start, first, second = index_pair_sets(sets, posterior.labels)
-        means = np.empty(len(first))
-        for pairs, probabilities in posterior.iterate_answers(start, first, second):
-            means[pairs] = probabilities.mean(axis=0)
-        return np.split(means, start[1:-1])
+        return predict_pair_sets(
+            sets, posterior.labels, posterior.shape[0], posterior.iterate_answers, return_se
+        )
 
     @requires(require_fit_data)
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":

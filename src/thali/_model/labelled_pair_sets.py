@@ -1,5 +1,6 @@
 """Sets of pairs of objects, of which one is the most similar, as indices."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,29 @@ from thali._inference.index_arithmetic import part_bounds
 from thali._labels import index_labels, suggest
 from thali.errors import ArgumentError, DataError
 
+# (start, first, second) -> blocks: slice of pairs, probabilities (draws, pairs)
+IteratePairSets = Callable[[np.ndarray, np.ndarray, np.ndarray], Iterator[tuple[slice, np.ndarray]]]
 PairSets = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
+
+
+def predict_pair_sets(
+    sets: Any, labels: list[str], n_chains: int, iterate_sets: IteratePairSets, return_se: bool
+) -> Any:
+    """Return each pair's posterior mean probability of being the most similar in its set."""
+    from thali._posterior.summary_table import compute_mean_errors
+
+    set_starts, first_objects, second_objects = index_pair_sets(sets, labels)
+    mean_probability, mean_errors = np.empty(len(first_objects)), np.empty(len(first_objects))
+    for pair_slice, probability_draws in iterate_sets(set_starts, first_objects, second_objects):
+        mean_probability[pair_slice] = probability_draws.mean(axis=0)
+        if return_se:
+            mean_errors[pair_slice] = compute_mean_errors(
+                probability_draws.T.reshape(probability_draws.shape[1], n_chains, -1)
+            )
+    probabilities = np.split(mean_probability, set_starts[1:-1])
+    if return_se:
+        return probabilities, np.split(mean_errors, set_starts[1:-1])
+    return probabilities
 
 
 def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:

@@ -1,6 +1,7 @@
 """Results of triplets: predicted pairs, ranks of pairs, and the next question."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from thali._argument_checks import check_integer
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.numerics.ranks import average_ranks
-from thali._model.labelled_pair_sets import index_pair_sets
+from thali._model.labelled_pair_sets import predict_pair_sets
 from thali._model.next_question import (
     EVERYTHING,
     QuestionOutcomes,
@@ -65,7 +66,14 @@ class TripletResults(ObjectResults):
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         """Return the probability that each pair of a set is the most similar."""
-        return predict_pairs(self.posterior, sets, return_se)
+        posterior = self.posterior
+        return predict_pair_sets(
+            sets,
+            posterior.labels,
+            posterior.shape[0],
+            partial(iterate_triplet_sets, posterior),
+            return_se,
+        )
 
     def data(self) -> Any:
         """Return the fitted `Triplets`."""
@@ -100,26 +108,6 @@ class TripletResults(ObjectResults):
 
 
 # Predictions and ranks of pairs -------------------------------------------------------------------
-
-
-def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
-    """Return each pair's posterior mean probability of being the most similar in its set."""
-    from thali._posterior.summary_table import compute_mean_errors
-
-    set_starts, first_objects, second_objects = index_pair_sets(sets, posterior.labels)
-    mean_probability, mean_errors = np.empty(len(first_objects)), np.empty(len(first_objects))
-    for pair_slice, probability_draws in iterate_triplet_sets(
-        posterior, set_starts, first_objects, second_objects
-    ):
-        mean_probability[pair_slice] = probability_draws.mean(axis=0)
-        if return_se:
-            mean_errors[pair_slice] = compute_mean_errors(
-                probability_draws.T.reshape(probability_draws.shape[1], posterior.shape[0], -1)
-            )
-    probabilities = np.split(mean_probability, set_starts[1:-1])
-    if return_se:
-        return probabilities, np.split(mean_errors, set_starts[1:-1])
-    return probabilities
 
 
 def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
