@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,18 +16,10 @@ from thali._labels import check_labels
 from thali._model.chain_runs import Sampling
 from thali._model.data_argument_check import check_data
 from thali._model.fitting_methods import ChainEngine, Engine, Forecast, PreparedFit
-from thali._model.labelled_pair_sets import predict_pair_sets
+from thali._model.labelled_pair_sets import predict_pair_sets, tabulate_next_triplets
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.method_requirements import mark_as_setup, requires
-from thali._model.next_question import (
-    LearningTarget,
-    QuestionOutcomes,
-    allowed_options,
-    choose_questions,
-    list_subsets,
-    space_draws,
-    tabulate_triplets,
-)
+from thali._model.next_question import LearningTarget
 from thali._model.pair_quantities import pair_quantities_by_name
 from thali._model.predicted_answers import EqualRespondents, check_answers, check_unweighted
 from thali._model.predictive_check import select_draws
@@ -298,12 +291,14 @@ class NonnegativeDimensions(MarkovChainModel):
 
     def _get_table_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of the similarity of evenly spaced pairs, by row name."""
-        return pair_quantities_by_name(self._view, "similarity", self._view.fit_similarities)
+        return pair_quantities_by_name(
+            self._view, "similarity", partial(self._view.fit_similarities, slice(None))
+        )
 
     def _predict_left_out(self, part: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of held-out similarities at every draw."""
         posterior = self._view
-        fitted = posterior.fit_similarities(part.first, part.second)
+        fitted = posterior.fit_similarities(slice(None), part.first, part.second)
         sd = posterior.sigma[:, None] / np.sqrt(part.judgements)
         shape = *posterior.shape, -1
         return fitted.reshape(shape), sd.reshape(shape)
@@ -508,12 +503,9 @@ class NonnegativeDimensions(MarkovChainModel):
         """
         data, posterior = self._get_fit_data(), self._view
         if posterior.data_kind == SIMILARITIES:
-
-            def fit_pairs(draws: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-                """Return fitted similarities of pairs at some draws, (draws, pairs)."""
-                return posterior.fit_similarities(first, second, draws)
-
-            return check_similarities(data, fit_pairs, posterior.sigma, random_seed, ci)
+            return check_similarities(
+                data, posterior.fit_similarities, posterior.sigma, random_seed, ci
+            )
         questions = data.questions()
         check_unweighted(questions)
         draws = select_draws(posterior.n_draws, len(questions.counts))
@@ -521,7 +513,7 @@ class NonnegativeDimensions(MarkovChainModel):
         def compute_slice(question_slice: slice) -> np.ndarray:
             """Return answer probabilities of these questions, (draws, answers)."""
             sets = slice_sets(data.start, question_slice, data.first, data.second)
-            return posterior.compute_answers(*sets, draws)
+            return posterior.compute_answers(draws, *sets)
 
         respondents = [EqualRespondents.from_times(compute_slice, questions.times)]
         return check_answers(questions, respondents, len(draws), random_seed, ci)
@@ -555,15 +547,16 @@ class NonnegativeDimensions(MarkovChainModel):
         ArgumentError
             If a label is unknown, or the model was fitted to other data.
         """
-        rng = np.random.default_rng(random_seed)
         posterior = self._view
-        triplets = list_subsets(allowed_options(among, posterior.labels, 3), 3, rng)
-        start = np.arange(len(triplets) + 1) * 3
-        first, second = triplets[:, [0, 0, 1]].ravel(), triplets[:, [1, 2, 2]].ravel()
-        draws = space_draws(posterior.n_draws, len(first))
-        outcomes = QuestionOutcomes(posterior.compute_answers(start, first, second, draws), start)
-        chosen = choose_questions(outcomes, LearningTarget(), check_integer("n", n, 1), rng)
-        return tabulate_triplets(triplets, posterior.labels, chosen)
+        return tabulate_next_triplets(
+            posterior.labels,
+            posterior.n_draws,
+            posterior.compute_answers,
+            lambda draws: LearningTarget(),
+            n,
+            among,
+            np.random.default_rng(random_seed),
+        )
 
 
 def estimate_pass_seconds(data: Any, n_dimensions: int) -> float:

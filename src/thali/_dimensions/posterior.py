@@ -132,7 +132,7 @@ class DimensionPosterior(PosteriorTree):
         return self.draws["sigma"].values.ravel()
 
     def fit_similarities(
-        self, first: np.ndarray, second: np.ndarray, draw_indices: Any = slice(None)
+        self, draw_indices: Any, first: np.ndarray, second: np.ndarray
     ) -> np.ndarray:
         """Return the fitted similarity of pairs of objects, (draws, pairs)."""
         coordinates = flatten_chains(self.coordinates)[draw_indices]
@@ -140,14 +140,10 @@ class DimensionPosterior(PosteriorTree):
         return products + self.levels[draw_indices][:, None]
 
     def compute_answers(
-        self,
-        start: np.ndarray,
-        first: np.ndarray,
-        second: np.ndarray,
-        draw_indices: Any = slice(None),
+        self, draw_indices: Any, start: np.ndarray, first: np.ndarray, second: np.ndarray
     ) -> np.ndarray:
         """Return the probability of each pair of each set, (draws, pairs)."""
-        similarities = self.fit_similarities(first, second, draw_indices)
+        similarities = self.fit_similarities(draw_indices, first, second)
         set_of_pair = repeat_indices(np.diff(start))
         tops = np.maximum.reduceat(similarities, start[:-1], axis=1)
         shares = np.exp(similarities - tops[:, set_of_pair])
@@ -162,12 +158,12 @@ class DimensionPosterior(PosteriorTree):
         for sets in iterate_slices(len(sizes), self.n_draws * int(sizes.max(initial=1))):
             pairs = slice(int(start[sets.start]), int(start[sets.stop]))
             block_start = start[sets.start : sets.stop + 1] - start[sets.start]
-            yield pairs, self.compute_answers(block_start, first[pairs], second[pairs])
+            yield pairs, self.compute_answers(slice(None), block_start, first[pairs], second[pairs])
 
     def compute_share_between(self) -> float:
         """Return the mean share, over pairs, of the variance of similarities between chains."""
         first, second = select_spaced_pairs(self)
-        similarities = self.fit_similarities(first, second).reshape(*self.shape, -1)
+        similarities = self.fit_similarities(slice(None), first, second).reshape(*self.shape, -1)
         within = similarities.var(axis=1, ddof=1).mean(axis=0)
         between = similarities.mean(axis=1).var(axis=0, ddof=1)
         # the means of a chain vary as well if the chains agree
@@ -269,7 +265,7 @@ def compute_similarity_matrices(posterior: DimensionPosterior, ci: float) -> np.
     first, second = np.triu_indices(n, k=1)
     for pairs in iterate_slices(len(first), posterior.n_draws):
         i, j = first[pairs], second[pairs]
-        similarities = posterior.fit_similarities(i, j)
+        similarities = posterior.fit_similarities(slice(None), i, j)
         summaries = [similarities.mean(axis=0), *compute_interval(similarities, ci)]
         matrices[:, i, j] = matrices[:, j, i] = summaries
     return matrices

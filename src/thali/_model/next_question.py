@@ -316,14 +316,6 @@ def tabulate_sets(
     return tabulate_questions({"members": label_sets}, choice)
 
 
-def tabulate_triplets(
-    triplets: np.ndarray, labels: list[str], choice: ChosenQuestions
-) -> "pandas.DataFrame":
-    """Tabulate chosen rows of triplets (questions, 3) with their information."""
-    objects = [tuple(labels[k] for k in triplets[question]) for question in choice.questions]
-    return tabulate_questions({"objects": objects}, choice)
-
-
 def check_goal(goal: Any, allowed_goals: Any = WORDS, further_text: str = "") -> None:
     """Raise ArgumentError if the learning goal is unknown."""
     if goal not in allowed_goals:

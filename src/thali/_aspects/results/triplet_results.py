@@ -6,18 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._argument_checks import check_integer
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.numerics.ranks import average_ranks
-from thali._model.labelled_pair_sets import predict_pair_sets
-from thali._model.next_question import (
-    EVERYTHING,
-    QuestionOutcomes,
-    allowed_options,
-    choose_questions,
-    list_subsets,
-    tabulate_triplets,
-)
+from thali._model.labelled_pair_sets import predict_pair_sets, tabulate_next_triplets
+from thali._model.next_question import EVERYTHING, LearningTarget
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import Posterior
@@ -32,7 +24,7 @@ from ..draws.triplet_probabilities import (
     iterate_triplet_sets,
     read_triplets,
 )
-from .next_question import build_learning_target, select_spaced_draws
+from .next_question import build_learning_target
 from .similarity_results import ObjectResults
 from .summary_quantities import Quantities
 
@@ -147,27 +139,29 @@ def next_triplets_table(
 ) -> "pandas.DataFrame":
     """Return a table of the most informative triplets, best first."""
     rng = np.random.default_rng(seed)
-    labels = posterior.labels
-    triplets = list_subsets(allowed_options(among, labels, 3), 3, rng)
-    feature_columns, draw_indices = select_spaced_draws(posterior, triplets.size)
-    constant = posterior.constant
-    if constant is not None:
-        constant = constant[draw_indices]
-    first_objects, second_objects = triplets[:, [0, 0, 1]].ravel(), triplets[:, [1, 2, 2]].ravel()
-    set_starts = np.arange(len(triplets) + 1) * 3
-    pair_probabilities = compute_triplet_probabilities(
-        feature_columns,
-        constant,
-        set_starts,
-        first_objects,
-        second_objects,
-        posterior.link,
-        posterior.lapse,
+
+    def compute_answers(
+        draws: np.ndarray, start: np.ndarray, first: np.ndarray, second: np.ndarray
+    ) -> np.ndarray:
+        """Return the probability of each pair of each set, (draws, pairs)."""
+        constant = posterior.constant
+        if constant is not None:
+            constant = constant[draws]
+        return compute_triplet_probabilities(
+            read_columns(posterior).take(draws),
+            constant,
+            start,
+            first,
+            second,
+            posterior.link,
+            posterior.lapse,
+        )
+
+    def build_target(draws: np.ndarray) -> LearningTarget:
+        """Build the target of the goal at some draws."""
+        columns = read_columns(posterior).take(draws)
+        return build_learning_target(goal, columns, posterior.labels, rng, (EVERYTHING,))
+
+    return tabulate_next_triplets(
+        posterior.labels, posterior.n_draws, compute_answers, build_target, n, among, rng
     )
-    chosen_questions = choose_questions(
-        QuestionOutcomes(pair_probabilities, set_starts),
-        build_learning_target(goal, feature_columns, labels, rng, (EVERYTHING,)),
-        check_integer("n", n, 1),
-        rng,
-    )
-    return tabulate_triplets(triplets, labels, chosen_questions)
