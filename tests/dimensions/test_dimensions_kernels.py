@@ -137,7 +137,7 @@ def test_a_move_is_a_step_of_the_dynamics():
     v += np.sqrt(2 * friction * root**2 * (1 - share) * spread) * z
     moved = x + v
     rng = np.random.default_rng(9)
-    move(rng, state, problem.answers, np.array([0]), size, root, False, 0.0, chain.work)
+    move(rng, state, problem.answers, np.array([0]), n // size, root, False, 0.0, chain.work)
     assert (moved < 0).any()
     assert state.x == pytest.approx(np.abs(moved), abs=1e-6)
     assert state.velocity == pytest.approx(np.where(moved < 0, -v, v), abs=1e-6)

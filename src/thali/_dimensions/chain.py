@@ -4,6 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from thali._data.kinds import SIMILARITIES
 from thali._inference.markov_chains import FixedChain
@@ -54,16 +55,16 @@ class DimensionProblem(NamedTuple):
         return len(self.answers.start) - 1
 
     @property
-    def batch_size(self) -> int:
-        """Number of questions in a batch."""
-        return choose_batch_size(self.n_questions, self.n_objects)
+    def n_batches(self) -> int:
+        """Number of batches of a pass."""
+        return count_batches(self.n_questions, self.n_objects)
 
 
-def choose_batch_size(n_questions: int, n_objects: int) -> int:
-    """Return the number of questions in a batch: about one to four times the objects."""
+def count_batches(n_questions: int, n_objects: int) -> int:
+    """Return the number of batches of a pass, each of one to four questions per object."""
     size = max(MIN_BATCH, n_objects)
     size = max(size, min(4 * size, n_questions // MAX_BATCHES))
-    return min(size, n_questions)
+    return max(n_questions // size, 1)
 
 
 def build_problem(
@@ -120,11 +121,15 @@ class DimensionChain(FixedChain):
         super().__init__(draws, tune, thin)
         self.problem, self.rng = problem, rng
         self.n_climbs = math.ceil(CLIMB_SHARE * self.tune)
+        self._n_adapting = (self.n_climbs + self.tune) // 2  # sweeps that change the metric
         shape = problem.n_objects, problem.n_dimensions
         numbers = np.zeros(4)
         numbers[[LAPSE, N_ACTIVE]] = problem.lapse, problem.n_dimensions
         values = problem.answers.values
         if len(values):
+            pairs = problem.answers.first, problem.answers.second
+            half = coo_array((problem.answers.counts, pairs), (problem.n_objects,) * 2)
+            self.judgements = (half + half.T).tocsr()
             numbers[[CONSTANT, PRECISION]] = values.min(), 1.0 / max(float(values.var()), 1e-12)
         self.rates = FIRST_RATE, FIRST_RATE
         if problem.penalty is not None:
@@ -162,7 +167,7 @@ class DimensionChain(FixedChain):
 
     def _order_batches(self) -> np.ndarray:
         """Return the batches of a sweep in random order: each once, or several times."""
-        n_batches = -(-self.problem.n_questions // self.problem.batch_size)
+        n_batches = self.problem.n_batches
         n_passes = -(-MIN_BATCHES // n_batches)
         return np.concatenate([self.rng.permutation(n_batches) for _ in range(n_passes)])
 
@@ -180,7 +185,7 @@ class DimensionChain(FixedChain):
             self.state,
             self.problem.answers,
             batches,
-            self.problem.batch_size,
+            self.problem.n_batches,
             steps,
             decay,
             self.work,
@@ -206,16 +211,16 @@ class DimensionChain(FixedChain):
         """Move for one sweep; the first half after the climb adapts the metric."""
         batches = self._order_batches()
         problem = self.problem
-        root_step = STEPS_PER_TIME * problem.batch_size / problem.n_questions
+        root_step = STEPS_PER_TIME / problem.n_batches
         decay = 0.0
-        if self.sweeps < (self.n_climbs + self.tune) // 2:
+        if self.sweeps < self._n_adapting and not len(problem.answers.values):
             decay = min(0.1, 2.0 / len(batches))
         move(
             self.rng,
             self.state,
             problem.answers,
             batches,
-            problem.batch_size,
+            problem.n_batches,
             min(root_step, MAX_ROOT_STEP),
             problem.penalty is None,
             decay,
@@ -234,6 +239,7 @@ class DimensionChain(FixedChain):
         is_climbing = self.sweeps < self.n_climbs
         if not is_climbing:
             numbers[CONSTANT] += self.rng.standard_normal() / math.sqrt(total * numbers[PRECISION])
+        old_precision = numbers[PRECISION]
         variance = max(float(values.var()), 1e-12)
         squares = float(answers.counts @ (residuals - numbers[CONSTANT]) ** 2)
         if self.problem.sigma is not None:
@@ -245,6 +251,13 @@ class DimensionChain(FixedChain):
             shape = VARIANCE_SHAPE + len(values) / 2.0
             rate = VARIANCE_SHARE * variance + squares / 2.0
             numbers[PRECISION] = self.rng.gamma(shape) / rate
+        # The climb may fit better than the noise allows, so that its gradients are too small a
+        # metric; the Fisher information replaces them.
+        if self.sweeps < self._n_adapting:
+            squares = self.judgements @ self.state.x.astype(float) ** 2
+            self.state.square[:] = numbers[PRECISION] * squares / len(values)
+        else:
+            self.state.square[:] *= np.float32(numbers[PRECISION] / old_precision)
 
     def _record(self, row: int) -> None:
         """Record the state in a row of the draws, in the units of the data."""

@@ -133,16 +133,16 @@ def update_mean_square(square: Any, i: Any, q: Any, gradient: Any, size: Any, de
 
 @compiled
 def climb(
-    state: Any, answers: Any, batches: Any, size: Any, steps: Any, decay: Any, work: Any
+    state: Any, answers: Any, batches: Any, n_batches: Any, steps: Any, decay: Any, work: Any
 ) -> None:
-    """Climb the posterior density by one step for each batch.
+    """Climb the posterior density by one step for each batch of about equal size.
 
     `steps` are those at the first and after the last batch.
     """
     x, n_questions = state.x, len(answers.start) - 1
     for k in range(len(batches)):
-        first = batches[k] * size
-        stop = min(first + size, n_questions)
+        first = batches[k] * n_questions // n_batches
+        stop = (batches[k] + 1) * n_questions // n_batches
         add_gradient(state, answers, first, stop, work)
         n_read = np.float32(stop - first)
         step = np.float32(steps[0] * (steps[1] / steps[0]) ** (k / len(batches)))
@@ -172,7 +172,7 @@ def move(
     state: Any,
     answers: Any,
     batches: Any,
-    size: Any,
+    n_batches: Any,
     root_step: Any,
     learns_rates: Any,
     decay: Any,
@@ -183,8 +183,8 @@ def move(
     n_active = int(state.numbers[N_ACTIVE])
     step, friction = np.float32(root_step * root_step), 2.0 * root_step
     for k in range(len(batches)):
-        first = batches[k] * size
-        stop = min(first + size, n_questions)
+        first = batches[k] * n_questions // n_batches
+        stop = (batches[k] + 1) * n_questions // n_batches
         add_gradient(state, answers, first, stop, work)
         n_read = np.float32(stop - first)
         scale = np.float32(n_questions) / n_read

@@ -29,7 +29,7 @@ from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import Argument, ArgumentError, DataError, Message, Setting
 
-from .chain import CLIMB_SHARE, DimensionChain, build_problem, choose_batch_size
+from .chain import CLIMB_SHARE, DimensionChain, build_problem, count_batches
 from .posterior import (
     DimensionPosterior,
     build_embedding_tree,
@@ -570,7 +570,7 @@ def _count_batches(data: Any) -> int:
     n_questions = len(data.first)
     if data.kind == TRIPLETS:
         n_questions = data.n_sets
-    return math.ceil(n_questions / choose_batch_size(n_questions, data.n_options))
+    return count_batches(n_questions, data.n_options)
 
 
 def choose_lengths(
