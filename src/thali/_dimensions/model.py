@@ -152,7 +152,7 @@ class NonnegativeDimensions(MarkovChainModel):
     >>> triplets += [("brick", "stone", "tea"), ("brick", "stone", "coffee")] * 20
     >>> model = th.NonnegativeDimensions(dimensions=2)
     >>> model = model.fit(th.Triplets(triplets), random_seed=1, progressbar=False)
-    >>> bool(model.predict_proba([("tea", "coffee", "brick")])[0][0] > 0.9)
+    >>> bool(model.predict_proba([("tea", "coffee", "brick")])[0][0] > 0.7)
     True
     """
 

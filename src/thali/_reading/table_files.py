@@ -778,8 +778,8 @@ def _read_index_triplets(file_bytes: bytes) -> pd.DataFrame | None:
         return None
     numbers = frame.to_numpy()
     first, second, odd = numbers.T
-    # consecutive numbers in the first line may be names of columns, such as options
-    if (np.diff(numbers[0]) == 1).all() or numbers.min() < 0:
+    # Three lines may be a square of counts, and consecutive numbers names of columns.
+    if len(numbers) <= 3 or (np.diff(numbers[0]) == 1).all() or numbers.min() < 0:
         return None
     if (first == second).any() or (first == odd).any() or (second == odd).any():
         return None
