@@ -55,16 +55,14 @@ class DimensionProblem(NamedTuple):
         return len(self.answers.start) - 1
 
     @property
-    def n_batches(self) -> int:
-        """Number of batches of a pass."""
-        return count_batches(self.n_questions, self.n_objects)
+    def n_climb_batches(self) -> int:
+        """Number of batches of a pass of the climb, of about one question per object."""
+        return max(self.n_questions // max(MIN_BATCH, self.n_objects), 1)
 
-
-def count_batches(n_questions: int, n_objects: int) -> int:
-    """Return the number of batches of a pass, each of one to four questions per object."""
-    size = max(MIN_BATCH, n_objects)
-    size = max(size, min(4 * size, n_questions // MAX_BATCHES))
-    return max(n_questions // size, 1)
+    @property
+    def n_move_batches(self) -> int:
+        """Number of batches of a pass of the dynamics, of up to four questions per object."""
+        return max(self.n_climb_batches // 4, min(self.n_climb_batches, MAX_BATCHES))
 
 
 def build_problem(
@@ -165,15 +163,14 @@ class DimensionChain(FixedChain):
             if draw >= 1 and remainder == 0:
                 self._record(draw - 1)
 
-    def _order_batches(self) -> np.ndarray:
+    def _order_batches(self, n_batches: int) -> np.ndarray:
         """Return the batches of a sweep in random order: each once, or several times."""
-        n_batches = self.problem.n_batches
         n_passes = -(-MIN_BATCHES // n_batches)
         return np.concatenate([self.rng.permutation(n_batches) for _ in range(n_passes)])
 
     def _climb(self) -> None:
         """Climb for one sweep, with smaller steps the later; at the end prune dimensions."""
-        batches = self._order_batches()
+        batches = self._order_batches(self.problem.n_climb_batches)
         first, last = CLIMB_STEPS
         progress = np.array([self.sweeps, self.sweeps + 1]) / self.n_climbs
         decay = 0.1
@@ -185,7 +182,7 @@ class DimensionChain(FixedChain):
             self.state,
             self.problem.answers,
             batches,
-            self.problem.n_batches,
+            self.problem.n_climb_batches,
             steps,
             decay,
             self.work,
@@ -209,9 +206,9 @@ class DimensionChain(FixedChain):
 
     def _move(self) -> None:
         """Move for one sweep; the first half after the climb adapts the metric."""
-        batches = self._order_batches()
         problem = self.problem
-        root_step = STEPS_PER_TIME / problem.n_batches
+        batches = self._order_batches(problem.n_move_batches)
+        root_step = STEPS_PER_TIME / problem.n_move_batches
         decay = 0.0
         if self.sweeps < self._n_adapting and not len(problem.answers.values):
             decay = min(0.1, 2.0 / len(batches))
@@ -220,7 +217,7 @@ class DimensionChain(FixedChain):
             self.state,
             problem.answers,
             batches,
-            problem.n_batches,
+            problem.n_move_batches,
             min(root_step, MAX_ROOT_STEP),
             problem.penalty is None,
             decay,

@@ -29,7 +29,7 @@ from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import Argument, ArgumentError, DataError, Message, Setting
 
-from .chain import CLIMB_SHARE, DimensionChain, build_problem, count_batches
+from .chain import CLIMB_SHARE, DimensionChain, DimensionProblem, build_problem
 from .posterior import (
     DimensionPosterior,
     build_embedding_tree,
@@ -228,7 +228,8 @@ class NonnegativeDimensions(MarkovChainModel):
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
         data, n_dimensions = self._check_fit(data)
-        lengths = choose_lengths(data, n_dimensions, draws, tune, thin)
+        problem = build_problem(data, n_dimensions, self.lapse, self.penalty)
+        lengths = choose_lengths(problem, draws, tune, thin)
         run = build_run(
             *lengths[:2], chains, lengths[2], cores, random_seed, progressbar, job, max_time
         )
@@ -271,7 +272,7 @@ class NonnegativeDimensions(MarkovChainModel):
             ]
 
         n_passes = run.chains * run.thin * (run.tune + run.min_draws)
-        seconds = n_passes * estimate_pass_seconds(source, problem.n_dimensions)
+        seconds = n_passes * estimate_pass_seconds(problem)
         return Sampling(
             source,
             run,
@@ -559,30 +560,23 @@ class NonnegativeDimensions(MarkovChainModel):
         )
 
 
-def estimate_pass_seconds(data: Any, n_dimensions: int) -> float:
-    """Return the expected CPU seconds of a pass over all answers."""
-    n_updates = data.n_options * _count_batches(data)
-    return n_dimensions * (PAIR_SECONDS * len(data.first) + UPDATE_SECONDS * n_updates)
-
-
-def _count_batches(data: Any) -> int:
-    """Return the number of batches of a pass over all questions."""
-    n_questions = len(data.first)
-    if data.kind == TRIPLETS:
-        n_questions = data.n_sets
-    return count_batches(n_questions, data.n_options)
+def estimate_pass_seconds(problem: DimensionProblem) -> float:
+    """Return the expected CPU seconds of a pass of the dynamics over all answers."""
+    n_updates = problem.n_objects * problem.n_move_batches
+    n_pairs = len(problem.answers.first)
+    return problem.n_dimensions * (PAIR_SECONDS * n_pairs + UPDATE_SECONDS * n_updates)
 
 
 def choose_lengths(
-    data: Any, n_dimensions: int, draws: int | None, tune: int | None, thin: int | None
+    problem: DimensionProblem, draws: int | None, tune: int | None, thin: int | None
 ) -> tuple[int, int, int]:
     """Return draws, tune and thin; those not given are chosen by the size of the data."""
-    n_affordable = BUDGET / estimate_pass_seconds(data, n_dimensions)
+    n_affordable = BUDGET / estimate_pass_seconds(problem)
     if draws is None:
         draws = int(np.clip(n_affordable // 2, MIN_DRAWS, MAX_DRAWS))
     if thin is None:
         thin = int(np.clip(n_affordable // max(draws, 1), 1, MAX_THIN))
     if tune is None:
-        n_climbs = np.clip(CLIMB_BATCHES / _count_batches(data), MIN_CLIMBS, MAX_CLIMBS)
+        n_climbs = np.clip(CLIMB_BATCHES / problem.n_climb_batches, MIN_CLIMBS, MAX_CLIMBS)
         tune = math.ceil(n_climbs / CLIMB_SHARE / max(thin, 1))
     return draws, tune, thin
