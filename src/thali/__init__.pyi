@@ -27,6 +27,7 @@ from ._data.experiments import ChoiceExperiment as ChoiceExperiment
 from ._data.pairs import PairedComparisons as PairedComparisons
 from ._data.similarities import Similarities as Similarities
 from ._data.triplets import Triplets as Triplets
+from ._dimensions.model import NonnegativeDimensions as NonnegativeDimensions
 from ._model.default_models import fit as fit
 from ._model.model_files import load as load
 from ._model.registry import models as models

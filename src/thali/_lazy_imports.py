@@ -16,6 +16,7 @@ MODELS = (
     "thali._aspects.spec:ELIMINATION",
     "thali._worths.spec:BRADLEY_TERRY_LUCE",
     "thali._aspects.spec:ADDITIVE",
+    "thali._dimensions.spec:DIMENSIONS",
     "thali._aspects.spec:OPEN",
     "thali._choice.product_classes.spec:PRODUCT_CLASSES",
     "thali._choice.logits.spec:MULTINOMIAL",

@@ -4,6 +4,8 @@ Matplotlib is loaded by the first call, not before.
 
 features               the owners and weights of the most probable features
 membership             who owns the features that were matched across draws
+dimensions             the objects with the highest values on each dimension
+dimension_map          the values of all objects on all dimensions
 n_features             the number of features, and the concentration alpha
 trace                  the paths of the chains
 predictions            observed proportions or similarities against predicted ones

@@ -326,6 +326,7 @@ MODELS = {
     "elimination-by-aspects": th.EliminationByAspects(),
     "bradley-terry-luce": th.BradleyTerryLuce(),
     "additive-clustering": th.AdditiveClustering(),
+    "nonnegative-dimensions": th.NonnegativeDimensions(),
     "latent-feature-model": th.LatentFeatureModel(
         th.priors.IndianBuffet(), th.likelihoods.Elimination()
     ),

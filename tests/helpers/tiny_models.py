@@ -91,6 +91,8 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     },
     "additive-clustering": {},
     "additive-clustering, triplets": {"pictures": ("features", "n_features", "trace", "check")},
+    "nonnegative-dimensions": {"pictures": ("dimensions", "dimension_map", "check")},
+    "nonnegative-dimensions, triplets": {"pictures": ("dimensions", "dimension_map", "check")},
     "latent-feature-model": {},
     "product-classes": {"keeps_beginning": False},
     "multinomial-logit": {"has_chains": False},

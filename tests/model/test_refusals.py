@@ -32,7 +32,7 @@ DATA = {
 }
 NONSENSE = (Nothing(), "nonsense", -1.5, 2.5, 0, True, math.nan, math.inf, 1e300)
 ANYTHING = {"multinomial-logit": {"random_seed"}}  # which draws nothing
-REAL = set("alpha a b eta shape rate spread sigma global_scale max_time".split())
+REAL = set("alpha a b eta shape rate spread sigma global_scale max_time penalty".split())
 TAKEN = {  # values that are none elsewhere
     0: {"lapse", "tune", "tempering", "random_seed", "random_state"},
     True: {"constants"},
@@ -91,7 +91,7 @@ def test_data_of_another_kind_are_refused_in_a_sentence(name):
 
 
 NO_ANSWERS = """
-fit prepare sample_prior get_params set_params report holdouts coefficient_path get_metadata_routing
+fit prepare from_embedding sample_prior get_params set_params report holdouts coefficient_path get_metadata_routing
 set_fit_request set_score_request
 """.split()
 # look at it
@@ -123,7 +123,7 @@ def test_before_the_fit_there_is_no_answer(name):
 
 
 CONFIGURE = set(
-    "prepare get_params set_params get_metadata_routing set_fit_request set_score_request".split()
+    "prepare from_embedding get_params set_params get_metadata_routing set_fit_request set_score_request".split()
 )
 
 

@@ -356,6 +356,8 @@ def select_answered_rows(
     }
     is_unanswered = np.zeros(len(frame), bool)
     for name in filter(None, answer_columns):
+        if get_column(frame, name).dtype.kind in "iu":  # a column of integers has no gaps
+            continue
         answer_texts = list(map(format_label, get_column(frame, name)))
         is_unanswered |= np.isin(answer_texts, ["", *find_no_answers(answer_texts, known_labels)])
         no_answer_words = find_no_answers(answer_texts, ())

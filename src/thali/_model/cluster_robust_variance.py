@@ -283,12 +283,11 @@ class RespondentScores:
             correlations = [0.0]
             if is_correlated:
                 correlations.append(self.variance.correlation)
-            inverse_degrees = [
-                np.mean(
+            inverse_degrees = np.empty(n_sets)
+            for g in range(n_sets):
+                inverse_degrees[g] = np.mean(
                     [_invert_degrees(shares[:, g], pulls[:, g, :, 0], phi) for phi in correlations]
                 )
-                for g in range(n_sets)
-            ]
         else:
             for k, respondent_pull in enumerate(respondent_pulls):
                 variances += 2.0 * _sum_entry_variances(

@@ -5,7 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, get_data_form
+from thali._data.kinds import (
+    CHOICES,
+    CLASSES,
+    EXPERIMENTS,
+    GROUPS,
+    PAIRS,
+    TRIPLETS,
+    DataForm,
+    get_data_form,
+)
 from thali._people.people_argument import WORDS, parse_people
 from thali._posterior.respondent_dependence import INDIVIDUALS
 from thali.errors import DataError
@@ -14,8 +23,10 @@ from .registry import SPECS, find_spec_by_name
 
 MIN_TASKS = 4  # of the median respondent; from here on respondents have individual utilities
 MAX_OPTIONS = 40  # up to here, pairs are fitted with shared aspects
+MAX_OBJECTS = 60  # up to here, triplets are fitted with features, on which chains can agree
 MAX_MEMBERS = 3  # per set, up to which choices are fitted with shared aspects
 WORTHS, ASPECTS = "BTL", "elimination-by-aspects"
+FEATURES, DIMENSIONS = "additive-clustering", "nonnegative-dimensions"
 RESPONDENT_OPTIONS = ("people", "group", "method")  # each excludes individual worths
 
 
@@ -37,6 +48,16 @@ def _has_many_tasks(data: Any) -> bool:
 def _has_few_options(data: Any) -> bool:
     """Return whether there are at most `MAX_OPTIONS` options, so that aspects can be inferred."""
     return data.n_options <= MAX_OPTIONS
+
+
+def _has_few_objects(data: Any) -> bool:
+    """Return whether there are at most `MAX_OBJECTS` objects, so that features are stable."""
+    return data.n_options <= MAX_OBJECTS
+
+
+def _is_one_group(data: Any) -> bool:
+    """Return whether the data do not have several groups of respondents."""
+    return not get_data_form(data).has_groups
 
 
 def _has_small_sets(data: Any) -> bool:
@@ -93,6 +114,8 @@ OFFERS = (
     ModelOffer(CHOICES, ASPECTS, _always, _has_small_sets),
     ModelOffer(PAIRS, ASPECTS, _has_few_options),
     ModelOffer(PAIRS, WORTHS, _always),
+    ModelOffer(TRIPLETS, FEATURES, _has_few_objects),
+    ModelOffer(TRIPLETS, DIMENSIONS, _is_one_group, _is_one_group),
     ModelOffer(CLASSES, "plackett-luce", _always),
     ModelOffer(CLASSES, "sparse-logit"),
 )
@@ -188,8 +211,9 @@ def fit(data: Any, **settings: Any) -> Any:
     logit, others a multinomial logit. MaxDiff, rankings and choices from sets larger than three
     have Bradley-Terry-Luce worths; each respondent has individual worths if the average respondent
     answered two sets or rankings. Choices from smaller sets and pairs of up to 40 options have
-    elimination by aspects; pairs of more options have worths. Similarities and triplets have
-    additive clustering; covariates and classes have Plackett-Luce regression.
+    elimination by aspects; pairs of more options have worths. Similarities, and triplets of up to
+    60 objects, have additive clustering; triplets of more objects have non-negative dimensions, on
+    which restarts agree. Covariates and classes have Plackett-Luce regression.
 
     Parameters
     ----------
@@ -200,8 +224,8 @@ def fit(data: Any, **settings: Any) -> Any:
 
     Returns
     -------
-    BradleyTerryLuce, EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering
-    or PlackettLuceRegression
+    BradleyTerryLuce, EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering,
+    NonnegativeDimensions or PlackettLuceRegression
         The fitted model.
 
     Raises

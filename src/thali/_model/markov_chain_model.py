@@ -37,6 +37,10 @@ def require_stored_chains(model: Any, name: str) -> None:
 def require_prior(model: Any, name: str) -> None:
     """Raise ArgumentError if the fitting method has no prior to draw from."""
     if not model._engine.has_prior:
+        if not model._method:
+            raise ArgumentError(
+                f"{name} requires a prior that can be sampled; {type(model).__name__} has none."
+            )
         raise ArgumentError(
             "There is no prior to draw from with ", Setting("method", model.method), "."
         )

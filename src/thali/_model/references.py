@@ -79,6 +79,13 @@ REFERENCES = {
         "Hubert, L., & Arabie, P. (1985). Comparing partitions. Journal of Classification, 2,"
         " 193–218.",
     ),
+    "hebart2020": Reference(
+        "Hebart, Zheng, Pereira & Baker",
+        2020,
+        "Hebart, M. N., Zheng, C. Y., Pereira, F., & Baker, C. I. (2020). Revealing the"
+        " multidimensional mental representations of natural objects underlying human similarity"
+        " judgements. Nature Human Behaviour, 4, 1173–1185.",
+    ),
     "kamakura1989": Reference(
         "Kamakura & Russell",
         1989,

@@ -2,6 +2,8 @@ from .attribute_importance import attribute_importance as attribute_importance
 from .classifier_calibration import calibration as calibration
 from .conjoint_estimates import conjoint_estimates as conjoint_estimates
 from .demand_curve import demand as demand
+from .dimensions import dimension_map as dimension_map
+from .dimensions import dimensions as dimensions
 from .feature_matrix import features as features
 from .feature_membership import membership as membership
 from .individual_shares import individuals as individuals

@@ -68,6 +68,7 @@ _EXACT_BESIDE_GAPS = 15
 
 _UNNAMED = re.compile(r"column \d+|\.\.\.\d+|Unnamed: \d+")  # in thali, readr, pandas
 
+_TRIPLET_NAMES = ["object1", "object2", "odd"]
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 # A cell with a formula and no stored value; with t="str" an empty text is a valid value.
 _NEVER_CALCULATED = re.compile(
@@ -750,10 +751,39 @@ def load_table(path: str | Path | Source) -> RawTable:
         if is_json(name, file_bytes):
             cells, is_text = parse_json_cells(file_bytes)
             return build_raw_table(cells, name, is_text)
+        if (triplets := _read_index_triplets(file_bytes)) is not None:
+            note = "no column names: three object numbers per line, the last the odd one out"
+            return RawTable(triplets, name, note=note)
         try:
             return build_raw_table(split_text_cells(file_bytes), name)
         except DataError as error:
             raise DataError(_ERROR_OF_ENDING.get(ending, error)) from None
+
+
+_THREE_NUMBERS = re.compile(rb"\s*\d{1,9}([ \t]+|,|;)\d{1,9}\1\d{1,9}\s*")
+
+
+def _read_index_triplets(file_bytes: bytes) -> pd.DataFrame | None:
+    """Return lines of three different object numbers as a table of triplets; else None."""
+    first_line, _, more_bytes = file_bytes.partition(b"\n")
+    match = _THREE_NUMBERS.fullmatch(first_line)
+    if match is None or not _THREE_NUMBERS.fullmatch(more_bytes.partition(b"\n")[0]):
+        return None
+    separator = match[1].decode().strip(" ") or r"\s+"
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(file_bytes), sep=separator, header=None, dtype=np.int64, names=_TRIPLET_NAMES
+        )
+    except (ValueError, OverflowError):
+        return None
+    numbers = frame.to_numpy()
+    first, second, odd = numbers.T
+    # Three lines may be a square of counts, and consecutive numbers names of columns.
+    if len(numbers) <= 3 or (np.diff(numbers[0]) == 1).all() or numbers.min() < 0:
+        return None
+    if (first == second).any() or (first == odd).any() or (second == odd).any():
+        return None
+    return frame.set_axis(range(1, len(frame) + 1))
 
 
 def _unpack(source: Source) -> Source:

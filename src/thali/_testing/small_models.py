@@ -254,6 +254,11 @@ def estimate_similarity(model):
     return model.estimate().similarity.to_numpy()
 
 
+def fit_similarity(model):
+    """Return the posterior mean similarities of all object pairs."""
+    return model.similarity().to_numpy()
+
+
 def _build_tree(data):
     """Return a tree of the data's options in two groups."""
     return th.Tree.from_groups({"left": ["a", "b"], "right": list(data[0].labels[2:])})
@@ -383,6 +388,12 @@ SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
     ),
     "additive-clustering, triplets, map": _build_case(
         th.AdditiveClustering, build_triplets, predict_first_set, ONCE, method="map"
+    ),
+    "nonnegative-dimensions": SmallModelCase(
+        th.NonnegativeDimensions, build_similarities, fit_similarity
+    ),
+    "nonnegative-dimensions, triplets": SmallModelCase(
+        th.NonnegativeDimensions, build_triplets, predict_first_set
     ),
     "latent-feature-model": SmallModelCase(
         lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),

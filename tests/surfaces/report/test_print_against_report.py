@@ -77,6 +77,7 @@ CASES = {
         "--ci",
         0.8,
     ],
+    "nonnegative-dimensions": ["similar.csv", *RUN, "--model", "dimensions", "--ci", 0.8],
     "product-classes": [
         *(
             "study.csv",

@@ -35,6 +35,7 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
+from thali._model.pair_quantities import space_indices
 from thali._model.predictive_check import describe_check
 from thali._model.references import Cite
 from thali._model.sentence_templates import format_estimate as in_words
@@ -48,7 +49,7 @@ from ..draws.feature_columns import read_columns
 from ..draws.fitted_similarities import compute_similarities
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from ..results.fit_quality_messages import describe_slow_swaps
-from ..results.matched_features import choose_similar, space_indices
+from ..results.matched_features import choose_similar
 from .english_sentences import ENGLISH
 from .features import (
     build_features_finding,

@@ -9,6 +9,7 @@ import numpy as np
 
 from thali._argument_checks import check_open_interval
 from thali._inference.index_arithmetic import argsort_descending
+from thali._model.pair_quantities import space_indices
 from thali._posterior.posterior_interval import INTERVAL, compute_interval
 from thali._posterior.posterior_tree import Posterior
 
@@ -187,11 +188,6 @@ def _find_consensus_draw(entries: FeatureEntries) -> int:
     )
     likeness = (summed_jaccard + summed_jaccard.T) / (n_features[:, None] + n_features)
     return int(candidate_draws[np.argmax(likeness.sum(1))])
-
-
-def space_indices(n: int, max_indices: int) -> np.ndarray:
-    """Return at most `max_indices` evenly spaced indices below n."""
-    return np.unique(np.linspace(0, n - 1, min(n, max_indices)).astype(int))
 
 
 def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: float) -> np.ndarray:

@@ -1,29 +1,19 @@
 """Results of triplets: predicted pairs, ranks of pairs, and the next question."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._argument_checks import check_integer, is_list
 from thali._data.questions import AnswerProbabilities, slice_sets
-from thali._data.triplets import Triplets
-from thali._data.triplets.triplet_tables import list_pairs
-from thali._inference.index_arithmetic import part_bounds
 from thali._inference.numerics.ranks import average_ranks
-from thali._labels import index_labels, suggest
-from thali._model.next_question import (
-    EVERYTHING,
-    QuestionOutcomes,
-    allowed_options,
-    choose_questions,
-    list_subsets,
-    tabulate_questions,
-)
+from thali._model.labelled_pair_sets import predict_pair_sets, tabulate_next_triplets
+from thali._model.next_question import EVERYTHING, LearningTarget
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import Posterior
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError
 
 from ..draws.feature_columns import read_columns
 from ..draws.triplet_probabilities import (
@@ -34,7 +24,7 @@ from ..draws.triplet_probabilities import (
     iterate_triplet_sets,
     read_triplets,
 )
-from .next_question import build_learning_target, select_spaced_draws
+from .next_question import build_learning_target
 from .similarity_results import ObjectResults
 from .summary_quantities import Quantities
 
@@ -68,7 +58,14 @@ class TripletResults(ObjectResults):
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         """Return the probability that each pair of a set is the most similar."""
-        return predict_pairs(self.posterior, sets, return_se)
+        posterior = self.posterior
+        return predict_pair_sets(
+            sets,
+            posterior.labels,
+            posterior.shape[0],
+            partial(iterate_triplet_sets, posterior),
+            return_se,
+        )
 
     def data(self) -> Any:
         """Return the fitted `Triplets`."""
@@ -103,73 +100,6 @@ class TripletResults(ObjectResults):
 
 
 # Predictions and ranks of pairs -------------------------------------------------------------------
-
-
-PairSets = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
-
-
-def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
-    """Return each pair's posterior mean probability of being the most similar in its set."""
-    from thali._posterior.summary_table import compute_mean_errors
-
-    set_starts, first_objects, second_objects = index_pair_sets(sets, posterior.labels)
-    mean_probability, mean_errors = np.empty(len(first_objects)), np.empty(len(first_objects))
-    for pair_slice, probability_draws in iterate_triplet_sets(
-        posterior, set_starts, first_objects, second_objects
-    ):
-        mean_probability[pair_slice] = probability_draws.mean(axis=0)
-        if return_se:
-            mean_errors[pair_slice] = compute_mean_errors(
-                probability_draws.T.reshape(probability_draws.shape[1], posterior.shape[0], -1)
-            )
-    probabilities = np.split(mean_probability, set_starts[1:-1])
-    if return_se:
-        return probabilities, np.split(mean_errors, set_starts[1:-1])
-    return probabilities
-
-
-def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
-    """Return the pairs of object indices of each set, from labels or `Triplets`."""
-    index_of_label = index_labels(labels)
-    if isinstance(sets, Triplets):
-        for label in sets.labels:
-            _check_known(label, index_of_label, "The data name")
-        object_of_label = np.array([index_of_label[label] for label in sets.labels])
-        return sets.start, *np.sort(
-            [object_of_label[sets.first], object_of_label[sets.second]], axis=0
-        )
-    if not is_list(sets):
-        raise ArgumentError(
-            "Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got"
-            f" {type(sets).__name__}."
-        )
-    set_sizes, pair_indices = [], []
-    for set_index, set_entry in enumerate(sets):
-        if not is_list(set_entry):
-            raise ArgumentError(
-                f"Entry {set_index} is {set_entry!r}; give sets of at least three objects, such as"
-                " (a, b, c)."
-            )
-        try:
-            pairs = list_pairs(set_index, set_entry)
-        except DataError as error:
-            raise ArgumentError(str(error)) from None
-        for pair in pairs:
-            for label in pair:
-                _check_known(label, index_of_label, f"Entry {set_index} names")
-        set_sizes.append(len(pairs))
-        pair_indices += [sorted((index_of_label[a], index_of_label[b])) for a, b in pairs]
-    first_objects, second_objects = np.array(pair_indices, np.int64).reshape(-1, 2).T
-    return part_bounds(set_sizes), first_objects, second_objects
-
-
-def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> None:
-    """Raise ArgumentError if a label is not one of the fitted objects."""
-    if label not in index_of_label:
-        raise ArgumentError(
-            f"{subject} {label!r}, which is not one of the fitted objects."
-            f"{suggest(label, list(index_of_label))}"
-        )
 
 
 def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
@@ -209,35 +139,29 @@ def next_triplets_table(
 ) -> "pandas.DataFrame":
     """Return a table of the most informative triplets, best first."""
     rng = np.random.default_rng(seed)
-    labels = posterior.labels
-    triplets = list_subsets(allowed_options(among, labels, 3), 3, rng)
-    feature_columns, draw_indices = select_spaced_draws(posterior, triplets.size)
-    constant = posterior.constant
-    if constant is not None:
-        constant = constant[draw_indices]
-    first_objects, second_objects = triplets[:, [0, 0, 1]].ravel(), triplets[:, [1, 2, 2]].ravel()
-    set_starts = np.arange(len(triplets) + 1) * 3
-    pair_probabilities = compute_triplet_probabilities(
-        feature_columns,
-        constant,
-        set_starts,
-        first_objects,
-        second_objects,
-        posterior.link,
-        posterior.lapse,
-    )
-    chosen_questions = choose_questions(
-        QuestionOutcomes(pair_probabilities, set_starts),
-        build_learning_target(goal, feature_columns, labels, rng, (EVERYTHING,)),
-        check_integer("n", n, 1),
-        rng,
-    )
-    return tabulate_questions(
-        {
-            "objects": [
-                tuple(labels[k] for k in triplets[question])
-                for question in chosen_questions.questions
-            ]
-        },
-        chosen_questions,
+
+    def compute_answers(
+        draws: np.ndarray, start: np.ndarray, first: np.ndarray, second: np.ndarray
+    ) -> np.ndarray:
+        """Return the probability of each pair of each set, (draws, pairs)."""
+        constant = posterior.constant
+        if constant is not None:
+            constant = constant[draws]
+        return compute_triplet_probabilities(
+            read_columns(posterior).take(draws),
+            constant,
+            start,
+            first,
+            second,
+            posterior.link,
+            posterior.lapse,
+        )
+
+    def build_target(draws: np.ndarray) -> LearningTarget:
+        """Build the target of the goal at some draws."""
+        columns = read_columns(posterior).take(draws)
+        return build_learning_target(goal, columns, posterior.labels, rng, (EVERYTHING,))
+
+    return tabulate_next_triplets(
+        posterior.labels, posterior.n_draws, compute_answers, build_target, n, among, rng
     )

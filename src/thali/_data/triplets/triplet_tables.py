@@ -172,7 +172,11 @@ def encode_objects(
     refuse_empty(columns[0], "questions")
     row_labels = columns[0].index
     column_names = [str(column.name) for column in columns]
-    cells = np.stack([column.to_numpy(object) for column in columns], axis=1).ravel()
+    # integers are compared much faster as such
+    cell_type: Any = object
+    if all(column.dtype.kind in "iu" for column in columns):
+        cell_type = None
+    cells = np.stack([column.to_numpy(cell_type) for column in columns], axis=1).ravel()
     codes, distinct_cells = pd.factorize(cells)
     cell_texts = [format_label(value) for value in distinct_cells]
     n_columns = len(columns)
@@ -539,6 +543,11 @@ def find_triplet_columns(
         object_columns = _find_series(
             {short: name for short, name in name_by_simplified.items() if name != count_column}
         )
+    if not object_columns and odd_column is not None and chosen_columns is None:
+        # the odd one out is the third object
+        for stem in OBJECTS:
+            third_name = {f"{stem}3": odd_column}
+            object_columns = object_columns or _find_series(third_name | name_by_simplified)
     if (
         object_columns
         and odd_column is None
@@ -654,6 +663,8 @@ def _find_named_object(
     # A cell contains a label, the name of a column, or a number from 1.
     import pandas as pd
 
+    if answer_column in object_columns:
+        return np.full(len(members), list(object_columns).index(answer_column))
     codes, distinct_cells = pd.factorize(get_column(frame, answer_column).to_numpy(object))
     cell_texts = [format_label(value) for value in distinct_cells]
     label_index = np.append(find_label_indices(cell_texts, object_labels), -1)[codes]

@@ -66,7 +66,7 @@ def _list_answer_columns(
         name
         for name in table.names
         if name not in number_by_column
-        and {*map(format_label, get_column(table.frame, name).dropna())} <= profiles
+        and {*map(format_label, get_column(table.frame, name).dropna().unique())} <= profiles
     ]
     if len(answer_columns) > len(tasks):
         answer_columns = list(filter(mentions_choice, answer_columns))

@@ -37,6 +37,7 @@ _MODELS = {
     "bradley-terry-luce": "Pairs, rankings: one worth per option (BTL)",
     "elimination-by-aspects": "Pairs, choices: shared aspects (EBA)",
     "additive-clustering": "Similarities and triplets: features (ADCLUS)",
+    "nonnegative-dimensions": "Similarities and triplets: many objects (SPoSE)",
     "hierarchical-logit": "Choice studies: individual part-worths (HB)",
     "multinomial-logit": "Choice studies: one utility for all (MNL)",
     "latent-class-logit": "Choice studies: segments (LCL)",

@@ -6,7 +6,13 @@ from typing import Any, NamedTuple
 from thali._data.kinds import EXPERIMENTS, PAIRS, DataForm, get_data_form
 from thali._labels import format_label, format_plural
 from thali._model.aliases import normalise_method
-from thali._model.default_models import WORTHS, choose_default_model, count_median_tasks
+from thali._model.default_models import (
+    DIMENSIONS,
+    MAX_OBJECTS,
+    WORTHS,
+    choose_default_model,
+    count_median_tasks,
+)
 from thali._model.finding_settings import AnswerSettings
 from thali._model.model_spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
 from thali._model.registry import SPECS
@@ -171,6 +177,8 @@ def request_default_model(
             f" ({format_plural(data.n_respondents, 'respondent')}, {count_median_tasks(data):g}"
             " tasks each)"
         )
+    if offer.name == DIMENSIONS:
+        model_clause += f" (features of more than {MAX_OBJECTS} objects are not stable)"
     if alternatives:
         model_clause += f" (alternative: --model {' or '.join(alternatives)})"
     if get_data_form(data) == DataForm(PAIRS) and data.n_comparisons >= MANY_COMPARISONS:

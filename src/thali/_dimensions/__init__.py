@@ -1,0 +1,1 @@
+"""Non-negative dimensions of objects, from similarities or odd-one-out triplets."""
