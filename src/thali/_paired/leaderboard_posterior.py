@@ -442,12 +442,10 @@ _TEST_DRAWS = 2_000
 
 
 def _test_changes(problem: BoardProblem, scale: WorthScale, marginal: "Marginal") -> np.ndarray:
-    """Return changes of log worths since an option's first period over their standard errors.
-
-    Shape (periods, options). The learned prior of changes supposes that every option changes by
-    about the same amount: where one changes and the others do not, it makes changes of the others
-    that are chance look certain. So this test has a prior that is nearly flat.
-    """
+    """Return z of changes since an option's first period, shape (periods, options)."""
+    # The learned prior of changes supposes that every option changes by about the same amount: if
+    # one changes and the others do not, it makes changes of the others that are chance look
+    # certain. So this test has a prior that is nearly flat.
     from thali._worths.laplace_approximation import Marginal
 
     density = problem.density

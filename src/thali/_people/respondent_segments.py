@@ -346,10 +346,8 @@ def _build_result(
     weights: np.ndarray,
     ci: float,
 ) -> Segments:
-    """Build the `Segments` with all tables for one number of segments.
-
-    Intervals have the `weights` of respondents, (draws, respondents); means have equal weights.
-    """
+    """Build the `Segments` with all tables for one number of segments."""
+    # intervals have the weights (draws, respondents) of respondents; means have equal weights
     probabilities = share_by_class(labels, n_segments, axis=0)
     segment_of_respondent = probabilities.argmax(axis=1)
     segment_index = pd.Index(np.arange(1, n_segments + 1), name="segment")
@@ -397,10 +395,8 @@ def _build_result(
 
 
 def _compute_segment_profiles(preferences: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """Return mean preferences by segment, (draws, K, F); NaN if empty.
-
-    `members` are the weights of respondents in each segment, (draws, K, respondents).
-    """
+    """Return mean preferences by segment, (draws, K, F); NaN if empty."""
+    # members are weights of respondents in each segment, (draws, K, respondents)
     members = members.astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         return members @ preferences / members.sum(axis=2, keepdims=True)
