@@ -175,3 +175,20 @@ def test_what_is_derived_uses_the_covariance_over_respondents(data):
         widths = [np.ptp(table(model).to_numpy(), axis=1) for model in (adjusted, independent)]
         assert 0.8 < np.mean(widths[0] / widths[1]) / wider < 2.0  # Student's t with few degrees
         assert not np.allclose(*widths, rtol=0.01)
+
+
+def test_an_estimate_that_diverges_keeps_its_error():
+    """Scores of an attribute that decides every choice are 0, and so would its error be."""
+    rng = np.random.default_rng(0)
+    lamp = rng.integers(2, size=(96, 3))
+    lamp[lamp.sum(axis=1) == 0, 0] = 1
+    price = rng.integers(1, 4, size=(96, 3))
+    chosen = (50.0 * lamp - 0.4 * price + rng.gumbel(size=(96, 3))).argmax(axis=1)
+    task, alternative = (index.ravel() for index in np.indices((96, 3)))
+    frame = pd.DataFrame({"respondent": task // 8, "task": task % 8, "lamp": lamp.ravel()})
+    frame = frame.assign(price=price.ravel(), choice=(alternative == chosen[task]).astype(int))
+    data = th.ChoiceExperiment.from_frame(frame.astype({"lamp": str}))
+    with pytest.warns(th.errors.EstimateWarning, match="keeps increasing"):
+        summary = th.MultinomialLogit(linear="price").fit(data).summary()
+    assert summary.loc["lamp[1]", "std_error"] > 1e3
+    assert summary.loc["price", "std_error"] < 1.0

@@ -67,8 +67,10 @@ def estimate_errors(
     dependence = replace(dependence, effect=variance.scores.design_effect)
     if dependence.model != ADJUSTED:
         return EstimateErrors(covariance, dependence)
+    # Directions without information, along which estimates diverge, keep their huge variance.
+    excess = variance.score_covariance - np.eye(root.shape[1])
     return EstimateErrors(
-        root @ variance.score_covariance @ root.T, variance.describe(dependence), respondent_scores
+        covariance + root @ excess @ root.T, variance.describe(dependence), respondent_scores
     )
 
 
