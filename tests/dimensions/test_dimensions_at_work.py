@@ -6,6 +6,7 @@ import pytest
 
 import thali as th
 from thali._model.default_models import choose_default_model
+from thali.errors import DataError
 
 RNG = np.random.default_rng(8)
 ROWS = [RNG.choice(70, 3, replace=False) + 100 for _ in range(300)]
@@ -15,7 +16,9 @@ ROWS = [RNG.choice(70, 3, replace=False) + 100 for _ in range(300)]
 def test_three_object_numbers_per_line_are_triplets(tmp_path, separator, file):
     text = "\n".join(separator.join(map(str, row)) for row in ROWS)
     (tmp_path / file).write_text(text + "\n")
-    data = th.read(tmp_path / file)
+    with pytest.raises(DataError, match="triplets"):  # which one is odd?
+        th.read(tmp_path / file)
+    data = th.read(tmp_path / file, kind="triplets")
     expected = th.Triplets(np.array(ROWS).astype(str), labels=data.labels)
     assert data == expected
     assert data.labels == tuple(sorted(data.labels, key=int))

@@ -576,6 +576,7 @@ class RawTable:
     holdout_split: "HoldoutSplit | None" = (
         None  # the table before the split, if some rows are held out
     )
+    has_guessed_names: bool = False  # whether the file has no names of the columns
 
     @property
     def names(self) -> list[str]:
@@ -753,7 +754,7 @@ def load_table(path: str | Path | Source) -> RawTable:
             return build_raw_table(cells, name, is_text)
         if (triplets := _read_index_triplets(file_bytes)) is not None:
             note = "no column names: three object numbers per line, the last the odd one out"
-            return RawTable(triplets, name, note=note)
+            return RawTable(triplets, name, note=note, has_guessed_names=True)
         try:
             return build_raw_table(split_text_cells(file_bytes), name)
         except DataError as error:

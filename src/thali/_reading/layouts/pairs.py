@@ -1,5 +1,6 @@
 """Layouts of paired comparisons: square, list, trials, games, one column per pair."""
 
+import re
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -257,13 +258,23 @@ def match_list(
 
 
 def _are_ratings(table: RawTable, columns: PairColumns) -> bool:
-    """Return whether two columns contain numbers that are often equal, unlike options."""
+    """Return whether two columns contain numbers that are often equal, or items of a scale."""
     first, second = (get_column(table.frame, name) for name in columns.options)
     if not has_numbers(first) or not has_numbers(second):
         return False
-    return float((first == second).to_numpy().mean()) > _MAX_EQUAL
+    other_items = [
+        name
+        for name in table.names
+        if name not in columns.used
+        and _ITEM_NAME.fullmatch(name)
+        and has_numbers(table.frame[name])
+    ]
+    is_often_equal = float((first == second).to_numpy().mean()) > _MAX_EQUAL
+    return is_often_equal or len(other_items) >= _MIN_ITEMS
 
 
+_ITEM_NAME = re.compile("[A-Za-z]+[0-9]+")  # such as A3 of a questionnaire with A1 to O5
+_MIN_ITEMS = 4  # other numbered columns of numbers
 _MAX_EQUAL = 0.05  # share of rows of comparisons that may compare an option with itself
 
 
