@@ -299,8 +299,12 @@ def _counts_up(column: "pd.Series", places: np.ndarray) -> bool:
     """Return whether a column contains 0, 1, ... or 1, 2, ... in each set."""
     import pandas as pd
 
-    numbers = np.asarray(pd.to_numeric(column, errors="coerce"))
-    return any(np.array_equal(numbers, places + first) for first in (0, 1))
+    # the first cells rule out nearly all columns, and converting texts is slow
+    for n_rows in (_FIRST_CELLS, len(places)):
+        numbers = np.asarray(pd.to_numeric(column.iloc[:n_rows], errors="coerce"))
+        if not any(np.array_equal(numbers, places[:n_rows] + first) for first in (0, 1)):
+            return False
+    return True
 
 
 _CHOICE_WORDS = {
@@ -317,4 +321,5 @@ def mentions_choice(name: str) -> bool:
 
 _MIN_ANSWERED = 0.5  # share of answered sets in a column of choices
 _MIN_SETS = 10  # from which on one yes in each set is not due to chance
+_FIRST_CELLS = 20
 _FIRST_ROWS = 1_000  # rows that show whether a column has more than two values

@@ -216,10 +216,11 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
     # Where the name means nothing else, a cell may be a position, and some cells may be wrong.
     option_rows = _list_rows(frame, options)
     are_numbers = _are_numbers(option_rows)
-    if are_rank_rows(option_rows) or (
-        are_numbers and any(has_repeats(list(filter(None, row))) for row in option_rows)
-    ):
+    repeated_rows = sum(has_repeats(list(filter(None, row))) for row in option_rows)
+    if are_rank_rows(option_rows) or (are_numbers and repeated_rows):
         return []  # ranks or ratings
+    if repeated_rows > _MAX_REPEATED * len(option_rows):
+        return []  # numbered attributes of a product
     texts_by_column = {
         name: list_texts(frame, name)
         for name in column_names(frame)
@@ -259,6 +260,9 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
         if _are_choices(positions, options) and 2 * positions.count(None) < len(positions):
             return [name]
     return []
+
+
+_MAX_REPEATED = 0.2  # share of sets in which an option may occur twice by mistake
 
 
 def _are_choices(positions: list[int | None], options: tuple[str, ...]) -> bool:

@@ -1047,13 +1047,11 @@ def _drop_constant_attributes(
     products = experiment_arrays.products_of_rows[
         is_compared, int(experiment_arrays.scheme.has_inside) :
     ]
-    n_levels = int(products.max(initial=0)) + 2
-    n_tasks = len(np.unique(task_index))
+    is_same_task = np.diff(task_index) == 0
     constant_names = [
         attribute.name
         for attribute, codes in zip(experiment_arrays.scheme.attributes, products.T, strict=True)
-        if attribute.name not in kept_names
-        and len(np.unique(task_index * n_levels + codes + 1)) == n_tasks
+        if attribute.name not in kept_names and not np.diff(codes)[is_same_task].any()
     ]
     varying_attributes = tuple(
         attribute
