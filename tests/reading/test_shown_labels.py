@@ -88,3 +88,35 @@ def test_two_names_may_change_places(tmp_path):
         "tea",
         "beer",
     )
+
+
+# Options that are numbers ---------------------------------------------------------------------------
+
+ITEMS = {str(k): f"item {k}" for k in range(1, 6)}
+NUMBERED = {
+    "best-worst": "item1,item2,item3,best,worst\n1,2,3,2,3\n3,4,5,5,3\n1,4,5,1,4\n2,3,5,5,2\n",
+    "pairs": "winner,loser,count\n1,2,3\n2,3,1\n4,5,2\n5,1,4\n",
+    "triplets": "object1,object2,object3,odd\n1,2,3,3\n3,4,5,4\n1,4,5,1\n2,3,5,5\n",
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERED)
+def test_numbered_options_have_the_labels_of_a_list(tmp_path, kind):
+    (tmp_path / "t.csv").write_text(NUMBERED[kind])
+    (tmp_path / "items.csv").write_text(
+        "n,text\n" + "".join(f"{n},{t}\n" for n, t in ITEMS.items())
+    )
+    plain = th.read(tmp_path / "t.csv")
+    named = th.read(tmp_path / "t.csv", labels=tmp_path / "items.csv")
+    assert named.labels == tuple(ITEMS[label] for label in plain.labels)
+    assert named == plain._copy_with_fields(labels=named.labels)  # counts are as they were
+    some = th.read(tmp_path / "t.csv", labels={3: "third"})
+    assert some.labels == tuple({"3": "third"}.get(label, label) for label in plain.labels)
+
+
+def test_labels_of_other_numbers_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text(NUMBERED["pairs"])
+    with refused(DataError, "'99'", "the options are"):
+        th.read(tmp_path / "t.csv", labels={99: "x"})
+    with refused(DataError, "'x'", "must differ"):
+        th.read(tmp_path / "t.csv", labels={1: "x", 2: "x"})

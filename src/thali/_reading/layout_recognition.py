@@ -1,8 +1,10 @@
 """Recognition of a table's layout: each known layout is tried, and exactly one must match."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from thali._data.column_roles import (
 )
 from thali._data.kinds import EXPERIMENTS, KIND_BY_NAME, SIMILARITIES, find_data_spec
 from thali._input_files import Source
-from thali._labels import format_label, shorten, suggest
+from thali._labels import format_label, is_number, shorten, suggest
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -79,17 +81,13 @@ def read_labels(path: Path) -> dict[str, str]:
     return dict(zip(names, labels, strict=True))
 
 
-def replace_labels(table: RawTable, labels: Mapping[str, str] | Path | None) -> RawTable:
+def replace_labels(table: RawTable, labels: Mapping[str, str] | None) -> RawTable:
     """Replace names in cells (and a square's header) by labels to show."""
     if labels is None:
         return table
-    if isinstance(labels, Path):
-        labels = read_labels(labels)
     all_texts = {cell for column in _list_text_cells(table) for cell in column}
     if unknown_names := [name for name in labels if name not in all_texts]:
         advice = suggest(unknown_names[0], tuple(all_texts))
-        if unknown_names[0].isdecimal():
-            advice = " Numbers are not replaced, because they may be counts; write names instead."
         raise DataError(
             Argument("labels"), f" lists {unknown_names[0]!r}, which no text cell contains.{advice}"
         )
@@ -101,6 +99,29 @@ def replace_labels(table: RawTable, labels: Mapping[str, str] | Path | None) -> 
             f" renames a label to {existing_labels[0]!r}, which the data already contain.",
         )
     return _apply_labels(table, labels)
+
+
+def _name_numbers(
+    convert: Callable[[], tuple[Any, str]], label_by_number: Mapping[str, str]
+) -> tuple[Any, str]:
+    """Convert a table to data whose numbered options have these labels; return its description."""
+    data, sentence = convert()
+    numbers = getattr(data, "labels", ())
+    if not set(numbers) & set(label_by_number):
+        known_options = "there are no options with labels"
+        if numbers:
+            known_options = f"the options are {shorten(numbers)}"
+        raise DataError(
+            Argument("labels"),
+            f" lists numbers such as {next(iter(label_by_number))!r}, but {known_options}.",
+        )
+    labels = tuple(label_by_number.get(number, number) for number in numbers)
+    if repeated_labels := [label for label, times in Counter(labels).items() if times > 1]:
+        raise DataError(
+            Argument("labels"),
+            f" gives several options the label {repeated_labels[0]!r}; labels must differ.",
+        )
+    return data._copy_with_fields(labels=labels), sentence
 
 
 def strip_file_names(table: RawTable) -> RawTable:
@@ -310,6 +331,14 @@ def recognise(
         holdout_filter = RowFilter.parse(holdouts, "holdouts")
         table = table.filter_rows(conditions).split_rows(holdout_filter, held_out)
         table = strip_file_names(table.drop_columns(without, list_named_columns(options)))
+        if isinstance(labels, Path):
+            labels = read_labels(labels)
+        elif labels is not None:
+            labels = {format_label(name): format_label(label) for name, label in labels.items()}
+        label_by_number: Mapping[str, str] = {}
+        # numbers in cells may be counts, so only the options are renamed
+        if labels and all(map(is_number, labels)):
+            label_by_number, labels = labels, None
         table = replace_labels(table, labels)
         _check_named_columns(table, options)
         is_known = len(data_kinds) == 1
@@ -339,6 +368,9 @@ def recognise(
         _refuse_foreign_arguments(shapes, reading, options)
         if kind is not None:
             reading = replace(reading, other_kind="")
+        if label_by_number:
+            convert = partial(_name_numbers, reading.convert, label_by_number)
+            reading = replace(reading, convert=convert)
     return reading
 
 
