@@ -922,7 +922,8 @@ def test_votes_of_pairs_and_orders(board):
         found["votes_by_pair"].table.shape == (40, 40)
         and "first 40 of 70" in found["votes_by_pair"].title
     )
-    assert found["order"].table.shape == (20, 20) and "first 20 of 70" in found["order"].title
+    assert found["order"].table.shape == (70, 70) and found["order"].shown.shape == (20, 20)
+    assert "first 20 of 70" in found["order"].title
     said(found["leaderboard"].picture.caption, "61", "70")
 
 

@@ -285,9 +285,13 @@ class RespondentScores:
                 correlations.append(self.variance.correlation)
             inverse_degrees = np.empty(n_sets)
             for g in range(n_sets):
-                inverse_degrees[g] = np.mean(
-                    [_invert_degrees(shares[:, g], pulls[:, g, :, 0], phi) for phi in correlations]
-                )
+                with np.errstate(invalid="ignore"):  # a contrast without information
+                    inverse_degrees[g] = np.mean(
+                        [
+                            _invert_degrees(shares[:, g], pulls[:, g, :, 0], phi)
+                            for phi in correlations
+                        ]
+                    )
         else:
             for k, respondent_pull in enumerate(respondent_pulls):
                 variances += 2.0 * _sum_entry_variances(

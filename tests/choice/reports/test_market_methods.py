@@ -67,7 +67,8 @@ def predict_by_respondent(model, data, market=MARKET):
 # shares -------------------------------------------------------------------------------------------
 
 
-def test_shares_of_the_multinomial_logit_are_its_predictions(multinomial):
+def test_shares_of_the_multinomial_logit_are_its_predictions(data):
+    multinomial = th.MultinomialLogit(linear="price", people="independent").fit(data)
     p = multinomial.predict_proba(MARKET.drop(columns="product"))
     table = multinomial.market_shares(MARKET)
     np.testing.assert_allclose(table["share"], p, rtol=1e-12)
