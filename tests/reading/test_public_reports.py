@@ -141,9 +141,11 @@ def test_reported_tables_have_the_published_coefficients(
 ):
     name = "price" if attributes is None else "fee"
     data = taken(text, attributes=attributes)
-    summary = th.MultinomialLogit(
-        linear=[name], constants=False, people="independent"
-    ).fit(data).summary()
+    summary = (
+        th.MultinomialLogit(linear=[name], constants=False, people="independent")
+        .fit(data)
+        .summary()
+    )
     assert summary.index.tolist() == [name]
     assert summary["coef"].iloc[0] == pytest.approx(coefficient, abs=1e-5)
     assert error is None or summary["std_error"].iloc[0] == pytest.approx(error, abs=1e-5)

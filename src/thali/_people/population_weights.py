@@ -23,10 +23,7 @@ def draw_exponentials(n_draws: int, n_respondents: int, random_seed: Any) -> np.
 
 def describe_population(n_respondents: int) -> str:
     """Return words for the population of which the respondents are a sample."""
-    verb = "represent"
-    if n_respondents == 1:
-        verb = "represents"
-    return f"in the population that {format_plural(n_respondents, 'respondent')} {verb}"
+    return f"in the population ({format_plural(n_respondents, 'respondent')})"
 
 
 def describe_sample(n_respondents: int) -> str:

@@ -103,7 +103,9 @@ def test_errors_are_over_people(model, trials):
         np.linalg.inv(inverse), [each.T @ each for each in own], scores
     )
     df, root = model._estimates_.error_df, naive_scores.power(inverse, 0.5)
-    variance = raise_improbable_variance(ScoreVariance(z.T @ z, z.T @ z, 0.0, 0.0, 0, 1.0), df, 29 / 6)
+    variance = raise_improbable_variance(
+        ScoreVariance(z.T @ z, z.T @ z, 0.0, 0.0, 0, 1.0), df, 29 / 6
+    )
     robust = np.sqrt(np.diag(root @ variance @ root))
     assert 10.0 < df < 29.0
     np.testing.assert_allclose(model.covariate_effects()["std_error"], robust[3:], rtol=1e-4)

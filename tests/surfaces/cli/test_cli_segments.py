@@ -51,7 +51,7 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
     }
     assignment = pd.read_csv(folder / "out" / "segments.csv", index_col="respondent")
     assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
-    says(result.out, "Respondent segments")
+    says(result.out, "Segments in the population")
     assert found.sizes.loc[1, "name"] in result.out
     says(result.out, "Fit by number of classes")
     says(result.out, "Stability is the")
@@ -244,7 +244,7 @@ def test_what_each_person_prefers_is_written(done, refused, folder, answers):
         *("--people", "individuals", "--segments", 2, *run),
         *("--out", "people", "--report", "r.html", "--print", "all"),
     )
-    says(result.out, "Respondent segments")
+    says(result.out, "Segments in the population")
     written = {path.name for path in (folder / "people").iterdir()}
     assert {"individuals.csv", "segments.csv", "individuals.png"} <= written
     found = pd.read_csv(folder / "people" / "individuals.csv")

@@ -38,7 +38,7 @@ WORTHS = (
     "--chains",
     2,
     "--seed",
-    1,
+    3,
 )
 LINES = 24
 LABELS = {

@@ -55,6 +55,8 @@ CASES = {
             "individuals",
             "--segments",
             2,
+            "--of",
+            "respondents",
             "--anchor",
             "tea",
         )
@@ -94,11 +96,13 @@ CASES = {
             0.9,
             "--segments",
             "2",
+            "--of",
+            "respondents",
         )
     ],
     "multinomial-logit": ["study.csv", *STUDY],
     "multinomial-logit, shares of today": ["study.csv", *TODAY],
-    "hierarchical-logit": ["study.csv", *TODAY, *RUN, "--segments", "2"],
+    "hierarchical-logit": [*("study.csv", *TODAY, *RUN, "--segments", "2", "--of", "respondents")],
     "latent-class-logit": [
         *(
             "study.csv",
@@ -111,6 +115,8 @@ CASES = {
             7,
             "--segments",
             "2",
+            "--of",
+            "respondents",
         )
     ],
     "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2, "--ci", 0.8],

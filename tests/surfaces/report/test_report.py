@@ -539,8 +539,8 @@ def test_a_preference_is_named_where_its_interval_leaves_indifference():
         ("zoom", "yes", "no", 0.7, 0.6, 0.8, False),
     ]
     table = pd.DataFrame(rows, columns=names)
-    table.attrs["interval"] = 0.89
-    wanted = "Strongest preference: brand C over A (probability 0.80, 89 % interval 0.70 to 0.90)."
+    table.attrs |= {"interval": 0.89, "whose": "of 9 respondents"}
+    wanted = "Strongest preference of 9 respondents: brand C over A (probability 0.80, 89 % interval 0.70 to 0.90)."
     assert of_effects(table) == wanted
     rest = table.iloc[:2]
     said(of_effects(rest), "89 %", ".5")

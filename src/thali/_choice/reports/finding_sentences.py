@@ -5,7 +5,7 @@ ENGLISH = {
     "importance": "Attribute importance {whose} (share of the utility range): {named}.",
     "importance.title": "Attribute importance {whose}: share of the utility range, and share of"
     " choices that the attribute decides",
-    "importance.brief": "Attribute importance {whose} (share of the utility range):",
+    "importance.brief": "Share of the utility range {whose}:",
     "importance.caption": "Attribute importance: share of the utility range.",
     "effects": "Strongest preference {whose}: {attribute} {more} over {less} (probability {chance},"
     " {interval} {low} to {high}).",

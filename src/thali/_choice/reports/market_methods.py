@@ -149,8 +149,8 @@ class MarketMethods:
             One row per product: `share` (posterior mean, or estimate), `share_low` to `share_high`
             (interval) and `share_se` (Monte Carlo standard error of a posterior mean; standard
             error of an estimate); with a change the same for `after` and `change`.
-            ``attrs["whose"]`` describes the respondents, such as "in the population that 40
-            respondents represent". Random numbers are common to all markets. With `actual` the
+            ``attrs["whose"]`` describes the respondents, such as "in the population (40
+            respondents)". Random numbers are common to all markets. With `actual` the
             interval of `share` has no width, and intervals of the change treat the actual shares as
             certain: ``attrs["notes"]``.
 
