@@ -135,6 +135,9 @@ def test_a_move_is_a_step_of_the_dynamics():
     share = (n / size - 1) * root**2 / (2 * friction)
     v = (1 - friction) * v + root**2 * spread * (g - state.rate)
     v += np.sqrt(2 * friction * root**2 * (1 - share) * spread) * z
+    uncut, limit = v, 10 * root * np.sqrt(spread)
+    v = np.clip(v, -limit, limit)
+    assert 0 < (v != uncut).sum() < v.size
     moved = x + v
     rng = np.random.default_rng(9)
     move(rng, state, problem.answers, np.array([0]), n // size, root, False, 0.0, chain.work)

@@ -1,5 +1,7 @@
 """Fits of `NonnegativeDimensions`: recovery, predictions, uncertainty, files, refusals."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -222,3 +224,16 @@ def test_bad_arguments_are_refused(data, arguments, words):
 def test_other_data_are_refused():
     with pytest.raises(th.errors.DataError, match="requires triplets or similarities"):
         th.NonnegativeDimensions().fit(th.datasets.celebrities())
+
+
+@pytest.mark.parametrize("sigma", [0.02, 0.282])
+def test_a_short_climb_does_not_diverge(sigma):
+    matrix = [[0, 0.9, 0.2, 0.1], [0.9, 0, 0.3, 0.2], [0.2, 0.3, 0, 0.8], [0.1, 0.2, 0.8, 0]]
+    data = th.Similarities(matrix, labels=list("abcd"), sigma=sigma)
+    run = {"draws": 100, "tune": 20, "chains": 2, "progressbar": False}
+    for seed in range(4):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = th.NonnegativeDimensions(penalty=0.1).fit(data, random_seed=seed, **run)
+        assert np.isfinite(model.posterior_["latent_features"]["coordinates"]).all()
+        assert len(model.dimensions().columns)

@@ -116,6 +116,21 @@ OWN = {
         " minutes of the processor. If half of them pass in tuning, the chains start again"
         " with less of it, and a warning says so."
     ),
+    ("NonnegativeDimensions", "draws"): Own(
+        instead="States kept of each restart. None: 250, or as many as take 100 CPU seconds, at"
+        " least 20."
+    ),
+    ("NonnegativeDimensions", "tune"): Own(
+        instead="States of each restart before that: three fifths for the climb, the rest for the"
+        " dynamics to settle. None: enough for a climb of 12 to 60 passes over the answers.",
+        type="int, optional",
+    ),
+    ("NonnegativeDimensions", "chains"): Own(
+        instead="Restarts, each a chain from different random dimensions."
+    ),
+    ("NonnegativeDimensions", "thin"): Own(
+        instead="Passes over the answers for each state. None: 2, or 1 if a pass is slow."
+    ),
     ("MultinomialLogit", "random_seed"): Own(instead="Not used, as nothing is random."),
     ("MultinomialLogit", "progressbar"): Own(instead="Not used, as nothing takes long."),
     ("LatentClassLogit", "random_seed"): Own(

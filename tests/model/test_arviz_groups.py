@@ -23,8 +23,11 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 # of groups and of classes of people, and of people themselves, there are no prior densities
 _SEVERAL = "groups", "classes", "individuals"
 DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(_SEVERAL)]
-# its draws lack the passing part of the values
-WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]
+# Its restarts keep different dimensions after the climb, and a constant of similarities has a flat
+# prior: nothing can be drawn from the prior, and densities of restarts cannot be compared.
+_WITHOUT_PRIOR = "nonnegative-dimensions", "nonnegative-dimensions, triplets"
+# the draws of product classes lack the passing part of the values
+WITH_DENSITIES = [name for name in DRAWN if name not in ("product-classes", *_WITHOUT_PRIOR)]
 _OF_WORTHS = tuple(
     f"bradley-terry-luce, {people}"
     for people in ("individuals", "best and worst individuals", "classes")
@@ -45,7 +48,7 @@ def fitted(name):
     return _FITTED[name]
 
 
-@of_models(WITH_DENSITIES)
+@of_models([*WITH_DENSITIES, *_WITHOUT_PRIOR])
 def test_densities_of_the_draws(name):
     tree = fitted(name).posterior_
     posterior, pointwise = tree["posterior"].dataset, tree["log_likelihood"].dataset
@@ -60,6 +63,9 @@ def test_densities_of_the_draws(name):
     np.testing.assert_allclose(
         terms.sum(terms.dims[2:]), posterior["log_likelihood"], rtol=1e-8, atol=1e-8
     )
+    if name in _WITHOUT_PRIOR:
+        assert "log_prior" not in tree.children
+        return
     log_prior, lp = tree["log_prior"].dataset, tree["sample_stats"].dataset["lp"]
     assert set(log_prior.data_vars) <= set(all_drawn(tree).data_vars)
     np.testing.assert_allclose(
@@ -69,12 +75,14 @@ def test_densities_of_the_draws(name):
 
 
 # of 400 draws of four sets they are missing
-@of_models([name for name in WITH_DENSITIES if "triplets" not in name])
+@of_models([name for name in [*WITH_DENSITIES, *_WITHOUT_PRIOR] if "triplets" not in name])
 def test_arviz_loo_and_prior_sensitivity_are_finite(name):
     tree = fitted(name).posterior_
     (variable,) = tree["log_likelihood"].data_vars
     pytest.importorskip("xarray_einstats", reason="ArviZ's statistics need arviz-stats[xarray]")
     assert np.isfinite(arviz_stats.loo(tree).elpd)
+    if name in _WITHOUT_PRIOR:
+        return
     sensitivity = arviz_stats.psense_summary(tree, var_names=["log_likelihood"])
     assert np.isfinite(sensitivity[["prior", "likelihood"]].to_numpy(float)).all()
 
@@ -122,7 +130,7 @@ def test_posterior_predictive_adds_a_group(name):
 
 
 @pytest.mark.first(8)
-@of_models([*DRAWN, *_OF_WORTHS])
+@of_models([name for name in [*DRAWN, *_OF_WORTHS] if name not in _WITHOUT_PRIOR])
 def test_sample_prior_has_the_variables_of_the_posterior(name):
     tree = TINY[name].model().sample_prior(*TINY[name].data(), draws=3, random_seed=1)
     fit = fitted(name).posterior_
@@ -131,6 +139,12 @@ def test_sample_prior_has_the_variables_of_the_posterior(name):
     xr.testing.assert_identical(
         tree["observed_data"].to_dataset(), fit["observed_data"].to_dataset()
     )
+
+
+@of_models(_WITHOUT_PRIOR)
+def test_without_a_prior_none_is_drawn(name):
+    with refused(ArgumentError, "sample_prior requires a prior", "NonnegativeDimensions has none"):
+        TINY[name].model().sample_prior(*TINY[name].data(), draws=3)
 
 
 @of_models(["product-classes", "hierarchical-logit", "plackett-luce", "sparse-logit"])

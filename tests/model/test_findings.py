@@ -343,7 +343,7 @@ def columns_of(table):
         *(str(name) for name in table.columns if not re.fullmatch(r"chain \d", str(name))),
     ]
     # few draws tell how many
-    return list(dict.fromkeys(re.sub(r"^segment \d$", "segment 1", name) for name in names))
+    return list(dict.fromkeys(re.sub(r"^(segment|dimension) \d$", r"\1 1", name) for name in names))
 
 
 def documented():

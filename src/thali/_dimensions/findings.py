@@ -84,13 +84,11 @@ def report_dimensions(model: "NonnegativeDimensions", settings: AnswerSettings) 
             notes = (ENGLISH["star"],)
     shown_table = top_table.assign(objects=top_table["objects"].map(list_names))
     brief_table = shown_table[["reproducibility", "objects"]]
-    picture_data = model.dimensions()
-    picture_data.attrs["reproducibility"] = reproducibility.tolist()
     return Finding(
         sentence,
         title=ENGLISH["dimensions"],
         table=shown_table,
-        picture=Picture("dimensions", ENGLISH["picture"], picture_data),
+        picture=Picture("dimensions", ENGLISH["picture"], model.dimensions()),
         notes=notes,
         brief=Brief("Dimensions", table=brief_table, order=0),
     )

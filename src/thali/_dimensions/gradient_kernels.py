@@ -11,7 +11,8 @@ dynamics with momentum (Chen, Fox & Guestrin 2014), with step h and friction a,
     \qquad x \leftarrow |x + v|,
 
 where P is the diagonal of the inverse Fisher information and rho the share of the noise that the
-choice of the batch contributes. Below 0 a coordinate is reflected, with its velocity.
+choice of the batch contributes. Below 0 a coordinate is reflected, with its velocity. In
+equilibrium the variance of v is h P; v is cut at ten standard deviations.
 """
 
 import math
@@ -24,6 +25,9 @@ from thali._compile.jit import compiled, scalar, vectorised
 # indices in `DimensionState.numbers`; similarities have a precision, 1 / sigma^2, above 0
 LAPSE, CONSTANT, PRECISION, N_ACTIVE = 0, 1, 2, 3
 RATE_SHAPE, RATE_OFFSET = 1.0, 0.1  # Gamma prior of the rate of each dimension
+# largest velocity, in its standard deviations: where the metric is much too large, steps would grow
+# without bound
+MAX_SPEED = 10.0
 MIN_SQUARE = 1e-10  # mean square of a gradient that has no effect
 
 
@@ -182,6 +186,7 @@ def move(
     x, velocity, n_questions = state.x, state.velocity, len(answers.start) - 1
     n_active = int(state.numbers[N_ACTIVE])
     step, friction = np.float32(root_step * root_step), 2.0 * root_step
+    max_speed = np.float32(MAX_SPEED * root_step)
     for k in range(len(batches)):
         first = batches[k] * n_questions // n_batches
         stop = (batches[k] + 1) * n_questions // n_batches
@@ -198,7 +203,10 @@ def move(
                 square = update_mean_square(state.square, i, q, g, n_read, decay)
                 spread = np.float32(1.0) / (np.float32(n_questions) * square + rate * rate)
                 v = np.float32(1.0 - friction) * velocity[i, q] + step * spread * (scale * g - rate)
-                v += noise * np.float32(math.sqrt(spread)) * np.float32(rng.standard_normal())
+                root_spread = np.float32(math.sqrt(spread))
+                v += noise * root_spread * np.float32(rng.standard_normal())
+                limit = max_speed * root_spread
+                v = min(max(v, -limit), limit)
                 moved = x[i, q] + v
                 if moved < 0.0:
                     moved, v = -moved, -v

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._argument_checks import check_integer, check_positive, check_share
 from thali._data.kinds import SIMILARITIES, TRIPLETS
-from thali._data.questions import slice_sets
+from thali._data.questions import draw_answers, slice_sets
 from thali._inference.markov_chains import Run, build_run
 from thali._inference.random_seeds import spawn_generators
 from thali._labels import check_labels
@@ -24,6 +24,7 @@ from thali._model.pair_quantities import pair_quantities_by_name
 from thali._model.predicted_answers import EqualRespondents, check_answers, check_unweighted
 from thali._model.predictive_check import select_draws
 from thali._model.similarity_check import check_similarities
+from thali._model.simulated_data import select_observed
 from thali._number_format import format_percent
 from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.posterior_interval import INTERVAL
@@ -35,6 +36,7 @@ from .posterior import (
     build_embedding_tree,
     build_posterior_tree,
     compute_similarity_matrices,
+    store_data,
     tabulate_dimensions,
     tabulate_top_objects,
 )
@@ -192,22 +194,26 @@ class NonnegativeDimensions(MarkovChainModel):
         draws : int, optional
             States kept of each restart. None: 250, or as many as take 100 CPU seconds, at least 20.
         tune : int, optional
-            States before that: three fifths for the climb, the rest for the dynamics to settle.
-            None: enough for a climb of 12 to 60 passes over the answers.
+            States of each restart before that: three fifths for the climb, the rest for the
+            dynamics to settle. None: enough for a climb of 12 to 60 passes over the answers.
         chains : int
-            Restarts from different random dimensions.
+            Restarts, each a chain from different random dimensions.
         thin : int, optional
             Passes over the answers for each state. None: 2, or 1 if a pass is slow.
         cores : int, optional
-            Threads; None: one per restart, up to the number of processors. Has no influence on the
+            Threads; None means one a chain, as far as there are processors. Has no influence on the
             draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            The same seed gives the same draws.
+            The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-        job : path, optional
-            Folder in which the fit is stored while it runs, and from which it continues.
+            Whether to show how far the run is.
+        job : str or path, optional
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the fit stops and keeps its draws.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in
+            tuning, the chains start again with less of it, and a warning says so.
 
         Returns
         -------
@@ -298,11 +304,30 @@ class NonnegativeDimensions(MarkovChainModel):
 
     def _predict_left_out(self, part: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of held-out similarities at every draw."""
-        posterior = self._view
-        fitted = posterior.fit_similarities(slice(None), part.first, part.second)
-        sd = posterior.sigma[:, None] / np.sqrt(part.judgements)
-        shape = *posterior.shape, -1
+        shape = *self._view.shape, -1
+        fitted, sd = self._view.predict_similarities(part)
         return fitted.reshape(shape), sd.reshape(shape)
+
+    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        """Return these data as arrays named as in `observed_data`; {} if they differ."""
+        posterior = self._view
+        data = check_data(data, matrix_kind=SIMILARITIES)
+        if data.kind != posterior.data_kind or [*map(str, data.labels)] != posterior.labels:
+            return {}
+        return select_observed(posterior, store_data(data))
+
+    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        """Simulate the similarities, or the answers to the sets, at every draw."""
+        posterior = self._view
+        data = check_data(data, matrix_kind=SIMILARITIES)
+        if data.kind == SIMILARITIES:
+            fitted, sd = posterior.predict_similarities(data)
+            similarities = fitted + sd * rng.standard_normal(fitted.shape)
+            return {"similarity": similarities.reshape(*posterior.shape, -1)}
+        times = data.questions().check_integer_totals()[:, None]
+        probabilities = posterior.compute_answers(slice(None), data.start, data.first, data.second)
+        counts = draw_answers(rng, times, probabilities, data.start).T
+        return {"chosen": counts.reshape(*posterior.shape, -1)}
 
     @classmethod
     @mark_as_setup
@@ -365,7 +390,8 @@ class NonnegativeDimensions(MarkovChainModel):
         """Return the values of the objects on the dimensions, the heaviest dimension first.
 
         They are posterior means of the restart of the largest mean log-likelihood. The matrix is
-        exported to CSV by ``.to_csv(path)``, to NumPy by ``.to_numpy()``.
+        exported to CSV by ``.to_csv(path)``, to NumPy by ``.to_numpy()``; its
+        ``attrs["reproducibility"]`` contains the reproducibility of each dimension, as in `top`.
 
         Parameters
         ----------

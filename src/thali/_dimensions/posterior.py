@@ -9,10 +9,20 @@ import numpy as np
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.index_arithmetic import count_pairs, iterate_slices, repeat_indices
 from thali._inference.markov_chains import cut_records
+from thali._inference.numerics.log_densities import log_normal_density
 from thali._model.pair_quantities import select_spaced_pairs
-from thali._posterior.datatree_files import build_draws, build_tree, describe_origin
+from thali._model.stored_choices import MAX_PAIRS, StoredData, pair_coordinates
+from thali._posterior.datatree_files import (
+    MAX_POINTWISE,
+    build_draws,
+    build_tree,
+    can_store_pointwise,
+    describe_origin,
+    get_draw_coordinates,
+)
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import LATENT, PosteriorTree, flatten_chains
+from thali.errors import DataError
 
 from .chain import MIN_HEIGHT, DimensionChain, DimensionProblem, multiply_rows
 
@@ -20,6 +30,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+MIN_PROBABILITY = 1e-300  # replaces a probability of 0, so that its logarithm is finite
 RECURRING = 0.8  # mean correlation with the best match in other restarts, from which it recurs
 _DESCRIPTIONS = {
     "n_dimensions": "dimensions in which some object is above the threshold",
@@ -35,6 +46,8 @@ def build_posterior_tree(
     chains: Sequence[DimensionChain], data: Any, problem: DimensionProblem
 ) -> "xarray.DataTree":
     """Build the tree of the recorded draws in the ArviZ schema."""
+    import xarray as xr
+
     kept_chains, records = cut_records(chains)
     arrays = {name: np.stack([record[name] for record in records]) for name in records[0]}
     n_used = max(int((arrays["coordinates"] > 0.0).any(axis=(0, 1, 2)).sum()), 1)
@@ -48,8 +61,67 @@ def build_posterior_tree(
         variables |= {"constant": arrays["constant"], "sigma": arrays["sigma"]}
     else:
         variables["log_likelihood"] += data.questions().log_coefficients().sum()
-    attributes = {"thin": kept_chains[0].thin, "tuning_steps": kept_chains[0].tune}
-    return _build_groups(data.kind, data.labels, problem.lapse, variables, coordinates, attributes)
+    attributes: dict[Any, Any] = {"thin": kept_chains[0].thin, "tuning_steps": kept_chains[0].tune}
+    attributes |= describe_origin()
+    groups = _build_groups(data.kind, data.labels, problem.lapse, variables, coordinates)
+    posterior = DimensionPosterior(build_tree(groups, attributes))
+    if not can_store_pointwise(len(data.first), posterior.n_draws):
+        return posterior.tree
+    stored = store_data(data)
+    groups["observed_data"] = xr.Dataset(stored.observed, stored.coordinates)
+    groups["constant_data"] = groups["constant_data"].assign(stored.constants)
+    if len(data.first) <= MAX_PAIRS:
+        name, dim, terms = _compute_pointwise(posterior, data)
+        draws = groups["posterior"]
+        total = draws["log_likelihood"].copy(data=terms.sum(axis=2))  # of rounded coordinates
+        groups["posterior"] = draws.assign(log_likelihood=total)
+        groups["log_likelihood"] = xr.Dataset(
+            {name: (("chain", "draw", dim), terms)}, get_draw_coordinates(draws)
+        )
+    return build_tree(groups, attributes)
+
+
+def store_data(data: Any) -> StoredData:
+    """Return triplets or similarities as data to store in a posterior."""
+    labels = np.asarray(data.labels, dtype=str)
+    if data.kind == SIMILARITIES:
+        pairs = "measured_pair"
+        return StoredData(
+            SIMILARITIES,
+            np.zeros(data.n_pairs),
+            {"similarity": (pairs, data.values)},
+            {
+                "first": (pairs, data.first),
+                "second": (pairs, data.second),
+                "judgements": (pairs, data.judgements),
+            },
+            pair_coordinates(pairs, labels, data.first, data.second),
+        )
+    coefficients = data.questions().log_coefficients()
+    return StoredData(
+        TRIPLETS,
+        coefficients,
+        {"chosen": ("place", data.counts)},
+        {
+            "set_size": ("set", data.sizes),
+            "log_multinomial_coefficient": ("set", coefficients),
+            "first": ("place", data.first),
+            "second": ("place", data.second),
+        },
+        {},
+    )
+
+
+def _compute_pointwise(posterior: "DimensionPosterior", data: Any) -> tuple[str, str, np.ndarray]:
+    """Return name, dimension and log-likelihood (chain, draw, observation) of the data."""
+    if data.kind == SIMILARITIES:
+        name, dim = "similarity", "measured_pair"
+        terms = log_normal_density(data.values, *posterior.predict_similarities(data))
+    else:
+        name, dim = "chosen", "set"
+        probabilities = posterior.compute_answers(slice(None), data.start, data.first, data.second)
+        terms = data.questions().log_likelihoods(np.maximum(probabilities, MIN_PROBABILITY))
+    return name, dim, terms.reshape(*posterior.shape, -1)
 
 
 def build_embedding_tree(
@@ -58,7 +130,8 @@ def build_embedding_tree(
     """Build the tree of a ready-made embedding (objects, dimensions), as a single draw."""
     variables = {"n_dimensions": np.array([[matrix.any(axis=0).sum()]])}
     coordinates = matrix.astype(np.float32)[None, None]
-    return _build_groups(TRIPLETS, labels, lapse, variables, coordinates, {})
+    groups = _build_groups(TRIPLETS, labels, lapse, variables, coordinates)
+    return build_tree(groups, describe_origin())
 
 
 def _build_groups(
@@ -67,21 +140,19 @@ def _build_groups(
     lapse: float,
     variables: dict[str, np.ndarray],
     coordinates: np.ndarray,
-    attributes: dict[Any, Any],
-) -> "xarray.DataTree":
-    """Build the tree of draws (chain, draw) of `variables` and of all coordinates."""
+) -> "dict[str, xarray.Dataset]":
+    """Return the groups of draws (chain, draw) of `variables` and of all coordinates."""
     import xarray as xr
 
     options = {"option": np.asarray(labels, dtype=str)}
     draws = {name: (("chain", "draw"), array) for name, array in variables.items()}
     dims = "chain", "draw", "option", "dimension"
     shape = coordinates.shape[:2]
-    groups = {
+    return {
         "posterior": build_draws(draws, options, shape, _DESCRIPTIONS),
         LATENT: build_draws({"coordinates": (dims, coordinates)}, options, shape, _DESCRIPTIONS),
         "constant_data": xr.Dataset({"kind": kind, "lapse": lapse}),
     }
-    return build_tree(groups, describe_origin() | attributes)
 
 
 class DimensionPosterior(PosteriorTree):
@@ -91,6 +162,17 @@ class DimensionPosterior(PosteriorTree):
     def data_kind(self) -> str:
         """Kind of the data, one of `thali._data.kinds`."""
         return str(self.fixed["kind"].item())
+
+    @property
+    def observed(self) -> "xarray.Dataset":
+        """Dataset of the group `observed_data`; raise DataError if the data are not stored."""
+        if "observed_data" not in self.tree.children:
+            raise DataError(
+                "posterior_predictive requires the observed data, which this posterior does not"
+                f" contain: it is from an embedding, or of more than {MAX_POINTWISE:,} numbers (of"
+                " all observations and draws). Fit with fewer draws."
+            )
+        return super().observed
 
     @cached_property
     def labels(self) -> list[str]:
@@ -138,6 +220,11 @@ class DimensionPosterior(PosteriorTree):
         coordinates = flatten_chains(self.coordinates)[draw_indices]
         products = np.stack([multiply_rows(x, first, second) for x in coordinates])
         return products + self.levels[draw_indices][:, None]
+
+    def predict_similarities(self, data: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and standard deviation of measured similarities, both (draws, pairs)."""
+        fitted = self.fit_similarities(slice(None), data.first, data.second)
+        return fitted, self.sigma[:, None] / np.sqrt(data.judgements)
 
     def compute_answers(
         self, draw_indices: Any, start: np.ndarray, first: np.ndarray, second: np.ndarray
@@ -195,7 +282,7 @@ def match_dimensions(coordinates: np.ndarray, log_likelihood: Any) -> MatchedDim
         reference = int(np.asarray(log_likelihood).mean(axis=1).argmax())
     means = coordinates.mean(axis=1, dtype=float)
     weights = means[reference].sum(axis=0)
-    order = np.argsort(-weights, kind="stable")[: int((weights > 0.0).sum())]
+    order = np.argsort(-weights, kind="stable")[: max(int((weights > 0.0).sum()), 1)]
     own_means = means[reference][:, order]
     best_matches = []
     for chain, other_means in enumerate(means):
@@ -230,7 +317,11 @@ def tabulate_dimensions(posterior: DimensionPosterior, ci: float | None) -> "pan
     numbers = pd.RangeIndex(1, matched.means.shape[1] + 1, name="dimension")
     objects = pd.Index(posterior.labels, name="object")
     if ci is None:
-        return Table(pd.DataFrame(matched.means, objects, numbers))
+        matrix = Table(pd.DataFrame(matched.means, objects, numbers))
+        matrix.attrs["reproducibility"] = dict(
+            zip(numbers.tolist(), matched.reproducibility.tolist(), strict=True)
+        )
+        return matrix
     low, high = compute_interval(matched.draws, ci)
     index = pd.MultiIndex.from_product([objects, numbers])
     columns = {"value": matched.means.ravel(), "low": low.ravel(), "high": high.ravel()}

@@ -26,7 +26,7 @@ _RECURRING = 0.8  # reproducibility below which bars are pale
 _MAX_LABELS = 120
 
 
-@picture(made_by="dimensions()")
+@picture(made_by="dimensions()", attrs=("reproducibility",))
 def dimensions(
     table: "pandas.DataFrame", ax: "Axes | None" = None, n_objects: int = 8
 ) -> "list[Axes]":
@@ -35,10 +35,10 @@ def dimensions(
     Parameters
     ----------
     table : pandas.DataFrame
-        The table that `dimensions()` of a fitted model returns; if ``attrs["reproducibility"]``
-        lists a number per dimension, those below 0.8 are pale.
-    ax : list of matplotlib axes, optional
-        One for each dimension, up to 12; None creates a new figure.
+        The table that `dimensions()` of a fitted model returns. Dimensions of a reproducibility
+        below 0.8 are pale.
+    ax : sequence of matplotlib axes, optional
+        Axes to draw in, one for each dimension, up to 12; None creates a new figure.
     n_objects : int
         Number of objects per dimension.
 
@@ -64,7 +64,7 @@ def dimensions(
         n_rows = -(-n_panels // n_columns)
         width = n_columns * (1.7 + measure_label_width(labels))
         axes = create_axes(width, n_rows * (0.6 + 0.2 * n_objects), n_rows, n_columns)
-    reproducibility = table.attrs.get("reproducibility", [1.0] * table.shape[1])
+    reproducibility = table.attrs["reproducibility"]
     for column, panel in enumerate(axes):
         if column >= n_panels:
             panel.set_axis_off()
@@ -72,7 +72,7 @@ def dimensions(
         values = table.iloc[:, column].to_numpy()
         order = np.argsort(-values, kind="stable")[:n_objects]
         shade = 1.0
-        if reproducibility[column] < _RECURRING:
+        if reproducibility[table.columns[column]] < _RECURRING:
             shade = 0.35
         y = np.arange(len(order))
         panel.barh(y, values[order], color=COLOURS[0], alpha=shade, height=0.7)
@@ -84,7 +84,7 @@ def dimensions(
     return axes[:n_panels]
 
 
-@picture(made_by="dimensions()")
+@picture(made_by="dimensions()", attrs=("reproducibility",))
 def dimension_map(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the values of all objects on all dimensions as a matrix.
 
