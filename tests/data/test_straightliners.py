@@ -28,3 +28,10 @@ def test_whoever_always_chose_the_same_position_is_listed():
 
 def test_few_tasks_may_be_chance():
     assert NAME not in dict(study(7, {"left": lambda task: 0})._facts())
+
+
+def test_ratings_have_no_chosen_position():
+    rows = [(who, t, p, "xy"[(p + t) % 2], 1 + p) for who in "ab" for t in range(9) for p in (0, 1)]
+    columns = ["respondent", "task", "profile", "colour", "rating"]
+    data = th.read(pd.DataFrame(rows, columns=columns), outcome="rating")
+    assert NAME not in dict(data._facts())

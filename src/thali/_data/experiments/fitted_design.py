@@ -137,6 +137,8 @@ def find_straightliners(data: "ChoiceExperiment | ExperimentDesign") -> list[str
     """Return respondents whose choices all have the same position, too often for chance."""
     sizes = np.diff(data.first_row)
     straightliners = []
+    if data.chosen.min(initial=0) < 0:  # ratings without choices
+        return straightliners
     for respondent, first, last in zip(
         data.respondents, data.first_task, data.first_task[1:], strict=False
     ):
