@@ -172,17 +172,23 @@ def compute_derivatives(
     return mean_scores.sum(axis=0), information
 
 
+_PEOPLE_BLOCK = 100  # people who are selected together
+
+
 def differentiate_by_person(
     panel: ChoicePanel, parameters: ClassParameters
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return gradient (people, P) and information (people, P, P) of each person's choices."""
     derivatives = []
-    for person in range(panel.people):
-        choices = panel.select_people(np.arange(panel.people) == person)
-        classes = parameters.classes.with_covariates(choices.covariates)
-        derivatives.append(
-            compute_derivatives(choices, evaluate_parameters(choices, classes, parameters.tastes))
-        )
+    # blocks first, because each selection copies a part of the whole panel
+    everybody = np.arange(panel.people)
+    for block_number in np.unique(everybody // _PEOPLE_BLOCK):
+        block = panel.select_people(everybody // _PEOPLE_BLOCK == block_number)
+        for person in range(block.people):
+            choices = block.select_people(np.arange(block.people) == person)
+            classes = parameters.classes.with_covariates(choices.covariates)
+            likelihood = evaluate_parameters(choices, classes, parameters.tastes)
+            derivatives.append(compute_derivatives(choices, likelihood))
     gradients, informations = zip(*derivatives, strict=True)
     return np.array(gradients), np.array(informations)
 
