@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali._data.noise_ceiling import predict_from_other_answers
+from thali._data.noise_ceiling import estimate_reliability, predict_from_other_answers
 
 
 def predict_naively(counts, start):
@@ -63,7 +63,7 @@ def test_halves_of_respondents_and_their_deviation_give_the_reliability(noise):
         alone = th.Similarities(
             data.matrix, data.labels, sigma=data.sigma, judgements=np.full((12, 12), 40)
         )
-        found.append((data._estimate_reliability(), alone._estimate_reliability()))
+        found.append((estimate_reliability(data), estimate_reliability(alone)))
     np.testing.assert_allclose(np.mean(found, axis=0), expected, atol=0.05)
     assert any("not noise" in name.casefold() for name, _ in data._facts())
 
@@ -76,5 +76,5 @@ def test_the_bound_stands_beside_the_variance_accounted_for():
         data, draws=40, tune=20, chains=2, random_seed=1, progressbar=False
     )
     sentence = str(model.findings()["estimate"].sentence)
-    share = 100.0 * data._estimate_reliability()
+    share = 100.0 * estimate_reliability(data)
     assert f"of which {share:.1f} % is not noise" in sentence

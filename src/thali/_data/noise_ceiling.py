@@ -7,12 +7,22 @@ import numpy as np
 
 if TYPE_CHECKING:
     from .respondent_answers import JudgedValues
+    from .similarities import Similarities
 
 _N_SPLITS = 20
 _MIN_PAIRS = 3  # pairs that both halves judged
 
 
-def estimate_split_half_reliability(answers: "JudgedValues") -> float:
+def estimate_reliability(data: "Similarities") -> float:
+    """Return the share of the variance of similarities that is not noise; NaN if unknown."""
+    if data.answers is not None and len(data.answers.respondents) > 1:
+        return _estimate_by_halves(data.answers)
+    if data.sigma is not None:
+        return _compute_from_sigma(data.values, data.judgements, data.sigma)
+    return math.nan
+
+
+def _estimate_by_halves(answers: "JudgedValues") -> float:
     r"""Return the reliability of mean similarities by random halves of the respondents.
 
     .. math:: 2 r \Big/ (1 + r), \qquad r \text{ the correlation of the halves' means, by pair}
@@ -43,7 +53,7 @@ def estimate_split_half_reliability(answers: "JudgedValues") -> float:
     return max(0.0, 2.0 * r / (1.0 + r))
 
 
-def compute_reliability(values: np.ndarray, judgements: np.ndarray, sigma: float) -> float:
+def _compute_from_sigma(values: np.ndarray, judgements: np.ndarray, sigma: float) -> float:
     r"""Return the share of the variance of similarities that is not noise of known size.
 
     .. math:: 1 - \frac{\text{mean of } \sigma^2 / n_{ij}}{\operatorname{Var}(s)}

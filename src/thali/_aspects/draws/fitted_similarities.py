@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import SIMILARITIES
+from thali._data.noise_ceiling import estimate_reliability
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.log_densities import log_normal_density
 from thali._model.stored_choices import all_pair_coordinates, pair_coordinates, pair_index
@@ -66,7 +67,7 @@ def build_similarities_part(
             "first": ("measured_pair", data.first),
             "second": ("measured_pair", data.second),
             "judgements": ("measured_pair", data.judgements),
-            "reliability": data._estimate_reliability(),
+            "reliability": estimate_reliability(data),
             "unique": False,
             "has_constant": bool(has_constant),
             "learned_sigma": bool(is_sigma_learned),

@@ -18,7 +18,7 @@ from ..base_classes import JudgedByPeople
 from ..column_readers import convert_frame, rename_as_text
 from ..connectivity import describe_groups, list_components
 from ..kinds import SIMILARITIES
-from ..noise_ceiling import compute_reliability, estimate_split_half_reliability
+from ..noise_ceiling import estimate_reliability
 from ..number_checks import refuse_extremes
 from ..report_facts import MAX_LISTED, format_pair_share, format_value_range
 from ..respondent_answers import JudgedValues
@@ -516,7 +516,7 @@ class Similarities(JudgedByPeople):
     def _facts(self) -> Facts:
         """Return (name, text) facts about the similarities for a report."""
         sigma_fact = ()
-        reliability = self._estimate_reliability()
+        reliability = estimate_reliability(self)
         if math.isfinite(reliability):
             share_text = f"{format_percent(reliability)} of the variance of the similarities"
             sigma_fact = (("Not noise", share_text),)
@@ -535,14 +535,6 @@ class Similarities(JudgedByPeople):
             ("Judgements per measured pair", format_value_range(self.judgements)),
             *sigma_fact,
         )
-
-    def _estimate_reliability(self) -> float:
-        """Return the share of the variance that is not noise; NaN if the noise is unknown."""
-        if self.answers is not None and len(self.answers.respondents) > 1:
-            return estimate_split_half_reliability(self.answers)
-        if self.sigma is not None:
-            return compute_reliability(self.values, self.judgements, self.sigma)
-        return math.nan
 
     def _describe_judgements(self) -> str:
         """Return a text on the judgements per pair; "" if all are 1."""
