@@ -213,10 +213,6 @@ class RespondentScores:
     @cached_property
     def variance(self) -> ScoreVariance:
         """Leverage-corrected covariance of respondents' scores."""
-        return self._compute_variance()
-
-    def _compute_variance(self) -> ScoreVariance:
-        """Compute the leverage-corrected covariance of respondents' scores."""
         score_squares = np.zeros_like(self._information)
         about_pull = np.zeros_like(self._information)
         max_leverage = squared_leverages = 0.0
@@ -285,13 +281,9 @@ class RespondentScores:
                 correlations.append(self.variance.correlation)
             inverse_degrees = np.empty(n_sets)
             for g in range(n_sets):
-                with np.errstate(invalid="ignore"):  # a contrast without information
-                    inverse_degrees[g] = np.mean(
-                        [
-                            _invert_degrees(shares[:, g], pulls[:, g, :, 0], phi)
-                            for phi in correlations
-                        ]
-                    )
+                inverse_degrees[g] = np.mean(
+                    [_invert_degrees(shares[:, g], pulls[:, g, :, 0], phi) for phi in correlations]
+                )
         else:
             for k, respondent_pull in enumerate(respondent_pulls):
                 variances += 2.0 * _sum_entry_variances(
@@ -308,12 +300,19 @@ def _invert_degrees(x: np.ndarray, pulls: np.ndarray, correlation: float) -> flo
     factors = 1.0 + correlation * x
     if len(pulls) == 0:
         variances = factors * x
-        return float((variances**2).sum() / variances.sum() ** 2)
+        return _share_squares(variances**2, variances.sum())
     products = pulls @ pulls.T
     covariances = np.diag(factors * (x + np.diag(products))) - products * (
         factors[:, None] + factors - factors @ x
     )
-    return float((covariances**2).sum() / np.trace(covariances) ** 2)
+    return _share_squares(covariances**2, np.trace(covariances))
+
+
+def _share_squares(squares: np.ndarray, total: Any) -> float:
+    """Return the sum of squares over the squared total; NaN for a contrast without information."""
+    if total == 0.0:
+        return float("nan")
+    return float(squares.sum() / total**2)
 
 
 def _remove_leverage(

@@ -36,12 +36,12 @@ def check_similarities(
     draw_indices = select_draws(len(sigma), len(first_objects))
     rng, sigma = spawn_generators(random_seed, 1)[0], sigma[draw_indices]
 
-    table_columns, compute_squared_distances = [], np.zeros(len(draw_indices))
+    table_columns, squared_distances = [], np.zeros(len(draw_indices))
     for pair_slice in iterate_slices(len(similarities), len(draw_indices)):
         fitted = fit_pairs(draw_indices, first_objects[pair_slice], second_objects[pair_slice])
         residual_sd = sigma[:, None] / np.sqrt(judgements[pair_slice])
         z = (similarities[pair_slice] - fitted) / residual_sd
-        compute_squared_distances += (z**2).sum(axis=1)
+        squared_distances += (z**2).sum(axis=1)
         replicates = fitted + residual_sd * rng.standard_normal(fitted.shape)
         low, high = compute_interval(replicates, ci)
         probability_below = ndtr(z).mean(axis=0)
@@ -71,7 +71,7 @@ def check_similarities(
             }
         )
     ).sort_values("p_value", kind="stable", ignore_index=True)
-    overall_p_value = float(chi2.sf(compute_squared_distances, len(similarities)).mean())
+    overall_p_value = float(chi2.sf(squared_distances, len(similarities)).mean())
     check_table.attrs |= {
         "p_value": overall_p_value,
         "interval": ci,
