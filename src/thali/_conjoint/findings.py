@@ -1,5 +1,6 @@
 """Findings that effects and marginal means of a conjoint experiment report."""
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -50,17 +51,17 @@ _SENTENCES = {
 
 def build_conjoint_findings(result: "ConjointResult") -> Findings:
     """Return all findings of effects or marginal means."""
-    return Findings(result, (*_ESTIMATE_MAKERS[not result.has_effects :], *_MAKERS))
+    if result.has_effects:
+        return Findings(result, (amce, marginal_means, *_MAKERS))
+    return Findings(result, (marginal_means, *_MAKERS))
 
 
 def _format_estimate(result: "ConjointResult", row: Any) -> str:
     """Return an estimate with its interval: in percentage points, or in units of the rating."""
-    numbers = [row["estimate"], row["low"], row["high"]]
-    unit = ""
+    estimate, low, high = row["estimate"], row["low"], row["high"]
     if result.settings["is_choice"]:
-        numbers, unit = [100 * number for number in numbers], " points"
-    estimate, low, high = (f"{number:+.1f}" if unit else f"{number:+.2f}" for number in numbers)
-    return f"{estimate}{unit} ({low} to {high})"
+        return f"{100 * estimate:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
+    return f"{estimate:+.2f} ({low:+.2f} to {high:+.2f})"
 
 
 def _name_largest(result: "ConjointResult", table: "pd.DataFrame", max_named: int) -> str:
@@ -161,7 +162,7 @@ def amce_differences(result: "ConjointResult", settings: None) -> Finding | None
         return None
     test = result.joint_test.iloc[0]
     verdict = "too few respondents for a joint test"
-    if test["p_value"] == test["p_value"]:
+    if not math.isnan(test["p_value"]):
         verdict = (
             f"all differences: F({test['df']:.0f}, {test['df_residual']:.0f}) ="
             f" {format_decimals(test['statistic'], 2)}, {format_p_value(test['p_value'])}"
@@ -204,7 +205,7 @@ def measurement_error(result: "ConjointResult", settings: None) -> Finding | Non
     )
 
 
-def _make_check(key: str, label: str, result: "ConjointResult", settings: None) -> Finding | None:
+def _report_check(key: str, label: str, result: "ConjointResult", settings: None) -> Finding | None:
     """Report one check of the design."""
     if result.checks is None or key not in result.checks.index:
         return None
@@ -236,7 +237,9 @@ def methods(result: "ConjointResult", settings: None) -> Finding:
     facts = result.settings
     notes: list[Any] = []
     if result.checks is not None:
-        outcome = "effects" if facts["is_choice"] else "ratings"
+        outcome = "ratings"
+        if facts["is_choice"]:
+            outcome = "effects"
         notes.append(phrase(_SENTENCES, outcome, source=Cite("hainmueller2014")))
         restrictions = result.checks.loc["restrictions", "result"]
         restrictions = str(restrictions[0].lower() + restrictions[1:])
@@ -255,13 +258,12 @@ def methods(result: "ConjointResult", settings: None) -> Finding:
     return Finding(notes=tuple(notes))
 
 
-_ESTIMATE_MAKERS = (amce, marginal_means)
 _MAKERS = (
     amce_differences,
     mean_differences,
     measurement_error,
     *(
-        FindingMaker(key, question, ON_SCREEN, partial(_make_check, key, label), DATA)
+        FindingMaker(key, question, ON_SCREEN, partial(_report_check, key, label), DATA)
         for key, (question, label) in _CHECKS.items()
     ),
     data,

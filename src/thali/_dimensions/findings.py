@@ -45,7 +45,7 @@ ENGLISH = {
     " {least}).",
     "one": "{number}; one restart cannot show which of them recur.",
     "dimensions": "Dimensions, the heaviest first, with the objects that have the highest values",
-    "star": "The other dimensions differ between restarts: do not interpret them.",
+    "unshared": "The other dimensions differ between restarts: do not interpret them.",
     "picture": "Objects with the highest values on each dimension; pale: not in all restarts.",
     "values": "Values of the objects on the dimensions",
     "map": "Values of the objects on the dimensions; darker is higher.",
@@ -81,7 +81,7 @@ def report_dimensions(model: "NonnegativeDimensions", settings: AnswerSettings) 
             ENGLISH, "found", number=number, recurring=n_recurring, least=f"{RECURRING:g}"
         )
         if n_recurring < len(top_table):
-            notes = (ENGLISH["star"],)
+            notes = (ENGLISH["unshared"],)
     shown_table = top_table.assign(objects=top_table["objects"].map(list_names))
     brief_table = shown_table[["reproducibility", "objects"]]
     return Finding(

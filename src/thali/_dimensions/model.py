@@ -267,17 +267,17 @@ class NonnegativeDimensions(MarkovChainModel):
     def _build_sampling(self, source: Any, run: Run) -> Sampling[DimensionChain]:
         """Return the prepared restarts of a fit to checked data."""
         problem = build_problem(source, self._check_fit(source)[1], self.lapse, self.penalty)
-        assert run.thin is not None
+        thin = run.thin
+        assert thin is not None
 
         def build_chains(draws: int, seed: np.random.SeedSequence) -> list[DimensionChain]:
             """Return the restarts, each with its random stream."""
-            assert run.thin is not None
             return [
-                DimensionChain(problem, rng, draws, run.tune, run.thin)
+                DimensionChain(problem, rng, draws, run.tune, thin)
                 for rng in spawn_generators(seed, run.chains)
             ]
 
-        n_passes = run.chains * run.thin * (run.tune + run.min_draws)
+        n_passes = run.chains * thin * (run.tune + run.min_draws)
         seconds = n_passes * estimate_pass_seconds(problem)
         return Sampling(
             source,

@@ -450,16 +450,16 @@ def _test_changes(problem: BoardProblem, scale: WorthScale, marginal: "Marginal"
 
     density = problem.density
     spreads, _ = marginal.best
-    _, mode = Marginal(density, float(spreads.worths), float(spreads.judges), _FREE_DRIFT).best
-    deviations = marginal.draw_deviations(mode, build_generator(0), _TEST_DRAWS)
+    free_marginal = Marginal(density, float(spreads.worths), float(spreads.judges), _FREE_DRIFT)
+    _, mode = free_marginal.best
+    deviations = free_marginal.draw_deviations(mode, build_generator(0), _TEST_DRAWS)
     points = np.column_stack([mode.point, mode.point[:, None] + deviations])
     worths = density.centre_by_period(points)
     changes = worths - worths[density.entry, np.arange(density.n_options)]
     if scale.anchor is None:
         # the change of one option alters the mean, but not the median of changes
-        changes -= np.nanmedian(np.where(density.present[..., None], changes, np.nan), axis=1)[
-            :, None
-        ]
+        present_changes = np.where(density.present[..., None], changes, np.nan)
+        changes -= np.nanmedian(present_changes, axis=1, keepdims=True)
     else:
         changes = scale.subtract_anchor(changes, problem.data.labels, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -68,7 +68,6 @@ _EXACT_BESIDE_GAPS = 15
 
 _UNNAMED = re.compile(r"column \d+|\.\.\.\d+|Unnamed: \d+")  # in thali, readr, pandas
 
-_TRIPLET_NAMES = ["object1", "object2", "odd"]
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 # A cell with a formula and no stored value; with t="str" an empty text is a valid value.
 _NEVER_CALCULATED = re.compile(
@@ -761,6 +760,7 @@ def load_table(path: str | Path | Source) -> RawTable:
             raise DataError(_ERROR_OF_ENDING.get(ending, error)) from None
 
 
+_TRIPLET_NAMES = ["object1", "object2", "odd"]
 _THREE_NUMBERS = re.compile(rb"\s*\d{1,9}([ \t]+|,|;)\d{1,9}\1\d{1,9}\s*")
 
 

@@ -1,4 +1,4 @@
-"""Markets read from product tables, their changes, and weights of selected respondents."""
+"""Markets read from product tables, and their changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

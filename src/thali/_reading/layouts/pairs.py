@@ -262,6 +262,8 @@ def _are_ratings(table: RawTable, columns: PairColumns) -> bool:
     first, second = (get_column(table.frame, name) for name in columns.options)
     if not has_numbers(first) or not has_numbers(second):
         return False
+    if float((first == second).to_numpy().mean()) > _MAX_EQUAL:
+        return True
     other_items = [
         name
         for name in table.names
@@ -269,8 +271,7 @@ def _are_ratings(table: RawTable, columns: PairColumns) -> bool:
         and _ITEM_NAME.fullmatch(name)
         and has_numbers(table.frame[name])
     ]
-    is_often_equal = float((first == second).to_numpy().mean()) > _MAX_EQUAL
-    return is_often_equal or len(other_items) >= _MIN_ITEMS
+    return len(other_items) >= _MIN_ITEMS
 
 
 _ITEM_NAME = re.compile("[A-Za-z]+[0-9]+")  # such as A3 of a questionnaire with A1 to O5
