@@ -17,19 +17,16 @@ def estimate_reliability(data: "Similarities") -> float:
     """Return the share of the variance of similarities that is not noise; NaN if unknown."""
     if data.answers is not None and len(data.answers.respondents) > 1:
         return _estimate_by_halves(data.answers)
-    if data.sigma is not None:
-        return _compute_from_sigma(data.values, data.judgements, data.sigma)
-    return math.nan
+    if data.sigma is None or np.ptp(data.values) == 0.0:
+        return math.nan
+    noise_share = np.mean(data.sigma**2 / data.judgements) / data.values.var(ddof=1)
+    return max(0.0, 1.0 - float(noise_share))
 
 
 def _estimate_by_halves(answers: "JudgedValues") -> float:
-    r"""Return the reliability of mean similarities by random halves of the respondents.
-
-    .. math:: 2 r \Big/ (1 + r), \qquad r \text{ the correlation of the halves' means, by pair}
-
-    Mean over splits (Spearman-Brown); NaN if halves have too few pairs in common. It is the share
-    of the variance of the means that is not noise.
-    """
+    """Return the reliability of mean similarities by random halves of the respondents."""
+    # Spearman-Brown: 2 r / (1 + r) with the mean correlation r of the halves' means by pair; NaN if
+    # halves have too few pairs in common.
     n_pairs, n_respondents = int(answers.pair.max()) + 1, len(answers.respondents)
     rng = np.random.default_rng(0)
     correlations = []
@@ -51,16 +48,6 @@ def _estimate_by_halves(answers: "JudgedValues") -> float:
         return math.nan
     r = float(np.mean(correlations))
     return max(0.0, 2.0 * r / (1.0 + r))
-
-
-def _compute_from_sigma(values: np.ndarray, judgements: np.ndarray, sigma: float) -> float:
-    r"""Return the share of the variance of similarities that is not noise of known size.
-
-    .. math:: 1 - \frac{\text{mean of } \sigma^2 / n_{ij}}{\operatorname{Var}(s)}
-    """
-    if np.ptp(values) == 0.0:
-        return math.nan
-    return max(0.0, 1.0 - float(np.mean(sigma**2 / judgements) / values.var(ddof=1)))
 
 
 def predict_from_other_answers(counts: np.ndarray, start: np.ndarray) -> tuple[float, int]:

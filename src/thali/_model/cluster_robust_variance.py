@@ -42,6 +42,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from thali._inference.index_arithmetic import part_indices, repeat_indices
+from thali._inference.numerics.weight_shares import divide_positive
 from thali._posterior.respondent_dependence import SCORES, Dependence
 
 from .answers_by_respondent import AnswersByRespondent
@@ -300,19 +301,12 @@ def _invert_degrees(x: np.ndarray, pulls: np.ndarray, correlation: float) -> flo
     factors = 1.0 + correlation * x
     if len(pulls) == 0:
         variances = factors * x
-        return _share_squares(variances**2, variances.sum())
+        return float(divide_positive((variances**2).sum(), variances.sum() ** 2, np.nan))
     products = pulls @ pulls.T
     covariances = np.diag(factors * (x + np.diag(products))) - products * (
         factors[:, None] + factors - factors @ x
     )
-    return _share_squares(covariances**2, np.trace(covariances))
-
-
-def _share_squares(squares: np.ndarray, total: Any) -> float:
-    """Return the sum of squares over the squared total; NaN for a contrast without information."""
-    if total == 0.0:
-        return float("nan")
-    return float(squares.sum() / total**2)
+    return float(divide_positive((covariances**2).sum(), np.trace(covariances) ** 2, np.nan))
 
 
 def _remove_leverage(

@@ -12,7 +12,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.data_subsets import list_finest_rows
 from thali._data.pairs.dates import DAY, PERIODS, DatedComparisons, group_equal_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
-from thali._inference.numerics.weight_shares import mix_with_guess
+from thali._inference.numerics.weight_shares import divide_positive, mix_with_guess
 from thali._inference.random_seeds import build_generator
 from thali._labels import choose_number, format_plural, shorten
 from thali._people.people_argument import Individuals, chains_required_error
@@ -462,8 +462,7 @@ def _test_changes(problem: BoardProblem, scale: WorthScale, marginal: "Marginal"
         changes -= np.nanmedian(present_changes, axis=1, keepdims=True)
     else:
         changes = scale.subtract_anchor(changes, problem.data.labels, axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return changes[..., 0] / changes[..., 1:].std(axis=-1, ddof=1)
+    return divide_positive(changes[..., 0], changes[..., 1:].std(axis=-1, ddof=1), np.nan)
 
 
 def _tabulate_periods(

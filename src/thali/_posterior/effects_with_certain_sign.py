@@ -3,6 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from thali._inference.numerics.weight_shares import divide_positive
+
 CERTAIN = 0.95  # probability from which on a statement is made
 
 
@@ -26,8 +28,8 @@ def estimate_positive_probability(effects: np.ndarray) -> np.ndarray:
     n_positive = (effects > 0.0).sum(axis=1)
     sd = effects.std(axis=1, ddof=1)
     is_rare = (np.minimum(n_positive, n_draws - n_positive) < _MIN_DRAWS) & (sd > 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(is_rare, ndtr(effects.mean(axis=1) / sd), n_positive / n_draws)
+    p_normal = ndtr(divide_positive(effects.mean(axis=1), sd))
+    return np.where(is_rare, p_normal, n_positive / n_draws)
 
 
 def select_certain_signs(p_positive: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,6 @@
 """Recognition of a table's layout: each known layout is tried, and exactly one must match."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +21,7 @@ from thali._data.column_roles import (
 )
 from thali._data.kinds import EXPERIMENTS, KIND_BY_NAME, SIMILARITIES, find_data_spec
 from thali._input_files import Source
-from thali._labels import format_label, is_number, shorten, suggest
+from thali._labels import format_label, has_repeats, is_number, shorten, suggest
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -116,10 +115,11 @@ def _name_numbers(
             f" lists numbers such as {next(iter(label_by_number))!r}, but {known_options}.",
         )
     labels = tuple(label_by_number.get(number, number) for number in numbers)
-    if repeated_labels := [label for label, times in Counter(labels).items() if times > 1]:
+    if has_repeats(labels):
+        repeated_label = max(labels, key=labels.count)
         raise DataError(
             Argument("labels"),
-            f" gives several options the label {repeated_labels[0]!r}; labels must differ.",
+            f" gives several options the label {repeated_label!r}; labels must differ.",
         )
     return data._copy_with_fields(labels=labels), sentence
 
