@@ -124,6 +124,7 @@ class Judged(Frozen):
     worst: np.ndarray | None = None  # see `Choices`, for best-worst choices
     # comparisons with the first option shown first; see `PairedComparisons`
     forward: np.ndarray | None = None
+    scores: np.ndarray | None = None  # of options on items, for comparisons of scores
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"

@@ -300,6 +300,8 @@ CODING = Option(
     metavar="VALUE=left|right|tie|missing",
 )
 OPTION = _build_column_option(roles.OPTION, "rankings", " (requires --rank)")
+ITEM = _build_column_option(roles.ITEM, "scores")
+SCORE = _build_column_option(roles.SCORE, "scores")
 RANK = _build_column_option(roles.RANK, "rankings")
 UNRANKED = Option(
     "unranked",

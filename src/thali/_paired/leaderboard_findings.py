@@ -28,7 +28,7 @@ from thali.errors import Message, Setting
 
 from . import leaderboard_report
 from .leaderboard_posterior import MIN_JUDGE_COMPARISONS
-from .leaderboard_result import Leaderboard
+from .leaderboard_result import MEAN_SCORE, Leaderboard
 from .vote_counts import name_parts
 from .vote_forecast import CHANCES, FIRST, find_votes_needed
 
@@ -102,9 +102,9 @@ def _describe_omitted(names: list[str], n_drawn: int) -> str:
 @finding("leaderboard", "Leaderboard", ON_SCREEN)
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
     """Report ranks and ratings with intervals."""
-    column_names: list[str] = list(_MAIN_COLUMNS)
+    main_columns = column_names = _list_main_columns(board)
     if board.effects is not None:
-        column_names += _COVARIATE_COLUMNS
+        column_names = [*main_columns, *_COVARIATE_COLUMNS]
     notes: list[Text] = [f"{board.title}.", board.note]
     if board.dependence_sentence is not None:
         notes.append(board.dependence_sentence)
@@ -120,8 +120,15 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
             board.table,
         ),
         notes=tuple(notes),
-        brief=Brief("Ranks", table=board.table[list(_MAIN_COLUMNS)]),
+        brief=Brief("Ranks", table=board.table[main_columns]),
     )
+
+
+def _list_main_columns(board: Leaderboard) -> list[str]:
+    """Return the columns of the table that are shown."""
+    if board.data.scores is None:
+        return [*_MAIN_COLUMNS]
+    return [*_MAIN_COLUMNS[:-1], *MEAN_SCORE]
 
 
 def _describe_leader(board: Leaderboard) -> str:
@@ -164,12 +171,14 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             separation_sentence, good=True, headline=headline, brief=Brief("Votes", order=2)
         )
     sentence = _describe_leader_order(board, leaders, leaders_word)
-    votes_text = "votes on pairs"
+    votes_text, votes_word = "votes on pairs in the current mix", "votes"
     if isinstance(board.data, Choices):
-        votes_text = "choices out of sets"
+        votes_text = "choices out of sets in the current mix"
+    elif board.data.scores is not None:
+        votes_text, votes_word = "items of this kind", "items"
     brief_text = sentence
     texts_by_column = {
-        "as_so_far": f"{votes_text} in the current mix",
+        "as_so_far": votes_text,
         "among_these": f"votes on pairs of these {leaders_word} only",
     }
     shown_rows = {0, forecast_table.index[-1]}
@@ -196,18 +205,18 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     )
     return Finding(
         sentence,
-        title=f"Probability that the top {leaders_word} are separated after more votes",
+        title=f"Probability that the top {leaders_word} are separated after more {votes_word}",
         table=forecast_table,
         shown=forecast_table.loc[sorted(shown_rows)],
         picture=Picture(
             "more_votes",
-            "Probability that the leaders are separated after more votes.",
+            f"Probability that the leaders are separated after more {votes_word}.",
             forecast_table,
         ),
         notes=(note,),
         good=False,
         headline=f"The top {leaders_word} are not separated yet.",
-        brief=Brief("Votes", brief_text, order=2),
+        brief=Brief(votes_word.capitalize(), brief_text, order=2),
     )
 
 
@@ -408,7 +417,7 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Ranks and ratings in each part",
         table=table,
-        shown=table[list(_MAIN_COLUMNS)],
+        shown=table[_list_main_columns(board)],
         notes=notes,
         brief=Brief("Parts"),
     )

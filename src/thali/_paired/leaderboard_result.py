@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from .leaderboard import LeaderboardRecipe
 
+MEAN_SCORE = ("mean_score", "mean_score_low", "mean_score_high")  # columns of a board of scores
+
 
 @printed_dataclass
 class Leaderboard(PrintedResult):

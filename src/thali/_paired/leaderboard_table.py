@@ -16,10 +16,11 @@ from thali._posterior.posterior_interval import (
     compute_discrete_interval,
     compute_interval,
     describe_interval,
+    interval_tails,
 )
 
 from .elo_scale import SCALE, WorthScale
-from .leaderboard_result import Leaderboard
+from .leaderboard_result import MEAN_SCORE, Leaderboard
 from .vote_counts import Judgements
 from .worth_estimates import WorthEstimates
 
@@ -148,6 +149,9 @@ def build_board(
     else:
         board_columns["worth"] = softmax(mean_log_worths)
     board_columns["worth_low"], board_columns["worth_high"] = compute_interval(worths, ci)
+    if data.scores is not None:
+        for name, values in zip(MEAN_SCORE, summarise_scores(data.scores, ci), strict=True):
+            board_columns[name] = values[order_indices]
     for name, counts in outcome_counts.items():
         board_columns[name] = convert_whole_counts(counts[order_indices])
     judged_worths = estimates.judged
@@ -170,6 +174,28 @@ def build_board(
         of_chains=estimates.of_chains,
         ci=ci,
     )
+
+
+def summarise_scores(scores: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the mean score of each option, with the interval for new items, each (options,).
+
+    The interval is Student's t over items; for scores of 0 and 1, it is that of a proportion with
+    Jeffreys' prior.
+    """
+    from scipy.special import betaincinv, stdtrit
+
+    n_items = (~np.isnan(scores)).sum(axis=0)
+    totals = np.nansum(scores, axis=0)
+    means = np.divide(totals, n_items, out=np.full(len(totals), np.nan), where=n_items > 0)
+    squares = np.nansum((scores - means) ** 2, axis=0)
+    df = np.maximum(n_items - 1.0, 1e-9)
+    errors = np.sqrt(squares / df / np.maximum(n_items, 1))
+    is_share = (np.isnan(scores) | (scores == 0.0) | (scores == 1.0)).all(axis=0)
+    limits = []
+    for tail in interval_tails(ci):
+        share = betaincinv(totals.clip(0.0) + 0.5, (n_items - totals).clip(0.0) + 0.5, tail)
+        limits.append(np.where(is_share, share, means + stdtrit(df, tail) * errors))
+    return means, limits[0], limits[1]
 
 
 def _rate_without_covariates(
