@@ -110,7 +110,8 @@ class AnswerScores(NamedTuple):
 class _RespondentBlock(NamedTuple):
     """A block of respondents, and the arrays from which their variance is computed."""
 
-    # sparse (respondents, outcomes): weights with which squared scores sum to the information
+    # (respondents, outcomes): weights with which squared scores sum to the information; dense if
+    # most respondents answered most questions, else sparse
     expected: Any
     given: Any  # sparse (respondents, outcomes)
     scores: np.ndarray  # (outcomes, r), per answer
@@ -183,7 +184,11 @@ class RespondentScores:
     def _split_respondents(self, row_size: int) -> Iterator[_RespondentBlock]:
         """Yield blocks of respondents whose arrays of `row_size` columns fit in memory."""
         entry_starts = self._expected.indptr
+        is_full = 2 * entry_starts[-1] > np.prod(self._expected.shape)
+        is_dense = is_full and entry_starts[-1] > BLOCK
         block_size = max(1, BLOCK // max(row_size, 1))
+        if is_dense:
+            block_size = BLOCK
         block_starts = np.searchsorted(entry_starts, np.arange(0, entry_starts[-1], block_size))
         for first_respondent, end_respondent in pairwise(
             np.unique([*block_starts, self._tally.shape[0]])
@@ -193,9 +198,10 @@ class RespondentScores:
             is_used = np.zeros(self._tally.shape[1], bool)
             is_used[expected.indices] = is_used[given.indices] = True
             outcomes = np.flatnonzero(is_used)
-            yield _RespondentBlock(
-                expected[:, outcomes], given[:, outcomes], self._score_outcomes(outcomes)
-            )
+            expected = expected[:, outcomes]
+            if is_dense:
+                expected = expected.toarray()
+            yield _RespondentBlock(expected, given[:, outcomes], self._score_outcomes(outcomes))
 
     def correct_scores(self) -> np.ndarray:
         """Return the leverage-corrected score of each respondent, to float precision, (S, r)."""
@@ -343,6 +349,8 @@ def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.nd
     from scipy.sparse import csr_array
 
     expected = block.expected
+    if isinstance(expected, np.ndarray):
+        return (expected * (vectors @ block.scores.T)) @ block.scores
     respondent = part_indices(expected.indptr)
     weighted_products = np.einsum("er,er->e", block.scores[expected.indices], vectors[respondent])
     return (
@@ -356,7 +364,9 @@ def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.nd
 
 def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.ndarray, np.ndarray]:
     """Return eigenvectors (r, rank) and eigenvalues (rank,) of a respondent's leverage matrix."""
-    expected_counts = block.expected[[respondent]]
+    from scipy.sparse import csr_array
+
+    expected_counts = csr_array(block.expected[[respondent]])
     scaled_scores = np.sqrt(expected_counts.data)[:, None] * block.scores[expected_counts.indices]
     if len(scaled_scores) > scaled_scores.shape[1]:
         eigenvalues, vectors = np.linalg.eigh(scaled_scores.T @ scaled_scores)
@@ -373,7 +383,7 @@ def _compute_contrast_leverages(expected: Any, contrast_scores: np.ndarray) -> n
     # With fewer than q answers per respondent: products between the answers, (respondents, sets,
     # answers, answers), with the same traces and squares.
     n_sets, q = contrast_scores.shape[1:]
-    n_answers = np.diff(expected.indptr)
+    n_answers = np.diff(getattr(expected, "indptr", (0, q)))  # a dense array has at least q
     max_answers = n_answers.max(initial=0)
     if max_answers >= q:
         products = contrast_scores[..., None] * contrast_scores[..., None, :]

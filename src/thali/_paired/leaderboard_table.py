@@ -150,8 +150,9 @@ def build_board(
         board_columns["worth"] = softmax(mean_log_worths)
     board_columns["worth_low"], board_columns["worth_high"] = compute_interval(worths, ci)
     if data.scores is not None:
-        for name, values in zip(MEAN_SCORE, summarise_scores(data.scores, ci), strict=True):
-            board_columns[name] = values[order_indices]
+        summary = _summarise_scores(data.scores, ci)
+        for name, values in zip(MEAN_SCORE, summary, strict=True):
+            board_columns[name] = np.asarray(values)[order_indices]
     for name, counts in outcome_counts.items():
         board_columns[name] = convert_whole_counts(counts[order_indices])
     judged_worths = estimates.judged
@@ -176,26 +177,26 @@ def build_board(
     )
 
 
-def summarise_scores(scores: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the mean score of each option, with the interval for new items, each (options,).
+def _summarise_scores(scores: np.ndarray, ci: float) -> list[Any]:
+    """Return the mean score of each option and its interval for new items, each (options,).
 
-    The interval is Student's t over items; for scores of 0 and 1, it is that of a proportion with
+    The interval is Student's t over items, or for scores of 0 and 1 that of a proportion with
     Jeffreys' prior.
     """
+    import pandas as pd
     from scipy.special import betaincinv, stdtrit
 
-    n_items = (~np.isnan(scores)).sum(axis=0)
-    totals = np.nansum(scores, axis=0)
-    means = np.divide(totals, n_items, out=np.full(len(totals), np.nan), where=n_items > 0)
-    squares = np.nansum((scores - means) ** 2, axis=0)
-    df = np.maximum(n_items - 1.0, 1e-9)
-    errors = np.sqrt(squares / df / np.maximum(n_items, 1))
-    is_share = (np.isnan(scores) | (scores == 0.0) | (scores == 1.0)).all(axis=0)
-    limits = []
-    for tail in interval_tails(ci):
-        share = betaincinv(totals.clip(0.0) + 0.5, (n_items - totals).clip(0.0) + 0.5, tail)
-        limits.append(np.where(is_share, share, means + stdtrit(df, tail) * errors))
-    return means, limits[0], limits[1]
+    table = pd.DataFrame(scores)
+    n, means, errors = table.count(), table.mean(), table.sem()
+    is_mark = table.isin([0.0, 1.0, np.nan]).all()
+    return [means] + [
+        np.where(
+            is_mark,
+            betaincinv(n * means + 0.5, n * (1.0 - means) + 0.5, tail),
+            means + stdtrit(n - 1, tail) * errors,
+        )
+        for tail in interval_tails(ci)
+    ]
 
 
 def _rate_without_covariates(

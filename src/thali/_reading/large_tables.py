@@ -146,9 +146,7 @@ class ComparisonTable(NamedTuple):
         options: dict[str, Any] = dict(self.options)
         if self.times is None:
             if self.is_board:
-                return recognise(
-                    table, PAIRS, CHOICES, shapes=BOARD_SHAPES, asks=True, **options
-                )
+                return recognise(table, PAIRS, CHOICES, shapes=BOARD_SHAPES, asks=True, **options)
             return recognise(table, PAIRS, asks=True, **options)
         if self.counts:
             # raises for invalid counts, whose multiples might be valid

@@ -26,29 +26,28 @@ def compare_scores(
     `scores`, (items, options), is NaN without a score. Equal scores are ties; an item is the
     respondent.
     """
+    n_options = len(labels)
     n_scored = (~np.isnan(scores)).sum(axis=1)
     n_comparisons = int((n_scored * (n_scored - 1) // 2).sum())
     if not 0 < n_comparisons <= _MAX_COMPARISONS:
-        fix = f"at most {_MAX_COMPARISONS:,} fit in memory; rank fewer options or items"
-        if n_comparisons == 0:
-            fix = "at least one item needs scores of two options"
         raise DataError(
-            f"The scores of {len(labels):,} options on {len(items):,} items contain"
-            f" {n_comparisons:,} comparisons of two options on an item; {fix}."
+            f"The scores of {n_options:,} options on {len(items):,} items give {n_comparisons:,}"
+            f" comparisons; expected 1 to {_MAX_COMPARISONS:,}. Check the scores, or select rows."
         )
     relative_scores = np.round(scores / max(np.nanmax(np.abs(scores)), 1e-300), _DIGITS)
-    first, second = np.triu_indices(len(labels), 1)
+    first, second = np.triu_indices(n_options, 1)
     differences = relative_scores[:, first] - relative_scores[:, second]
-    item, pair = np.nonzero(~np.isnan(differences))
-    differences = differences[item, pair]
-    outcomes = [
-        is_outcome.astype(float)
-        for is_outcome in (differences > 0.0, differences < 0.0, differences == 0.0)
-    ]
-    is_compared = np.bincount(pair, minlength=len(first)) > 0
-    new_pair = (np.cumsum(is_compared) - 1).astype(np.int32)
-    answers = Answers._from_fields(
-        items, None, item.astype(np.int32), new_pair[pair], *outcomes, scores
+    is_compared = (~np.isnan(differences)).any(axis=0)
+    first, second, differences = (
+        first[is_compared],
+        second[is_compared],
+        differences[:, is_compared],
     )
-    counts = [np.bincount(pair, outcome, len(first))[is_compared] for outcome in outcomes]
-    return cls._from_fields(labels, first[is_compared], second[is_compared], *counts, None, answers)
+    item, pair = np.nonzero(~np.isnan(differences))
+    signs = np.sign(differences[item, pair])
+    outcomes = [(signs == sign).astype(float) for sign in (1.0, -1.0, 0.0)]
+    counts = (np.bincount(pair, outcome, len(first)) for outcome in outcomes)
+    answers = Answers._from_fields(
+        items, None, item.astype(np.int32), pair.astype(np.int32), *outcomes, scores
+    )
+    return cls._from_fields(labels, first, second, *counts, None, answers)

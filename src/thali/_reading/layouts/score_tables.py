@@ -1,6 +1,8 @@
 """Layout of tables of scores of options on the same items, which leaderboards read."""
 
 from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,41 +23,40 @@ from thali._data.column_roles import (
 )
 from thali._data.kinds import PAIRS
 from thali._data.pairs import PairedComparisons
-from thali._labels import format_label, format_plural, shorten
-from thali.errors import Argument, DataError, Message, Setting
+from thali._labels import format_label, format_plural, list_names, shorten
+from thali.errors import Argument, DataError, Message
 
 from ..table_files import RawTable
 from ..table_layout import Reading, Shape
 
 NAME = "table of scores"
-_MEANING = (
-    "on each item, every two options are compared: the higher score wins, and equal scores are ties"
-)
-# words of evaluation programs for scores
-_GRADES = {"c": 1, "correct": 1, "pass": 1, "passed": 1, "true": 1, "yes": 1}
-_GRADES |= {"i": 0, "incorrect": 0, "fail": 0, "failed": 0, "false": 0, "no": 0, "n": 0, "p": 0.5}
+_MEANING = "on each item, of every two options the one with the higher score wins"
+# words of evaluation programs for right, half right and wrong
+_GRADES = dict.fromkeys("c correct pass passed true yes".split(), 1.0) | {"p": 0.5, "": np.nan}
+_GRADES |= dict.fromkeys("i incorrect fail failed false no n".split(), 0.0)
 
 
 class _ScoreColumns(NamedTuple):
-    """Columns of a table of scores: one row per score, or one column per option."""
+    """Columns of a table of scores."""
 
     items: list[str]  # together they identify an item; []: each row is an item
-    options: list[str]  # one column per option, or the column of options
+    options: list[str]  # the column of options, or one column per option
     runs: list[str]
-    score: str | None = None  # None: one column per option, or per item
-    is_turned: bool = False  # whether `items` has one column per item
+    score: str | None  # None: one column per option
     doubt: Message | None = None
 
     def __str__(self) -> str:
-        item_text = " and ".join(map(repr, self.items))
-        rows = f"one column per option ({shorten(self.options, 4)}), items in {item_text}"
+        options = f"one column per option ({shorten(self.options, 4)})"
         if self.score is not None:
-            rows = f"options in {self.options[0]!r}, items in {item_text}, scores in {self.score!r}"
-        elif self.is_turned:
-            rows = f"options in {self.options[0]!r}, one column per item ({shorten(self.items, 4)})"
-        elif not self.items:
-            rows = f"one column per option ({shorten(self.options, 4)}), one item per row"
-        return f"{NAME}, {rows}"
+            options = f"options in {self.options[0]!r}, scores in {self.score!r}"
+        if not self.items:
+            return f"{NAME}, {options}, one item per row"
+        return f"{NAME}, {options}, items in {list_names(map(repr, self.items))}"
+
+    @property
+    def used(self) -> list[str | None]:
+        """All columns."""
+        return [*self.items, *self.options, *self.runs, self.score]
 
 
 def match_scores(
@@ -63,69 +64,63 @@ def match_scores(
 ) -> Reading | None:
     """Return a `Reading` of scores of options on items; None for other tables."""
     check_columns(table.frame, (item, option, score))
-    columns = _find_long_columns(table, item, option, score)
-    if columns is None and score is None:
-        columns = _find_wide_columns(table, item, option)
+    table, columns = _find_columns(table, item, option, score)
     if columns is None:
         return None
-    used_columns = (*columns.items, *columns.runs, *columns.options, columns.score)
-
-    def convert() -> tuple[PairedComparisons, str]:
-        """Return comparisons of the scores, and a sentence on how they were read."""
-        if columns.doubt is not None:
-            raise DataError(columns.doubt)
-        cells = _list_scores(table.frame, columns)
-        cells = cells.loc[cells["score"].notna() & (cells["option"] != "")]
-        _refuse_unnamed_runs(table.frame, cells, columns)
-        sums = cells.groupby(["item", "option"], sort=False)["score"].mean()
-        n_repeated = len(cells) - len(sums)
-        scores = sums.unstack("option")
-        scores = scores.loc[scores.count(axis=1) > 1]
-        if n_alone := cells["item"].nunique() - len(scores):
-            add_note(f"; {format_plural(n_alone, 'item')} with one score or none not used")
-        labels, items = (tuple(map(str, axis)) for axis in (scores.columns, scores.index))
-        data = PairedComparisons._of_scores(labels, items, scores.to_numpy(float))
-        mean_text = ""
-        if n_repeated:
-            mean_text = f"; {format_plural(n_repeated, 'repeated score')} averaged within items"
-        return data, f"{columns}: {data}; {_MEANING}{mean_text}"
-
+    convert = partial(_compare_scores, table, columns)
+    # every other layout has priority
     return Reading(
-        PAIRS, NAME, str(columns), table, convert, sure=False, extra_columns=used_columns
+        PAIRS, NAME, str(columns), table, convert, sure=False, extra_columns=(*columns.used,)
     )
 
 
 def describe_scores(table: RawTable) -> str:
     """Return how a table that plainly contains scores of options is read; "" for others."""
-    columns = _find_long_columns(table, None, None, None) or _find_wide_columns(table, None, None)
+    _, columns = _find_columns(table)
     if columns is None or columns.doubt is not None:
         return ""
     return str(columns)
 
 
-def _find_long_columns(
-    table: RawTable, item: str | None, option: str | None, score: str | None
-) -> _ScoreColumns | None:
-    """Return the columns of one row per option and item; None for other tables."""
-    score_columns = [score or ""]
-    if score is None:
-        score_columns = _list_columns(SCORE, table, (item, option))
-    option_columns = _list_columns(SCORED_OPTION, table, (item, *score_columns), option)
-    used_columns = (*option_columns, *score_columns)
-    parts = _list_columns(SCORE_PART, table, (item, *used_columns))
-    item_columns = _list_columns(ITEM, table, used_columns, item) or parts[:1]
-    if not option_columns or not item_columns or not score_columns:
-        return None
-    doubt = None
-    if len(score_columns) > 1:
-        doubt = Message(
-            f"Several columns may contain the scores: {shorten(score_columns)}; name one with ",
-            Argument("score"),
-            ".",
-        )
-    items = list(dict.fromkeys([*parts, *item_columns]))
+def _find_columns(
+    table: RawTable, item: str | None = None, option: str | None = None, score: str | None = None
+) -> tuple[RawTable, _ScoreColumns | None]:
+    """Return the columns, None for other tables, and the table with one item per row."""
+    scores = _list_columns(SCORE, table, (item, option), score)
+    options = _list_columns(SCORED_OPTION, table, (item, *scores), option)
+    parts = _list_columns(SCORE_PART, table, (item, *options, *scores))
+    parts = [name for name in parts if get_column(table.frame, name).nunique() > 1]
+    items = _list_columns(ITEM, table, (*options, *scores), item)
+    if options and scores and (items or parts):
+        items = list(dict.fromkeys([*parts, *items]))
+        doubt = None
+        if len(scores) > 1:
+            doubt = Message(
+                f"{shorten(scores)} may be the scores; name one with ", Argument("score")
+            )
+        runs = _list_columns(RUN, table, items)
+        return table, _ScoreColumns(items, options[:1], runs, scores[0], doubt)
+    if score is not None:
+        return table, None
+    if options and not items:
+        table, items = _turn_table(table, options[0]), [ITEM.name]
+    first_column = get_column(table.frame, table.names[0])
+    if not items and not has_numbers(first_column) and first_column.is_unique:
+        items = table.names[:1]
+    items = list(dict.fromkeys([*parts, *items]))
     runs = _list_columns(RUN, table, items)
-    return _ScoreColumns(items, option_columns[:1], runs, score_columns[0], doubt=doubt)
+    numbers = {
+        name: values
+        for name in table.names
+        if name not in {*items, *runs, *table.filter_columns}
+        and (values := _read_numbers(get_column(table.frame, name))) is not None
+    }
+    if len(numbers) < 2:
+        return table, None
+    doubt = None
+    if item is None and option is None:
+        doubt = _question_scores(pd.DataFrame(numbers), items, table)
+    return table, _ScoreColumns(items, list(numbers), runs, None, doubt)
 
 
 def _list_columns(
@@ -134,141 +129,102 @@ def _list_columns(
     """Return the named column, or all unused columns whose names mean this role."""
     if named is not None:
         return [named]
-    columns = role.find_certain_columns(map_plain_names(table.names), used_columns)
-    if role is SCORE_PART:
-        return [name for name in columns if get_column(table.frame, name).nunique() > 1]
-    return list(columns)
+    return list(role.find_certain_columns(map_plain_names(table.names), used_columns))
 
 
-def _find_wide_columns(
-    table: RawTable, item: str | None, option: str | None
-) -> _ScoreColumns | None:
-    """Return the columns of one row per item, or per option; None for other tables."""
-    frame = table.frame
-    parts = _list_columns(SCORE_PART, table, (item, option))
-    items = _list_columns(ITEM, table, (option,), item)
-    options = _list_columns(SCORED_OPTION, table, (item,), option)
-    first_column = get_column(frame, table.names[0])
-    if not items and not options and not has_numbers(first_column) and first_column.is_unique:
-        items = [table.names[0]]
-    items = list(dict.fromkeys([*parts, *items]))
-    runs = _list_columns(RUN, table, (*items, *options))
-    used_columns = {*items, *options, *runs, *table.filter_columns}
-    score_columns = [
-        name
-        for name in table.names
-        if name not in used_columns and _contains_scores(get_column(frame, name))
-    ]
-    if len(score_columns) < 2:
+def _turn_table(table: RawTable, option: str) -> RawTable:
+    """Return a table with one option per row as one with one item per row."""
+    turned = table.frame.set_index(option).T.infer_objects()
+    turned.columns = turned.columns.map(format_label)
+    return replace(table, frame=turned.reset_index(names=ITEM.name))
+
+
+def _read_numbers(column: pd.Series) -> np.ndarray | None:
+    """Return numbers, also for words for right and wrong; None for other cells."""
+    if has_numbers(column):
+        return column.to_numpy(float)
+    grades = column.map(format_label).str.casefold().map(_GRADES)
+    if not grades.notna().any() or (grades.isna() & column.notna()).any():
         return None
-    doubt = None
-    if item is None and option is None:
-        scores = pd.DataFrame({name: _read_scores(frame, name) for name in score_columns})
-        doubt = _question_scores(scores, items or options, table)
-    if options and (option is not None or not items):
-        return _ScoreColumns(score_columns, options[:1], runs, is_turned=True, doubt=doubt)
-    return _ScoreColumns(items, score_columns, runs, doubt=doubt)
+    return grades.to_numpy(float)
 
 
-def _question_scores(
-    scores: pd.DataFrame, label_columns: list[str], table: RawTable
-) -> Message | None:
+def _question_scores(scores: pd.DataFrame, items: list[str], table: RawTable) -> Message | None:
     """Return a question unless the columns are plainly scores of the same items; else None."""
     low, high = scores.min(), scores.max()
     is_share = (low >= 0.0) & (high <= 1.0)
     is_mark = scores.isin([0.0, 1.0, np.nan]).all()
-    respondents = _list_columns(RESPONDENT, table, ())
-    reason = ""
-    if respondents:
-        reason = f"column {respondents[0]!r} contains respondents"
-    elif not label_columns and not is_share.all():
+    if _list_columns(RESPONDENT, table, ()):
+        reason = "the rows are respondents"
+    elif not items and not is_share.all():
         reason = "no column contains the items"
-    elif is_mark.any() and not is_mark.all():
-        reason = f"only {shorten(list(scores.columns[is_mark]), 4)} are all 0 or 1"
-    elif is_share.any() and not is_share.all():
-        reason = f"only {shorten(list(scores.columns[is_share]), 4)} are between 0 and 1"
-    elif low.max() > high.min():
-        reason = f"{low.idxmax()!r} and {high.idxmin()!r} have no values in common"
-    if not reason:
+    elif (is_share + 1 * is_mark).nunique() > 1 or low.max() > high.min():
+        reason = "their numbers have different ranges"
+    else:
         return None
     return Message(
-        f"The columns {shorten(list(scores.columns), 4)} may be scores of options on the same"
-        f" items, but {reason}; if they are, name the column of items with ",
-        Argument("item"),
-        ", or the column of options with ",
-        Argument("option"),
-        "; if some are not, remove these with ",
+        f"{list_names(scores.columns, 4)} may be scores of options on the same items, but {reason}."
+        " If they are, name the column of items with ",
+        Argument(ITEM.name),
+        "; remove other columns with ",
         Argument("without"),
         ".",
     )
 
 
+def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComparisons, str]:
+    """Return comparisons of the scores, and a sentence on how they were read."""
+    if columns.doubt is not None:
+        raise DataError(columns.doubt)
+    rows = _list_scores(table.frame.reset_index(drop=True), columns)
+    groups = rows.groupby(["item", "option"], sort=False)["score"]
+    scores = groups.mean().unstack(sort=False)
+    repeated_text = ""
+    if n_repeated := len(rows) - groups.ngroups:
+        unused = [
+            name for name in table.names if name not in (*columns.used, *table.filter_columns)
+        ]
+        if unused and not columns.runs:
+            raise DataError(
+                f"Some items have several scores of an option, perhaps of different"
+                f" {list_names(unused)}. Select rows with ",
+                Argument("where"),
+                ", or remove these columns with ",
+                Argument("without"),
+                " to average the scores.",
+            )
+        repeated_text = f"; {format_plural(n_repeated, 'repeated score')} averaged within items"
+    is_compared = scores.count(axis=1) > 1
+    if not is_compared.all():
+        add_note(f"; {format_plural((~is_compared).sum(), 'item')} with a single score not used")
+    scores = scores.loc[is_compared]
+    labels = (tuple(map(str, names)) for names in (scores.columns, scores.index))
+    data = PairedComparisons._of_scores(*labels, scores.to_numpy(float))
+    return data, f"{columns}: {data}; {_MEANING}{repeated_text}"
+
+
 def _list_scores(frame: pd.DataFrame, columns: _ScoreColumns) -> pd.DataFrame:
-    """Return one row per score with the columns item, option, score and row of the table."""
-    frame = frame.reset_index(drop=True)
-    label_columns = columns.items
-    if columns.is_turned:
-        label_columns = columns.options
-    labels = pd.Series(np.arange(1, len(frame) + 1).astype(str))
-    for k, name in enumerate(label_columns):
+    """Return one row per score with the columns item, option and score."""
+    labels = frame.index.to_series().astype(str)
+    for k, name in enumerate(columns.items):
         texts = get_column(frame, name).map(format_label)
         labels = labels + " / " + texts if k else texts
-    if columns.score is not None:
-        cells = pd.DataFrame({"item": labels, "row": frame.index})
-        cells["option"] = get_column(frame, columns.options[0]).map(format_label)
-        return cells.assign(score=_read_scores(frame, columns.score))
-    names = ("item", "option")
-    value_columns = columns.options
-    if columns.is_turned:
-        names = ("option", "item")
-        value_columns = columns.items
-    scores = pd.DataFrame({name: _read_scores(frame, name) for name in value_columns})
-    cells = scores.melt(ignore_index=False, var_name=names[1], value_name="score")
-    return cells.assign(row=cells.index, **{names[0]: labels.reindex(cells.index)})
-
-
-def _contains_scores(column: pd.Series) -> bool:
-    """Return whether a column contains numbers, or words for right and wrong."""
-    if has_numbers(column):
-        return bool(column.notna().any())
-    words = set(column.map(format_label).str.casefold()) - {""}
-    return bool(words) and words <= _GRADES.keys()
-
-
-def _read_scores(frame: pd.DataFrame, name: str) -> np.ndarray:
-    """Read a column of numbers, yes and no, or words for right and wrong."""
-    column = get_column(frame, name)
-    if has_numbers(column):
-        return column.to_numpy(float)
-    texts = column.map(format_label).str.casefold()
-    numbers = texts.map(_GRADES)
-    if (unknown := texts[numbers.isna() & (texts != "")]).size:
-        raise DataError(
-            f"Column {name!r} must contain scores, but row {unknown.index[0]} contains"
-            f" {unknown.iloc[0]!r}; replace words by numbers, such as 1 for right and 0 for wrong."
+    if columns.score is None:
+        scores = np.stack([_read_numbers(get_column(frame, name)) for name in columns.options], 1)
+        row, column = np.nonzero(~np.isnan(scores))
+        options = np.array(columns.options, object)[column]
+        return pd.DataFrame(
+            {"item": labels.to_numpy()[row], "option": options, "score": scores[row, column]}
         )
-    return numbers.to_numpy(float)
-
-
-def _refuse_unnamed_runs(frame: pd.DataFrame, cells: pd.DataFrame, columns: _ScoreColumns) -> None:
-    """Raise DataError if an unused column distinguishes repeated scores of an item."""
-    is_repeated = cells.duplicated(["item", "option"], keep=False)
-    if columns.runs or not is_repeated.any():
-        return
-    repeated = cells.loc[is_repeated]
-    used = {*columns.items, *columns.options, columns.score}
-    for name in frame.columns.difference(list(used), sort=False):
-        texts = get_column(frame, name).map(format_label).to_numpy(object)[repeated["row"]]
-        if not repeated.assign(cell=texts).duplicated(["item", "option", "cell"]).any():
-            raise DataError(
-                f"Item {repeated['item'].iloc[0]!r} has several scores of"
-                f" {repeated['option'].iloc[0]!r}, which differ in column {name!r}; to average"
-                f" them, remove the column with ",
-                Setting("without", str(name)),
-                "; to use some of them, select rows with ",
-                Argument("where"),
-                ".",
-            )
+    scores = _read_numbers(get_column(frame, columns.score))
+    if scores is None:
+        raise DataError(
+            f"Column {columns.score!r} must contain scores; replace words by numbers, such as 1 for"
+            " right and 0 for wrong."
+        )
+    options = get_column(frame, columns.options[0]).map(format_label)
+    rows = pd.DataFrame({"item": labels, "option": options, "score": scores})
+    return rows.loc[rows["score"].notna() & (options != "")]
 
 
 SHAPE = Shape(
@@ -278,7 +234,6 @@ SHAPE = Shape(
     expected="one item per row and one column of scores per option, or the columns 'item', 'model'"
     " and 'score'",
     roles=(ITEM, OPTION, SCORE),
-    main=(ITEM.name, OPTION.name, SCORE.name),
     named_by=(ITEM.name, SCORE.name),
-    needs="no columns of scores",
+    main=(ITEM.name, OPTION.name, SCORE.name),
 )
