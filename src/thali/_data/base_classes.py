@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._labels import choose_number, shorten, suggest
+from thali._labels import choose_number, shorten, simplify_number, suggest
 from thali._object_descriptions import DescribedObject, Description, Facts
 from thali.errors import Argument, DataError, InPython, Message
 
@@ -142,7 +142,7 @@ class Judged(Frozen):
     @property
     def answers_in_words(self) -> str:
         """Number of answers as text, such as "10 comparisons"."""
-        return f"{self.n_answers:,} {choose_number(self.n_answers, *self._ANSWER)}"
+        return f"{simplify_number(self.n_answers):,} {choose_number(self.n_answers, *self._ANSWER)}"
 
     @property
     def word_for_answers(self) -> str:

@@ -379,6 +379,7 @@ LOSSES = Role(
     "défaite défaites",
     "derrota derrotas",
 )
+PROBABILITY = Role("probability", "the probability that the first option is chosen", NUMBER, "")
 TIES = Role(
     "ties",
     "the number of ties",

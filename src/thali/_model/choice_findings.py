@@ -309,7 +309,7 @@ def build_dependence_finding(dependence: Dependence | None) -> Finding | None:
         headline = brief_text = phrase(SENTENCES, "independence.good", unit=dependence.unit)
     elif dependence.is_good is not None:
         headline = phrase(SENTENCES, "independence.bad", unit=dependence.unit)
-    brief = Brief(f"{dependence.unit.capitalize()}s", brief_text, order=0)
+    brief = Brief(dependence.label, brief_text, order=0)
     return Finding(sentence, good=dependence.is_good, headline=headline, brief=brief)
 
 

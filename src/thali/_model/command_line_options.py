@@ -286,6 +286,7 @@ SECOND = _build_column_option(roles.SECOND)
 REJECTED = _build_column_option(roles.REJECTED, requirement=" (requires --chosen)")
 LOSSES = _build_column_option(roles.LOSSES, requirement=" (requires --count)")
 COUNT = _build_column_option(roles.COUNT)
+PROBABILITY = _build_column_option(roles.PROBABILITY)
 HOME = _build_column_option(roles.HOME)
 AWAY = _build_column_option(roles.AWAY)
 RESULT = _build_column_option(roles.RESULT)
@@ -340,6 +341,7 @@ TABLE_OPTIONS = (
     REJECTED,
     COUNT,
     LOSSES,
+    PROBABILITY,
     HOME,
     AWAY,
     RESULT,

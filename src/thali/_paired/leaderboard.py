@@ -27,8 +27,9 @@ from .leaderboard_posterior import WorthsRequest, build_prior_error
 from .leaderboard_predictive_check import check_votes
 from .leaderboard_reliability import measure_reliability
 from .leaderboard_result import Leaderboard
-from .leaderboard_table import build_board
+from .leaderboard_table import build_board, tabulate_differences
 from .pooled_worths import PooledWorths, check_pool, pool_worths
+from .side_advantage import measure_advantage
 from .vote_counts import (
     DAVIDSON,
     CountedComparisons,
@@ -388,7 +389,12 @@ def build_leaderboard(
     estimates = _estimate_with_and_without(data, request, scale, progressbar)
     board = build_board(data, estimates, scale, request.ci)
     boards = {}
-    board = replace(board, **_run_check(estimates, request))
+    board = replace(
+        board,
+        **_run_check(estimates, request),
+        of_advantage=measure_advantage(data, estimates, request),
+        differences=tabulate_differences(board, estimates.log_worths),
+    )
     if estimates.individuals is None:
         board = replace(
             board,

@@ -24,6 +24,7 @@ from thali._model.finding import (
 from thali._model.predictive_check import describe_check
 from thali._number_format import format_percent, format_probability
 from thali._posterior.effects_with_certain_sign import CERTAIN, select_certain_signs
+from thali._posterior.posterior_interval import describe_interval
 from thali.errors import Message, Setting
 
 from . import leaderboard_report
@@ -78,6 +79,7 @@ def build_board_findings(board: Leaderboard) -> Findings:
             judges,
             worths_in_time,
             covariates,
+            position,
             boards,
             order,
             votes_by_pair,
@@ -128,7 +130,7 @@ def _list_main_columns(board: Leaderboard) -> list[str]:
     """Return the columns of the table that are shown."""
     if board.data.scores is None:
         return [*_MAIN_COLUMNS]
-    return [*_MAIN_COLUMNS[:-1], *MEAN_SCORE]
+    return [*_MAIN_COLUMNS[:4], *MEAN_SCORE, *_MAIN_COLUMNS[4:-1]]
 
 
 def _describe_leader(board: Leaderboard) -> str:
@@ -392,6 +394,34 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
 
 
+@finding("position", "Advantage of the first side", ON_SCREEN)
+def position(board: Leaderboard, settings: None) -> Finding | None:
+    """Report the advantage of the first side; warn if sides are unbalanced."""
+    if board.of_advantage is None:
+        return None
+    row: Any = board.of_advantage.iloc[0]
+    odds, low, high = np.exp(row[["advantage", "low", "high"]].to_numpy(float))
+    sentence = (
+        f"Being first (shown first, or at home) multiplies the odds by {odds:.2f}"
+        f" ({describe_interval(board.ci)} {low:.2f} to {high:.2f})."
+    )
+    if not row["unbalanced"] or low < 1.0 < high:
+        return Finding(sentence, table=board.of_advantage, brief=Brief("First side"))
+    return Finding(
+        Message(
+            f"{sentence} Sides are not balanced ({row['option']} was first in"
+            f" {format_percent(row['share_first'])} of its comparisons), so ratings depend on them;"
+            " to control for sides, set ",
+            Setting("covariates", "order"),
+            ".",
+        ),
+        table=board.of_advantage,
+        good=False,
+        headline="Sides are not balanced, and the first has an advantage.",
+        brief=Brief("First side"),
+    )
+
+
 @finding("boards", "Leaderboards by part", ON_SCREEN)
 def boards(board: Leaderboard, settings: None) -> Finding | None:
     """Report the leaderboard of each part: leaders, and ratings that differ."""
@@ -466,7 +496,7 @@ def order(board: Leaderboard, settings: None) -> Finding:
     title = "Probability that the row option is better than the column option"
     return Finding(
         title=f"{title}{_describe_scope(len(leaders), len(options))}",
-        table=table,
+        table=board.differences,
         shown=table.loc[leaders, leaders],
     )
 

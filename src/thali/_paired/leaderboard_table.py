@@ -27,6 +27,9 @@ from .worth_estimates import WorthEstimates
 if TYPE_CHECKING:
     import pandas
 
+# numbers from which intervals of differences are computed, and the fewest draws of each
+_MAX_DIFFERENCES, _MIN_DRAWS = 20_000_000, 400
+
 # Tiers of options that are not separated ----------------------------------------------------------
 
 
@@ -174,6 +177,33 @@ def build_board(
         in_time=judged_worths.in_time,
         of_chains=estimates.of_chains,
         ci=ci,
+    )
+
+
+def tabulate_differences(board: Leaderboard, log_worths: np.ndarray) -> "pandas.DataFrame":
+    """Return the difference of log worths of each pair of options, with its interval.
+
+    `log_worths`, (draws, options), are in the order of the data.
+    """
+    import pandas as pd
+
+    labels = board.table.index
+    n = len(labels)
+    above, below = np.triu_indices(n, 1)
+    n_draws = int(np.clip(_MAX_DIFFERENCES // len(above), _MIN_DRAWS, len(log_worths)))
+    draws = log_worths[np.arange(n_draws) * len(log_worths) // n_draws]
+    draws = draws[:, [board.data.labels.index(label) for label in labels]]
+    limits = [compute_interval(draws[:, [i]] - draws[:, i + 1 :], board.ci) for i in range(n - 1)]
+    log_worths_shown = board.table["rating"].to_numpy() * np.log(10.0) / SCALE
+    low, high = np.concatenate(limits, axis=1)
+    return pd.DataFrame(
+        {
+            "probability": board.order.to_numpy()[above, below],
+            "difference": log_worths_shown[above] - log_worths_shown[below],
+            "low": low,
+            "high": high,
+        },
+        index=pd.MultiIndex.from_arrays([labels[above], labels[below]], names=["option", "other"]),
     )
 
 

@@ -30,6 +30,7 @@ class Dependence:
     """
 
     unit: ClassVar[str] = "respondent"
+    label: ClassVar[str] = "Respondents"  # of a sentence on a screen
 
     model: str  # INDEPENDENT, ADJUSTED or INDIVIDUALS
     by: str  # SCORES or POWER, for ADJUSTED; else ""
@@ -140,6 +141,7 @@ class ItemDependence(Dependence):
     """Treatment of repeated comparisons on one item, which a table of scores contains."""
 
     unit = "item"
+    label = "Intervals"
 
 
 def read_dependence(attributes: Mapping[Any, Any]) -> Dependence | None:

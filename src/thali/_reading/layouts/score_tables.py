@@ -30,7 +30,7 @@ from ..table_files import RawTable
 from ..table_layout import Reading, Shape
 
 NAME = "table of scores"
-_MEANING = "on each item, of every two options the one with the higher score wins"
+_MEANING = "on each item, of every two options the higher score wins, and equal scores tie"
 # words of evaluation programs for right, half right and wrong
 _GRADES = dict.fromkeys("c correct pass passed true yes".split(), 1.0) | {"p": 0.5, "": np.nan}
 _GRADES |= dict.fromkeys("i incorrect fail failed false no n".split(), 0.0)
