@@ -25,6 +25,7 @@ class Frozen(DescribedObject):
     # a field that is stored only if it is not None; the class attribute is None
     _IF_KNOWN: ClassVar[str] = ""
     read_as: str = ""  # description of how `thali.read` read the data
+    scores: np.ndarray | None = None  # of options on items, for comparisons of scores
 
     @classmethod
     def _from_fields(cls, *values: Any) -> Self:
@@ -124,7 +125,6 @@ class Judged(Frozen):
     worst: np.ndarray | None = None  # see `Choices`, for best-worst choices
     # comparisons with the first option shown first; see `PairedComparisons`
     forward: np.ndarray | None = None
-    scores: np.ndarray | None = None  # of options on items, for comparisons of scores
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"

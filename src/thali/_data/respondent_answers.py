@@ -214,7 +214,6 @@ class Answers(RespondentAnswers):
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
-    scores: np.ndarray | None = None
 
     def _freeze(self, *values: Any) -> Self:
         """Set the fields; `scores` may be omitted."""

@@ -421,21 +421,22 @@ def inverse_root(information: np.ndarray, min_share: float) -> np.ndarray:
 
 
 def raise_improbable_variance(
-    score_variance: ScoreVariance, df: float, df_per_contrast: float
+    score_variance: ScoreVariance, df: float, df_per_contrast: float, independent: float = 1.0
 ) -> np.ndarray:
     """Return the score covariance (r, r), with improbably small variances raised.
 
-    `df_per_contrast`: respondents less one, per contrast. If there are fewer respondents than
+    `independent`: the variance of independent answers. `df_per_contrast`: respondents less one, per
+    contrast. If there are fewer respondents than
     contrasts, some directions have no variance; their share is in the other directions, which are
     raised less: cubes cover .87 to .94 for 2 to 5 respondents of 6 options.
     """
     from scipy.special import chdtri
 
     eigenvalues, vectors = np.linalg.eigh(score_variance.about_pull)
-    is_unlikely = eigenvalues < chdtri(df, 1.0 - UNLIKELY) / df
-    min_variance = 1.0
+    is_unlikely = eigenvalues < independent * chdtri(df, 1.0 - UNLIKELY) / df
+    min_variance = independent
     if not is_unlikely.all():
-        min_variance = min(1.0, df_per_contrast) ** 3
+        min_variance = independent * min(1.0, df_per_contrast) ** 3
     directions = vectors[:, is_unlikely]
     eigenvalues, vectors = np.linalg.eigh(directions.T @ score_variance.variance @ directions)
     directions = directions @ vectors
@@ -462,6 +463,7 @@ class RespondentVariance(NamedTuple):
     root: np.ndarray  # (parameters, r): L with L L' the covariance of independent answers
     degrees: np.ndarray  # degrees of freedom of each contrast
     df_per_contrast: float  # respondents less one for each contrast
+    independent: float = 1.0  # variance of scores if answers are independent
 
     @property
     def df(self) -> float:
@@ -471,7 +473,9 @@ class RespondentVariance(NamedTuple):
     @property
     def score_covariance(self) -> np.ndarray:
         """Covariance V of scores (r, r), with improbably small variances raised."""
-        return raise_improbable_variance(self.scores, self.df, self.df_per_contrast)
+        return raise_improbable_variance(
+            self.scores, self.df, self.df_per_contrast, self.independent
+        )
 
     def expand_degrees(self, n_options: int, n_parameters: int) -> np.ndarray:
         """Return degrees of freedom of all parameters: the median, but of each option its own.

@@ -270,14 +270,7 @@ class LeaderboardRecipe(NamedTuple):
         cls, counted: CountedComparisons, settings: dict[str, Any], columns: dict[str, Any]
     ) -> "LeaderboardRecipe":
         """Return the recipe; unless `ties` is set, the data determine it."""
-        data = convert_to_judgements(counted.data)
-        if data.scores is not None and settings["judges"]:
-            raise DataError(
-                Argument("judges"),
-                " applies to votes; the comparisons of a table of scores have no judges. Remove"
-                " this argument.",
-            )
-        tie_rule = settings["ties"] or choose_tie_rule(data)
+        tie_rule = settings["ties"] or choose_tie_rule(convert_to_judgements(counted.data))
         return cls(counted, settings | {"ties": tie_rule}, columns)
 
     def build_board(self, progressbar: bool) -> Leaderboard:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from thali._data.respondent_answers import Answers
+
 from .leaderboard_posterior import build_worth_problem, has_all_judges
 from .worth_estimates import WorthEstimates
 
@@ -24,8 +26,7 @@ def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
         judge_word = "item"
     if not density.has_prior or density.n_options < 3:
         return None
-    answers = getattr(data, "answers", None)
-    if answers is not None and len(answers.respondent) > MAX_ROWS:
+    if isinstance(data.answers, Answers) and len(data.answers.respondent) > MAX_ROWS:
         return tabulate_reliability(estimates.log_worths, {}, request.ci)
     if request.judges:
         judge_index = density.rows.judge

@@ -91,8 +91,8 @@ class Leaderboard(PrintedResult):
     of_advantage : pandas.DataFrame or None
         One row: `advantage` of the option shown first (or at home) in log odds, with its interval
         from `low` to `high`; `share_first`, the share of comparisons in which the `option` with the
-        least balanced sides was first, and whether it is `unbalanced` (a test of all options at
-        .01). None for a part, if sides are unknown, and with the covariate "order".
+        least balanced sides was first, and whether it is `unbalanced` (by more than four standard
+        errors). None for a part, if sides are unknown, and with the covariate "order".
     differences : pandas.DataFrame or None
         One row per pair of options, the better first: the `probability` that the first is above,
         and the `difference` of log worths with its interval from `low` to `high`. None for a part.

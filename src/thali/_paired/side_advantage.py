@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
+from thali._posterior.posterior_interval import interval_tails
 
 from .leaderboard_posterior import WorthsRequest
 from .vote_counts import Judgements
@@ -14,7 +15,9 @@ from .worth_estimates import WorthEstimates
 if TYPE_CHECKING:
     import pandas
 
-UNBALANCED = 0.01  # probability of so unequal sides of any option if sides are random
+# standard errors of an option's share of first sides; up to 100 options of random sides exceed it
+# with probability 0.006
+MAX_IMBALANCE = 4.0
 
 
 def measure_advantage(
@@ -26,16 +29,14 @@ def measure_advantage(
     interval. A row also has the option whose sides are the least balanced.
     """
     import pandas as pd
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtri
 
-    from thali._posterior.posterior_interval import interval_tails
     from thali._worths.density_from_data import build_density
     from thali._worths.laplace_approximation import Marginal
 
-    if not isinstance(data, PairedComparisons) or data.forward is None:
+    if data.forward is None or ORDER in data.covariate_names:
         return None
-    if ORDER in data.covariate_names:
-        return None
+    assert isinstance(data, PairedComparisons)
     ordered_data = data._copy_with_fields(answers=None, covariates=None, dates=None).with_order()
     density = build_density(ordered_data, request.lapse, bool(data.n_ties))
     spread = request.spread
@@ -46,15 +47,13 @@ def measure_advantage(
     # answers of a respondent who prefers a side are as dependent as those about options
     error = float(np.sqrt(estimates.design_effect * mode.factor.variances[density.beta][0]))
     low, high = advantage + error * ndtri(interval_tails(request.ci))
-    n_total = data.wins + data.losses + data.tied
-    n_forward = data.forward.sum(axis=0)
-    n_first, n_second = (
-        np.bincount(data.first, counts, data.n_options)
-        + np.bincount(data.second, n_total - counts, data.n_options)
-        for counts in (n_forward, n_total - n_forward)
+    n_forward, n_total = data.forward.sum(axis=0), data.wins + data.losses + data.tied
+    n_first, n_shown = (
+        np.bincount(data.first, first_counts, data.n_options)
+        + np.bincount(data.second, second_counts, data.n_options)
+        for first_counts, second_counts in ((n_forward, n_total - n_forward), (n_total, n_total))
     )
-    n_shown = np.maximum(n_first + n_second, 1.0)
-    z = np.abs(n_first - n_second) / np.sqrt(n_shown)
+    z = np.abs(2.0 * n_first - n_shown) / np.sqrt(np.maximum(n_shown, 1.0))
     k = int(z.argmax())
     row = {
         "advantage": advantage,
@@ -62,6 +61,6 @@ def measure_advantage(
         "high": high,
         "option": data.labels[k],
         "share_first": n_first[k] / n_shown[k],
-        "unbalanced": bool(2.0 * data.n_options * ndtr(-z[k]) < UNBALANCED),
+        "unbalanced": z[k] > MAX_IMBALANCE,
     }
     return pd.DataFrame([row], index=pd.Index(["first side"], name="side"))

@@ -119,11 +119,16 @@ def estimate_respondent_variance(
     n_contrasts = min(_MAX_CONTRASTS, 1 + _MAX_SHARES // clusters.n_respondents)
     contrasts = np.zeros((n, n_parameters, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
+    independent = 1.0
+    if data.scores is not None:  # equal scores that count half do not vary
+        answers = data.answers
+        independent = float(((answers.wins - answers.losses) ** 2 + answers.tied).mean())
     return RespondentVariance(
         scores.variance,
         covariance_root,
         scores.degrees_of_freedom(contrasts[:: max(1, n // n_contrasts)]),
         (clusters.n_respondents - 1) / (n_parameters - 1),
+        independent,
     )
 
 

@@ -12,4 +12,4 @@ SHAPES: tuple[Shape, ...] = tuple(
 )
 
 # Leaderboards also read tables of scores; elsewhere, many numeric tables would look like one.
-BOARD_SHAPES = (score_tables.SHAPE, *SHAPES)
+BOARD_SHAPES = (*SHAPES, score_tables.SHAPE)

@@ -37,26 +37,26 @@ _GRADES |= dict.fromkeys("i incorrect fail failed false no n".split(), 0.0)
 
 
 class _ScoreColumns(NamedTuple):
-    """Columns of a table of scores."""
+    """Columns of a table of scores, which has one row per score or one row per item."""
 
     items: list[str]  # together they identify an item; []: each row is an item
-    options: list[str]  # the column of options, or one column per option
+    option: str | None  # None: one column of scores per option
+    scores: dict[str, np.ndarray]
     runs: list[str]
-    score: str | None  # None: one column per option
     doubt: Message | None = None
 
     def __str__(self) -> str:
-        options = f"one column per option ({shorten(self.options, 4)})"
-        if self.score is not None:
-            options = f"options in {self.options[0]!r}, scores in {self.score!r}"
+        options = f"one column per option ({shorten(list(self.scores), 4)})"
+        if self.option is not None:
+            options = f"options in {self.option!r}, scores in {next(iter(self.scores))!r}"
         if not self.items:
-            return f"{NAME}, {options}, one item per row"
-        return f"{NAME}, {options}, items in {list_names(map(repr, self.items))}"
+            return f"{options}, one item per row"
+        return f"{options}, items in {list_names(map(repr, self.items))}"
 
     @property
-    def used(self) -> list[str | None]:
-        """All columns."""
-        return [*self.items, *self.options, *self.runs, self.score]
+    def used(self) -> tuple[str | None, ...]:
+        """Names of all columns."""
+        return (*self.items, self.option, *self.scores, *self.runs)
 
 
 def match_scores(
@@ -70,7 +70,13 @@ def match_scores(
     convert = partial(_compare_scores, table, columns)
     # every other layout has priority
     return Reading(
-        PAIRS, NAME, str(columns), table, convert, sure=False, extra_columns=(*columns.used,)
+        PAIRS,
+        NAME,
+        f"{NAME}, {columns}",
+        table,
+        convert,
+        sure=False,
+        extra_columns=columns.used,
     )
 
 
@@ -88,39 +94,41 @@ def _find_columns(
     """Return the columns, None for other tables, and the table with one item per row."""
     scores = _list_columns(SCORE, table, (item, option), score)
     options = _list_columns(SCORED_OPTION, table, (item, *scores), option)
-    parts = _list_columns(SCORE_PART, table, (item, *options, *scores))
-    parts = [name for name in parts if get_column(table.frame, name).nunique() > 1]
     items = _list_columns(ITEM, table, (*options, *scores), item)
-    if options and scores and (items or parts):
-        items = list(dict.fromkeys([*parts, *items]))
-        doubt = None
-        if len(scores) > 1:
-            doubt = Message(
-                f"{shorten(scores)} may be the scores; name one with ", Argument("score")
-            )
-        runs = _list_columns(RUN, table, items)
-        return table, _ScoreColumns(items, options[:1], runs, scores[0], doubt)
-    if score is not None:
-        return table, None
-    if options and not items:
-        table, items = _turn_table(table, options[0]), [ITEM.name]
+    runs = _list_columns(RUN, table, (*items, *options, *scores))
+    parts = [
+        name
+        for name in (*_list_columns(SCORE_PART, table, ()), *table.filter_columns)
+        if name not in (*items, *runs, *options, *scores)
+        and get_column(table.frame, name).nunique() > 1
+    ]
+    is_long = bool(options and scores and (items or parts))
+    if not is_long and options and not items:  # one row per option
+        turned = table.frame.set_index(options[0]).T.infer_objects()
+        turned.columns = turned.columns.map(format_label)
+        table = replace(table, frame=turned.reset_index(names=ITEM.name))
+        items, parts = [ITEM.name], []
     first_column = get_column(table.frame, table.names[0])
-    if not items and not has_numbers(first_column) and first_column.is_unique:
+    if not is_long and not items and not has_numbers(first_column) and first_column.is_unique:
         items = table.names[:1]
     items = list(dict.fromkeys([*parts, *items]))
-    runs = _list_columns(RUN, table, items)
-    numbers = {
-        name: values
-        for name in table.names
-        if name not in {*items, *runs, *table.filter_columns}
-        and (values := _read_numbers(get_column(table.frame, name))) is not None
-    }
-    if len(numbers) < 2:
+    if not is_long:
+        used_columns = {*items, *runs, *table.filter_columns}
+        scores = [name for name in table.names if name not in used_columns]
+    numbers = {name: _read_numbers(get_column(table.frame, name)) for name in scores}
+    numbers = {name: cells for name, cells in numbers.items() if cells is not None}
+    if is_long and numbers:
+        doubt = None
+        if len(numbers) > 1:
+            text = f"{shorten(list(numbers))} may be the scores; name one with "
+            doubt = Message(text, Argument(SCORE.name), ".")
+        return table, _ScoreColumns(items, options[0], numbers, runs, doubt)
+    if len(numbers) < 2 or score is not None:
         return table, None
     doubt = None
     if item is None and option is None:
         doubt = _question_scores(pd.DataFrame(numbers), items, table)
-    return table, _ScoreColumns(items, list(numbers), runs, None, doubt)
+    return table, _ScoreColumns(items, None, numbers, runs, doubt)
 
 
 def _list_columns(
@@ -130,13 +138,6 @@ def _list_columns(
     if named is not None:
         return [named]
     return list(role.find_certain_columns(map_plain_names(table.names), used_columns))
-
-
-def _turn_table(table: RawTable, option: str) -> RawTable:
-    """Return a table with one option per row as one with one item per row."""
-    turned = table.frame.set_index(option).T.infer_objects()
-    turned.columns = turned.columns.map(format_label)
-    return replace(table, frame=turned.reset_index(names=ITEM.name))
 
 
 def _read_numbers(column: pd.Series) -> np.ndarray | None:
@@ -152,13 +153,13 @@ def _read_numbers(column: pd.Series) -> np.ndarray | None:
 def _question_scores(scores: pd.DataFrame, items: list[str], table: RawTable) -> Message | None:
     """Return a question unless the columns are plainly scores of the same items; else None."""
     low, high = scores.min(), scores.max()
-    is_share = (low >= 0.0) & (high <= 1.0)
-    is_mark = scores.isin([0.0, 1.0, np.nan]).all()
+    # 2: marks of 0 and 1; 1: shares; 0: other numbers
+    scales = ((low >= 0.0) & (high <= 1.0)) + 1 * scores.isin([0.0, 1.0, np.nan]).all()
     if _list_columns(RESPONDENT, table, ()):
         reason = "the rows are respondents"
-    elif not items and not is_share.all():
+    elif not items and (scales.min() == 0 or low.min() == high.max()):
         reason = "no column contains the items"
-    elif (is_share + 1 * is_mark).nunique() > 1 or low.max() > high.min():
+    elif scales.nunique() > 1 or low.max() > high.min():
         reason = "their numbers have different ranges"
     else:
         return None
@@ -176,55 +177,40 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
     """Return comparisons of the scores, and a sentence on how they were read."""
     if columns.doubt is not None:
         raise DataError(columns.doubt)
-    rows = _list_scores(table.frame.reset_index(drop=True), columns)
+    frame = table.frame.reset_index(drop=True)
+    items = frame.index.to_series().add(1).astype(str)
+    for k, name in enumerate(columns.items):
+        labels = get_column(frame, name).map(format_label)
+        items = items + " / " + labels if k else labels
+    blocks = [
+        pd.DataFrame({"item": items, "option": k, "score": columns.scores[k]})
+        for k in columns.scores
+    ]
+    rows = pd.concat(blocks).dropna()
+    if columns.option is not None:
+        rows["option"] = get_column(frame, columns.option).map(format_label)
     groups = rows.groupby(["item", "option"], sort=False)["score"]
     scores = groups.mean().unstack(sort=False)
-    repeated_text = ""
+    sentence = f"{NAME}, {columns}"
     if n_repeated := len(rows) - groups.ngroups:
-        unused = [
-            name for name in table.names if name not in (*columns.used, *table.filter_columns)
-        ]
+        unused = {*table.names}.difference(columns.used, table.filter_columns)
         if unused and not columns.runs:
             raise DataError(
                 f"Some items have several scores of an option, perhaps of different"
-                f" {list_names(unused)}. Select rows with ",
+                f" {list_names(sorted(unused))}. Select rows with ",
                 Argument("where"),
                 ", or remove these columns with ",
                 Argument("without"),
                 " to average the scores.",
             )
-        repeated_text = f"; {format_plural(n_repeated, 'repeated score')} averaged within items"
+        sentence += f", {format_plural(n_repeated, 'repeated score')} averaged within items"
     is_compared = scores.count(axis=1) > 1
     if not is_compared.all():
         add_note(f"; {format_plural((~is_compared).sum(), 'item')} with a single score not used")
     scores = scores.loc[is_compared]
     labels = (tuple(map(str, names)) for names in (scores.columns, scores.index))
     data = PairedComparisons._of_scores(*labels, scores.to_numpy(float))
-    return data, f"{columns}: {data}; {_MEANING}{repeated_text}"
-
-
-def _list_scores(frame: pd.DataFrame, columns: _ScoreColumns) -> pd.DataFrame:
-    """Return one row per score with the columns item, option and score."""
-    labels = frame.index.to_series().astype(str)
-    for k, name in enumerate(columns.items):
-        texts = get_column(frame, name).map(format_label)
-        labels = labels + " / " + texts if k else texts
-    if columns.score is None:
-        scores = np.stack([_read_numbers(get_column(frame, name)) for name in columns.options], 1)
-        row, column = np.nonzero(~np.isnan(scores))
-        options = np.array(columns.options, object)[column]
-        return pd.DataFrame(
-            {"item": labels.to_numpy()[row], "option": options, "score": scores[row, column]}
-        )
-    scores = _read_numbers(get_column(frame, columns.score))
-    if scores is None:
-        raise DataError(
-            f"Column {columns.score!r} must contain scores; replace words by numbers, such as 1 for"
-            " right and 0 for wrong."
-        )
-    options = get_column(frame, columns.options[0]).map(format_label)
-    rows = pd.DataFrame({"item": labels, "option": options, "score": scores})
-    return rows.loc[rows["score"].notna() & (options != "")]
+    return data, f"{sentence}: {data}; {_MEANING}"
 
 
 SHAPE = Shape(
