@@ -10,10 +10,9 @@ from scipy.stats import beta, norm
 from scipy.stats import t as student
 
 import thali as th
-from thali._model import cluster_robust_variance as clustered
 from thali.errors import DataError
 
-pytestmark = pytest.mark.usefixtures("few_replicates")
+pytestmark = [pytest.mark.usefixtures("few_draws"), pytest.mark.fit]
 MODELS = ["gpt", "claude", "llama", "qwen"]
 
 
@@ -65,7 +64,7 @@ def test_scores_are_compared_item_by_item(kind, shape):
     assert one.n_ties == sum(x == y for k, x in enumerate(row) for y in row[:k])
 
 
-@pytest.mark.fit
+@pytest.mark.exact
 def test_orders_are_those_of_paired_tests():
     far = []
     for seed in range(8):
@@ -255,8 +254,8 @@ def test_a_saved_board_keeps_its_scores(tmp_path):
 
 def test_dense_blocks_of_respondents_give_the_same_variance(monkeypatch):
     tables = {}
-    for block in (clustered.BLOCK, 700):
-        monkeypatch.setattr(clustered, "BLOCK", block)
+    for block in (2**21, 700):
+        monkeypatch.setattr("thali._model.cluster_robust_variance.BLOCK", block)
         tables[block] = board_of(simulate("missing", 60)).table
     first, second = tables.values()
     np.testing.assert_allclose(first["rating_low"], second["rating_low"], rtol=1e-9)

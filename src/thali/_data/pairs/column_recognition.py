@@ -233,15 +233,12 @@ def _list_count_columns(
     side_columns: SideColumns, probability_names: tuple[str, ...]
 ) -> list[tuple[str, str]]:
     """Return the names that columns with wins of either side of a pair of columns may have."""
-    side_marks = _list_marks(side_columns)
-    count_names = [
-        (name.format(*marks), name.format(*marks[::-1]))
-        for marks in side_marks
-        for name in COUNT_NAMES
-    ]
-    return count_names + [
-        (name.format(*marks),) * 2 for marks in side_marks for name in probability_names
-    ]
+    count_names = []
+    for marks in _list_marks(side_columns):
+        count_names += [(name.format(*marks), name.format(*marks[::-1])) for name in COUNT_NAMES]
+        shares = [name.format(*marks) for name in probability_names]
+        count_names += zip(shares, shares, strict=True)
+    return count_names
 
 
 def _list_count_names(side_columns: list) -> set[str]:

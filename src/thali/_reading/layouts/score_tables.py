@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -179,17 +179,18 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
         raise DataError(columns.doubt)
     frame = table.frame.reset_index(drop=True)
     items = frame.index.to_series().add(1).astype(str)
-    for k, name in enumerate(columns.items):
-        labels = get_column(frame, name).map(format_label)
-        items = items + " / " + labels if k else labels
+    if columns.items:
+        texts = [get_column(frame, name).map(format_label) for name in columns.items]
+        items = texts[0].str.cat(texts[1:], sep=" / ")
     blocks = [
-        pd.DataFrame({"item": items, "option": k, "score": columns.scores[k]})
-        for k in columns.scores
+        pd.DataFrame({"item": items, "option": name, "score": scores})
+        for name, scores in columns.scores.items()
     ]
     rows = pd.concat(blocks).dropna()
     if columns.option is not None:
         rows["option"] = get_column(frame, columns.option).map(format_label)
-    groups = rows.groupby(["item", "option"], sort=False)["score"]
+    rows = rows.loc[(rows["item"] != "") & (rows["option"] != "")]
+    groups: Any = rows.groupby(["item", "option"], sort=False)["score"]
     scores = groups.mean().unstack(sort=False)
     sentence = f"{NAME}, {columns}"
     if n_repeated := len(rows) - groups.ngroups:
@@ -208,8 +209,8 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
     if not is_compared.all():
         add_note(f"; {format_plural((~is_compared).sum(), 'item')} with a single score not used")
     scores = scores.loc[is_compared]
-    labels = (tuple(map(str, names)) for names in (scores.columns, scores.index))
-    data = PairedComparisons._of_scores(*labels, scores.to_numpy(float))
+    options, item_labels = tuple(map(str, scores.columns)), tuple(map(str, scores.index))
+    data = PairedComparisons._of_scores(options, item_labels, scores.to_numpy(float))
     return data, f"{sentence}: {data}; {_MEANING}"
 
 
