@@ -28,7 +28,8 @@ def test_the_table_is_that_of_python(done, folder):
         "check.csv check.png command.json leaderboard.csv leaderboard.json leaderboard.nc".split()
     )
     files += (
-        "leaderboard.png more_votes.png order.csv reliability.csv votes.csv votes_by_pair.csv"
+        "leaderboard.png more_votes.png order.csv position.csv reliability.csv votes.csv"
+        " votes_by_pair.csv"
     ).split()
     assert sorted(path.name for path in (folder / "results").iterdir()) == files
     written = pd.read_csv(
@@ -266,8 +267,8 @@ def test_a_table_of_scores_is_a_board_of_one_screen(name, done, folder, monkeypa
     assert written["mean_score"].to_dict() == pytest.approx(means.to_dict())
     order = pd.read_csv(folder / "results" / "order.csv")
     assert list(order) == ["option", "other", "probability", "difference", "low", "high"]
-    says(done("show", "results", "order").out, "gpt", "better than the column option")
-    says(done("leaderboard", "results/leaderboard.nc").out, "mean score")
+    assert "better than the column option" in done("show", "results", "order").out
+    assert "mean score" in done("leaderboard", "results/leaderboard.nc").out
 
 
 def test_other_commands_refuse_scores_and_name_the_board(refused, folder):
@@ -294,6 +295,7 @@ def test_sides_and_probabilities(done, refused, folder):
     named = done("leaderboard", "named.csv", "--probability", "sure")
     assert named.out == done("leaderboard", "known.csv").out
     says(named.err, "probability of 'model_a' over 'model_b' in 'sure'")
-    says(done("leaderboard", "known.csv", "--covariate", "order").out, "if order increases by 1")
+    order = done("leaderboard", "known.csv", "--covariate", "order").out
+    assert "order increases by 1" in " ".join(order.split()) and "First side" not in order
     rows.rename(columns={"sure": "probability"}).to_csv("asked.csv", index=False)
     said(refused("leaderboard", "asked.csv"), "--probability")
