@@ -237,9 +237,14 @@ _RATINGS = {"rating", "ratings", "rate", "rated", "score", "likert", "support", 
 _FREE_TEXTS = 30  # more texts than this are no levels if most of them are different
 
 
+def is_response_time(name: str) -> bool:
+    """Return whether a column's name is that of response times."""
+    return simplify_name(name) in RESPONSE_TIME.synonyms
+
+
 def measures_answers(name: str) -> bool:
     """Return whether a column's name is that of response times or looks at the alternative."""
-    if simplify_name(name) in RESPONSE_TIME.synonyms:
+    if is_response_time(name):
         return True
     return not _MEASURES.isdisjoint(list_name_words(name))
 
