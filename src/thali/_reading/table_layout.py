@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from thali._data.choice_marks import is_response_time
 from thali._data.column_guesses import ColumnsRead, list_respondent_candidates
 from thali._data.column_readers import collect_notes, get_column, is_row_number
-from thali._data.choice_marks import is_response_time
 from thali._data.column_roles import Role
 from thali._data.respondent_table import list_differing_columns
 from thali._data.suspicious_data import find_speeders
