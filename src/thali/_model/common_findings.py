@@ -1,5 +1,6 @@
 """Findings of every model: data, convergence, parameter estimates, text for a paper."""
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +129,7 @@ def build_chain_brief(check: Any) -> Brief:
 
 def _format_convergence(facts: dict[str, Any]) -> dict[str, str]:
     """Format R-hat and effective sample size as texts by name."""
-    return {"r_hat": format_r_hat(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
+    return {"r_hat": format_r_hat(facts["r_hat"]), "ess": f"{math.floor(facts['ess']):,}"}
 
 
 def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
