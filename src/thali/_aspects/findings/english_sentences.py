@@ -175,7 +175,8 @@ ENGLISH = SENTENCES | {
     "additive.methods.ratio": "Choices of the most similar pair in a set were modelled by additive"
     " clustering: each pair is chosen with probability proportional to a constant plus the"
     " summed weights of the features that its two objects share.",
-    "additive.methods.lapse": "With probability {lapse} a pair was chosen at random.",
+    "additive.methods.lapse": "With probability {lapse} the most similar pair was chosen at"
+    " random.",
     "additive.methods.constant": "Similarities were modelled by additive clustering {source}: the"
     " similarity of two objects is the sum of the weights of the features they share, plus a"
     " constant, with normal error.",

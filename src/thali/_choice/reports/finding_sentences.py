@@ -163,7 +163,7 @@ ENGLISH = {
     "classes.similar": "{name} (and {more} similar)",
     "classes.caption": "Product classes that matter to respondents.",
     "classes.evidence": "Log evidence of all choices (natural logarithm): {value} (standard error"
-    " {error}; standard deviation between groups {sd}).",
+    " {error}; standard deviation between groups of particles {sd}).",
     "classes.methods": "Choices were modelled by latent classes of products {source}: the utility"
     " of a product is the sum of the respondent's values for the product classes that contain"
     " it, and the product with the highest utility is chosen, with ties split evenly; with"
