@@ -903,15 +903,22 @@ def _list_attribute_names(
     return attribute_names
 
 
+_MAX_CODED_LEVELS = 30  # of an attribute such as brand_id; more numbers are identifiers
+
+
 def _find_identifiers(
     frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
 ) -> set[str]:
-    """Return the columns such as profileID, whose cells determine all attributes."""
+    """Return the columns such as profileID, of many numbers or whose cells determine attributes."""
     candidates = [name for name in attribute_names if simplify_name(name).endswith("id")]
     if not candidates:
         return set()
     described_names = _list_varying_columns(frame, attribute_names, row_labels)
-    identifiers = set()
+    identifiers = {
+        name
+        for name in candidates
+        if has_numbers(frame[name]) and frame[name].nunique() > _MAX_CODED_LEVELS
+    }
     for candidate in candidates:
         other_names = [name for name in described_names if name not in candidates]
         n_values = frame.groupby(candidate)[other_names].nunique()
