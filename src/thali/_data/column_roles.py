@@ -394,7 +394,7 @@ RESULT = Role(
     "result",
     "the result",
     ANSWER,
-    "result ftr fulltimeresult ft outcome res score finalscore",
+    "result ftr fulltimeresult ft outcome res score finalscore wl winloss wlt",
     "ergebnis resultat",
     "résultat",
     "resultado",
@@ -595,12 +595,12 @@ MORE_SIDES = _split_name_pairs(
     "l r, one two, home visitor, visitor opponent, white black, links rechts, erste zweite, erster"
     " zweiter, heim gast, heim auswärts, gauche droite, premier second, première deuxième,"
     " domicile extérieur, izquierda derecha, izq der, primera segunda, primero segundo, local"
-    " visitante, player opponent, team opponent"
+    " visitante, player opponent, team opponent, team opp, tm opp"
 )
 # Sides that cells name only if the columns do: 1, X, 2 is a tie, and 1 may be the first of 1 and 2.
 LOCAL_SIDES = _split_name_pairs("x y, 0 1")
 # first sides of games
-GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")
+GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team", "tm")
 # First sides of tables of counts that record which option was first, or at home.
 PLACES = (
     "home",
