@@ -240,7 +240,7 @@ RESPONDENT = Role(
     "subject subj participant ppt pid puid respondent resp person judge rater assessor annotator"
     " evaluator voter user worker prolificpid responseid runid student panelist panellist consumer"
     " pupil child marker examiner teacher coder grader reviewer scorer labeler labeller juror"
-    " interviewee informant customer household sysrespnum",
+    " interviewee informant customer household sysrespnum participantprivateid participantpublicid",
     "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte"
     " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person",
     "sujet répondant répondante enquêté élève juge personne individu participante",

@@ -215,6 +215,45 @@ def _find_ranked_option(frame: "pd.DataFrame", rank: str, group: str) -> str | N
     return text_columns[0]
 
 
+_NUMBERED_NAME = re.compile(r"(\D*)(\d{1,2})(\D*)")
+
+
+def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table with a column of ranks per option, if cells name the ranked options.
+
+    In columns such as system1Id, system1rank, system2Id, ... each row names its options.
+    """
+    import pandas as pd
+
+    names_by_series: dict[tuple[str, str], dict[str, str]] = {}
+    for name in column_names(frame):
+        if (name_match := _NUMBERED_NAME.fullmatch(name)) is not None:
+            stem, number, ending = name_match.groups()
+            names_by_series.setdefault((stem, ending), {})[number] = name
+    for (stem, ending), rank_names in names_by_series.items():
+        if simplify_name(ending) not in RANK.synonyms or len(rank_names) < 2:
+            continue
+        option_series = [
+            names
+            for (other_stem, other_ending), names in names_by_series.items()
+            if (other_stem, names.keys()) == (stem, rank_names.keys())
+            and other_ending != ending
+            and not any(has_numbers(frame[name]) for name in names.values())
+        ]
+        if len(option_series) != 1:
+            continue
+        parts = [
+            frame.set_index(option_name, append=True)[rank_names[number]].rename("rank")
+            for number, option_name in option_series[0].items()
+        ]
+        ranks = pd.concat([part.rename_axis(index=["row", "option"]) for part in parts])
+        if not ranks.index.is_unique:
+            continue
+        others = frame.drop(columns=[*rank_names.values(), *option_series[0].values()])
+        return others.join(ranks.unstack("option"))
+    return frame
+
+
 _PLACE_WORDS = {*RANK.synonyms, "finish", "finishing", "finished", "placing", "placement"}
 # words in the names of positions before the contest
 _START_WORDS = set("draw grid start starting post lane row gate seed".split())
