@@ -551,7 +551,8 @@ def find_pair_columns(
         sides = find_side_columns(names)
         candidates = [each.columns for each in sides if each.stem in STEMS]
         candidates += find_column_pairs(name_by_simplified, ROW_COLUMN)
-        if not candidates and next(SIMILARITY.find_certain_columns(name_by_simplified), None):
+        is_certain = next(SIMILARITY.find_certain_columns(name_by_simplified), None) is not None
+        if not candidates and (similarity is not None or is_certain):
             candidates = [each.columns for each in sides]  # such as CID1 and CID2
         if not candidates:
             raise DataError(*_explain_missing_columns(names, name_by_simplified))
