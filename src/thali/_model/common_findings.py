@@ -55,7 +55,7 @@ SENTENCES = {
     "kept": "Results are based on {chains} chains of {draws} draws each, computed with {program}.",
     "computed": "Computations were done with {program}.",
     "judged": "Convergence was assessed by R-hat (largest: {r_hat}) and effective sample size"
-    " (smallest: {ess}) of all quantities reported with an R-hat {source}.",
+    " (smallest: {ess}) over all quantities for which R-hat is reported {source}.",
     "intervals": "Intervals are central {interval}s of the posterior.",
 }
 _TRACE = "trace"

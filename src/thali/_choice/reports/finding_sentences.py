@@ -9,7 +9,8 @@ ENGLISH = {
     "importance.caption": "Attribute importance: share of the utility range.",
     "effects": "Strongest preference {whose}: {attribute} {more} over {less} (probability {chance},"
     " {interval} {low} to {high}).",
-    "effects.none": "No level is clearly preferred to another {whose}: every {interval} includes"
+    "effects.none": "No level is clearly preferred to another {whose}: every {interval} of a preference"
+    " includes"
     " 0.5.",
     "effects.title": "Probability that one level is preferred to another {whose}, all else being"
     " equal (0.5: indifferent)",
@@ -116,7 +117,8 @@ ENGLISH = {
     " units of {price} and the logarithm of the utility scale are normally distributed.",
     "hierarchical.signs": "Utility was constrained to be monotone in {named}: the corresponding"
     " coefficients are log-normally distributed.",
-    "hierarchical.covariates": "Mean coefficients depended on the respondent's {named}.",
+    "hierarchical.covariates": "Mean coefficients were modelled as functions of the respondent's"
+    " {named}.",
     "hierarchical.prior": "Means had a normal prior with standard deviation {mean_sd}{logarithms};"
     " the covariance matrix of the p coefficients had an inverse Wishart prior with {df} degrees"
     " of freedom and scale {scale}.",
@@ -140,8 +142,8 @@ ENGLISH = {
     " {interval} of an odds ratio includes 1.",
     "latent.odds.title": "Odds ratio of each class relative to class 1, per unit of a respondent"
     " characteristic",
-    "latent.by_columns": "Class membership depended on the respondent's {named} through a"
-    " multinomial logit {source}.",
+    "latent.by_columns": "Class membership was modelled as a function of the respondent's {named}"
+    " by a multinomial logit {source}.",
     "latent.numbers": "Fit by number of classes",
     "latent.membership": "Class membership probabilities of each respondent",
     "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum"

@@ -292,8 +292,7 @@ def _find_measure(
     measure_columns = [
         name
         for name in table.names
-        if name not in columns
-        and can_be_measure(name, get_column(table.frame, name))
+        if name not in columns and can_be_measure(name, get_column(table.frame, name))
     ]
     similar_columns = [
         name
