@@ -249,10 +249,11 @@ def format_plural(number: float, noun: str) -> str:
 
 
 def simplify_number(number: float) -> int | float:
-    """Return an integral float as an int, other numbers unchanged."""
-    if float(number).is_integer():
+    """Return an integral float as an int, other numbers without noise of sums."""
+    number = round(float(number), 9)
+    if number.is_integer():
         return int(number)
-    return float(number)
+    return number
 
 
 def list_names(names: Iterable[Any], max_names: int = 6) -> str:

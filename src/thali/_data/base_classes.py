@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._labels import choose_number, shorten, suggest
+from thali._labels import choose_number, shorten, simplify_number, suggest
 from thali._object_descriptions import DescribedObject, Description, Facts
 from thali.errors import Argument, DataError, InPython, Message
 
@@ -25,6 +25,7 @@ class Frozen(DescribedObject):
     # a field that is stored only if it is not None; the class attribute is None
     _IF_KNOWN: ClassVar[str] = ""
     read_as: str = ""  # description of how `thali.read` read the data
+    scores: np.ndarray | None = None  # of options on items, for comparisons of scores
 
     @classmethod
     def _from_fields(cls, *values: Any) -> Self:
@@ -141,7 +142,7 @@ class Judged(Frozen):
     @property
     def answers_in_words(self) -> str:
         """Number of answers as text, such as "10 comparisons"."""
-        return f"{self.n_answers:,} {choose_number(self.n_answers, *self._ANSWER)}"
+        return f"{simplify_number(self.n_answers):,} {choose_number(self.n_answers, *self._ANSWER)}"
 
     @property
     def word_for_answers(self) -> str:

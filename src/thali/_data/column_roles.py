@@ -379,6 +379,7 @@ LOSSES = Role(
     "défaite défaites",
     "derrota derrotas",
 )
+PROBABILITY = Role("probability", "the probability that the first option is chosen", NUMBER, "")
 TIES = Role(
     "ties",
     "the number of ties",
@@ -402,6 +403,53 @@ RESULT = Role(
 
 # Sets of options.
 OPTION = ALTERNATIVE.but(name="option", meaning="the option")
+# Scores of options on the same items, for leaderboards.
+ITEM = Role(
+    "item",
+    "the item",
+    LABEL,
+    "item items instance question prompt doc document sample example problem query case testcase"
+    " exercise",
+    "aufgabe frage",
+    "question",
+    "pregunta",
+    endings="id index no nr num number key hash name uid",
+)
+SCORED_OPTION = OPTION.but(
+    english="model llm system method agent algorithm option alternative submission",
+    german="modell verfahren",
+    french="modèle",
+    spanish="modelo",
+    vague="",
+    endings="id name",
+)
+SCORE = Role(
+    "score",
+    "the score of an option on an item",
+    NUMBER,
+    "score scores accuracy acc correct iscorrect exactmatch em pass passed success solved reward"
+    " grade points value metricvalue scorevalue",
+    "punkte punktzahl richtig",
+    "note",
+    "puntuación correcto",
+)
+SCORE_PART = Role(
+    "by",
+    "the part of a benchmark",
+    LABEL,
+    "task dataset benchmark subset category subject language lang split domain topic suite",
+    "sprache thema",
+    "langue tâche",
+    "idioma tarea",
+    endings="id name",
+)
+RUN = Role(
+    "run",
+    "the run or random seed",
+    LABEL,
+    "seed run epoch trial repeat repetition replicate attempt iteration",
+    endings="id index no nr number",
+)
 RANK = Role(
     "rank",
     "the rank (1 is best)",

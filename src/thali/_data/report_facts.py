@@ -56,9 +56,9 @@ def count_component_facts(components: list[Any]) -> Facts:
     )
 
 
-def count_respondent_facts(respondents: Any, people: Any) -> Facts:
+def count_respondent_facts(respondents: Any, people: Any, unit: str = "respondent") -> Facts:
     """Return facts on the number of respondents and their columns; () if unknown."""
     if not respondents:
         return ()
     columns = list_name_facts("Respondent characteristics", list_differing_columns(people))
-    return ("Respondents", f"{len(respondents):,}"), *columns
+    return (f"{unit.capitalize()}s", f"{len(respondents):,}"), *columns

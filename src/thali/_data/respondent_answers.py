@@ -116,6 +116,13 @@ def read_any_respondents(
     )
 
 
+def name_respondents(data: Any) -> str:
+    """Return "item" for comparisons of scores, else "respondent"."""
+    if data.scores is None:
+        return "respondent"
+    return "item"
+
+
 class RespondentAnswers(Frozen):
     """Base class of answers with one row per respondent and pair or other position."""
 
@@ -154,7 +161,9 @@ class RespondentAnswers(Frozen):
 
     def _select_rows(self, rows: np.ndarray) -> Self:
         """Return a copy with only these rows, given by mask or index."""
-        array_fields = (name for name in self._FIELDS if name not in ("respondents", "people"))
+        array_fields = (
+            name for name in self._FIELDS if name not in ("respondents", "people", "scores")
+        )
         return self._copy_with_fields(**{name: getattr(self, name)[rows] for name in array_fields})
 
     def select_positions(self, is_kept: np.ndarray, new_positions: np.ndarray) -> Self | None:
@@ -194,14 +203,31 @@ class Answers(RespondentAnswers):
         Positions in `respondents` and among the compared pairs, by person and by pair.
     wins, losses, tied : float64 arrays, shape (rows,)
         As in `PairedComparisons`.
+    scores : float64 array, shape (respondents, options), or None
+        For comparisons of scores, where an item is the respondent; NaN without a score.
     """
 
-    _FIELDS = ("respondents", "people", "respondent", "pair", "wins", "losses", "tied")
+    _FIELDS = ("respondents", "people", "respondent", "pair", "wins", "losses", "tied", "scores")
+    _IF_KNOWN = "scores"
 
     pair: np.ndarray
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
+
+    def _freeze(self, *values: Any) -> Self:
+        """Set the fields; `scores` may be omitted."""
+        return super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
+
+    def __str__(self) -> str:
+        return format_plural(len(self.respondents), name_respondents(self))
+
+    def select_respondents(self, members: np.ndarray) -> Self:
+        """Keep the answers of the respondents with these indices; renumber them."""
+        selected_answers = super().select_respondents(members)
+        if self.scores is None:
+            return selected_answers
+        return selected_answers._copy_with_fields(scores=self.scores[members])
 
     @classmethod
     def from_rows(

@@ -66,18 +66,18 @@ SENTENCES = {
     " coefficient had a Normal(0, 1) prior.",
     "methods.lapse": "With probability {lapse:g} the choice was random, with equal probability for"
     " each option.",
-    "independence.good": "Intervals generalise to new respondents.",
-    "independence.bad": "Intervals are too narrow to generalise to new respondents.",
-    "independence.methods.independent": "The {answers} answers from {people} respondents were"
+    "independence.good": "Intervals generalise to new {unit}s.",
+    "independence.bad": "Intervals are too narrow to generalise to new {unit}s.",
+    "independence.methods.independent": "The {answers} answers from {people} {unit}s were"
     " treated as independent (design effect {effect}).",
-    "independence.methods.once": "Each of the {people} respondents answered once.",
-    "independence.methods.scores": "The {answers} answers came from {people} respondents (design"
+    "independence.methods.once": "Each of the {people} {unit}s answered once.",
+    "independence.methods.scores": "The {answers} answers came from {people} {unit}s (design"
     " effect {effect}). Posterior draws were rescaled to the covariance H⁻¹VH⁻¹, where H is"
-    " the Hessian at the mode and V the variance of respondents' scores, each adjusted for its"
+    " the Hessian at the mode and V the variance of {unit}s' scores, each adjusted for its"
     " leverage ({df}) {source}.",
-    "independence.methods.power": "The {answers} answers came from {people} respondents; the"
+    "independence.methods.power": "The {answers} answers came from {people} {unit}s; the"
     " likelihood was raised to the power of one over the design effect ({effect}) {source}.",
-    "independence.methods.random": "Each of the {people} respondents had individual values, which"
+    "independence.methods.random": "Each of the {people} {unit}s had individual values, which"
     " varied around those of the population.",
     "option_scores": "Highest scores: {named}; an average option scores {average}.",
     "option_scores.brief": "{scale}; an average option scores {average}.",
@@ -306,10 +306,10 @@ def build_dependence_finding(dependence: Dependence | None) -> Finding | None:
     headline = ""
     brief_text = None
     if dependence.is_good:
-        headline = brief_text = SENTENCES["independence.good"]
+        headline = brief_text = phrase(SENTENCES, "independence.good", unit=dependence.unit)
     elif dependence.is_good is not None:
-        headline = SENTENCES["independence.bad"]
-    brief = Brief("Respondents", brief_text, order=0)
+        headline = phrase(SENTENCES, "independence.bad", unit=dependence.unit)
+    brief = Brief(dependence.label, brief_text, order=0)
     return Finding(sentence, good=dependence.is_good, headline=headline, brief=brief)
 
 
@@ -334,6 +334,7 @@ def describe_dependence(dependence: Dependence | None) -> tuple[Text, ...]:
             SENTENCES,
             sentence_key,
             people=f"{dependence.number:,}",
+            unit=dependence.unit,
             answers=f"{dependence.answers:,.15g}",
             effect=f"{dependence.effect:.2g}",
             df=format_degrees(dependence.df),

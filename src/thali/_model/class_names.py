@@ -41,6 +41,7 @@ PLACES = {
     "InPython": "thali.errors:InPython",
     "HalfNormal": "thali._aspects.likelihoods.parameter_priors:HalfNormal",
     "IndianBuffet": "thali._aspects.priors.indian_buffet:IndianBuffet",
+    "ItemDependence": "thali._posterior.respondent_dependence:ItemDependence",
     "JudgedValues": "thali._data.respondent_answers:JudgedValues",
     "KnownAspects": "thali._aspects.maximum_likelihood.given_aspects:KnownAspects",
     "Leaderboard": "thali._paired.leaderboard_result:Leaderboard",

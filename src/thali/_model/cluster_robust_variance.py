@@ -111,7 +111,8 @@ class AnswerScores(NamedTuple):
 class _RespondentBlock(NamedTuple):
     """A block of respondents, and the arrays from which their variance is computed."""
 
-    # sparse (respondents, outcomes): weights with which squared scores sum to the information
+    # (respondents, outcomes): weights with which squared scores sum to the information; dense if
+    # most respondents answered most questions, else sparse
     expected: Any
     given: Any  # sparse (respondents, outcomes)
     scores: np.ndarray  # (outcomes, r), per answer
@@ -184,7 +185,11 @@ class RespondentScores:
     def _split_respondents(self, row_size: int) -> Iterator[_RespondentBlock]:
         """Yield blocks of respondents whose arrays of `row_size` columns fit in memory."""
         entry_starts = self._expected.indptr
+        is_full = 2 * entry_starts[-1] > np.prod(self._expected.shape)
+        is_dense = is_full and entry_starts[-1] > BLOCK
         block_size = max(1, BLOCK // max(row_size, 1))
+        if is_dense:
+            block_size = BLOCK
         block_starts = np.searchsorted(entry_starts, np.arange(0, entry_starts[-1], block_size))
         for first_respondent, end_respondent in pairwise(
             np.unique([*block_starts, self._tally.shape[0]])
@@ -194,9 +199,10 @@ class RespondentScores:
             is_used = np.zeros(self._tally.shape[1], bool)
             is_used[expected.indices] = is_used[given.indices] = True
             outcomes = np.flatnonzero(is_used)
-            yield _RespondentBlock(
-                expected[:, outcomes], given[:, outcomes], self._score_outcomes(outcomes)
-            )
+            expected = expected[:, outcomes]
+            if is_dense:
+                expected = expected.toarray()
+            yield _RespondentBlock(expected, given[:, outcomes], self._score_outcomes(outcomes))
 
     def correct_scores(self) -> np.ndarray:
         """Return the leverage-corrected score of each respondent, to float precision, (S, r)."""
@@ -346,6 +352,8 @@ def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.nd
     from scipy.sparse import csr_array
 
     expected = block.expected
+    if isinstance(expected, np.ndarray):
+        return (expected * (vectors @ block.scores.T)) @ block.scores
     respondent = part_indices(expected.indptr)
     weighted_products = np.einsum("er,er->e", block.scores[expected.indices], vectors[respondent])
     return (
@@ -359,7 +367,9 @@ def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.nd
 
 def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.ndarray, np.ndarray]:
     """Return eigenvectors (r, rank) and eigenvalues (rank,) of a respondent's leverage matrix."""
-    expected_counts = block.expected[[respondent]]
+    from scipy.sparse import csr_array
+
+    expected_counts = csr_array(block.expected[[respondent]])
     scaled_scores = np.sqrt(expected_counts.data)[:, None] * block.scores[expected_counts.indices]
     if len(scaled_scores) > scaled_scores.shape[1]:
         eigenvalues, vectors = np.linalg.eigh(scaled_scores.T @ scaled_scores)
@@ -376,7 +386,7 @@ def _compute_contrast_leverages(expected: Any, contrast_scores: np.ndarray) -> n
     # With fewer than q answers per respondent: products between the answers, (respondents, sets,
     # answers, answers), with the same traces and squares.
     n_sets, q = contrast_scores.shape[1:]
-    n_answers = np.diff(expected.indptr)
+    n_answers = np.diff(getattr(expected, "indptr", (0, q)))  # a dense array has at least q
     max_answers = n_answers.max(initial=0)
     if max_answers >= q:
         products = contrast_scores[..., None] * contrast_scores[..., None, :]
@@ -414,21 +424,22 @@ def inverse_root(information: np.ndarray, min_share: float) -> np.ndarray:
 
 
 def raise_improbable_variance(
-    score_variance: ScoreVariance, df: float, df_per_contrast: float
+    score_variance: ScoreVariance, df: float, df_per_contrast: float, independent: float = 1.0
 ) -> np.ndarray:
     """Return the score covariance (r, r), with improbably small variances raised.
 
-    `df_per_contrast`: respondents less one, per contrast. If there are fewer respondents than
+    `independent`: the variance of independent answers. `df_per_contrast`: respondents less one, per
+    contrast. If there are fewer respondents than
     contrasts, some directions have no variance; their share is in the other directions, which are
     raised less: cubes cover .87 to .94 for 2 to 5 respondents of 6 options.
     """
     from scipy.special import chdtri
 
     eigenvalues, vectors = np.linalg.eigh(score_variance.about_pull)
-    is_unlikely = eigenvalues < chdtri(df, 1.0 - UNLIKELY) / df
-    min_variance = 1.0
+    is_unlikely = eigenvalues < independent * chdtri(df, 1.0 - UNLIKELY) / df
+    min_variance = independent
     if not is_unlikely.all():
-        min_variance = min(1.0, df_per_contrast) ** 3
+        min_variance = independent * min(1.0, df_per_contrast) ** 3
     directions = vectors[:, is_unlikely]
     eigenvalues, vectors = np.linalg.eigh(directions.T @ score_variance.variance @ directions)
     directions = directions @ vectors
@@ -455,6 +466,7 @@ class RespondentVariance(NamedTuple):
     root: np.ndarray  # (parameters, r): L with L L' the covariance of independent answers
     degrees: np.ndarray  # degrees of freedom of each contrast
     df_per_contrast: float  # respondents less one for each contrast
+    independent: float = 1.0  # variance of scores if answers are independent
 
     @property
     def df(self) -> float:
@@ -464,7 +476,9 @@ class RespondentVariance(NamedTuple):
     @property
     def score_covariance(self) -> np.ndarray:
         """Covariance V of scores (r, r), with improbably small variances raised."""
-        return raise_improbable_variance(self.scores, self.df, self.df_per_contrast)
+        return raise_improbable_variance(
+            self.scores, self.df, self.df_per_contrast, self.independent
+        )
 
     def expand_degrees(self, n_options: int, n_parameters: int) -> np.ndarray:
         """Return degrees of freedom of all parameters: the median, but of each option its own.

@@ -286,6 +286,7 @@ SECOND = _build_column_option(roles.SECOND)
 REJECTED = _build_column_option(roles.REJECTED, requirement=" (requires --chosen)")
 LOSSES = _build_column_option(roles.LOSSES, requirement=" (requires --count)")
 COUNT = _build_column_option(roles.COUNT)
+PROBABILITY = _build_column_option(roles.PROBABILITY)
 HOME = _build_column_option(roles.HOME)
 AWAY = _build_column_option(roles.AWAY)
 RESULT = _build_column_option(roles.RESULT)
@@ -300,6 +301,8 @@ CODING = Option(
     metavar="VALUE=left|right|tie|missing",
 )
 OPTION = _build_column_option(roles.OPTION, "rankings", " (requires --rank)")
+ITEM = _build_column_option(roles.ITEM, "scores")
+SCORE = _build_column_option(roles.SCORE, "scores")
 RANK = _build_column_option(roles.RANK, "rankings")
 UNRANKED = Option(
     "unranked",
@@ -338,6 +341,7 @@ TABLE_OPTIONS = (
     REJECTED,
     COUNT,
     LOSSES,
+    PROBABILITY,
     HOME,
     AWAY,
     RESULT,

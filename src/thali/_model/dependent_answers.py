@@ -25,6 +25,7 @@ from thali._posterior.respondent_dependence import (
     INDIVIDUALS,
     POWER,
     Dependence,
+    ItemDependence,
     single_respondent_error,
 )
 
@@ -62,7 +63,10 @@ def choose_dependence(
     if treatment == ADJUSTED and answer_counts.max() < 2.0:
         treatment = INDEPENDENT  # there is nothing to adjust
     is_grouped = float(isinstance(people, Groups))
-    return Dependence(
+    dependence_class = Dependence
+    if data.scores is not None:
+        dependence_class = ItemDependence
+    return dependence_class(
         treatment,
         "",
         len(answer_counts),

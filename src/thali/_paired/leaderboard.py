@@ -27,12 +27,14 @@ from .leaderboard_posterior import WorthsRequest, build_prior_error
 from .leaderboard_predictive_check import check_votes
 from .leaderboard_reliability import measure_reliability
 from .leaderboard_result import Leaderboard
-from .leaderboard_table import build_board
+from .leaderboard_table import build_board, tabulate_differences
 from .pooled_worths import PooledWorths, check_pool, pool_worths
+from .side_advantage import measure_advantage
 from .vote_counts import (
     DAVIDSON,
     CountedComparisons,
     Judgements,
+    choose_tie_rule,
     convert_to_judgements,
     count_votes,
     list_names_argument,
@@ -55,7 +57,7 @@ TIES = (DAVIDSON, "half", "drop")
 
 def leaderboard(
     source: Any,
-    ties: Literal["davidson", "half", "drop"] = "davidson",
+    ties: Literal["davidson", "half", "drop"] | None = None,
     method: Literal["laplace", "mcmc", "maximum-likelihood"] | None = None,
     random_seed: Any = 0,
     progressbar: bool = True,
@@ -101,9 +103,13 @@ def leaderboard(
         interface, or data: the log of an arena (model_a, model_b, winner), winners and losers,
         results of games, a square of counts, and other pairs that `thali fit` reads; or rankings,
         choices from sets, best and worst of sets of at most six. Sets have neither ties nor
-        covariates nor periods; their judges are the respondents.
-    ties : {"davidson", "half", "drop"}
-        A tie is a third outcome with estimated odds, half a win of either option, or ignored.
+        covariates nor periods; their judges are the respondents. Or a table of scores of options on
+        the same items: one row per item and one column per option, or the columns item, model and
+        score. On each item, every two options are compared; the higher score wins. The item is the
+        respondent, so intervals hold for new items; scores of several runs are averaged.
+    ties : {None, "davidson", "half", "drop"}
+        A tie is a third outcome with estimated odds, half a win of either option, or ignored. None:
+        "half" for scores, "davidson" for votes.
     method : {None, "laplace", "mcmc", "maximum-likelihood"}
         None: "laplace", but "mcmc" with `people=Individuals()`. "laplace" and "mcmc": the posterior
         with the priors Normal(0, spread²) of log worths, which keeps worths finite for options that
@@ -178,8 +184,8 @@ def leaderboard(
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results`
         and `from_frame` take them: first, second, chosen, rejected, count, losses, respondent,
         date, home, away, result, coding; of choices from sets option, rank, unranked, best, worst
-        (`Choices.from_rankings`, `from_best_worst`). `where`: conditions on the rows of a file or a
-        data frame, as `read_table` takes them.
+        (`Choices.from_rankings`, `from_best_worst`); of scores item, option, score. `where`:
+        conditions on the rows of a file or a data frame, as `read_table` takes them.
 
     Returns
     -------
@@ -220,7 +226,8 @@ def leaderboard(
     >>> board.table["tier"].to_dict()
     {'A': '1', 'B': '2', 'C': '3'}
     """
-    check_allowed("ties", ties, TIES)
+    if ties is not None:
+        check_allowed("ties", ties, TIES)
     run_settings = method, random_seed, people, lapse, spread
     request = WorthsRequest(
         *run_settings, judges, judge_sd, period, drift, since, until, judge_bias, ci
@@ -228,13 +235,14 @@ def leaderboard(
     board_settings = check_settings(request, by, ties, anchor_model, pool)
     columns = request.add_date_column(columns, isinstance(source, Judgements))
     column_arguments = columns | {"covariates": covariates, "by": by, "id": id}
-    return LeaderboardRecipe(
-        count_votes(source, progressbar, column_arguments), board_settings, column_arguments
+    counted_votes = count_votes(source, progressbar, column_arguments)
+    return LeaderboardRecipe.from_votes(
+        counted_votes, board_settings, column_arguments
     ).build_board(progressbar)
 
 
 def check_settings(
-    request: WorthsRequest, by: Any, ties: str, anchor_model: Any, pool: Any
+    request: WorthsRequest, by: Any, ties: str | None, anchor_model: Any, pool: Any
 ) -> dict[str, Any]:
     """Return the settings of a leaderboard; raise ArgumentError for invalid ones."""
     check_people(request.people, (Individuals,))
@@ -257,6 +265,14 @@ class LeaderboardRecipe(NamedTuple):
     settings: dict[str, Any]  # arguments of `build_leaderboard`
     columns: dict[str, Any]  # names of columns of the tables
 
+    @classmethod
+    def from_votes(
+        cls, counted: CountedComparisons, settings: dict[str, Any], columns: dict[str, Any]
+    ) -> "LeaderboardRecipe":
+        """Return the recipe; unless `ties` is set, the data determine it."""
+        tie_rule = settings["ties"] or choose_tie_rule(convert_to_judgements(counted.data))
+        return cls(counted, settings | {"ties": tie_rule}, columns)
+
     def build_board(self, progressbar: bool) -> Leaderboard:
         """Estimate worths from the counted votes and return the `Leaderboard`."""
         part_data = {name: part for name, (_, part) in name_parts(self.counted.parts).items()}
@@ -278,6 +294,12 @@ class LeaderboardRecipe(NamedTuple):
         """Return a copy of the recipe that also counts the votes `more`."""
         self._check_columns(columns)
         new_votes = count_votes(more, progressbar, self.columns | columns, self.counted.ids)
+        for counted in (self.counted, new_votes):
+            if convert_to_judgements(counted.data).scores is not None:
+                raise DataError(
+                    "A leaderboard of scores cannot be extended, because options of different"
+                    " tables were not compared on the same items; put all scores in one table."
+                )
         tie_rule = self.settings["ties"]
         parts_by_column = {
             column: dict(part_votes) for column, part_votes in self.counted.parts.items()
@@ -360,7 +382,12 @@ def build_leaderboard(
     estimates = _estimate_with_and_without(data, request, scale, progressbar)
     board = build_board(data, estimates, scale, request.ci)
     boards = {}
-    board = replace(board, **_run_check(estimates, request))
+    board = replace(
+        board,
+        **_run_check(estimates, request),
+        of_advantage=measure_advantage(data, estimates, request),
+        differences=tabulate_differences(board, estimates.log_worths),
+    )
     if estimates.individuals is None:
         board = replace(
             board,
@@ -415,13 +442,16 @@ def _forecast_votes(
     if worth_draws is None:
         worth_draws = estimates.log_worths
     current_information = None
+    n_votes = board.data.n_answers
+    if board.data.scores is not None:
+        n_votes = len(board.data.respondents)  # further items, with scores of all options
     if request.period is None:
         design_effect = estimates.design_effect
         if estimates.people is not None and estimates.people.by == POWER:
             # the likelihood of the current votes is raised to its inverse already
             design_effect = 1.0
         current_information = forecast_information(
-            estimates.marginal, leaders, board.data.n_answers, design_effect
+            estimates.marginal, leaders, n_votes, design_effect
         )
     return forecast_separation(
         worth_draws[:, leaders],
@@ -429,6 +459,7 @@ def _forecast_votes(
         board.tie,
         request.lapse,
         estimates.design_effect,
+        has_pairs=board.data.scores is None,
     )
 
 

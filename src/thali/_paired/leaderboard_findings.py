@@ -24,11 +24,12 @@ from thali._model.finding import (
 from thali._model.predictive_check import describe_check
 from thali._number_format import format_percent, format_probability
 from thali._posterior.effects_with_certain_sign import CERTAIN, select_certain_signs
+from thali._posterior.posterior_interval import describe_interval
 from thali.errors import Message, Setting
 
 from . import leaderboard_report
 from .leaderboard_posterior import MIN_JUDGE_COMPARISONS
-from .leaderboard_result import Leaderboard
+from .leaderboard_result import MEAN_SCORE, Leaderboard
 from .vote_counts import name_parts
 from .vote_forecast import CHANCES, FIRST, find_votes_needed
 
@@ -78,6 +79,7 @@ def build_board_findings(board: Leaderboard) -> Findings:
             judges,
             worths_in_time,
             covariates,
+            position,
             boards,
             order,
             votes_by_pair,
@@ -102,9 +104,9 @@ def _describe_omitted(names: list[str], n_drawn: int) -> str:
 @finding("leaderboard", "Leaderboard", ON_SCREEN)
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
     """Report ranks and ratings with intervals."""
-    column_names: list[str] = list(_MAIN_COLUMNS)
+    main_columns = column_names = _list_main_columns(board)
     if board.effects is not None:
-        column_names += _COVARIATE_COLUMNS
+        column_names = [*main_columns, *_COVARIATE_COLUMNS]
     notes: list[Text] = [f"{board.title}.", board.note]
     if board.dependence_sentence is not None:
         notes.append(board.dependence_sentence)
@@ -120,8 +122,15 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
             board.table,
         ),
         notes=tuple(notes),
-        brief=Brief("Ranks", table=board.table[list(_MAIN_COLUMNS)]),
+        brief=Brief("Ranks", table=board.table[main_columns]),
     )
+
+
+def _list_main_columns(board: Leaderboard) -> list[str]:
+    """Return the columns of the table that are shown."""
+    if board.data.scores is None:
+        return [*_MAIN_COLUMNS]
+    return [*_MAIN_COLUMNS[:4], *MEAN_SCORE, *_MAIN_COLUMNS[4:-1]]
 
 
 def _describe_leader(board: Leaderboard) -> str:
@@ -164,12 +173,14 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             separation_sentence, good=True, headline=headline, brief=Brief("Votes", order=2)
         )
     sentence = _describe_leader_order(board, leaders, leaders_word)
-    votes_text = "votes on pairs"
+    votes_text, votes_word = "votes on pairs in the current mix", "votes"
     if isinstance(board.data, Choices):
-        votes_text = "choices out of sets"
+        votes_text = "choices out of sets in the current mix"
+    elif board.data.scores is not None:
+        votes_text, votes_word = "items of this kind", "items"
     brief_text = sentence
     texts_by_column = {
-        "as_so_far": f"{votes_text} in the current mix",
+        "as_so_far": votes_text,
         "among_these": f"votes on pairs of these {leaders_word} only",
     }
     shown_rows = {0, forecast_table.index[-1]}
@@ -196,18 +207,18 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     )
     return Finding(
         sentence,
-        title=f"Probability that the top {leaders_word} are separated after more votes",
+        title=f"Probability that the top {leaders_word} are separated after more {votes_word}",
         table=forecast_table,
         shown=forecast_table.loc[sorted(shown_rows)],
         picture=Picture(
             "more_votes",
-            "Probability that the leaders are separated after more votes.",
+            f"Probability that the leaders are separated after more {votes_word}.",
             forecast_table,
         ),
         notes=(note,),
         good=False,
         headline=f"The top {leaders_word} are not separated yet.",
-        brief=Brief("Votes", brief_text, order=2),
+        brief=Brief(votes_word.capitalize(), brief_text, order=2),
     )
 
 
@@ -383,6 +394,34 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
 
 
+@finding("position", "Advantage of the first side", ON_SCREEN)
+def position(board: Leaderboard, settings: None) -> Finding | None:
+    """Report the advantage of the first side; warn if sides are unbalanced."""
+    if board.of_advantage is None:
+        return None
+    row: Any = board.of_advantage.iloc[0]
+    odds, low, high = np.exp(row[["advantage", "low", "high"]].to_numpy(float))
+    sentence = (
+        f"Being first (shown first, or at home) multiplies the odds by {odds:.2f}"
+        f" ({describe_interval(board.ci)} {low:.2f} to {high:.2f})."
+    )
+    if not row["unbalanced"] or low < 1.0 < high:
+        return Finding(sentence, table=board.of_advantage, brief=Brief("First side"))
+    return Finding(
+        Message(
+            f"{sentence} Sides are not balanced ({row['option']} was first in"
+            f" {format_percent(row['share_first'])} of its comparisons), so ratings depend on them;"
+            " to control for sides, set ",
+            Setting("covariates", "order"),
+            ".",
+        ),
+        table=board.of_advantage,
+        good=False,
+        headline="Sides are not balanced, and the first has an advantage.",
+        brief=Brief("First side"),
+    )
+
+
 @finding("boards", "Leaderboards by part", ON_SCREEN)
 def boards(board: Leaderboard, settings: None) -> Finding | None:
     """Report the leaderboard of each part: leaders, and ratings that differ."""
@@ -408,7 +447,7 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Ranks and ratings in each part",
         table=table,
-        shown=table[list(_MAIN_COLUMNS)],
+        shown=table[_list_main_columns(board)],
         notes=notes,
         brief=Brief("Parts"),
     )
@@ -457,7 +496,7 @@ def order(board: Leaderboard, settings: None) -> Finding:
     title = "Probability that the row option is better than the column option"
     return Finding(
         title=f"{title}{_describe_scope(len(leaders), len(options))}",
-        table=table,
+        table=board.differences,
         shown=table.loc[leaders, leaders],
     )
 

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from thali._data.respondent_answers import Answers
+
 from .leaderboard_posterior import build_worth_problem, has_all_judges
 from .worth_estimates import WorthEstimates
 
@@ -11,13 +13,21 @@ if TYPE_CHECKING:
 
 def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
     """Return a table of reliability measures; None without prior or for two options."""
-    from thali._worths.reliability import estimate_split_halves, tabulate_reliability
+    from thali._worths.reliability import (
+        MAX_ROWS,
+        estimate_split_halves,
+        tabulate_reliability,
+    )
 
     assert estimates.pose is not None
     data, request, density, *_ = estimates.pose
-    judge_index = None
+    judge_index, judge_word = None, "judge"
+    if data.scores is not None:
+        judge_word = "item"
     if not density.has_prior or density.n_options < 3:
         return None
+    if isinstance(data.answers, Answers) and len(data.answers.respondent) > MAX_ROWS:
+        return tabulate_reliability(estimates.log_worths, {}, request.ci)
     if request.judges:
         judge_index = density.rows.judge
     elif has_all_judges(data) and len(data.respondents) > 1:
@@ -25,6 +35,6 @@ def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
         density = density.with_rows(judged_rows._replace(judge=0 * judged_rows.judge))
         judge_index = judged_rows.judge
     split_half_reliabilities = estimate_split_halves(
-        estimates, density, judge_index, request.random_seed
+        estimates, density, judge_index, request.random_seed, judge_word
     )
     return tabulate_reliability(estimates.log_worths, split_half_reliabilities, request.ci)

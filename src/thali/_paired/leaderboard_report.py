@@ -33,7 +33,7 @@ from thali._posterior.respondent_dependence import SCORES
 
 from .leaderboard_posterior import WorthsRequest
 from .leaderboard_result import Leaderboard
-from .vote_counts import Judgements, convert_to_judgements
+from .vote_counts import Judgements, choose_tie_rule, convert_to_judgements
 
 _NAMED = 12  # maximum of covariates, or columns, in a sentence
 _TIES = {"half": "Each tie counted as half a win for each option.", "drop": "Ties were excluded."}
@@ -258,6 +258,7 @@ def format_python(board: Leaderboard) -> str:
         for name, parameter in inspect.signature(leaderboard).parameters.items()
     }
     arguments = _list_arguments(board)
+    default_arguments["ties"] = choose_tie_rule(convert_to_judgements(board.made.counted.data))
     default_arguments["method"] = (
         WorthsRequest(people=arguments.get("people")).choose_method().method
     )

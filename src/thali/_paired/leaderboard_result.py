@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from .leaderboard import LeaderboardRecipe
 
+MEAN_SCORE = ("mean_score", "mean_score_low", "mean_score_high")  # columns of a board of scores
+
 
 @printed_dataclass
 class Leaderboard(PrintedResult):
@@ -46,7 +48,8 @@ class Leaderboard(PrintedResult):
         its interval (worths sum to 1); `comparisons`, `wins`, `losses`, `ties`. For choices from
         sets, rankings included, `comparisons` counts the sets that offered the option, `wins` the
         sets in which it was chosen and `losses` the others; for best and worst, `wins` counts
-        best, `losses` worst and `ties` neither. Intervals contain `ci` of the draws. With
+        best, `losses` worst and `ties` neither. For scores, `mean_score` with its interval for new
+        items, from `mean_score_low` to `mean_score_high`. Intervals contain `ci` of the draws. With
         covariates, all numbers refer to options with equal covariates, and `rank_without` and
         `rating_without` are rank and rating without control for covariates.
     order : pandas.DataFrame, options by options
@@ -85,6 +88,14 @@ class Leaderboard(PrintedResult):
         The p-value and other facts of the check, or the reason why there is no check.
     of_reliability : pandas.DataFrame or None
         Result of `reliability`; None for a part, for two options, and by maximum likelihood.
+    of_advantage : pandas.DataFrame or None
+        One row: `advantage` of the option shown first (or at home) in log odds, with its interval
+        from `low` to `high`; `share_first`, the share of comparisons in which the `option` with the
+        least balanced sides was first, and whether it is `unbalanced` (by more than four standard
+        errors). None for a part, if sides are unknown, and with the covariate "order".
+    differences : pandas.DataFrame or None
+        One row per pair of options, the better first: the `probability` that the first is above,
+        and the `difference` of log worths with its interval from `low` to `high`. None for a part.
     """
 
     order: "pandas.DataFrame"
@@ -103,6 +114,8 @@ class Leaderboard(PrintedResult):
     of_check: "pandas.DataFrame | None" = None
     check_facts: Mapping[str, Any] = field(default_factory=dict)
     of_reliability: "pandas.DataFrame | None" = None
+    of_advantage: "pandas.DataFrame | None" = None
+    differences: "pandas.DataFrame | None" = None
 
     def __post_init__(self) -> None:
         """Store interval probability, tiers and facts in the attributes of the tables."""

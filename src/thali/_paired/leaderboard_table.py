@@ -16,15 +16,19 @@ from thali._posterior.posterior_interval import (
     compute_discrete_interval,
     compute_interval,
     describe_interval,
+    interval_tails,
 )
 
 from .elo_scale import SCALE, WorthScale
-from .leaderboard_result import Leaderboard
+from .leaderboard_result import MEAN_SCORE, Leaderboard
 from .vote_counts import Judgements
 from .worth_estimates import WorthEstimates
 
 if TYPE_CHECKING:
     import pandas
+
+# numbers from which intervals of differences are computed, and the fewest draws of each
+_MAX_DIFFERENCES, _MIN_DRAWS = 20_000_000, 400
 
 # Tiers of options that are not separated ----------------------------------------------------------
 
@@ -148,6 +152,10 @@ def build_board(
     else:
         board_columns["worth"] = softmax(mean_log_worths)
     board_columns["worth_low"], board_columns["worth_high"] = compute_interval(worths, ci)
+    if data.scores is not None:
+        summary = _summarise_scores(data.scores, ci)
+        for name, values in zip(MEAN_SCORE, summary, strict=True):
+            board_columns[name] = np.asarray(values)[order_indices]
     for name, counts in outcome_counts.items():
         board_columns[name] = convert_whole_counts(counts[order_indices])
     judged_worths = estimates.judged
@@ -170,6 +178,55 @@ def build_board(
         of_chains=estimates.of_chains,
         ci=ci,
     )
+
+
+def tabulate_differences(board: Leaderboard, log_worths: np.ndarray) -> "pandas.DataFrame":
+    """Return the difference of log worths of each pair of options, with its interval.
+
+    `log_worths`, (draws, options), are in the order of the data.
+    """
+    import pandas as pd
+
+    labels = board.table.index
+    n = len(labels)
+    above, below = np.triu_indices(n, 1)
+    n_draws = int(np.clip(_MAX_DIFFERENCES // len(above), _MIN_DRAWS, len(log_worths)))
+    draws = log_worths[np.arange(n_draws) * len(log_worths) // n_draws]
+    draws = draws[:, [board.data.labels.index(label) for label in labels]]
+    limits = [compute_interval(draws[:, [i]] - draws[:, i + 1 :], board.ci) for i in range(n - 1)]
+    log_worths_shown = board.table["rating"].to_numpy() * np.log(10.0) / SCALE
+    low, high = np.concatenate(limits, axis=1)
+    return pd.DataFrame(
+        {
+            "probability": board.order.to_numpy()[above, below],
+            "difference": log_worths_shown[above] - log_worths_shown[below],
+            "low": low,
+            "high": high,
+        },
+        index=pd.MultiIndex.from_arrays([labels[above], labels[below]], names=["option", "other"]),
+    )
+
+
+def _summarise_scores(scores: np.ndarray, ci: float) -> list[Any]:
+    """Return the mean score of each option and its interval for new items, each (options,).
+
+    The interval is Student's t over items, or for scores of 0 and 1 that of a proportion with
+    Jeffreys' prior.
+    """
+    import pandas as pd
+    from scipy.special import betaincinv, stdtrit
+
+    table = pd.DataFrame(scores)
+    n, means, errors = table.count(), table.mean(), table.sem()
+    is_mark = table.isin([0.0, 1.0, np.nan]).all()
+    return [means] + [
+        np.where(
+            is_mark,
+            betaincinv(n * means + 0.5, n * (1.0 - means) + 0.5, tail),
+            means + stdtrit(n - 1, tail) * errors,
+        )
+        for tail in interval_tails(ci)
+    ]
 
 
 def _rate_without_covariates(

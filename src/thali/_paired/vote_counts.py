@@ -44,6 +44,13 @@ def convert_to_judgements(data: Any) -> Judgements:
     return convert_to_comparisons(data)
 
 
+def choose_tie_rule(data: Judgements) -> str:
+    """Return the default treatment of ties: "half" for scores, else Davidson's model."""
+    if data.scores is None:
+        return DAVIDSON
+    return "half"
+
+
 def treat_ties(data: Judgements, ties: str) -> Judgements:
     """Return the data with ties converted as `ties` asks, or kept for Davidson's model."""
     if ties == DAVIDSON:
@@ -130,16 +137,8 @@ def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedCompar
     return data.with_covariates(())
 
 
-def read_comparisons(frame: Any, *other_kinds: str, **columns: Any) -> Any:
-    """Return the comparisons in a data frame of any recognised layout.
-
-    `other_kinds`: additional kinds of data to accept.
-    """
-    return read_rows_of_frame(frame, columns, other_kinds).build()[0]
-
-
 def read_rows_of_frame(
-    frame: Any, columns: dict[str, Any], other_kinds: tuple[str, ...]
+    frame: Any, columns: dict[str, Any], is_board: bool = False
 ) -> "ComparisonTable":
     """Return the selected rows of a data frame as a `ComparisonTable`."""
     from thali._reading.large_tables import ComparisonTable
@@ -149,7 +148,7 @@ def read_rows_of_frame(
     table = read_frame(frame)
     column_names = {name: column for name, column in columns.items() if name != "where"}
     return ComparisonTable(
-        table.filter_rows(RowFilter.parse(columns.get("where"))), column_names, others=other_kinds
+        table.filter_rows(RowFilter.parse(columns.get("where"))), column_names, is_board=is_board
     )
 
 
@@ -163,7 +162,7 @@ def merge_orders(data: Any) -> tuple[PairedComparisons, str]:
         parts = sources = prepare_groups(data, "two orders of presentation", ties=True)
     else:
         if hasattr(data, "columns"):
-            data = read_comparisons(data)
+            data, _ = read_rows_of_frame(data, {}).build()
         sources = [prepare_pairs(data, True, ORDER)]
         parts = list(sources[0].by_order())
     caveat = ""
@@ -294,6 +293,7 @@ def count_votes(
 ) -> CountedComparisons:
     """Count the votes of any source, skipping rows counted before."""
     from thali._reading.layout_recognition import check_names
+    from thali._reading.layouts import BOARD_SHAPES
 
     given_columns = {
         name: value
@@ -303,7 +303,7 @@ def count_votes(
     covariates = column_arguments["covariates"]
     part_columns = list_names_argument(column_arguments["by"])
     id_columns = list_names_argument(column_arguments["id"])
-    check_names(given_columns, PAIRS, CHOICES)
+    check_names(given_columns, PAIRS, CHOICES, shapes=BOARD_SHAPES)
     if isinstance(source, Judgements | np.ndarray | list | tuple):
         if covariates is not None and isinstance(source, Judgements):
             covariate_names = list_names_argument(covariates)
@@ -336,17 +336,11 @@ def count_votes(
             progressbar,
             given_columns.pop("where", None),
             given_columns,
-            (CHOICES,),
+            is_board=True,
         )
-        return count_rows(rows, part_columns, id_columns, known_ids)
-    if part_columns or id_columns:
-        return count_rows(
-            read_rows_of_frame(source, given_columns, (CHOICES,)),
-            part_columns,
-            id_columns,
-            known_ids,
-        )
-    return CountedComparisons(read_comparisons(source, CHOICES, **given_columns), {})
+    else:
+        rows = read_rows_of_frame(source, given_columns, is_board=True)
+    return count_rows(rows, part_columns, id_columns, known_ids)
 
 
 def count_rows(
@@ -383,7 +377,8 @@ def count_rows(
         comparison_table.table,
         filter_columns=(*comparison_table.table.filter_columns, *part_columns),
     )
-    data, layout = comparison_table._replace(table=table).build()
+    comparison_table = comparison_table._replace(table=table)
+    data, layout = comparison_table.build()
     return CountedComparisons(
         data,
         {column: comparison_table.split_by(column) for column in part_columns},

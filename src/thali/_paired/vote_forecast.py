@@ -63,6 +63,7 @@ def forecast_separation(
     nu: float,
     lapse: float,
     effect: float,
+    has_pairs: bool = True,
 ) -> "pandas.DataFrame":
     r"""Return a table: probability that options separate after n more votes.
 
@@ -90,6 +91,8 @@ def forecast_separation(
     lapse : float
     effect : float
         The design effect: the factor by which answers are less informative than independent ones.
+    has_pairs : bool
+        Whether single pairs can be compared; otherwise there is no "among_these".
 
     Returns
     -------
@@ -119,6 +122,8 @@ def forecast_separation(
     }
     if as_so_far is not None:
         gain_functions = {"as_so_far": as_so_far} | gain_functions
+    if not has_pairs:
+        del gain_functions["among_these"]
     true_deviations = _solve_triangular(root, worth_differences - mean_differences)
     shares_by_votes = {}
     for n in (0.0, *(step * 10.0**power for power in range(1, 10) for step in _STEPS), _MAX_VOTES):

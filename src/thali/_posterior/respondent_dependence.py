@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from thali._labels import format_plural, simplify_number
 from thali._number_format import format_percent
@@ -28,6 +28,9 @@ class Dependence:
 
     with the information J and the variance V of respondents' scores at the mode.
     """
+
+    unit: ClassVar[str] = "respondent"
+    label: ClassVar[str] = "Respondents"  # of a sentence on a screen
 
     model: str  # INDEPENDENT, ADJUSTED or INDIVIDUALS
     by: str  # SCORES or POWER, for ADJUSTED; else ""
@@ -58,7 +61,7 @@ class Dependence:
     def size(self) -> str:
         """Text with numbers of answers, respondents and the design effect."""
         answer_text = format_plural(simplify_number(self.answers), "answer")
-        return f"{answer_text} from {self.number:,} respondents{format_design_effect(self.effect)}"
+        return f"{answer_text} from {self.number:,} {self.unit}s{format_design_effect(self.effect)}"
 
     @property
     def warning(self) -> Message | None:
@@ -67,7 +70,7 @@ class Dependence:
             return None
         text = (
             f"Intervals are about {self.width_deficit:.2g} times too narrow to generalise to new"
-            f" respondents, because {self.size} are treated as independent"
+            f" {self.unit}s, because {self.size} are treated as independent"
         )
         if self.grouped:
             return Message(f"{text}.")
@@ -101,7 +104,8 @@ class Dependence:
         if self.by == SCORES:
             return Message(
                 f"Intervals allow for repeated answers: {self.size}; the covariance"
-                f" is cluster-robust ({format_degrees(self.df)}).{format_dominance(self.share)}"
+                f" is cluster-robust ({format_degrees(self.df)})."
+                f"{format_dominance(self.share, self.unit)}"
             )
         if self.by == POWER and self.effect < NEGLIGIBLE:
             return Message(
@@ -111,18 +115,18 @@ class Dependence:
         if self.by == POWER:
             return Message(
                 f"Intervals allow for repeated answers: {self.size}, so the likelihood is raised"
-                f" to the power {self.power:.2g}. This is correct only on average: if respondents"
+                f" to the power {self.power:.2g}. This is correct only on average: if {self.unit}s"
                 " differ far more on one quantity than on all others, the interval of that"
                 " quantity is too narrow."
             )
         if self.number == 1:
             return Message(
-                f"All {self.answers:,.15g} answers come from one respondent, so intervals apply to"
-                " this respondent only."
+                f"All {self.answers:,.15g} answers come from one {self.unit}, so intervals apply to"
+                f" this {self.unit} only."
             )
         if self.most <= 1.0:
             return Message(
-                f"Each of the {self.number:,} respondents answered once, so no adjustment is"
+                f"Each of the {self.number:,} {self.unit}s answered once, so no adjustment is"
                 " needed."
             )
         return self.warning
@@ -131,6 +135,13 @@ class Dependence:
     def attributes(self) -> dict[str, Any]:
         """The treatment as attributes to store in a posterior."""
         return {f"{_PREFIX}{name}": value for name, value in vars(self).items()}
+
+
+class ItemDependence(Dependence):
+    """Treatment of repeated comparisons on one item, which a table of scores contains."""
+
+    unit = "item"
+    label = "Intervals"
 
 
 def read_dependence(attributes: Mapping[Any, Any]) -> Dependence | None:
@@ -153,12 +164,12 @@ def format_degrees(df: float) -> str:
     return f"{number_text} degrees of freedom"
 
 
-def format_dominance(share: float) -> str:
-    """Return a sentence if one respondent has most of the information; else ""."""
+def format_dominance(share: float, unit: str = "respondent") -> str:
+    """Return a sentence if one respondent (or item) has most of the information; else ""."""
     if share < DOMINANT:
         return ""
     return (
-        f" One respondent contributes {format_percent(share)} of the information and largely"
+        f" One {unit} contributes {format_percent(share)} of the information and largely"
         " determines the result."
     )
 

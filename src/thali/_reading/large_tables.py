@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.column_readers import check_columns, get_column
-from thali._data.kinds import PAIRS
+from thali._data.kinds import CHOICES, PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, read_dates
 from thali._inference.index_arithmetic import find_first
 from thali._inference.progress_display import Progress
@@ -22,6 +22,7 @@ from thali.errors import PYTHON, Argument, DataError, DataWarning, Words, prefix
 
 from .json_rows import is_json
 from .layout_recognition import list_named_columns, recognise
+from .layouts import BOARD_SHAPES
 from .practice_rows import PracticeRows, find_practice_rows, is_practice_label
 from .row_filter import RowFilter
 from .table_files import RawTable, build_raw_table, is_text_column, load_table
@@ -120,7 +121,7 @@ class ComparisonTable(NamedTuple):
     # warns about rows that are no longer in the table, given the data
     warn: Callable[[Any], None] | None = None
     unread: str | None = None  # column of respondents that was not read
-    others: tuple[str, ...] = ()  # other possible kinds of data
+    is_board: bool = False  # whether choices and scores of options are other possible data
 
     def build(self, words: Words = PYTHON) -> tuple[Any, str]:
         """Convert the rows to comparisons; also return a sentence on how they were read."""
@@ -144,7 +145,9 @@ class ComparisonTable(NamedTuple):
         table = self.table
         options: dict[str, Any] = dict(self.options)
         if self.times is None:
-            return recognise(table, PAIRS, *self.others, asks=True, **options)
+            if self.is_board:
+                return recognise(table, PAIRS, CHOICES, shapes=BOARD_SHAPES, asks=True, **options)
+            return recognise(table, PAIRS, asks=True, **options)
         if self.counts:
             # raises for invalid counts, whose multiples might be valid
             recognise(table, PAIRS, **options).build()
@@ -275,12 +278,12 @@ def read_rows(
     progressbar: bool,
     where: Any,
     options: dict[str, Any],
-    other_kinds: tuple[str, ...] = (),
+    is_board: bool = False,
 ) -> ComparisonTable:
     """Read a table of comparisons; a large file as distinct rows with counts.
 
     `extra_columns`: columns that also distinguish rows, in addition to the columns of comparisons.
-    `other_kinds`: other possible kinds of data.
+    `is_board`: whether choices and scores of options are other possible data.
     """
     conditions = RowFilter.parse(where)
     dropped_columns = options.pop("without", None) or ()
@@ -298,7 +301,7 @@ def read_rows(
             )
             head = filtered_file.read_head().drop_columns(dropped_columns, named_columns)
             check_columns(head.frame, extra_columns)
-        reading = ComparisonTable(head, options, others=other_kinds).recognise_reading()
+        reading = ComparisonTable(head, options, is_board=is_board).recognise_reading()
         if reading.countable is not None:
             columns, count_columns = reading.countable
             distinct_columns = tuple(dict.fromkeys([*columns, *extra_columns]))
@@ -328,7 +331,7 @@ def read_rows(
     table = load_table(path)
     with prefix_errors(table.file):
         table = table.filter_rows(conditions).drop_columns(dropped_columns, named_columns)
-        return ComparisonTable(table, options, others=other_kinds)
+        return ComparisonTable(table, options, is_board=is_board)
 
 
 def is_large(path: str) -> bool:

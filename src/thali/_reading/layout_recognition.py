@@ -27,6 +27,7 @@ from thali.errors import (
     ArgumentError,
     Clause,
     DataError,
+    InPython,
     Message,
     Setting,
     join_facts,
@@ -36,6 +37,7 @@ from thali.errors import (
 
 from .design_merge import find_loop_answers, match_answers
 from .layouts import SHAPES
+from .layouts.score_tables import describe_scores
 from .level_codes import read_codes, replace_codes
 from .row_filter import RowFilter
 from .table_files import RawTable, load_table, read_table
@@ -464,10 +466,12 @@ def list_named_columns(options: Mapping[str, Any]) -> list[str]:
     return named_columns
 
 
-def check_names(options: dict[str, Any], *data_kinds: str) -> None:
+def check_names(
+    options: dict[str, Any], *data_kinds: str, shapes: Sequence[Shape] = SHAPES
+) -> None:
     """Raise ArgumentError for an argument that no layout of these kinds has."""
     known_names = {"where", "without", "kind", "labels", "codes", "design"}.union(
-        *(shape.options for shape in SHAPES if shape.kind in data_kinds)
+        *(shape.options for shape in shapes if shape.kind in data_kinds)
     )
     known_names.discard("known")
     if unknown_names := [name for name in options if name not in known_names]:
@@ -520,7 +524,7 @@ def _unread_error(
     tried_shapes: list[Shape],
     arguments: Mapping[str, Any],
     requested_kinds: tuple[str, ...],
-) -> RecognitionError:
+) -> DataError:
     """Return the error that a table matches no layout, with what each lacks."""
     if arguments.get(COVARIATES) is not None:
         return RecognitionError(_missing_order_message(table))
@@ -540,6 +544,12 @@ def _unread_error(
             f" {_join_alternatives(expected_kinds)}."
         )
         return RecognitionError(message, (reading.kind,))
+    if tuple(shapes) == SHAPES and (description := describe_scores(table)):
+        return DataError(
+            f"The table contains scores ({description}), which only leaderboards read; use ",
+            InPython("th.leaderboard", "thali leaderboard"),
+            ".",
+        )
     near_shapes = [
         (shape, lack) for shape in tried_shapes if table.named and (lack := shape.lacks(table))
     ]
@@ -547,12 +557,6 @@ def _unread_error(
     if len(expected_kinds) <= 2:
         match_note = f"are not recognised as {_join_alternatives(expected_kinds)}"
     problem = f"The columns {shorten(table.names, 12)} {match_note}"
-    if not near_shapes and has_scores(table):
-        return RecognitionError(
-            f"The table contains scores (real numbers in {shorten(table.names, 4)}), not"
-            " comparisons; write one row per item and pair of options, with the columns 'winner'"
-            " and 'loser'."
-        )
     if not near_shapes and not requested_kinds:
         return RecognitionError(f"{problem}. {list_reasons(tried_shapes, table)}")
     if not near_shapes:
@@ -570,14 +574,6 @@ def _unread_error(
         f". Expected: {shape.expected}.",
     )
     return RecognitionError(message, nearest_shape=shape.name)
-
-
-def has_scores(table: RawTable) -> bool:
-    """Return whether the table consists of columns of real numbers, as ratings do."""
-    frame: Any = table.frame
-    numeric_columns = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
-    real_columns = [name for name in numeric_columns if (frame[name] % 1 > 0).any()]
-    return len(real_columns) > 1 and len(numeric_columns) > frame.shape[1] - 2
 
 
 def list_reasons(tried_shapes: Sequence[Shape], table: RawTable) -> str:

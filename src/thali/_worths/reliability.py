@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 _MEASURES = {
     "separation": "separation reliability (from posterior variances)",
     "split_half_judges": "split-half reliability, judges split (Spearman-Brown)",
+    "split_half_items": "split-half reliability, items split (Spearman-Brown)",
     "split_half_comparisons": "split-half reliability, comparisons split (Spearman-Brown)",
 }
 _N_SPLITS = 20
-_MAX_ROWS, _MAX_COORDINATES = 100_000, 500  # with more, splits take longer than the fit
+MAX_ROWS, _MAX_COORDINATES = 100_000, 500  # with more, splits take longer than the fit
 
 
 def compute_squared_correlations(log_worths: np.ndarray) -> np.ndarray:
@@ -89,17 +90,21 @@ def estimate_split_half(
 
 
 def estimate_split_halves(
-    source: Any, density: Density, judge_of_row: np.ndarray | None, random_seed: Any
+    source: Any,
+    density: Density,
+    judge_of_row: np.ndarray | None,
+    random_seed: Any,
+    judge_word: str = "judge",
 ) -> dict[str, float]:
     """Return split-half reliabilities by name; {} if there are too many rows.
 
     `source.marginal`: the lattice, which a model builds only here.
     """
-    if density.n_rows > _MAX_ROWS or density.size > _MAX_COORDINATES:
+    if density.n_rows > MAX_ROWS or density.size > _MAX_COORDINATES:
         return {}
     (rng,) = spawn_generators(random_seed, 1)
     spreads, mode = source.marginal.best
-    split_unit = "judges"
+    split_unit = f"{judge_word}s"
     if judge_of_row is None:
         split_unit = "comparisons"
     return {

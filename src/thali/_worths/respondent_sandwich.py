@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._data.respondent_answers import list_possible_answers
+from thali._data.respondent_answers import Answers, list_possible_answers
 from thali._inference.user_warnings import warn
 from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
 from thali._model.cluster_robust_variance import (
@@ -119,11 +119,17 @@ def estimate_respondent_variance(
     n_contrasts = min(_MAX_CONTRASTS, 1 + _MAX_SHARES // clusters.n_respondents)
     contrasts = np.zeros((n, n_parameters, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
+    independent = 1.0
+    answers = data.answers
+    if isinstance(answers, Answers) and data.scores is not None:
+        # equal scores that count half do not vary
+        independent = float(((answers.wins - answers.losses) ** 2 + answers.tied).mean())
     return RespondentVariance(
         scores.variance,
         covariance_root,
         scores.degrees_of_freedom(contrasts[:: max(1, n // n_contrasts)]),
         (clusters.n_respondents - 1) / (n_parameters - 1),
+        independent,
     )
 
 

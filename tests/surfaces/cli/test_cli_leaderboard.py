@@ -28,7 +28,8 @@ def test_the_table_is_that_of_python(done, folder):
         "check.csv check.png command.json leaderboard.csv leaderboard.json leaderboard.nc".split()
     )
     files += (
-        "leaderboard.png more_votes.png order.csv reliability.csv votes.csv votes_by_pair.csv"
+        "leaderboard.png more_votes.png order.csv position.csv reliability.csv votes.csv"
+        " votes_by_pair.csv"
     ).split()
     assert sorted(path.name for path in (folder / "results").iterdir()) == files
     written = pd.read_csv(
@@ -233,3 +234,68 @@ def test_what_selects_rows_or_a_kind_of_data_is_saved_and_applies_to_later_votes
     done("leaderboard", "picked/leaderboard.nc", "picked.csv", "--out", "more")
     assert th.load("more").data.n_answers == 2 * th.load("picked").data.n_answers
     done("leaderboard", "picked.csv", "--kind", "comparisons", "--by", "block")
+
+
+# Scores, sides and probabilities ------------------------------------------------------------------
+
+MARKS = [(k * 7) % 11 > 3 for k in range(60)], [(k * 5) % 7 > 2 for k in range(60)]
+
+
+def write_scores(folder):
+    wide = pd.DataFrame({"question_id": range(60), "gpt": MARKS[0], "qwen": MARKS[1], "yi": False})
+    wide = wide.assign(task=["maths"] * 30 + ["law"] * 30, yi=wide["gpt"] & wide["qwen"])
+    long = wide.melt(["question_id", "task"], var_name="model", value_name="score")
+    wide.to_csv(folder / "wide.csv", index=False)
+    long.to_csv(folder / "long.csv", index=False)
+    pd.concat([long.assign(seed=1), long.assign(seed=2)]).to_parquet(folder / "runs.parquet")
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("name", ["wide.csv", "long.csv", "runs.parquet"])
+def test_a_table_of_scores_is_a_board_of_one_screen(name, done, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    write_scores(folder)
+    result = done("leaderboard", name, "--by", "task", "--out", "results")
+    lines = result.out.splitlines()
+    assert len(lines) <= 24 and max(map(len, lines)) <= 80
+    assert "mean score" in result.out and "in law" in result.out and "60 items" in result.out
+    assert "new items" in result.out and "espondent" not in result.out + result.err
+    says(result.err, "the higher score wins", "items in 'task' and 'question_id'")
+    assert ("180 repeated scores averaged" in result.err) == (name == "runs.parquet")
+    written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option")
+    means = pd.read_csv(folder / "wide.csv")[["gpt", "qwen", "yi"]].mean()
+    assert written["mean_score"].to_dict() == pytest.approx(means.to_dict())
+    order = pd.read_csv(folder / "results" / "order.csv")
+    assert list(order) == ["option", "other", "probability", "difference", "low", "high"]
+    assert "better than the column option" in done("show", "results", "order").out
+    assert "mean score" in done("leaderboard", "results/leaderboard.nc").out
+
+
+def test_other_commands_refuse_scores_and_name_the_board(refused, folder):
+    write_scores(folder)
+    for name in ("wide.csv", "long.csv"):
+        for command in (["fit", name], ["compare", name], ["test", "davidson", name]):
+            said(refused(*command), "thali leaderboard")
+    said(
+        refused("leaderboard", "wide.csv", "--item", "task", "--score", "gpt"),
+        "wide.csv",
+    )
+    pd.DataFrame({"age": [20, 30, 41], "height": [1.7, 1.8, 1.6]}).to_csv("people.csv", index=False)
+    said(refused("leaderboard", "people.csv"), "--item", "--without")
+
+
+@pytest.mark.fit
+def test_sides_and_probabilities(done, refused, folder):
+    result = done("leaderboard", "battles.csv")
+    says(result.out, "First side", "multiplies the odds by")
+    rows = pd.read_csv("battles.csv").assign(sure=[0.9, 0.5, 0.2, 0.6, 0.7, 0.1] * 6)
+    rows = rows.drop(columns="winner")
+    rows.to_csv("named.csv", index=False)
+    rows.rename(columns={"sure": "p_a"}).to_csv("known.csv", index=False)
+    named = done("leaderboard", "named.csv", "--probability", "sure")
+    assert named.out == done("leaderboard", "known.csv").out
+    says(named.err, "probability of 'model_a' over 'model_b' in 'sure'")
+    order = done("leaderboard", "known.csv", "--covariate", "order").out
+    assert "order increases by 1" in " ".join(order.split()) and "First side" not in order
+    rows.rename(columns={"sure": "probability"}).to_csv("asked.csv", index=False)
+    said(refused("leaderboard", "asked.csv"), "--probability")

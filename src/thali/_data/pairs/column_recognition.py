@@ -11,6 +11,7 @@ from thali.errors import DataError
 from ..column_guesses import SideColumns, find_side_columns
 from ..column_readers import describe_columns
 from ..column_roles import (
+    CHOSEN_OF_TWO,
     CHOSEN_REJECTED,
     COUNT,
     ODD,
@@ -49,6 +50,7 @@ COUNT_NAMES = (
     "chosen{0}",
     "preferred{0}",
 )
+PROBABILITY_NAMES = ("p{0}", "prob{0}", "probability{0}")  # that the option of this side is chosen
 _TIE_PREFIXES = ("", "winner", "chosen", "preferred", "is")
 _NEUTRAL = (
     ("row", "col"),
@@ -78,7 +80,8 @@ class PairColumns(NamedTuple):
     """Names of the columns of options, counts and ties in a list of comparisons."""
 
     options: tuple[str, str]
-    # none: each row is one choice; one: choices of the first; two: choices of each
+    # none: each row is one choice; one: choices of the first; two: choices of each; twice the same:
+    # the probability that the first is chosen
     times: tuple[str, ...]
     ties: str | None = None
     respondent: str | None = None
@@ -87,7 +90,12 @@ class PairColumns(NamedTuple):
 
     def __str__(self) -> str:
         first_option, second_option = self.options
-        if len(self.times) == 2:
+        if self.has_probability:
+            description = (
+                f"table of pairs, probability of {first_option!r} over {second_option!r} in"
+                f" {self.times[0]!r}, counted as two fractional choices"
+            )
+        elif len(self.times) == 2:
             first_count, second_count = self.times
             description = (
                 f"table of pairs, {first_option!r} over {second_option!r} counted in"
@@ -110,20 +118,26 @@ class PairColumns(NamedTuple):
         return {*self.options, *self.times, self.ties, self.respondent}
 
     @property
+    def has_probability(self) -> bool:
+        """Whether a column contains the probability that the first option is chosen."""
+        return len(self.times) == 2 and self.times[0] == self.times[1]
+
+    @property
     def weighted(self) -> bool:
-        """Whether a count column is called weight, so that counts may be fractional."""
-        return any(simplify_name(name) in WEIGHTS for name in self.times)
+        """Whether counts may be fractional: probabilities, or a column called weight."""
+        return self.has_probability or any(simplify_name(name) in WEIGHTS for name in self.times)
 
 
 def list_readings(
     names: list[str],
     used_columns: Collection[str | None] = (),
     text_columns: Collection[str] = (),
+    probability: str | None = None,
 ) -> list[PairColumns]:
     """List every possible assignment of columns to options and counts.
 
     Readings with counts for both sides exclude others. `used_columns` have another role,
-    `text_columns` contain texts.
+    `text_columns` contain texts, `probability` that the first option is chosen.
     """
     name_by_simplified = map_plain_names(names)
 
@@ -134,8 +148,14 @@ def list_readings(
     respondent_column = find_respondent_column(names, used_columns)
     ties_column = find_ties_column(names)
     side_columns = find_side_columns(names)
+    probability_names = PROBABILITY_NAMES
+    if probability is not None:
+        probability_names = (simplify_name(probability),)
+    elif CHOSEN_OF_TWO.find_column(name_by_simplified) is not None:
+        probability_names = ()
     option_and_count_columns = [
-        (pair.columns, _list_count_columns(pair), pair.side[0] in PLACES) for pair in side_columns
+        (pair.columns, _list_count_columns(pair, probability_names), pair.side[0] in PLACES)
+        for pair in side_columns
     ]
     option_and_count_columns += [
         (columns, [], False) for columns in find_column_pairs(name_by_simplified, _NEUTRAL)
@@ -146,7 +166,7 @@ def list_readings(
             (name_by_simplified[times], name_by_simplified[reverse_times]),
             ties_column,
             respondent_column,
-            in_order,
+            in_order or times == reverse_times,
         )
         for options, count_names, in_order in option_and_count_columns
         for times, reverse_times in (*count_names, *WINS_LOSSES)
@@ -159,7 +179,7 @@ def list_readings(
         if simplify_name(pair.options[0]) not in _list_count_names(side_columns)
     ]
     if two_count_readings:
-        return two_count_readings
+        return list(dict.fromkeys(two_count_readings))
     # with its accent: without it numbers the rows
     count_columns = [
         (count,)
@@ -211,13 +231,16 @@ def _list_worded_pairs(
     return [pair_by_word[word] for word in words[:1]]
 
 
-def _list_count_columns(side_columns: SideColumns) -> list[tuple[str, str]]:
+def _list_count_columns(
+    side_columns: SideColumns, probability_names: tuple[str, ...]
+) -> list[tuple[str, str]]:
     """Return the names that columns with wins of either side of a pair of columns may have."""
-    return [
-        (name.format(*marks), name.format(*marks[::-1]))
-        for marks in _list_marks(side_columns)
-        for name in COUNT_NAMES
-    ]
+    count_names = []
+    for marks in _list_marks(side_columns):
+        count_names += [(name.format(*marks), name.format(*marks[::-1])) for name in COUNT_NAMES]
+        shares = [name.format(*marks) for name in probability_names]
+        count_names += zip(shares, shares, strict=True)
+    return count_names
 
 
 def _list_count_names(side_columns: list) -> set[str]:
@@ -286,7 +309,7 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
     """
     name_by_simplified = map_plain_names(names)
     if missing_count := _find_missing_count(names, name_by_simplified):
-        return missing_count, "", 4
+        return *missing_count, 4
     for present_column, missing_name, role in _list_single_columns(name_by_simplified):
         return f"a column {missing_name!r} to match {present_column!r}", role, 1
     return None
@@ -315,8 +338,10 @@ def _list_single_columns(name_by_simplified: dict[str, str]) -> list[tuple[str, 
     ]
 
 
-def _find_missing_count(columns: list[str], name_by_simplified: dict[str, str]) -> str | None:
-    """Describe the missing second count column; None if none is missing."""
+def _find_missing_count(
+    columns: list[str], name_by_simplified: dict[str, str]
+) -> tuple[str, str] | None:
+    """Describe the missing second count column, and its role; None if none is missing."""
     side_columns = find_side_columns(columns)
     options_and_marks = [
         (pair.columns, pair.side)
@@ -340,8 +365,11 @@ def _find_missing_count(columns: list[str], name_by_simplified: dict[str, str]) 
         ]
         if share_columns:
             return (
-                f"two columns, such as 'wins' and 'losses', that count how often {first_option!r}"
-                f" and how often {second_option!r} was chosen (not {share_columns[0]!r})"
+                f"a column such as 'p_a' with the probability that {first_option!r} is chosen, or"
+                " two columns, such as 'wins' and 'losses', that count how often"
+                f" {first_option!r} and how often {second_option!r} was chosen (not"
+                f" {share_columns[0]!r})",
+                "probability",
             )
         count_names = [
             (name_pattern.format(*side_marks), name_pattern.format(*side_marks[::-1]))
@@ -361,6 +389,7 @@ def _find_missing_count(columns: list[str], name_by_simplified: dict[str, str]) 
                     uncounted_option = second_option
                 return (
                     f"a column to match {name_by_simplified[present_name]!r} that counts how often"
-                    f" {uncounted_option!r} was chosen"
+                    f" {uncounted_option!r} was chosen",
+                    "",
                 )
     return None

@@ -25,10 +25,10 @@ from ..report_facts import (
     format_value_range,
     list_name_facts,
 )
-from ..respondent_answers import Answers
+from ..respondent_answers import Answers, name_respondents
 from ..respondent_table import list_people_facts
 from ..suspicious_data import find_percentages, find_similar_labels, warn_each
-from . import data_subsets, table_constructors
+from . import data_subsets, score_comparisons, table_constructors
 from .covariates import CovariateCells, PairCovariates
 from .dates import DatedComparisons
 
@@ -169,6 +169,7 @@ class PairedComparisons(JudgedByPeople):
     _of_list = classmethod(table_constructors.read_list)
     _of_trials = classmethod(table_constructors.read_trials)
     _of_outcomes = classmethod(table_constructors.build_comparisons)
+    _of_scores = classmethod(score_comparisons.compare_scores)
     to_frame: Final = table_constructors.to_frame
     proportions: Final = table_constructors.proportions
 
@@ -213,7 +214,9 @@ class PairedComparisons(JudgedByPeople):
 
     def __str__(self) -> str:
         total_text = format_plural(self.n_comparisons, "comparison")
-        if isinstance(self.n_comparisons, float):
+        if self.scores is not None:
+            total_text = format_plural(simplify_number(self.n_comparisons), "comparison")
+        elif isinstance(self.n_comparisons, float):
             total_text = f"a total weight of {self.n_comparisons:,g}"
         if self.n_ties:
             total_text += f" ({format_plural(self.n_ties, 'tie')})"
@@ -261,7 +264,7 @@ class PairedComparisons(JudgedByPeople):
             ("Comparisons per compared pair", format_value_range(pair_counts)),
             ("Comparisons per option", format_value_range(option_counts)),
             *count_component_facts(self.components()),
-            *count_respondent_facts(self.respondents, self.people),
+            *count_respondent_facts(self.respondents, self.people, name_respondents(self)),
             *list_name_facts("Covariates", self.covariate_names),
         )
 
@@ -340,6 +343,13 @@ class PairedComparisons(JudgedByPeople):
         if self.answers is None or self.answers.people is None:
             return None
         return self.answers.people.copy()
+
+    @property
+    def scores(self) -> np.ndarray | None:  # type: ignore[override]
+        """Scores (items, options) that were compared; None for other comparisons."""
+        if self.answers is None:
+            return None
+        return self.answers.scores
 
     @property
     def cells(self) -> CovariateCells:

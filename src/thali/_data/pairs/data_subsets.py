@@ -118,6 +118,8 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     answers = covariates = dates = None
     if data.answers is not None:
         answers = data.answers.select_pairs(is_kept, new_pair, is_turned)
+    if answers is not None and answers.scores is not None:
+        answers = answers._copy_with_fields(scores=answers.scores[:, old_indices])
     if data.covariates is not None:
         covariates = data.covariates.select_pairs(
             is_kept, new_pair, is_turned, np.array(old_indices)

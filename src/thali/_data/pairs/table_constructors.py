@@ -19,7 +19,7 @@ from ..column_readers import (
     read_counts,
     sum_pair_counts,
 )
-from ..column_roles import column_names, refuse_ambiguous
+from ..column_roles import column_names, has_numbers, refuse_ambiguous
 from ..respondent_answers import Answers, RowRespondents, read_respondents
 from ..square_reader import describe_cell
 from ..suspicious_data import (
@@ -179,7 +179,7 @@ def read_list(
         find_total_labels(data.labels),
         find_dropped_columns(frame, columns.used),
     )
-    if columns.times and row_respondents is None:
+    if columns.times and row_respondents is None and not columns.has_probability:
         warn_each(find_percentages(data.wins, data.losses, data.tied))
     return data
 
@@ -201,8 +201,18 @@ def _read_counts(
     tie_counts = no_counts
     if ties_column is not None and not frame[ties_column].isna().to_numpy().all():
         tie_counts = read_counts(frame, ties_column, weights)
+    if columns.has_probability:
+        shares = get_column(frame, columns.times[0])
+        if has_numbers(shares) and not shares.dropna().between(0.0, 1.0).all():
+            raise DataError(
+                f"Column {columns.times[0]!r} must contain probabilities, but its numbers range"
+                f" from {shares.min():g} to {shares.max():g}; convert log odds x to 1 / (1 +"
+                " exp(-x)), and divide percentages by 100."
+            )
     counts_by_column = [read_counts(frame, name, weights) for name in columns.times]
     chosen_counts, rejected_counts = [*counts_by_column, no_counts, no_counts][:2]
+    if columns.has_probability:
+        return chosen_counts, 1.0 - chosen_counts, tie_counts
     if columns.times:
         return chosen_counts, rejected_counts, tie_counts
     if (k := find_first(tie_counts > 1)) is not None:

@@ -20,7 +20,7 @@ from thali._data.column_roles import (
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
 from thali._labels import format_label, shorten
-from thali.errors import Argument, DataError, Message, Setting
+from thali.errors import Argument, DataError, InPython, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Reading, Shape
@@ -184,6 +184,8 @@ def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading 
             f" 1, 2, ..., which may be ratings. If each of {shorten([*judges], 4)} contains the"
             f" groups into which a respondent sorted {card_column!r}, name this column with ",
             Argument("card"),
+            "; if they are scores, use ",
+            InPython("th.leaderboard", "thali leaderboard"),
             ".",
         )
     description = f"card sorts, one column per respondent, {shorten([*judges], 4)}, with groups"

@@ -18,6 +18,7 @@ from thali._data.column_roles import (
     FIRST,
     HOME,
     LOSSES,
+    PROBABILITY,
     REJECTED,
     RESPONDENT,
     RESULT,
@@ -217,6 +218,7 @@ def match_list(
     count: str | None = None,
     losses: str | None = None,
     respondent: str | None = None,
+    probability: str | None = None,
     weights: bool = False,
     covariates: Any = None,
     date: str | None = None,
@@ -226,6 +228,8 @@ def match_list(
     `weights`: fractional counts are intended. Covariates require columns that show which option was
     first, and counts of both options.
     """
+    if probability is not None:
+        count = losses = probability
     if chosen is not None and rejected is None and covariates is None:
         rejected = find_rejected_column(table.names)
     named_columns = {
@@ -245,9 +249,9 @@ def match_list(
         used_columns = (count, losses, respondent)
         # texts such as answers of models, beside the names of the models
         short_names = [name for name in table.names if not is_free_text(table.frame[name])]
-        readings = list_readings(short_names, used_columns, text_columns)
+        readings = list_readings(short_names, used_columns, text_columns, probability)
         if not readings:
-            readings = list_readings(table.names, used_columns, text_columns)
+            readings = list_readings(table.names, used_columns, text_columns, probability)
     if covariates is not None:
         readings = [columns for columns in readings if columns.in_order and len(columns.times) == 2]
     has_two_counts = any(len(columns.times) == 2 for columns in readings)
@@ -373,7 +377,7 @@ def _list_countable_columns(
     # Return None if rows cannot be merged; a tie without counts is not a count.
     pair_columns = readings[0]
     has_counts = bool(pair_columns.times or named_columns["count"])
-    if named_columns["covariates"] is not None or len(readings) > 1:
+    if named_columns["covariates"] is not None or len(readings) > 1 or readings[0].has_probability:
         return None
     if pair_columns.ties is not None and not has_counts:
         return None
@@ -426,9 +430,9 @@ LIST = Shape(
         " 'n', 'freq', 'weight') if rows are counts; or 'a', 'b', 'a_over_b', 'b_over_a' (or"
         " 'item1', 'item2', 'wins1', 'wins2') and 'ties'"
     ),
-    roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
+    roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT, PROBABILITY),
     settings=("weights", "covariates", "date"),
-    named_by=("rejected", "losses"),
+    named_by=("rejected", "losses", "probability"),
     lacks=find_missing_list_column,
     main=("chosen", "rejected", "count"),
 )

@@ -169,6 +169,7 @@ def recognise_data(
     """Read the data for a model; return them, sentences on them, another possible kind."""
     from thali._aspects.dependent_choices import choice_design_effect
     from thali._data.base_classes import Judged
+    from thali._data.respondent_answers import name_respondents
 
     if named_data.bundled is not None:
         data, sentence = _load_bundled(named_data.bundled, spec, read_arguments)
@@ -198,9 +199,8 @@ def recognise_data(
     if not isinstance(data, Judged):
         return data, sentences, other_kind
     if data.respondents:
-        sentence = (
-            f"{data.answers_in_words} from {format_plural(len(data.respondents), 'respondent')}"
-        )
+        respondents = format_plural(len(data.respondents), name_respondents(data))
+        sentence = f"{data.answers_in_words} from {respondents}"
         if not math.isnan(design_effect := choice_design_effect(data)):
             sentence += f"; design effect {design_effect:.2g}"
         sentences.append(sentence)
@@ -303,7 +303,7 @@ def _load_bundled(
             ".",
         )
     for argument_name in read_arguments:
-        if argument_name not in ("option_covariates", "asks"):
+        if argument_name not in ("option_covariates", "asks", "shapes"):
             raise DataError(
                 Argument(argument_name),
                 f" applies to files only; {record.name!r} is a bundled data set. Remove this"

@@ -16,11 +16,14 @@ from thali._model.command_line_options import (
     DESIGN,
     EXPERIMENT,
     FIRST,
+    ITEM,
     KIND,
     OBJECT_OPTIONS,
+    OPTION,
     OPTION_COVARIATES,
     PEOPLE,
     RESPONDENT,
+    SCORE,
     SECOND,
     SEED,
     TABLE_OPTIONS,
@@ -76,7 +79,7 @@ COMPARED = (
 )
 
 LEADERBOARD = (
-    TIES.but(default="davidson"),
+    TIES.but(default="davidson; half for scores"),
     Option(
         "method",
         "Estimation method. laplace: approximate posterior (takes seconds); mcmc: posterior draws;"
@@ -185,7 +188,10 @@ LEADERBOARD = (
     FIRST,
     SECOND,
     CHOSEN.but(help="Column with the chosen option, or the winner."),
-    *(option for option in TABLE_OPTIONS if option not in (RESPONDENT, FIRST, SECOND)),
+    ITEM,
+    SCORE,
+    OPTION.but(help="For rankings and scores: column with the option."),
+    *(option for option in TABLE_OPTIONS if option not in (RESPONDENT, FIRST, SECOND, OPTION)),
 )
 
 

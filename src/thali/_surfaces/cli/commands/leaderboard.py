@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from thali._paired.leaderboard_result import Leaderboard
 
 _BOARD = ".nc"  # suffix of saved leaderboards
-_DEFAULTS = {"ties": "davidson", "anchor_model": None, "pool": False}
+_DEFAULTS = {"ties": None, "anchor_model": None, "pool": False}
 _TABLE_DEFAULTS = {"covariates": None, "by": None, "id": None}
 
 
@@ -104,6 +104,7 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
     from thali._paired.leaderboard_posterior import WorthsRequest
     from thali._paired.vote_counts import CountedComparisons, count_votes
     from thali._reading.large_tables import is_large
+    from thali._reading.layouts import BOARD_SHAPES
 
     worths_request = WorthsRequest(
         **{
@@ -129,9 +130,9 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
     if not is_bundled and (table_settings["by"] or table_settings["id"] or is_large(name)):
         counted_comparisons = count_votes(name, True, table_settings)
     else:
-        data, reading_sentence = load_pairs(name, settings)
+        data, reading_sentence = load_pairs(name, settings | {"shapes": BOARD_SHAPES})
         counted_comparisons = CountedComparisons(
             data, {}, None, 0, reading_sentence, (Path(name).name,)
         )
     notify(f"{name}: {counted_comparisons.read_as}")
-    return LeaderboardRecipe(counted_comparisons, board_settings, table_settings)
+    return LeaderboardRecipe.from_votes(counted_comparisons, board_settings, table_settings)

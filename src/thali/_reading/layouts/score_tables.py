@@ -1,0 +1,226 @@
+"""Layout of tables of scores of options on the same items, which leaderboards read."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from thali._data.column_readers import add_note, check_columns, get_column
+from thali._data.column_roles import (
+    ITEM,
+    OPTION,
+    RESPONDENT,
+    RUN,
+    SCORE,
+    SCORE_PART,
+    SCORED_OPTION,
+    Role,
+    has_numbers,
+    map_plain_names,
+)
+from thali._data.kinds import PAIRS
+from thali._data.pairs import PairedComparisons
+from thali._labels import format_label, format_plural, list_names, shorten
+from thali.errors import Argument, DataError, Message
+
+from ..table_files import RawTable
+from ..table_layout import Reading, Shape
+
+NAME = "table of scores"
+_MEANING = "on each item, of every two options the higher score wins, and equal scores tie"
+# words of evaluation programs for right, half right and wrong
+_GRADES = dict.fromkeys("c correct pass passed true yes".split(), 1.0) | {"p": 0.5, "": np.nan}
+_GRADES |= dict.fromkeys("i incorrect fail failed false no n".split(), 0.0)
+
+
+class _ScoreColumns(NamedTuple):
+    """Columns of a table of scores, which has one row per score or one row per item."""
+
+    items: list[str]  # together they identify an item; []: each row is an item
+    option: str | None  # None: one column of scores per option
+    scores: dict[str, np.ndarray]
+    runs: list[str]
+    doubt: Message | None = None
+
+    def __str__(self) -> str:
+        options = f"one column per option ({shorten(list(self.scores), 4)})"
+        if self.option is not None:
+            options = f"options in {self.option!r}, scores in {next(iter(self.scores))!r}"
+        if not self.items:
+            return f"{options}, one item per row"
+        return f"{options}, items in {list_names(map(repr, self.items))}"
+
+    @property
+    def used(self) -> tuple[str | None, ...]:
+        """Names of all columns."""
+        return (*self.items, self.option, *self.scores, *self.runs)
+
+
+def match_scores(
+    table: RawTable, item: str | None = None, option: str | None = None, score: str | None = None
+) -> Reading | None:
+    """Return a `Reading` of scores of options on items; None for other tables."""
+    check_columns(table.frame, (item, option, score))
+    table, columns = _find_columns(table, item, option, score)
+    if columns is None:
+        return None
+    convert = partial(_compare_scores, table, columns)
+    # every other layout has priority
+    return Reading(
+        PAIRS,
+        NAME,
+        f"{NAME}, {columns}",
+        table,
+        convert,
+        sure=False,
+        extra_columns=columns.used,
+    )
+
+
+def describe_scores(table: RawTable) -> str:
+    """Return how a table that plainly contains scores of options is read; "" for others."""
+    _, columns = _find_columns(table)
+    if columns is None or columns.doubt is not None:
+        return ""
+    return str(columns)
+
+
+def _find_columns(
+    table: RawTable, item: str | None = None, option: str | None = None, score: str | None = None
+) -> tuple[RawTable, _ScoreColumns | None]:
+    """Return the columns, None for other tables, and the table with one item per row."""
+    scores = _list_columns(SCORE, table, (item, option), score)
+    options = _list_columns(SCORED_OPTION, table, (item, *scores), option)
+    items = _list_columns(ITEM, table, (*options, *scores), item)
+    runs = _list_columns(RUN, table, (*items, *options, *scores))
+    parts = [
+        name
+        for name in (*_list_columns(SCORE_PART, table, ()), *table.filter_columns)
+        if name not in (*items, *runs, *options, *scores)
+        and get_column(table.frame, name).nunique() > 1
+    ]
+    is_long = bool(options and scores and (items or parts))
+    if not is_long and options and not items:  # one row per option
+        turned = table.frame.set_index(options[0]).T.infer_objects()
+        turned.columns = turned.columns.map(format_label)
+        table = replace(table, frame=turned.reset_index(names=ITEM.name))
+        items, parts = [ITEM.name], []
+    first_column = get_column(table.frame, table.names[0])
+    if not is_long and not items and not has_numbers(first_column) and first_column.is_unique:
+        items = table.names[:1]
+    items = list(dict.fromkeys([*parts, *items]))
+    if not is_long:
+        used_columns = {*items, *runs, *table.filter_columns}
+        scores = [name for name in table.names if name not in used_columns]
+    numbers = {name: _read_numbers(get_column(table.frame, name)) for name in scores}
+    numbers = {name: cells for name, cells in numbers.items() if cells is not None}
+    if is_long and numbers:
+        doubt = None
+        if len(numbers) > 1:
+            text = f"{shorten(list(numbers))} may be the scores; name one with "
+            doubt = Message(text, Argument(SCORE.name), ".")
+        return table, _ScoreColumns(items, options[0], numbers, runs, doubt)
+    if len(numbers) < 2 or score is not None:
+        return table, None
+    doubt = None
+    if item is None and option is None:
+        doubt = _question_scores(pd.DataFrame(numbers), items, table)
+    return table, _ScoreColumns(items, None, numbers, runs, doubt)
+
+
+def _list_columns(
+    role: Role, table: RawTable, used_columns: Collection[str | None], named: str | None = None
+) -> list[str]:
+    """Return the named column, or all unused columns whose names mean this role."""
+    if named is not None:
+        return [named]
+    return list(role.find_certain_columns(map_plain_names(table.names), used_columns))
+
+
+def _read_numbers(column: pd.Series) -> np.ndarray | None:
+    """Return numbers, also for words for right and wrong; None for other cells."""
+    if has_numbers(column):
+        return column.to_numpy(float)
+    grades = column.map(format_label).str.casefold().map(_GRADES)
+    if not grades.notna().any() or (grades.isna() & column.notna()).any():
+        return None
+    return grades.to_numpy(float)
+
+
+def _question_scores(scores: pd.DataFrame, items: list[str], table: RawTable) -> Message | None:
+    """Return a question unless the columns are plainly scores of the same items; else None."""
+    low, high = scores.min(), scores.max()
+    # 2: marks of 0 and 1; 1: shares; 0: other numbers
+    scales = ((low >= 0.0) & (high <= 1.0)) + 1 * scores.isin([0.0, 1.0, np.nan]).all()
+    if _list_columns(RESPONDENT, table, ()):
+        reason = "the rows are respondents"
+    elif not items and (scales.min() == 0 or low.min() == high.max()):
+        reason = "no column contains the items"
+    elif scales.nunique() > 1 or low.max() > high.min():
+        reason = "their numbers have different ranges"
+    else:
+        return None
+    return Message(
+        f"{list_names(scores.columns, 4)} may be scores of options on the same items, but {reason}."
+        " If they are, name the column of items with ",
+        Argument(ITEM.name),
+        "; remove other columns with ",
+        Argument("without"),
+        ".",
+    )
+
+
+def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComparisons, str]:
+    """Return comparisons of the scores, and a sentence on how they were read."""
+    if columns.doubt is not None:
+        raise DataError(columns.doubt)
+    frame = table.frame.reset_index(drop=True)
+    items = frame.index.to_series().add(1).astype(str)
+    if columns.items:
+        texts = [get_column(frame, name).map(format_label) for name in columns.items]
+        items = texts[0].str.cat(texts[1:], sep=" / ")
+    blocks = [
+        pd.DataFrame({"item": items, "option": name, "score": scores})
+        for name, scores in columns.scores.items()
+    ]
+    rows = pd.concat(blocks).dropna()
+    if columns.option is not None:
+        rows["option"] = get_column(frame, columns.option).map(format_label)
+    rows = rows.loc[(rows["item"] != "") & (rows["option"] != "")]
+    groups: Any = rows.groupby(["item", "option"], sort=False)["score"]
+    scores = groups.mean().unstack(sort=False)
+    sentence = f"{NAME}, {columns}"
+    if n_repeated := len(rows) - groups.ngroups:
+        unused = {*table.names}.difference(columns.used, table.filter_columns)
+        if unused and not columns.runs:
+            raise DataError(
+                f"Some items have several scores of an option, perhaps of different"
+                f" {list_names(sorted(unused))}. Select rows with ",
+                Argument("where"),
+                ", or remove these columns with ",
+                Argument("without"),
+                " to average the scores.",
+            )
+        sentence += f", {format_plural(n_repeated, 'repeated score')} averaged within items"
+    is_compared = scores.count(axis=1) > 1
+    if not is_compared.all():
+        add_note(f"; {format_plural((~is_compared).sum(), 'item')} with a single score not used")
+    scores = scores.loc[is_compared]
+    options, item_labels = tuple(map(str, scores.columns)), tuple(map(str, scores.index))
+    data = PairedComparisons._of_scores(options, item_labels, scores.to_numpy(float))
+    return data, f"{sentence}: {data}; {_MEANING}"
+
+
+SHAPE = Shape(
+    NAME,
+    PAIRS,
+    match_scores,
+    expected="one item per row and one column of scores per option, or the columns 'item', 'model'"
+    " and 'score'",
+    roles=(ITEM, OPTION, SCORE),
+    named_by=(ITEM.name, SCORE.name),
+    main=(ITEM.name, OPTION.name, SCORE.name),
+)
