@@ -87,7 +87,7 @@ ENGLISH = SENTENCES | {
     "ml.likelihood": "Log-likelihood {log_likelihood}, including {what}; AIC {aic}, BIC {bic}.",
     "ml.pairs": "Pairs",
     "ml.outcomes": "Pair outcomes",
-    "ml.worst": "{what} predicted worst: {worst}.",
+    "ml.worst": "{what} that the model predicts least well: {worst}.",
     "ml.residuals": "Deviance residuals, largest absolute values first",
     "ml.methods.elimination": "Choices were modelled by elimination by aspects {source} with given"
     " aspects.",

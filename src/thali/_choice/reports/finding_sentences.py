@@ -132,7 +132,7 @@ ENGLISH = {
     "latent.one": "A single class contains all respondents.",
     "latent.maximum": "Best maximum found: log-likelihood {log_likelihood} (all choices), BIC {bic}"
     " (n = number of respondents), reached from {found} of {starts} starts.",
-    "latent.entropy": "Entropy R²: {entropy} (1 means that every respondent belongs to one class"
+    "latent.entropy": "Entropy R²: {entropy} (1 means that the class of every respondent is known"
     " with certainty).",
     "latent.classes": "Latent classes, largest first: sizes and coefficients",
     "latent.odds": "One more unit of {column} multiplies the odds of class {label} relative to"
