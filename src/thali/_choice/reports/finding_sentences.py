@@ -2,7 +2,7 @@
 
 ENGLISH = {
     "levels": "How often each level was shown, and how often it was chosen when shown",
-    "importance": "Attribute importance {whose} (share of the utility range): {named}.",
+    "importance": "Attribute importance {whose}, as share of the utility range: {named}.",
     "importance.title": "Attribute importance {whose}: share of the utility range, and share of"
     " choices that the attribute decides",
     "importance.brief": "Share of the utility range {whose}:",
