@@ -260,11 +260,8 @@ _START_WORDS = set("draw grid start starting post lane row gate seed".split())
 
 
 def _find_ranked_groups(frame: "pd.DataFrame", names: list[str]) -> tuple[str, str, str] | None:
-    """Return the columns of options, ranks and rankings, if a column ranks all groups; else None.
-
-    Each group, such as a race, has an option at most once; its places are 1, 2, ..., equal ones
-    sharing the first.
-    """
+    """Return the columns of options, ranks and rankings, if places rank all groups; else None."""
+    # an option is at most once in a group, such as a race; equal places share the first
     for rank in names:
         words = {*list_name_words(rank), simplify_name(rank)}
         if words.isdisjoint(_PLACE_WORDS) or words & _START_WORDS or not has_numbers(frame[rank]):

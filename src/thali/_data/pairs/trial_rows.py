@@ -877,10 +877,8 @@ def read_trial_outcomes(
 def _find_second_listings(
     frame: "pd.DataFrame", columns: TrialColumns, outcome: np.ndarray
 ) -> np.ndarray:
-    """Return which rows list a game again, from the other side; none unless all games are twice.
-
-    Another column, such as a date or the number of the game, shows which rows are one game.
-    """
+    """Return which rows list a game again, from the other side; none unless all games are twice."""
+    # another column, such as a date or the number of the game, shows which rows are one game
     import pandas as pd
 
     first, second = (get_column(frame, name).map(format_label) for name in columns[:2])

@@ -55,10 +55,8 @@ def parse_aspects(
 
 
 def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
-    """Read {option: aspects} from a table of columns of 0 and 1, or of option and aspect.
-
-    In the latter, an option that is not listed, or has an empty cell, has no aspect.
-    """
+    """Read {option: aspects} from a table of columns of 0 and 1, or of option and aspect."""
+    # in the latter, an option that is not listed, or has an empty cell, has no aspect
     if table.shape[1] < 2:
         raise DataError(
             "a table of aspects needs a column of option labels and at least one other column;"
