@@ -320,7 +320,9 @@ def test_a_miss_has_as_many_digits_as_show_it():
 )
 def test_overall_p_value_in_words(p_value, draws, misfit, shown):
     sentence = describe_check(table_of(p_value=p_value, draws=draws))
-    assert sentence.startswith(f"{'Misfit' if misfit else NO_MISFIT} (posterior predictive {shown}). ")
+    assert sentence.startswith(
+        f"{'Misfit' if misfit else NO_MISFIT} (posterior predictive {shown}). "
+    )
 
 
 def test_a_table_without_its_attributes_is_refused():

@@ -108,9 +108,9 @@ def _describe_test(test: WaldTest) -> str:
     """Return whether effects are the same in two parts of the profiles, with the p-value."""
     if np.isnan(test.p_value):
         return "changes of effects not tested (too few respondents)"
-    verdict = "effects of attributes do not change with it"
+    verdict = "no change of the effects of attributes found"
     if test.p_value < _SUSPICIOUS:
-        verdict = "effects of attributes change with it"
+        verdict = "the effects of attributes change"
     return f"{verdict} ({format_p_value(test.p_value)})"
 
 
