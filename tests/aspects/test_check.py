@@ -295,7 +295,7 @@ def test_check_sentences_state_the_misses(table, facts):
 
 def test_at_most_five_misses_are_named():
     sentence = describe_check(table_of(*[0.9] * 7))
-    assert ": 7 of 36" in sentence
+    assert " 7 of 36" in sentence
     assert ". Worst: a0 over b0 (" in sentence
     assert [f"a{row} over b{row}" in sentence for row in range(7)] == [True] * 5 + [False] * 2
 
@@ -320,7 +320,9 @@ def test_a_miss_has_as_many_digits_as_show_it():
 )
 def test_overall_p_value_in_words(p_value, draws, misfit, shown):
     sentence = describe_check(table_of(p_value=p_value, draws=draws))
-    assert sentence.startswith(f"{'Misfit' if misfit else NO_MISFIT} ({shown}): ")
+    assert sentence.startswith(
+        f"{'Misfit' if misfit else NO_MISFIT} (posterior predictive {shown}). "
+    )
 
 
 def test_a_table_without_its_attributes_is_refused():

@@ -208,6 +208,14 @@ def test_results_and_findings(model):
     assert model.convergence().facts["share_between"] < 0.5
 
 
+def test_single_draws_of_restarts_differ_without_a_warning_of_numpy():
+    data = th.datasets.triplets(8, 60, 1, n_features=3).data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        fitted = th.NonnegativeDimensions(dimensions=2).fit(data, **SHORT | {"draws": 1})
+    assert fitted.convergence().facts["share_between"] == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize(
     "arguments, words",
     [

@@ -138,7 +138,7 @@ def test_a_fit_shows_at_most_30_names_and_hides_only_what_it_cannot_answer(name)
     shown = public(dir(model))
     assert len(shown) <= 30, sorted(shown)
     for each in public(dir(type(model))) - shown - CONFIGURE:
-        with pytest.raises(ThaliError, match="require|prior|fitted|fit |no respondent"):
+        with pytest.raises(ThaliError, match="require|prior|fitted|fit |no respondent|one group"):
             ask_without_data(model, each)
 
 

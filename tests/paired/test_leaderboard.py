@@ -1071,3 +1071,22 @@ def test_what_an_update_forgets_or_takes_for_new_is_said():
         board.update(battles[60:].drop(columns="judge"), progressbar=False)
     with warned(DataWarning, "'C'", "'c'"):
         board.update(battles[60:].replace("C", "c"), progressbar=False)
+
+
+def test_an_option_that_only_tied_has_no_degrees_of_freedom_that_overflow():
+    rng = np.random.default_rng(409)
+    rows = [
+        (
+            f"j{rng.integers(5)}",
+            *rng.permutation(list("ABC"))[:2],
+            rng.choice(["model_a", "model_b"]),
+        )
+        for _ in range(38)
+    ]
+    rows.append(("j3", "D", "B", "tie"))
+    votes = pd.DataFrame(rows, columns=["judge", "model_a", "model_b", "winner"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.warns(th.errors.DataWarning, match="'D' was never compared"):
+            board = th.leaderboard(votes, ties="drop", progressbar=False)
+    assert board.table.loc["D", ["rank_low", "rank_high"]].tolist() == [1, 4]

@@ -255,9 +255,8 @@ def list_unidentified_warnings(names: Iterable[Any]) -> list[DataWarning]:
         return []
     return [
         DataWarning(
-            f"The data do not identify the effect of {shorten(coefficient_names)}, which"
-            " predictions set to 0;"
-            " remove an attribute that the other attributes determine."
+            f"The data do not identify the effect of {shorten(coefficient_names)}, which is 0 in"
+            " predictions; remove one of the attributes that determine each other."
         )
     ]
 

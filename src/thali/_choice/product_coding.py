@@ -515,7 +515,8 @@ def build_unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> 
         return []
     return [
         Message(
-            "Levels that no task shows have no coefficients and cannot be predicted:"
+            "Levels that no task shows have no coefficients, and choices of them cannot be"
+            " predicted:"
             f" {shorten(level_texts)}. Attributes named in ",
             Argument("linear"),
             " accept any number.",

@@ -195,7 +195,7 @@ def encode_class_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np
         warn(
             DataWarning(
                 f"Classes with a single row in y: {class_list}. The probability of such a class"
-                " depends on this row alone; merge rare classes if one row is too little."
+                " depends on this row alone; consider merging rare classes."
             )
         )
     return classes, class_codes.astype(np.int64)

@@ -107,10 +107,10 @@ def _compare_parts(design: EffectDesign, is_later: np.ndarray) -> WaldTest:
 def _describe_test(test: WaldTest) -> str:
     """Return whether effects are the same in two parts of the profiles, with the p-value."""
     if np.isnan(test.p_value):
-        return "effects not tested (too few respondents)"
-    verdict = "effects stable"
+        return "changes of effects not tested (too few respondents)"
+    verdict = "no change of the effects of attributes found"
     if test.p_value < _SUSPICIOUS:
-        verdict = "effects differ"
+        verdict = "the effects of attributes change"
     return f"{verdict} ({format_p_value(test.p_value)})"
 
 

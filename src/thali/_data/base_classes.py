@@ -58,7 +58,8 @@ class Frozen(DescribedObject):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise DataError(
-            f"{type(self).__name__} cannot be converted to an array; use its attributes and tables."
+            f"A {type(self).__name__} object cannot be converted to an array; use its attributes"
+            " and tables."
         )
 
     def __setattr__(self, name: str, value: Any = None) -> None:

@@ -38,11 +38,14 @@ def share_of_marked_sets(column: "pd.Series", set_numbers: np.ndarray) -> float:
     """Return the share of answered sets with exactly one yes; 0 for a column of other cells.
 
     Sets whose cells are all empty are unanswered; a column with more than half of them is another.
+    Where every filled cell is a yes, such as an x, an empty cell is a no.
     """
     is_yes, is_wrong = _read_marks(column)
     is_filled = column.notna().to_numpy()
-    if is_wrong.any() or is_yes[is_filled].all():
+    if is_wrong.any() or is_yes.all():
         return 0.0
+    if is_yes[is_filled].all():
+        is_filled = np.ones(len(column), bool)
     is_answered = np.bincount(set_numbers, is_filled) > 0.0
     if is_answered.mean() < _MIN_ANSWERED:
         return 0.0
@@ -237,9 +240,14 @@ _RATINGS = {"rating", "ratings", "rate", "rated", "score", "likert", "support", 
 _FREE_TEXTS = 30  # more texts than this are no levels if most of them are different
 
 
+def is_response_time(name: str) -> bool:
+    """Return whether a column's name is that of response times."""
+    return simplify_name(name) in RESPONSE_TIME.synonyms
+
+
 def measures_answers(name: str) -> bool:
     """Return whether a column's name is that of response times or looks at the alternative."""
-    if simplify_name(name) in RESPONSE_TIME.synonyms:
+    if is_response_time(name):
         return True
     return not _MEASURES.isdisjoint(list_name_words(name))
 

@@ -654,11 +654,19 @@ def read_flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
 
 
 def classify_yes_no(series: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
-    """Return which cells mean yes, and which mean neither yes nor no."""
+    """Return which cells mean yes, and which mean neither yes nor no.
+
+    Where all filled cells have one mark, such as x, an empty cell means no.
+    """
     import pandas as pd
 
     codes, distinct_cells = pd.factorize(series)
     cell_texts = [format_label(value).casefold() for value in distinct_cells]
+    if len(cell_texts) == 1 and cell_texts[0] in {*YES, *_MARKS} and (codes < 0).any():
+        return codes == 0, np.zeros(len(codes), bool)
     is_yes = np.array([*(text in YES for text in cell_texts), False])
     is_known = np.array([*(text in YES or text in NO for text in cell_texts), False])
     return is_yes[codes], ~is_known[codes]
+
+
+_MARKS = {"x", "✓", "✔", "*"}

@@ -240,7 +240,7 @@ RESPONDENT = Role(
     "subject subj participant ppt pid puid respondent resp person judge rater assessor annotator"
     " evaluator voter user worker prolificpid responseid runid student panelist panellist consumer"
     " pupil child marker examiner teacher coder grader reviewer scorer labeler labeller juror"
-    " interviewee informant customer household sysrespnum",
+    " interviewee informant customer household sysrespnum participantprivateid participantpublicid",
     "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte"
     " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person",
     "sujet répondant répondante enquêté élève juge personne individu participante",
@@ -395,7 +395,7 @@ RESULT = Role(
     "result",
     "the result",
     ANSWER,
-    "result ftr fulltimeresult ft outcome res score finalscore",
+    "result ftr fulltimeresult ft outcome res score finalscore wl winloss wlt",
     "ergebnis resultat",
     "résultat",
     "resultado",
@@ -643,12 +643,12 @@ MORE_SIDES = _split_name_pairs(
     "l r, one two, home visitor, visitor opponent, white black, links rechts, erste zweite, erster"
     " zweiter, heim gast, heim auswärts, gauche droite, premier second, première deuxième,"
     " domicile extérieur, izquierda derecha, izq der, primera segunda, primero segundo, local"
-    " visitante, player opponent, team opponent"
+    " visitante, player opponent, team opponent, team opp, tm opp"
 )
 # Sides that cells name only if the columns do: 1, X, 2 is a tie, and 1 may be the first of 1 and 2.
 LOCAL_SIDES = _split_name_pairs("x y, 0 1")
 # first sides of games
-GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")
+GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team", "tm")
 # First sides of tables of counts that record which option was first, or at home.
 PLACES = (
     "home",

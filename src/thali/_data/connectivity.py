@@ -131,8 +131,9 @@ def check_finite(
             elif has_lost_outside:
                 relation = "chosen over"
             raise DataError(
-                f"No finite estimate exists, because some options were never {relation} any other:"
-                f" {shorten(group_labels)}. Remove such options",
+                f"No finite estimate exists, because {shorten(group_labels)}"
+                f" {choose_number(len(group_labels), 'was', 'were')} never {relation} any other"
+                " option. Leave out what cannot be estimated",
                 InPython(" with `subset`"),
                 ", or ",
                 *alternative_fix,

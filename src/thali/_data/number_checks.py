@@ -41,7 +41,7 @@ def check_counts(
             f" {requirement}. ",
             "For fractional counts, ",
             Clause("set ", Setting("weights", True), " or "),
-            "list each pair in a row with a column 'weight'.",
+            "write one row per pair, with a column 'weight'.",
         )
     return counts
 

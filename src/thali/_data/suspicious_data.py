@@ -34,6 +34,7 @@ _TOTALS = (
     "mittelwert",
 )
 _MIN_PAIRS = 3  # pairs that must sum to 100 before a warning
+_FAST_SHARE = 1 / 3  # of the usual time; surveys call faster respondents "speeders"
 
 
 def explain_tie_label(label: str) -> str:
@@ -69,6 +70,16 @@ def refuse_ties(
                     f"{explain_tie_label(label)} {label!r} was chosen {n_won} and rejected"
                     f" {n_lost}."
                 )
+
+
+def find_speeders(frame: "pd.DataFrame", respondent: str, times: str) -> list[str]:
+    """Return respondents whose median time is less than a third of the median respondent's."""
+    import pandas as pd
+
+    seconds = pd.to_numeric(frame[times], errors="coerce")
+    medians = seconds.groupby(frame[respondent], observed=True).median().dropna()
+    is_fast = medians < _FAST_SHARE * medians.median()
+    return list(map(format_label, medians.index[is_fast]))
 
 
 def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:

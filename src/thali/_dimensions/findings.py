@@ -41,7 +41,7 @@ N_TOP = 6  # objects per dimension that are named
 MAX_SIMILARITIES = 200  # objects up to which files contain all similarities
 ENGLISH = {
     "asked": "On which dimensions do the objects differ, and how similar are they?",
-    "found": "{number}, of which the restarts share {recurring} (reproducibility of at least"
+    "found": "{number}; {recurring} of them found in all restarts (reproducibility of at least"
     " {least}).",
     "one": "{number}; one restart cannot show which of them recur.",
     "dimensions": "Dimensions, the heaviest first, with the objects that have the highest values",
@@ -59,8 +59,8 @@ ENGLISH = {
     " the products of their values on sparse non-negative dimensions, with normal errors.",
     "prior.learned": "The values of each dimension had an exponential prior of learned rate.",
     "prior.given": "The values had an exponential prior of rate {rate}.",
-    "drawn": "Draws were made around the maximum of each restart by stochastic-gradient Langevin"
-    " dynamics with momentum.",
+    "drawn": "Draws were made around the mode that each restart found, by stochastic-gradient"
+    " Langevin dynamics with momentum.",
     "reproducibility": "The reproducibility of a dimension is its correlation with the most similar"
     " dimension of each other restart, averaged by Fisher's z {source}.",
 }

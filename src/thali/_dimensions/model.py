@@ -97,8 +97,8 @@ class DimensionEngine(ChainEngine):
             False,
             facts,
             Message(
-                f"The {n_chains} restarts differ: {size}. Intervals include these differences; for"
-                " smaller ones refit with ",
+                f"The {n_chains} restarts differ: {size}. Intervals include these differences; to"
+                " reduce the differences, refit with ",
                 Setting("draws", 4 * n_draws),
                 f" (now {n_draws}) and a proportionally larger ",
                 Argument("tune"),

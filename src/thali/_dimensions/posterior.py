@@ -251,7 +251,8 @@ class DimensionPosterior(PosteriorTree):
         """Return the mean share, over pairs, of the variance of similarities between chains."""
         first, second = select_spaced_pairs(self)
         similarities = self.fit_similarities(slice(None), first, second).reshape(*self.shape, -1)
-        within = similarities.var(axis=1, ddof=1).mean(axis=0)
+        # a single draw per chain has no variance within: all of it is between
+        within = similarities.var(axis=1, ddof=min(1, self.shape[1] - 1)).mean(axis=0)
         between = similarities.mean(axis=1).var(axis=0, ddof=1)
         # the means of a chain vary as well if the chains agree
         total = np.maximum(within + between, 1e-300)

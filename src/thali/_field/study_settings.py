@@ -463,7 +463,7 @@ def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
         return ExtraTrial(shown)
     if correct_answer not in possible_answers:
         raise DataError(
-            f"{trial_noun} requires its correct answer, one of"
+            f"The correct answer of a {name} trial must be one of"
             f" {shorten(list(map(str, possible_answers)))}; got {correct_answer!r}."
         )
     return ExtraTrial(shown, possible_answers.index(correct_answer))

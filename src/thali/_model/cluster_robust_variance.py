@@ -55,6 +55,7 @@ MANY_RESPONDENTS = (
 )
 MIN_REST = 1e-8  # 1 - leverage, if one respondent has all information about a direction
 TINY = 1e-10  # leverage of a direction without effect
+MIN_VARIANCE = 1e-200  # of a contrast about which an answer says anything
 MIN_HESSIAN_SHARE = 1e-6  # share of the Hessian below which the answers have no information
 MAX_SERIES_ERROR = 1e-14  # of a series that is continued to the precision of floats
 NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction has none
@@ -258,6 +259,8 @@ class RespondentScores:
         whitened_contrasts = whitened_contrasts @ (
             vectors / np.sqrt(np.maximum(eigenvalues, 1e-300))[:, None]
         )
+        # a contrast without information, as of an option that was never compared
+        whitened_contrasts *= (eigenvalues > MIN_VARIANCE)[:, None]
         n_sets, _, q = whitened_contrasts.shape
         variances = np.zeros(n_sets)
         share_blocks, respondent_pulls = [], []

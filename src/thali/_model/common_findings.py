@@ -1,5 +1,6 @@
 """Findings of every model: data, convergence, parameter estimates, text for a paper."""
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ SENTENCES = {
     "kept": "Results are based on {chains} chains of {draws} draws each, computed with {program}.",
     "computed": "Computations were done with {program}.",
     "judged": "Convergence was assessed by R-hat (largest: {r_hat}) and effective sample size"
-    " (smallest: {ess}) of all quantities reported with an R-hat {source}.",
+    " (smallest: {ess}) over all quantities for which R-hat is reported {source}.",
     "intervals": "Intervals are central {interval}s of the posterior.",
 }
 _TRACE = "trace"
@@ -128,7 +129,7 @@ def build_chain_brief(check: Any) -> Brief:
 
 def _format_convergence(facts: dict[str, Any]) -> dict[str, str]:
     """Format R-hat and effective sample size as texts by name."""
-    return {"r_hat": format_r_hat(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
+    return {"r_hat": format_r_hat(facts["r_hat"]), "ess": f"{math.floor(facts['ess']):,}"}
 
 
 def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:

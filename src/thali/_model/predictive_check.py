@@ -179,7 +179,8 @@ def describe_check(table: "pandas.DataFrame") -> str:
         f"{len(missed_rows):,} of {len(table):,} {words.row_text} fell outside the {level}"
     )
     intervals = f"predictive intervals ({chance_text} on average in simulated data)"
-    sentence = f"{verdict} ({_format_p_value(p_value, resolution)}): {outside_text} {intervals}"
+    p_text = f"posterior predictive {_format_p_value(p_value, resolution)}"
+    sentence = f"{verdict} ({p_text}). {outside_text} {intervals}"
     if len(missed_rows):
         name_of_option = {label: label for label in list_checked_options(table)}
         worst_rows: Any = missed_rows.head(MAX_NAMED).itertuples()

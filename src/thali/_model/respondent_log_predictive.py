@@ -23,7 +23,8 @@ def count_answers_by_respondent(data: Any) -> tuple[np.ndarray, Any]:
 
     if not isinstance(data, Choices):
         raise ArgumentError(
-            f"Choices of respondents must be Choices; got {type(data).__name__}. Convert"
+            f"The choices of respondents must be a Choices object; got {type(data).__name__}."
+            " Convert"
             " comparisons with Choices.from_comparisons(comparisons)."
         )
     if data.n_ties:

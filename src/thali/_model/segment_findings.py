@@ -16,7 +16,7 @@ from .sentence_templates import phrase
 _MIN_PEOPLE = 3  # minimum number of respondents
 _CLEAR = 0.5  # stability from which on segments are clear
 SENTENCES = {
-    "sizes": "{shares}: {number} by preference {whose} (stability {stability}). {how}",
+    "sizes": "{number} by preference {whose}: {shares} (stability {stability}). {how}",
     "sizes.low": "No clear segments (stability {stability}): differences between respondents are"
     " gradual, or there are too few answers. {instead}The most stable grouping would have"
     " {number}: {shares}. {how}",

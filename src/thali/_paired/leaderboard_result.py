@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas
 
     from .leaderboard import LeaderboardRecipe
+    from .leaderboard_audit import LeaderboardAudit
 
 MEAN_SCORE = ("mean_score", "mean_score_low", "mean_score_high")  # columns of a board of scores
 
@@ -172,6 +173,37 @@ class Leaderboard(PrintedResult):
                 "This leaderboard was fitted without chains; set leaderboard(method='mcmc')."
             )
         return self.of_chains
+
+    def audit(self) -> "LeaderboardAudit":
+        """Return what the first place rests on.
+
+        How many votes, if turned, would take it away (an upper bound from a greedy search, and a
+        lower bound that is proved from the score equations); respondents or items without whom
+        another option is first; whether ties decide; the share of circular triads with its
+        expectation; votes that repeat a pair. Worths are the most probable ones, with ties counted
+        half.
+
+        Returns
+        -------
+        LeaderboardAudit
+            It prints as sentences; `table` has the numbers.
+
+        Raises
+        ------
+        DataError
+            If the data are not comparisons of two options, or there are covariates.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> pairs = [("A", "B")] * 9 + [("B", "A")] * 4
+        >>> board = th.leaderboard(th.PairedComparisons.from_pairs(pairs))
+        >>> board.audit().table["result"].astype(int)["votes turned"].item()
+        3
+        """
+        from .leaderboard_audit import audit_leaderboard
+
+        return audit_leaderboard(self)
 
     def judges(self) -> "pandas.DataFrame":
         r"""Return the discrimination of each judge.

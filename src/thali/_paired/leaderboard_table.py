@@ -209,10 +209,10 @@ def tabulate_differences(board: Leaderboard, log_worths: np.ndarray) -> "pandas.
 
 def _summarise_scores(scores: np.ndarray, ci: float) -> list[Any]:
     """Return the mean score of each option and its interval for new items, each (options,)."""
-    # Student's t over items, or for scores of 0 and 1 a proportion with Jeffreys' prior.
     import pandas as pd
     from scipy.special import betaincinv, stdtrit
 
+    # Student's t over items; for scores of 0 and 1 a proportion with Jeffreys' prior
     table = pd.DataFrame(scores)
     n, means, errors = table.count(), table.mean(), table.sem()
     is_mark = table.isin([0.0, 1.0, np.nan]).all()

@@ -174,8 +174,8 @@ def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceC
         sentence_parts = (
             f"{subject} agree: R-hat is at most {facts['r_hat']:.3f}"
             f" ({shorten_row_name(facts['r_hat_of'])}; target: at most {HIGHEST_R_HAT}) and the"
-            f" effective sample size at least {facts['ess']:,.0f} ({ess_text}; target: at least"
-            f" {target_ess:,}).",
+            f" effective sample size at least {math.floor(facts['ess']):,} ({ess_text};"
+            f" target: at least {target_ess:,}).",
         )
     return ConvergenceCheck(agrees, facts, Message(*sentence_parts))
 
@@ -229,7 +229,8 @@ def _describe_faults(facts: dict[str, Any]) -> str:
         )
     if facts["ess"] < facts["wanted_ess"]:
         faults.append(
-            f"{facts['ess_kind']} of {shorten_row_name(facts['ess_of'])} is {facts['ess']:,.0f}"
+            f"{facts['ess_kind']} of {shorten_row_name(facts['ess_of'])} is"
+            f" {math.floor(facts['ess']):,}"
             f" (target: at least {facts['wanted_ess']:,})"
         )
     return " and ".join(faults)
@@ -240,9 +241,12 @@ def format_r_hat(r_hat: float) -> str:
 
     Examples
     --------
-    >>> format_r_hat(1.0049), format_r_hat(4e15)
-    ('1.005', '> 100')
+    >>> format_r_hat(1.0049), format_r_hat(1.0101), format_r_hat(4e15)
+    ('1.005', '1.0101', '> 100')
     """
+    if HIGHEST_R_HAT < r_hat and round(r_hat, 3) == HIGHEST_R_HAT:
+        # three decimals would say that the target is met
+        return f"{math.ceil(r_hat * 1e4) / 1e4:.4f}"
     if r_hat < 100:
         return f"{r_hat:.3f}"
     return "> 100"

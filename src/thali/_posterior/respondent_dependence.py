@@ -98,8 +98,8 @@ class Dependence:
                     " One answer per respondent contains little information on heterogeneity."
                 )
             return Message(
-                f"{self.size}; each respondent has individual values, which vary around those of"
-                f" the population.{once_text}"
+                f"{self.size}; each respondent has own parameters, which vary around those of the"
+                f" population.{once_text}"
             )
         if self.by == SCORES:
             return Message(

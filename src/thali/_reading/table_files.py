@@ -871,7 +871,7 @@ def build_raw_table(
             f"The table has {len(cells.header):,} columns, but at most {MAX_COLUMNS:,} can be"
             " read; remove some, or write one row per answer."
         )
-    cells = _join_header_lines(_drop_qualtrics_lines(cells))
+    cells = _drop_otree_prefix(_join_header_lines(_drop_qualtrics_lines(cells)))
     header, columns, lines = cells.header, cells.columns, cells.lines
     has_names = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
     if not has_names:  # a square of numbers: what looked like the header is its first row
@@ -968,6 +968,19 @@ def _join_header_lines(cells: TextTable) -> TextTable:
     note = join_notes(cells.note, "names of columns from two header lines")
     columns = [column[1:] for column in cells.columns]
     return TextTable(header, columns, cells.lines[1:], cells.decimal_comma, note)
+
+
+_OTREE_PREFIX = "player."
+
+
+def _drop_otree_prefix(cells: TextTable) -> TextTable:
+    """Drop "player." from the names that oTree gives to the answers of participants."""
+    header = [name.removeprefix(_OTREE_PREFIX) for name in cells.header]
+    is_otree = "participant.code" in header and header != cells.header
+    if not is_otree or len({*header}) < len(header):
+        return cells
+    note = join_notes(cells.note, f"oTree's {_OTREE_PREFIX!r} dropped from names of columns")
+    return TextTable(header, cells.columns, cells.lines, cells.decimal_comma, note)
 
 
 def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from thali._data.choice_marks import is_response_time
 from thali._data.column_guesses import ColumnsRead, list_respondent_candidates
 from thali._data.column_readers import collect_notes, get_column, is_row_number
 from thali._data.column_roles import Role
 from thali._data.respondent_table import list_differing_columns
+from thali._data.suspicious_data import find_speeders
 from thali._labels import shorten
 from thali.errors import (
     PYTHON,
@@ -101,6 +103,7 @@ class Reading:
         ]
         if unused_columns:
             yield f"; columns not used: {shorten(unused_columns)}"
+        yield from self._describe_speeders(table, scheme)
         if unused_columns and self.roles is not None and not getattr(data, "respondents", ()):
             if possible_names := list_respondent_candidates(
                 table.frame.loc[:, [*self.roles.all, *unused_columns]], self.roles
@@ -109,6 +112,23 @@ class Reading:
                     "; no column of respondents was recognised (perhaps"
                     f" {shorten(possible_names)}?); name it with ",
                     Argument("respondent"),
+                )
+
+    def _describe_speeders(self, table: RawTable, scheme: Any) -> Iterator[str]:
+        """Yield clauses on respondents who answered much faster than the others."""
+        respondent = None
+        if scheme is not None:
+            respondent = scheme.respondent
+        elif self.roles is not None:
+            respondent = self.roles.who
+        if respondent not in table.names:
+            return
+        for name in filter(is_response_time, table.names):
+            speeders = find_speeders(table.frame, respondent, name)
+            if speeders:
+                yield (
+                    f"; answered in less than a third of the usual time (column {name!r}):"
+                    f" {shorten(speeders)}"
                 )
 
 

@@ -1040,7 +1040,9 @@ class BradleyTerryLuce(MarkovChainModel):
 
         self._require_posterior()
         if self._part_data is not None:
-            raise ArgumentError("The evidence of one class or group is not known; fit its data.")
+            raise ArgumentError(
+                "The log evidence of a single class or group is not known; fit a model to its data."
+            )
         check_finished(self)
         check_unchanged(self)
         return self._estimate_log_evidence(self._get_fit_data(), random_seed)

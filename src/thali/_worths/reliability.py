@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 _MEASURES = {
     "separation": "separation reliability (from posterior variances)",
-    "split_half_judges": "split halves by judges (Spearman-Brown)",
-    "split_half_items": "split halves by items (Spearman-Brown)",
-    "split_half_comparisons": "split halves by comparisons (Spearman-Brown)",
+    "split_half_judges": "split-half reliability, judges split (Spearman-Brown)",
+    "split_half_items": "split-half reliability, items split (Spearman-Brown)",
+    "split_half_comparisons": "split-half reliability, comparisons split (Spearman-Brown)",
 }
 _N_SPLITS = 20
 MAX_ROWS, _MAX_COORDINATES = 100_000, 500  # with more, splits take longer than the fit

@@ -151,6 +151,13 @@ def test_aspects_from_a_list(run, fake, folder):
 
 
 @pytest.mark.fit
+def test_an_empty_cell_means_that_an_option_has_no_aspect(run, fake, folder):
+    (folder / "aspects.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\nmilk,\n")
+    run("fit", "tea.csv", "--aspects", "aspects.csv", "--draws", 10)
+    assert fake.asked["aspects"] == {"tea": ["hot"], "coffee": ["hot"], "milk": []}
+
+
+@pytest.mark.fit
 def test_a_bundled_data_set(run, fake):
     result = run("fit", "celebrities", "--draws", 10)
     assert fake.data == thali.datasets.celebrities()
@@ -251,7 +258,7 @@ BAD = {
         ["fit", "tea.csv", "--aspects", "one.parquet"],
         "at least one other column",
     ),
-    "aspects without a label": (
+    "aspects without an option": (
         ["fit", "tea.csv", "--aspects", "gap.csv"],
         "row 2 below the header",
     ),
@@ -275,7 +282,7 @@ def test_bad_tables_end_fit_with_an_error(refused, fake, folder, words, messages
     (folder / "negative.csv").write_text("chosen,rejected,count\ntea,milk,-3\n")
     (folder / "seven.csv").write_text("option,hot,cold\ntea,1,0\nmilk,7,1\n")
     pd.DataFrame({"option": ["tea", "milk"]}).to_parquet(folder / "one.parquet")
-    (folder / "gap.csv").write_text("option,aspect\ntea,hot\nmilk,\n")
+    (folder / "gap.csv").write_text("option,aspect\ntea,hot\n,hot\n")
     (folder / "twice.csv").write_text("option,hot,cold\ntea,1,0\ntea,0,1\n")
     (folder / "short.csv").write_text("option,hot,cold\ntea,1,0\nmilk,0,1\n")
     words = [*words, "--out", "results"] if words[0] == "fit" and "--out" not in words else words

@@ -299,3 +299,12 @@ def test_sides_and_probabilities(done, refused, folder):
     assert "order increases by 1" in " ".join(order.split()) and "First side" not in order
     rows.rename(columns={"sure": "probability"}).to_csv("asked.csv", index=False)
     said(refused("leaderboard", "asked.csv"), "--probability")
+
+
+def test_the_audit_is_one_screen(done, folder):
+    rows = ["model_a,model_b,winner", *["A,B,model_a"] * 9, *["A,B,model_b"] * 4]
+    (folder / "votes.csv").write_text("\n".join(rows) + "\n")
+    printed = " ".join(done("leaderboard", "votes.csv", "--audit", "--out", "results").out.split())
+    assert "'A' loses first place to 'B' if 3 votes of 13 are turned" in printed
+    assert "fewer than 3 cannot be enough" in printed
+    assert (folder / "results" / "leaderboard.nc").exists()

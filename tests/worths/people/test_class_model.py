@@ -106,7 +106,7 @@ def test_classes_are_found_and_have_models_of_their_own(model):
     assert len(part.check(1)) == 3
     with refused(ArgumentError, "class 3"):
         model.respondents.of_class(3)
-    with refused(ArgumentError, "fit its data"):
+    with refused(ArgumentError, "fit a model to its data"):
         part.log_evidence()
     with refused(ArgumentError, "LatentClasses"):
         model.log_evidence()

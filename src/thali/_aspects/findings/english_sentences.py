@@ -87,7 +87,7 @@ ENGLISH = SENTENCES | {
     "ml.likelihood": "Log-likelihood {log_likelihood}, including {what}; AIC {aic}, BIC {bic}.",
     "ml.pairs": "Pairs",
     "ml.outcomes": "Pair outcomes",
-    "ml.worst": "{what} predicted worst: {worst}.",
+    "ml.worst": "{what} that the model predicts least well: {worst}.",
     "ml.residuals": "Deviance residuals, largest absolute values first",
     "ml.methods.elimination": "Choices were modelled by elimination by aspects {source} with given"
     " aspects.",
@@ -175,7 +175,8 @@ ENGLISH = SENTENCES | {
     "additive.methods.ratio": "Choices of the most similar pair in a set were modelled by additive"
     " clustering: each pair is chosen with probability proportional to a constant plus the"
     " summed weights of the features that its two objects share.",
-    "additive.methods.lapse": "With probability {lapse} a pair was chosen at random.",
+    "additive.methods.lapse": "With probability {lapse} the most similar pair was chosen at"
+    " random.",
     "additive.methods.constant": "Similarities were modelled by additive clustering {source}: the"
     " similarity of two objects is the sum of the weights of the features they share, plus a"
     " constant, with normal error.",

@@ -344,9 +344,9 @@ def require_pairs(data: Any) -> None:
     if isinstance(data, Choices):
         largest_set = int(data.sizes.argmax())
         raise DataError(
-            f"The data contain choices from {data.sizes[largest_set]} options"
-            f" ({shorten(data.sets[largest_set])}), but unique aspects alone require choices"
-            " between two options; fit ",
+            f"Some choices are from a set of {data.sizes[largest_set]} options"
+            f" ({shorten(data.sets[largest_set])}), but the model with unique aspects only accepts"
+            " nothing but choices between two; fit ",
             ModelName("BradleyTerryLuce"),
             ".",
         )

@@ -316,9 +316,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             infinite_tastes = [name for name in self._unbounded_ if name not in membership_names]
             if infinite_tastes:
                 yield EstimateWarning(
-                    f"The estimates of {list_names(map(repr, infinite_tastes))} diverge: almost no"
-                    " choice in"
-                    " the class contradicts an infinite preference. Predictions can be used, but"
+                    f"The estimates of {list_names(map(repr, infinite_tastes))} diverge"
+                    " (separation): hardly any choice in the class speaks against an infinite"
+                    " preference. Predictions can be used, but"
                     " these estimates and standard errors cannot; use fewer classes, or ",
                     ModelName("HierarchicalLogit"),
                     ", which has a prior.",

@@ -291,9 +291,9 @@ class MultinomialLogit(LogitReports, Model):
         yield from list_unidentified_warnings(self.coef_.index[self.coef_.isna().to_numpy()])
         if self._unbounded_:
             yield EstimateWarning(
-                "The likelihood keeps increasing along"
-                f" {shorten(list(map(str, self._unbounded_)))}: no choice contradicts an infinite"
-                " preference. Predictions can be used, but estimates and standard errors cannot; ",
+                f"The estimates of {shorten(list(map(str, self._unbounded_)))} diverge"
+                " (separation): no choice speaks against an infinite preference. Predictions can be"
+                " used, but these estimates and standard errors cannot; ",
                 ModelName("HierarchicalLogit"),
                 " has a prior that keeps estimates finite.",
             )

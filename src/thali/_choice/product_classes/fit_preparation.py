@@ -74,7 +74,7 @@ def refuse_uninformative(data: "ChoiceExperiment") -> None:
     """Raise DataError for a single task, or tasks with identical alternatives."""
     if data.n_tasks < 2:
         raise DataError(
-            "Product classes require at least two tasks; got one. Add tasks or respondents."
+            "Product classes require at least two tasks, of all respondents together; got one."
         )
     products = data.products[data.row_product]
     first_products = np.repeat(products[data.first_row[:-1]], np.diff(data.first_row), axis=0)

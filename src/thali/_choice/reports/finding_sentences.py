@@ -2,15 +2,15 @@
 
 ENGLISH = {
     "levels": "How often each level was shown, and how often it was chosen when shown",
-    "importance": "Attribute importance {whose} (share of the utility range): {named}.",
+    "importance": "Attribute importance {whose}, as share of the utility range: {named}.",
     "importance.title": "Attribute importance {whose}: share of the utility range, and share of"
     " choices that the attribute decides",
     "importance.brief": "Share of the utility range {whose}:",
     "importance.caption": "Attribute importance: share of the utility range.",
     "effects": "Strongest preference {whose}: {attribute} {more} over {less} (probability {chance},"
     " {interval} {low} to {high}).",
-    "effects.none": "No level is clearly preferred to another {whose}: every {interval} includes"
-    " 0.5.",
+    "effects.none": "No level is clearly preferred to another {whose}: every {interval} of a"
+    " preference includes 0.5.",
     "effects.title": "Probability that one level is preferred to another {whose}, all else being"
     " equal (0.5: indifferent)",
     "effects.caption": "Probability that one level is preferred to another, all else being equal"
@@ -116,7 +116,8 @@ ENGLISH = {
     " units of {price} and the logarithm of the utility scale are normally distributed.",
     "hierarchical.signs": "Utility was constrained to be monotone in {named}: the corresponding"
     " coefficients are log-normally distributed.",
-    "hierarchical.covariates": "Mean coefficients depended on the respondent's {named}.",
+    "hierarchical.covariates": "Mean coefficients were modelled as functions of the respondent's"
+    " {named}.",
     "hierarchical.prior": "Means had a normal prior with standard deviation {mean_sd}{logarithms};"
     " the covariance matrix of the p coefficients had an inverse Wishart prior with {df} degrees"
     " of freedom and scale {scale}.",
@@ -131,7 +132,7 @@ ENGLISH = {
     "latent.one": "A single class contains all respondents.",
     "latent.maximum": "Best maximum found: log-likelihood {log_likelihood} (all choices), BIC {bic}"
     " (n = number of respondents), reached from {found} of {starts} starts.",
-    "latent.entropy": "Entropy R²: {entropy} (1 means that every respondent belongs to one class"
+    "latent.entropy": "Entropy R²: {entropy} (1 means that the class of every respondent is known"
     " with certainty).",
     "latent.classes": "Latent classes, largest first: sizes and coefficients",
     "latent.odds": "One more unit of {column} multiplies the odds of class {label} relative to"
@@ -140,8 +141,8 @@ ENGLISH = {
     " {interval} of an odds ratio includes 1.",
     "latent.odds.title": "Odds ratio of each class relative to class 1, per unit of a respondent"
     " characteristic",
-    "latent.by_columns": "Class membership depended on the respondent's {named} through a"
-    " multinomial logit {source}.",
+    "latent.by_columns": "Class membership was modelled as a function of the respondent's {named}"
+    " by a multinomial logit {source}.",
     "latent.numbers": "Fit by number of classes",
     "latent.membership": "Class membership probabilities of each respondent",
     "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum"
@@ -163,7 +164,7 @@ ENGLISH = {
     "classes.similar": "{name} (and {more} similar)",
     "classes.caption": "Product classes that matter to respondents.",
     "classes.evidence": "Log evidence of all choices (natural logarithm): {value} (standard error"
-    " {error}; standard deviation between groups {sd}).",
+    " {error}; standard deviation between groups of particles {sd}).",
     "classes.methods": "Choices were modelled by latent classes of products {source}: the utility"
     " of a product is the sum of the respondent's values for the product classes that contain"
     " it, and the product with the highest utility is chosen, with ties split evenly; with"

@@ -559,7 +559,7 @@ def _describe_amounts(
         )
     if (np.isfinite(amounts) & (np.abs(amounts) >= prices.limit)).any():
         notes.append(
-            f"Amounts of {tested_range:g}, the range of tested prices, are lower bounds: the true"
+            f"Amounts of {tested_range:g} (the range of tested prices) are lower bounds: the true"
             " amounts may be larger."
         )
     return notes

@@ -308,7 +308,7 @@ def warn_about_columns(summary: ColumnSummary, columns: Any, advice: Message) ->
             DataWarning(
                 f"In {len(zero_columns)} of {len(columns)} columns of W ({column_list}), every"
                 " entry is numerically zero relative to the largest entry of its row, so the data"
-                " contain no information on the weights of such columns",
+                " contain no information on their weights",
                 advice,
                 ".",
             )

@@ -37,7 +37,7 @@ def iterate_fixed_point(
         if not (new_weights.sum(axis=1) > 0.0).all():
             raise DataError(
                 f"With a = {a:g} the update for sparse weights sets all weights of a class to zero"
-                f" at once, because each weight explains fewer than 1 − a = {1.0 - a:g} rows."
+                f" at once, because fewer than 1 − a = {1.0 - a:g} rows support each weight."
                 " Choose a closer to 1, or a = 1."
             )
         new_weights /= new_weights.sum()

@@ -163,11 +163,17 @@ def find_ranking_columns(
     group_column = ranking_column or respondent_column
     if rank_column is not None and option_column is None and group_column is not None:
         option_column = _find_ranked_option(frame, rank_column, group_column)
+    if option_column is None and named_columns.get("rank") is None:
+        found_columns = _find_ranked_groups(frame, other_columns)
+        if found_columns is not None:
+            option_column, rank_column, ranking_column = found_columns
     if rank_column is not None and option_column is not None:
         keys = [name for name in (respondent_column, ranking_column) if name is not None]
-        if count_column in count_columns and keys:
-            if (frame.groupby(keys)[count_column].nunique().to_numpy() > 1).any():
-                count_column = None  # it describes the options
+        if count_column is not None and named_columns.get("count") is None and keys:
+            is_varied = frame.groupby(keys)[count_column].nunique().to_numpy() > 1
+            # it describes the options, and is no count with a mistake in a few rows
+            if is_varied.mean() > 0.5 or (count_column in count_columns and is_varied.any()):
+                count_column = None
         return RankingColumns(
             LONG, (option_column, rank_column), respondent_column, ranking_column, count_column
         )
@@ -207,6 +213,68 @@ def _find_ranked_option(frame: "pd.DataFrame", rank: str, group: str) -> str | N
     if len(text_columns) != 1:
         return None
     return text_columns[0]
+
+
+_NUMBERED_NAME = re.compile(r"(\D*)(\d{1,2})(\D*)")
+
+
+def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table with a column of ranks per option, if cells name the ranked options.
+
+    In columns such as system1Id, system1rank, system2Id, ... each row names its options.
+    """
+    import pandas as pd
+
+    names_by_series: dict[tuple[str, str], dict[str, str]] = {}
+    for name in column_names(frame):
+        if (name_match := _NUMBERED_NAME.fullmatch(name)) is not None:
+            stem, number, ending = name_match.groups()
+            names_by_series.setdefault((stem, ending), {})[number] = name
+    for (stem, ending), rank_names in names_by_series.items():
+        if simplify_name(ending) not in RANK.synonyms or len(rank_names) < 2:
+            continue
+        option_series = [
+            names
+            for (other_stem, other_ending), names in names_by_series.items()
+            if (other_stem, names.keys()) == (stem, rank_names.keys())
+            and other_ending != ending
+            and not any(has_numbers(frame[name]) for name in names.values())
+        ]
+        if len(option_series) != 1:
+            continue
+        parts = [
+            frame.set_index(option_name, append=True)[rank_names[number]].rename("rank")
+            for number, option_name in option_series[0].items()
+        ]
+        ranks = pd.concat([part.rename_axis(index=["row", "option"]) for part in parts])
+        if not ranks.index.is_unique:
+            continue
+        others = frame.drop(columns=[*rank_names.values(), *option_series[0].values()])
+        return others.join(ranks.unstack("option"))
+    return frame
+
+
+_PLACE_WORDS = {*RANK.synonyms, "finish", "finishing", "finished", "placing", "placement"}
+# words in the names of positions before the contest
+_START_WORDS = set("draw grid start starting post lane row gate seed".split())
+
+
+def _find_ranked_groups(frame: "pd.DataFrame", names: list[str]) -> tuple[str, str, str] | None:
+    """Return the columns of options, ranks and rankings, if places rank all groups; else None."""
+    # an option is at most once in a group, such as a race; equal places share the first
+    for rank in names:
+        words = {*list_name_words(rank), simplify_name(rank)}
+        if words.isdisjoint(_PLACE_WORDS) or words & _START_WORDS or not has_numbers(frame[rank]):
+            continue
+        for group in names:
+            groups = frame.groupby(group)[rank]
+            is_key = group != rank and (groups.nunique() > 1).mean() > 0.5  # noqa: PLR2004
+            if not is_key or not (groups.rank(method="min") == frame[rank]).all():
+                continue
+            option = _find_ranked_option(frame, rank, group)
+            if option is not None:
+                return option, rank, group
+    return None
 
 
 def _find_text_separator(column_name: str, column: Any) -> str:

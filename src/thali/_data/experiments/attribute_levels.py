@@ -11,7 +11,7 @@ import numpy as np
 from thali._argument_checks import is_list
 from thali._inference.index_arithmetic import find_first
 from thali._labels import check_labels, find_label_indices, format_label, shorten, suggest
-from thali.errors import Argument, ArgumentError, Clause, DataError
+from thali.errors import Argument, ArgumentError, Clause, DataError, InPython, Setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,6 +179,8 @@ def encode_levels(
                 Clause(
                     ", or enter a code for missing values and declare it with ", Argument("missing")
                 ),
+                "; if it is no attribute, drop the column",
+                InPython("", Clause(" with ", Setting("without", [name]))),
                 ".",
             )
         raise DataError(

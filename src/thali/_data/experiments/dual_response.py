@@ -125,5 +125,6 @@ def _check_bought_answers(
     raise DataError(
         f"Column {bought_column!r} {problem} in task"
         f" {format_label(frame[task_column].iloc[wrong_row])!r}; it must be 1 (or"
-        " yes) in all rows of a task whose product would be bought, and 0 in all other tasks."
+        " yes) in all rows of a task whose chosen product would be bought, and 0 in all other"
+        " tasks."
     )

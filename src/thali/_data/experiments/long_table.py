@@ -32,8 +32,6 @@ from ..choice_marks import (
     repeats_marks,
 )
 from ..column_readers import (
-    NO,
-    YES,
     add_note,
     check_columns,
     classify_yes_no,
@@ -316,13 +314,10 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
 
     The label of the chosen alternative is in all rows of its task, or in the first before zeros.
     """
+    is_yes, is_wrong = classify_yes_no(get_column(frame, name))
+    if not is_wrong.any():
+        return is_yes
     codes, cell_texts = encode_texts(get_column(frame, name))
-    mark_by_text = {
-        text: int(text.casefold() in YES) for text in cell_texts if text.casefold() in (*YES, *NO)
-    }
-    row_marks = np.array([mark_by_text.get(text, -1) for text in cell_texts])[codes]
-    if (row_marks >= 0).all():
-        return row_marks.astype(bool)
     row_texts = np.array(cell_texts, object)[codes]
     task_index = number_tasks(rows.person, rows.task)
     first_rows = np.unique(task_index, return_index=True)[1]
@@ -334,7 +329,7 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
             alternative_labels = number_positions(task_index).astype(str)
         if set(chosen_texts) <= set(alternative_labels):
             return chosen_texts == alternative_labels
-    wrong_row = int((row_marks < 0).argmax())
+    wrong_row = int(is_wrong.argmax())
     raise DataError(
         f"Column {name!r} {describe_content(cell_texts[codes[wrong_row]])}"
         f" {rows.describe_task(wrong_row)}; it must"
@@ -908,15 +903,22 @@ def _list_attribute_names(
     return attribute_names
 
 
+_MAX_CODED_LEVELS = 30  # of an attribute such as brand_id; more numbers are identifiers
+
+
 def _find_identifiers(
     frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
 ) -> set[str]:
-    """Return the columns such as profileID, whose cells determine all attributes."""
+    """Return the columns such as profileID, of many numbers or whose cells determine attributes."""
     candidates = [name for name in attribute_names if simplify_name(name).endswith("id")]
     if not candidates:
         return set()
     described_names = _list_varying_columns(frame, attribute_names, row_labels)
-    identifiers = set()
+    identifiers = {
+        name
+        for name in candidates
+        if has_numbers(frame[name]) and frame[name].nunique() > _MAX_CODED_LEVELS
+    }
     for candidate in candidates:
         other_names = [name for name in described_names if name not in candidates]
         n_values = frame.groupby(candidate)[other_names].nunique()

@@ -392,7 +392,7 @@ def check_unique_alternatives(
     if (repeated_row := find_first(is_repeated)) is not None:
         raise DataError(
             f"Alternative {labels[repeated_row]!r} {describe_row(repeated_row)} is listed twice;"
-            " remove a row, or number the alternatives."
+            " remove a row, or give each alternative of the task its own number."
         )
 
 

@@ -57,6 +57,8 @@ _NEUTRAL = (
     ("row", "column"),
     ("player", "opponent"),
     ("team", "opponent"),
+    ("team", "opp"),
+    ("tm", "opp"),
     ("option", "other"),
     ("item", "other"),
 )

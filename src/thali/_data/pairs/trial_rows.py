@@ -12,6 +12,7 @@ from thali.errors import Argument, DataError
 
 from ..column_guesses import SideColumns, find_side_columns
 from ..column_readers import (
+    add_note,
     check_columns,
     count_comparisons,
     describe_columns,
@@ -70,6 +71,8 @@ _GAME = {
     "away": SECOND,
     "l": SECOND,
     "loss": SECOND,
+    "won": FIRST,
+    "lost": SECOND,
 }
 _TIED_GAME = ("d", "x")
 _TIED_VERDICT = "[[C]]"  # beside [[A]] and [[B]], as MT-Bench writes them
@@ -818,6 +821,12 @@ def read_trial_outcomes(
         verdicts = _compare_goals(frame, columns)
     else:
         verdicts = _decode_verdict_column(frame, columns, coding)
+    if columns.game:
+        is_repeated = _find_second_listings(frame, columns, verdicts.outcome)
+        if is_repeated.any():
+            frame = frame.loc[~is_repeated]
+            verdicts = verdicts._replace(outcome=verdicts.outcome[~is_repeated])
+            add_note("each game is listed twice, once for either side; one of its rows is used")
     is_answered = ~np.isnan(verdicts.outcome)
     if not is_answered.any():
         raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
@@ -863,6 +872,33 @@ def read_trial_outcomes(
         covariate_rows,
         row_dates,
     )
+
+
+def _find_second_listings(
+    frame: "pd.DataFrame", columns: TrialColumns, outcome: np.ndarray
+) -> np.ndarray:
+    """Return which rows list a game again, from the other side; none unless all games are twice."""
+    # another column, such as a date or the number of the game, shows which rows are one game
+    import pandas as pd
+
+    first, second = (get_column(frame, name).map(format_label) for name in columns[:2])
+    sign = np.where(first < second, 1, -1)
+    sides = pd.DataFrame(
+        {
+            "low": first.where(first < second, second),
+            "high": second.where(first < second, first),
+            "sign": sign,
+            "outcome": sign * outcome,
+        }
+    )
+    for name in column_names(frame):
+        if name in columns.used:
+            continue
+        games = sides.groupby([frame[name], sides["low"], sides["high"]])
+        has_two_sides = (games.size() == 2) & (games["sign"].sum() == 0)
+        if len(games) and (has_two_sides & (games["outcome"].nunique(dropna=False) == 1)).all():
+            return sign < 0
+    return np.zeros(len(frame), bool)
 
 
 def _decode_verdict_column(

@@ -26,6 +26,7 @@ from ..column_readers import describe_columns, note_omission, read_counts
 from ..column_roles import (
     COUNT,
     RESPONDENT,
+    RESULT,
     TIE_WORDS,
     UNKNOWN_WORDS,
     WEIGHTS,
@@ -92,7 +93,9 @@ def find_wide_columns(
     respondent_column, count_column = find_named_columns(
         name_by_simplified, named_columns, (RESPONDENT, COUNT)
     )
-    other_columns = [name for name in all_columns if name not in (respondent_column, count_column)]
+    # a column W/L contains the results of games
+    role_columns = (respondent_column, count_column, RESULT.find_column(name_by_simplified))
+    other_columns = [name for name in all_columns if name not in role_columns]
     coded_texts = {"", *map(format_label, coding or ())}
     texts_by_column = {
         name: {format_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]}

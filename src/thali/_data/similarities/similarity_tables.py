@@ -548,8 +548,12 @@ def find_pair_columns(
             "Only one column of objects is named; give both `first` and `second`, or neither."
         )
     if first is None or second is None:
-        candidates = [sides.columns for sides in find_side_columns(names) if sides.stem in STEMS]
+        sides = find_side_columns(names)
+        candidates = [each.columns for each in sides if each.stem in STEMS]
         candidates += find_column_pairs(name_by_simplified, ROW_COLUMN)
+        is_certain = next(SIMILARITY.find_certain_columns(name_by_simplified), None) is not None
+        if not candidates and (similarity is not None or is_certain):
+            candidates = [each.columns for each in sides]  # such as CID1 and CID2
         if not candidates:
             raise DataError(*_explain_missing_columns(names, name_by_simplified))
         _check_only_one([f"{a!r} and {b!r}" for a, b in candidates], "the two objects")

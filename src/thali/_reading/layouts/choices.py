@@ -22,6 +22,7 @@ from thali._data.choices.rankings import (
     describe_layout,
     find_rank_block,
     find_ranking_columns,
+    spread_ranked_cells,
 )
 from thali._data.column_guesses import ColumnsRead
 from thali._data.column_readers import get_column
@@ -183,6 +184,7 @@ def match_rankings(
     """Return a `Reading` of a table of rankings; None for other tables."""
     if not table.named:
         return None
+    table = replace(table, frame=spread_ranked_cells(table.frame))
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     unranked_rule = unranked or "absent"
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from thali._data.choice_marks import is_free_text
 from thali._data.choices.best_worst_tables import find_best_columns
 from thali._data.column_guesses import ColumnsRead, can_be_measure
 from thali._data.column_readers import check_columns, get_column, refuse_thousands
@@ -245,9 +246,12 @@ def match_list(
     readings = []
     if table.named and chosen is None:
         text_columns = [name for name in table.names if not has_numbers(table.frame[name])]
-        readings = list_readings(
-            table.names, (count, losses, respondent), text_columns, probability
-        )
+        used_columns = (count, losses, respondent)
+        # texts such as answers of models, beside the names of the models
+        short_names = [name for name in table.names if not is_free_text(table.frame[name])]
+        readings = list_readings(short_names, used_columns, text_columns, probability)
+        if not readings:
+            readings = list_readings(table.names, used_columns, text_columns, probability)
     if covariates is not None:
         readings = [columns for columns in readings if columns.in_order and len(columns.times) == 2]
     has_two_counts = any(len(columns.times) == 2 for columns in readings)

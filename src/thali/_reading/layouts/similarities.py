@@ -12,6 +12,7 @@ import pandas as pd
 from thali._data.column_guesses import ColumnsRead, can_be_measure
 from thali._data.column_readers import get_column
 from thali._data.column_roles import (
+    CHOSEN_OF_TWO,
     DISSIMILARITY,
     FIRST,
     RESPONDENT,
@@ -20,6 +21,7 @@ from thali._data.column_roles import (
     has_numbers,
     list_name_words,
     map_plain_names,
+    simplify_name,
 )
 from thali._data.kinds import SIMILARITIES
 from thali._data.number_checks import check_numbers
@@ -303,6 +305,14 @@ def _find_measure(
         raise DataError(*question_similarity(similar_columns))
     if similar_columns or not is_known:
         measure_columns = similar_columns
+    if not measure_columns and is_known:  # such as "response", if the kind was given
+        measure_columns = [
+            name
+            for name in table.names
+            if name not in columns
+            and simplify_name(name) in CHOSEN_OF_TWO.synonyms
+            and has_numbers(table.frame[name])
+        ]
     if len(measure_columns) != 1:
         return None
     return measure_columns[0]

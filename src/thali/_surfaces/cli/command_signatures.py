@@ -383,6 +383,14 @@ def leaderboard(
     ] = None,
     overwrite: ReplaceFiles = False,
     report: _Report = None,
+    audit: Annotated[
+        bool,
+        typer.Option(
+            "--audit",
+            help="Instead of the leaderboard, print what its first place rests on: how many turned"
+            " votes, which respondents, ties and circular triads.",
+        ),
+    ] = False,
     title: Title = "",
     author: Author = "",
     question: Question = "",
@@ -404,6 +412,7 @@ def leaderboard(
             report,
             {"title": title, "author": author, "question": question},
             overwrite,
+            audit,
         )
 
 

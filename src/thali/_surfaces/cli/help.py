@@ -92,6 +92,7 @@ LEADERBOARD_PANELS: Panels = {
     "The leaderboard": {
         "--by COLUMN": "Also one leaderboard per value, such as per language",
         "--judges": "Estimate how well each judge discriminates",
+        "--audit": "Print what the first place rests on",
         "--covariate NAME": "Adjust for a covariate, such as a difference in length",
         "--period WORD": "Track changes by day, week, month or year",
         "--ties WORD": "Treatment of ties: davidson, half or drop",

@@ -56,6 +56,7 @@ def parse_aspects(
 
 def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
     """Read {option: aspects} from a table of columns of 0 and 1, or of option and aspect."""
+    # in the latter, an option that is not listed, or has an empty cell, has no aspect
     if table.shape[1] < 2:
         raise DataError(
             "a table of aspects needs a column of option labels and at least one other column;"
@@ -77,9 +78,11 @@ def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[st
         }
     if table.shape[1] == 2:
         aspects_by_option: dict[str, list[str]] = {label: [] for label in labels}
-        for option, aspect in _iterate_label_pairs(table, "an aspect"):
+        for option, aspect in _iterate_label_pairs(table, "an aspect", can_be_empty=True):
             # the model refuses unknown options
-            aspects_by_option.setdefault(option, []).append(aspect)
+            aspects = aspects_by_option.setdefault(option, [])
+            if aspect:
+                aspects.append(aspect)
         return aspects_by_option
     row_index, column_index = (int(axis[0]) for axis in (~is_binary).nonzero())
     raise DataError(
@@ -89,10 +92,12 @@ def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[st
     )
 
 
-def _iterate_label_pairs(table: "pandas.DataFrame", second_noun: str) -> Iterator[tuple[str, str]]:
-    """Yield the (label, name) pairs in two columns; raise if a cell is empty."""
+def _iterate_label_pairs(
+    table: "pandas.DataFrame", second_noun: str, can_be_empty: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield the (label, name) pairs in two columns; raise if a cell is empty that cannot be."""
     for row_number, (option, second_label) in enumerate(table.itertuples(index=False), start=1):
-        if not format_label(option) or not format_label(second_label):
+        if not format_label(option) or not (can_be_empty or format_label(second_label)):
             raise DataError(
                 f"row {row_number} below the header must contain an option and"
                 f" {second_noun}; got {option!r} and {second_label!r}."

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-_NO_SIMULATION = "Data cannot be simulated for groups; simulate those of one group."
+_NO_SIMULATION = "Data cannot be simulated for several groups at once; simulate them for one group."
 
 
 class GroupsEngine(IndividualsEngine):
@@ -32,8 +32,8 @@ class GroupsEngine(IndividualsEngine):
         """Raise ArgumentError: worths are those of one group."""
         first_group = model._groups[0]
         raise ArgumentError(
-            "This result requires one group of respondents; use the model of one group, such as"
-            f" of_group({first_group!r})."
+            "This result is available for one group of respondents at a time; select a group"
+            f" first, such as of_group({first_group!r})."
         )
 
     get_prediction_draws = get_draws  # type: ignore[assignment]

@@ -266,8 +266,8 @@ def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
     )
     if integers[VISITED] or integers[PENDING] != -1:
         return (
-            f"it was saved in the middle of a sweep, after {integers[VISITED]} of {n_present}"
-            " respondents had been updated"
+            f"it was saved during a sweep, with {integers[VISITED]} of {n_present} respondents"
+            " updated"
         )
     if state.counts.shape != (len(MOVES), 2):
         return "a version of thali with a different sampler wrote it"

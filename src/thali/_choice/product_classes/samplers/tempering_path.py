@@ -134,7 +134,7 @@ def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: in
         f"Log evidence {pooled_log_evidence:.2f} (standard error {std_error:.2f}). Estimates from"
         " single groups of"
         f" particles have mean {log_evidence.mean():.2f} and standard deviation {group_sd:.2f},"
-        f" {sd_ratio:.1f} times the minimum for {particles} particles in {steps} steps."
+        f" {sd_ratio:.1f} times the smallest that {particles} particles in {steps} steps can have."
     )
     if group_sd <= USABLE:
         return [estimate_sentence]
@@ -143,8 +143,8 @@ def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: in
         advice = "use more sweeps per step"
     return [
         estimate_sentence,
-        f"The evidence is not usable: its standard deviation between groups exceeds {USABLE:g};"
-        f" {advice}.",
+        "The evidence is not usable: its standard deviation between groups of particles exceeds"
+        f" {USABLE:g}; {advice}.",
     ]
 
 

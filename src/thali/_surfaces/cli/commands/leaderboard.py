@@ -28,8 +28,9 @@ def run_leaderboard(
     report_file: Path | None,
     cover: dict[str, str],
     overwrite: bool = False,
+    audit: bool = False,
 ) -> None:
-    """Build the leaderboard of files; print it, write tables and report."""
+    """Build the leaderboard of files; print it or its audit, write tables and report."""
     from thali._model.model_files import LEADERBOARD_FILE
     from thali._paired.leaderboard_result import encode_json, encode_netcdf
 
@@ -42,10 +43,13 @@ def run_leaderboard(
     def compute() -> tuple[Any, dict[str, bytes]]:
         """Return the leaderboard and its files."""
         board = _build_board(names, settings, not terminal.is_quiet)
-        return board, {
+        files = {
             "leaderboard.json": encode_json(board),
             LEADERBOARD_FILE: bytes(encode_netcdf(board)),
         }
+        if audit:
+            return board.audit(), files
+        return board, files
 
     run_saved_result(
         terminal, "leaderboard", names, typed, out_folder, report_file, cover, overwrite, compute
