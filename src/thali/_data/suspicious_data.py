@@ -76,7 +76,7 @@ def find_speeders(frame: "pd.DataFrame", respondent: str, times: str) -> list[st
     """Return respondents whose median time is less than a third of the median respondent's."""
     import pandas as pd
 
-    seconds = pd.to_numeric(frame[times], errors="coerce")
+    seconds: Any = pd.to_numeric(frame[times], errors="coerce")
     medians = seconds.groupby(frame[respondent], observed=True).median().dropna()
     is_fast = medians < _FAST_SHARE * medians.median()
     return list(map(format_label, medians.index[is_fast]))

@@ -303,7 +303,7 @@ def build_dependence_finding(dependence: Dependence | None) -> Finding | None:
     """Build the finding on dependence between answers of one respondent; None if negligible."""
     if dependence is None or (sentence := dependence.sentence) is None:
         return None
-    headline = ""
+    headline: Any = ""
     brief_text = None
     if dependence.is_good:
         headline = brief_text = phrase(SENTENCES, "independence.good", unit=dependence.unit)

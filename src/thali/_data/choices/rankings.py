@@ -242,11 +242,11 @@ def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
         ]
         if len(option_series) != 1:
             continue
-        parts = [
-            frame.set_index(option_name, append=True)[rank_names[number]].rename("rank")
+        parts: list[Any] = [
+            frame.set_index(option_name, append=True)[rank_names[number]]
             for number, option_name in option_series[0].items()
         ]
-        ranks = pd.concat([part.rename_axis(index=["row", "option"]) for part in parts])
+        ranks: Any = pd.concat([part.rename_axis(index=["row", "option"]) for part in parts])
         if not ranks.index.is_unique:
             continue
         others = frame.drop(columns=[*rank_names.values(), *option_series[0].values()])
@@ -267,8 +267,8 @@ def _find_ranked_groups(frame: "pd.DataFrame", names: list[str]) -> tuple[str, s
         if words.isdisjoint(_PLACE_WORDS) or words & _START_WORDS or not has_numbers(frame[rank]):
             continue
         for group in names:
-            groups = frame.groupby(group)[rank]
-            is_key = group != rank and (groups.nunique() > 1).mean() > 0.5  # noqa: PLR2004
+            groups: Any = frame.groupby(group)[rank]
+            is_key = group != rank and (groups.nunique() > 1).mean() > 0.5
             if not is_key or not (groups.rank(method="min") == frame[rank]).all():
                 continue
             option = _find_ranked_option(frame, rank, group)

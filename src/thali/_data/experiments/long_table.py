@@ -917,7 +917,7 @@ def _find_identifiers(
     identifiers = {
         name
         for name in candidates
-        if has_numbers(frame[name]) and frame[name].nunique() > _MAX_CODED_LEVELS
+        if has_numbers(frame[name]) and get_column(frame, name).nunique() > _MAX_CODED_LEVELS
     }
     for candidate in candidates:
         other_names = [name for name in described_names if name not in candidates]

@@ -894,7 +894,7 @@ def _find_second_listings(
     for name in column_names(frame):
         if name in columns.used:
             continue
-        games = sides.groupby([frame[name], sides["low"], sides["high"]])
+        games: Any = sides.groupby([frame[name], sides["low"], sides["high"]])
         has_two_sides = (games.size() == 2) & (games["sign"].sum() == 0)
         if len(games) and (has_two_sides & (games["outcome"].nunique(dropna=False) == 1)).all():
             return sign < 0

@@ -248,7 +248,9 @@ def match_list(
         text_columns = [name for name in table.names if not has_numbers(table.frame[name])]
         used_columns = (count, losses, respondent)
         # texts such as answers of models, beside the names of the models
-        short_names = [name for name in table.names if not is_free_text(table.frame[name])]
+        short_names = [
+            name for name in table.names if not is_free_text(get_column(table.frame, name))
+        ]
         readings = list_readings(short_names, used_columns, text_columns, probability)
         if not readings:
             readings = list_readings(table.names, used_columns, text_columns, probability)
