@@ -410,7 +410,7 @@ def test_keys_of_comparisons_are_documented():
         "methods",
     ]
     assert board.keys() == keys
-    assert board["order"].table.shape == (9, 9) and set(board.keys()) <= set(documented())
+    assert board["order"].table.shape == (36, 4) and set(board.keys()) <= set(documented())
     assert th.findings(th.paired.transitivity(CELEBRITIES())).keys()[0] == "table"
 
 

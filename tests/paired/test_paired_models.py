@@ -87,7 +87,7 @@ def test_estimates_at_infinity_are_refused():
     for data, sentence in [
         (
             np.array([[0, 3, 4], [2, 0, 5], [0, 0, 0]]),
-            "never chosen over any other: '2'|never rejected for any other: '0', '1'",
+            "'2' was never chosen over any other|'0', '1' were never rejected for any other",
         ),
         (np.array([[0, 3, 4], [0, 0, 5], [0, 3, 0]]), "never chosen over any other: '1' and '2'"),
         (

@@ -549,6 +549,11 @@ def _unread_error(
             f"The table contains scores ({description}), which only leaderboards read; use ",
             InPython("th.leaderboard", "thali leaderboard"),
             ".",
+            InPython(
+                "",
+                " If the columns describe options of other comparisons: thali fit COMPARISONS"
+                " --option-covariates FILE.",
+            ),
         )
     near_shapes = [
         (shape, lack) for shape in tried_shapes if table.named and (lack := shape.lacks(table))
