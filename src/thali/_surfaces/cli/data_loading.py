@@ -201,7 +201,11 @@ def recognise_data(
     if data.respondents:
         respondents = format_plural(len(data.respondents), name_respondents(data))
         sentence = f"{data.answers_in_words} from {respondents}"
-        if not math.isnan(design_effect := choice_design_effect(data)):
+        # that of items depends on how a board counts their ties
+        design_effect = math.nan
+        if name_respondents(data) == "respondent":
+            design_effect = choice_design_effect(data)
+        if not math.isnan(design_effect):
             sentence += f"; design effect {design_effect:.2g}"
         sentences.append(sentence)
     if (path := read_arguments.get("option_covariates")) is not None:
