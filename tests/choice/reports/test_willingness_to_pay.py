@@ -226,7 +226,7 @@ SENTENCES = [
     (
         -0.07,
         (),
-        r"Amounts of 20, the range of tested prices, are lower bounds: the true amounts may be"
+        r"Amounts of 20 .the range of tested prices. are lower bounds: the true amounts may be"
         r" larger\.",
     ),
 ]
