@@ -345,8 +345,8 @@ def require_pairs(data: Any) -> None:
         largest_set = int(data.sizes.argmax())
         raise DataError(
             f"Some choices are from a set of {data.sizes[largest_set]} options"
-            f" ({shorten(data.sets[largest_set])}), but the model with unique aspects only accepts"
-            " nothing but choices between two; fit ",
+            f" ({shorten(data.sets[largest_set])}), but unique aspects alone describe only"
+            " choices between two; fit ",
             ModelName("BradleyTerryLuce"),
             ".",
         )
