@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from thali._data.pairs import PairedComparisons
-from thali._data.respondent_answers import name_respondents
+from thali._data.respondent_answers import name_respondents, split_ties
 from thali._labels import format_plural, shorten
 from thali._number_format import format_percent
 from thali._object_descriptions import Description
@@ -79,15 +79,13 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
     """Check the first place of a leaderboard of comparisons; see `Leaderboard.audit`."""
     import pandas as pd
 
-    data, made = board.data, board.made
-    if not isinstance(data, PairedComparisons) or made is None or board.effects is not None:
+    data = board.data
+    if not isinstance(data, PairedComparisons) or board.effects is not None:
         raise DataError(
             "Only leaderboards of comparisons of two options, without covariates, can be audited."
         )
     spread = max(float(np.log(board.table["worth"]).std()), _MIN_SPREAD)
-    ties = _sum_pairs(data, data.tied, data.tied)
-    choices = _sum_pairs(data, data.wins, data.losses)
-    wins = choices + 0.5 * ties
+    choices, wins = data.counts, data.without_ties("half").counts
     votes = _Votes(wins, spread)
     leader = int(votes.worths.argmax())
     first = data.labels[leader]
@@ -104,7 +102,7 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
         sentences = [f"No turned votes that were tried take first place from {first!r}."]
     if first != board.table.index[0]:
         sentences.append(
-            f"These counts are of ties counted half; the board, whose model of ties differs, has"
+            "These counts are of ties counted half; the board, whose model of ties differs, has"
             f" {board.table.index[0]!r} first."
         )
     if data.answers is not None:
@@ -118,7 +116,7 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
                 " one)."
             )
         sentences.append(text)
-    if ties.any():
+    if data.n_ties:
         without_ties = _Votes(choices, spread)
         is_kept = without_ties.is_first(leader)
         rows.append(("ties dropped", float(not is_kept), np.nan))
@@ -139,20 +137,12 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
         rows.append(("repeated votes", n_repeated, np.nan))
         sentences.append(
             f"{format_percent(n_repeated / given.sum(), 1)} of the votes repeat a pair that the"
-            f" same respondent had judged before."
+            " same respondent had judged before."
         )
     table = pd.DataFrame(rows, columns=["check", "result", "bound"]).set_index("check")
     return LeaderboardAudit(
         title=f"Audit of the first place of {first}", table=table, note="\n".join(sentences)
     )
-
-
-def _sum_pairs(data: PairedComparisons, forward: np.ndarray, back: np.ndarray) -> np.ndarray:
-    """Return counts of the row over the column, (options, options)."""
-    counts = np.zeros((data.n_options, data.n_options))
-    np.add.at(counts, (data.first, data.second), forward)
-    np.add.at(counts, (data.second, data.first), back)
-    return counts
 
 
 def _search_turned_votes(votes: _Votes, leader: int, choices: np.ndarray) -> tuple[int, int]:
@@ -204,7 +194,7 @@ def _find_decisive_voters(data: PairedComparisons, votes: _Votes, leader: int) -
     """Return the respondents without whom another option is first."""
     answers = data.answers
     assert answers is not None
-    shares = answers.wins + 0.5 * answers.tied, answers.losses + 0.5 * answers.tied
+    shares = split_ties(answers, 0.5)
     first, second = data.first[answers.pair], data.second[answers.pair]
     p = expit(votes.worths[first] - votes.worths[second])
     scores = np.zeros((len(answers.respondents), data.n_options))
