@@ -1,0 +1,242 @@
+"""Change numeric modules one place at a time, and count the changes that a test notices.
+
+    python packaging/mutation_check.py [--only TEXT] [--number 25] [--seed 0]
+
+`mutants.toml` names the modules, the tests of each, and the changes that are equivalent, each with
+its reason. A change is one comparison, operator, number, truth value or negation, the first two
+arguments of a call, or the two sides of an `if` expression, inside a function: constants at the top
+of a module are limits of memory and time. From each module a sample is drawn; each change is made in
+a copy of the project, where the tests named and the examples of the module run up to the first that
+is red. A change under which they never end is noticed too.
+
+The status is 1 if less than 90 % of a module's changes that are not equivalent are noticed. A
+process that has loaded the libraries is forked for each run, which Windows cannot do.
+"""
+
+import argparse
+import ast
+import importlib
+import multiprocessing
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+PROJECT = Path(__file__).parents[1]
+TABLE = Path(__file__).with_name("mutants.toml")
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "kernels", "_build")
+LIBRARIES = (  # loaded once, and not for every change
+    "numpy numba pandas scipy.stats scipy.optimize scipy.sparse scipy.special scipy.linalg xarray"
+    " typer rich filelock xdist arviz_stats.base.array"
+).split()
+PYTEST = "-q -x -n 0 --doctest-modules -p no:cacheprovider -p no:randomly".split()
+LEAST_SHARE = 0.9
+LONGEST_TEXT = 70  # of the expression that describes a change
+OPPOSITES = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+SYMMETRIC = set("max min maximum minimum fmax fmin array_equal allclose isclose union1d".split())
+
+
+class Module(NamedTuple):
+    """A module of `src/thali`, and the tests that should notice its changes."""
+
+    file: str
+    tests: list[str]
+    compiled: bool = False  # whether kernels are compiled, where that is faster
+
+
+class Change(NamedTuple):
+    """One changed expression, and the source that contains it."""
+
+    name: str  # function: expression before -> expression after
+    source: str
+
+
+def list_sites(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
+    """Yield the function of each node that can be changed, and its ancestors down to itself."""
+
+    def walk(path: list[ast.AST], names: tuple[str, ...]) -> Iterator[tuple[str, list[ast.AST]]]:
+        node = path[-1]
+        is_definition = isinstance(node, ast.FunctionDef | ast.ClassDef)
+        names = (*names, node.name) if is_definition else names
+        is_inside = any(isinstance(each, ast.FunctionDef) for each in path)
+        if is_inside and can_change(node):
+            yield ".".join(names), path
+        for field, value in ast.iter_fields(node):
+            if field in ("annotation", "returns", "decorator_list"):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from walk([*path, child], names)
+
+    yield from walk([tree], ())
+
+
+def can_change(node: ast.AST) -> bool:
+    """Return whether `change` has an opposite of a node."""
+    match node:
+        case ast.Compare(ops=[operator, *_]) | ast.BinOp(op=operator):
+            return type(operator) in OPPOSITES
+        case ast.AugAssign(op=operator) | ast.BoolOp(op=operator):
+            return type(operator) in OPPOSITES
+        case ast.Constant(value=value):
+            return isinstance(value, int | float)
+        case ast.Call(func=function, args=[first, second, *_]):
+            name = ast.unparse(function).rpartition(".")[2]
+            is_starred = isinstance(first, ast.Starred) or isinstance(second, ast.Starred)
+            return name not in SYMMETRIC and not is_starred
+    return isinstance(node, ast.UnaryOp | ast.IfExp)
+
+
+def change(node: Any) -> None:
+    """Change a node into its opposite, in place."""
+    match node:
+        case ast.Compare():
+            node.ops[0] = OPPOSITES[type(node.ops[0])]()
+        case ast.BinOp() | ast.AugAssign() | ast.BoolOp():
+            node.op = OPPOSITES[type(node.op)]()
+        case ast.UnaryOp():
+            node.operand = ast.UnaryOp(node.op, node.operand)
+        case ast.IfExp():
+            node.body, node.orelse = node.orelse, node.body
+        case ast.Call():
+            node.args[:2] = node.args[1::-1]
+        case ast.Constant(value=bool()):
+            node.value = not node.value
+        case ast.Constant():
+            node.value += 1
+
+
+def draw_changes(text: str, number: int, generator: random.Random) -> list[Change]:
+    """Draw changes of a source without replacement."""
+    n_sites = sum(1 for _ in list_sites(ast.parse(text)))
+    changes = []
+    for k in sorted(generator.sample(range(n_sites), min(number, n_sites))):
+        tree = ast.parse(text)
+        function, path = list(list_sites(tree))[k]
+        shown = path[-1]
+        for ancestor in reversed(path):
+            is_expression = isinstance(ancestor, ast.expr | ast.AugAssign)
+            if not is_expression or len(ast.unparse(ancestor)) > LONGEST_TEXT:
+                break
+            shown = ancestor
+        before = ast.unparse(shown)
+        change(path[-1])
+        name = f"{function}: {before} -> {ast.unparse(shown)}"
+        changes.append(Change(name, ast.unparse(tree)))
+    times = Counter[str]()
+    for k, (name, source) in enumerate(changes):
+        times[name] += 1
+        if times[name] > 1:
+            changes[k] = Change(f"{name} ({times[name]})", source)
+    return changes
+
+
+def run_tests(root: Path, module: Module, writes_bytecode: bool) -> None:
+    """Run the tests of a module in this process, and exit with their status."""
+    os.chdir(root)
+    sys.path.insert(0, str(root / "src"))
+    os.environ["PYTHONPATH"] = str(root / "src")
+    # no bytecode of a change may take the place of that of the module
+    sys.dont_write_bytecode = not writes_bytecode
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+    os._exit(int(pytest.main([*PYTEST, f"src/thali/{module.file}", *module.tests])))
+
+
+def is_noticed(root: Path, module: Module, limit: float | None, is_changed: bool = True) -> bool:
+    """Return whether a test is red, or whether the tests do not end within `limit` seconds."""
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=run_tests, args=(root, module, not is_changed))
+    process.start()
+    process.join(limit)
+    if process.is_alive():
+        process.kill()
+        process.join()
+    return process.exitcode != 0
+
+
+def check_module(
+    root: Path, module: Module, equivalent: Sequence[str], number: int, seed: int
+) -> bool:
+    """Print a line about a module, and the changes that no test notices; return if they are few."""
+    file = root / "src" / "thali" / module.file
+    text, status = file.read_text("utf-8"), file.stat()
+    os.environ["NUMBA_DISABLE_JIT"] = str(int(not module.compiled))
+    start = time.monotonic()
+    if is_noticed(root, module, None, is_changed=False):
+        print(f"{module.file}: its tests are not green without any change")
+        return False
+    limit = 20.0 + 5.0 * (time.monotonic() - start)
+    n_noticed, n_equivalent, unnoticed = 0, 0, []
+    for name, source in draw_changes(text, number, random.Random(f"{seed} {module.file}")):
+        if name in equivalent:
+            n_equivalent += 1
+            continue
+        file.write_text(source, "utf-8")
+        if is_noticed(root, module, limit):
+            n_noticed += 1
+        else:
+            unnoticed.append(name)
+    file.write_text(text, "utf-8")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    n_changes = n_noticed + len(unnoticed)
+    seconds = time.monotonic() - start
+    print(
+        f"{module.file}: {n_noticed} of {n_changes} noticed ({n_noticed / max(n_changes, 1):.0%}),"
+        f" {n_equivalent} equivalent, {seconds:.0f} s"
+    )
+    print(*(f"    {name}" for name in unnoticed), sep="\n", end="\n" if unnoticed else "", flush=True)
+    return n_noticed >= LEAST_SHARE * n_changes
+
+
+def main(only: str, number: int, seed: int) -> int:
+    """Check the modules whose name contains a text; return the number with too few noticed."""
+    table = tomllib.loads(TABLE.read_text("utf-8"))
+    modules = [Module(**row) for row in table["module"] if only in row["file"]]
+    equivalent = [row["change"] for row in table["equivalent"]]
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    with tempfile.TemporaryDirectory(prefix="thali-") as folder:
+        root = shutil.copytree(PROJECT, Path(folder) / "thali", ignore=LEFT_OUT)
+        return sum(not check_module(root, each, equivalent, number, seed) for each in modules)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", default="", metavar="TEXT")
+    parser.add_argument("--number", default=25, type=int)
+    parser.add_argument("--seed", default=0, type=int)
+    asked = parser.parse_args()
+    sys.exit(1 if main(asked.only, asked.number, asked.seed) else 0)
