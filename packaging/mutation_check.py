@@ -5,35 +5,36 @@
 `mutants.toml` names the modules, the tests of each, and the changes that are equivalent, each with
 its reason. A change is one comparison, operator, number, truth value or negation, the first two
 arguments of a call, or the two sides of an `if` expression, inside a function: constants at the top
-of a module are limits of memory and time. From each module a sample is drawn; each change is made in
-a copy of the project, where the tests named and the examples of the module run up to the first that
-is red. A change under which they never end is noticed too.
+of a module are limits of memory and time. From each module a sample is drawn. For each change a
+process that has loaded the project and the tests is forked, the functions of the module get their
+changed code, and the tests named and the examples of the module run up to the first that is red; no
+file is written. A change under which the tests never end is noticed too.
 
-The status is 1 if less than 90 % of a module's changes that are not equivalent are noticed. A
-process that has loaded the libraries is forked for each run, which Windows cannot do.
+The status is 1 if less than 90 % of a module's changes that are not equivalent are noticed. Windows
+cannot fork a process.
 """
 
 import argparse
 import ast
+import contextlib
 import importlib
+import inspect
 import multiprocessing
 import os
 import random
-import shutil
 import sys
-import tempfile
 import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import pytest
 
 PROJECT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_name("mutants.toml")
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "kernels", "_build")
 LIBRARIES = (  # loaded once, and not for every change
     "numpy numba pandas scipy.stats scipy.optimize scipy.sparse scipy.special scipy.linalg xarray"
     " typer rich filelock xdist arviz_stats.base.array"
@@ -162,23 +163,52 @@ def draw_changes(text: str, number: int, generator: random.Random) -> list[Chang
     return changes
 
 
-def run_tests(root: Path, module: Module, writes_bytecode: bool) -> None:
-    """Run the tests of a module in this process, and exit with their status."""
-    os.chdir(root)
-    sys.path.insert(0, str(root / "src"))
-    os.environ["PYTHONPATH"] = str(root / "src")
-    # no bytecode of a change may take the place of that of the module
-    sys.dont_write_bytecode = not writes_bytecode
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)
-    os._exit(int(pytest.main([*PYTEST, f"src/thali/{module.file}", *module.tests])))
+def list_functions(namespace: dict[str, Any], file: str) -> dict[str, FunctionType]:
+    """Return the functions and methods that a file defines, by qualified name."""
+    functions = {}
+    for member in namespace.values():
+        for name in ("fget", "func", "__func__"):
+            member = getattr(member, name, member)
+        member = inspect.unwrap(member) if callable(member) else member
+        if isinstance(member, FunctionType) and member.__code__.co_filename == file:
+            functions[member.__qualname__] = member
+        elif isinstance(member, type) and member.__module__ == namespace["__name__"]:
+            functions |= list_functions({**vars(member), "__name__": member.__module__}, file)
+    return functions
 
 
-def is_noticed(root: Path, module: Module, limit: float | None, is_changed: bool = True) -> bool:
+def replace_functions(module_name: str, source: str) -> None:
+    """Give the functions of a loaded module the code that they have in a changed source."""
+    module = importlib.import_module(module_name)
+    file = str(module.__file__)
+    namespace = {"__name__": module_name, "__package__": module.__package__, "__file__": file}
+    exec(compile(source, file, "exec"), namespace)
+    functions = list_functions(vars(module), file)
+    for name, changed in list_functions(namespace, file).items():
+        functions[name].__code__ = changed.__code__
+        functions[name].__defaults__ = changed.__defaults__
+        functions[name].__kwdefaults__ = changed.__kwdefaults__
+
+
+def run_tests(module: Module, source: str | None, *options: str) -> int:
+    """Run the tests of a module in this process, with changed functions; return their status."""
+    if source is not None:
+        name = "thali." + module.file.removesuffix(".py").replace("/", ".")
+        replace_functions(name, source)
+    return int(pytest.main([*PYTEST, *options, f"src/thali/{module.file}", *module.tests]))
+
+
+def is_noticed(module: Module, source: str | None, limit: float | None) -> bool:
     """Return whether a test is red, or whether the tests do not end within `limit` seconds."""
-    context = multiprocessing.get_context("fork")
-    process = context.Process(target=run_tests, args=(root, module, not is_changed))
+
+    def run_and_exit() -> None:
+        """Run the tests in silence, and end this process."""
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        os._exit(run_tests(module, source))
+
+    process = multiprocessing.get_context("fork").Process(target=run_and_exit)
     process.start()
     process.join(limit)
     if process.is_alive():
@@ -187,37 +217,35 @@ def is_noticed(root: Path, module: Module, limit: float | None, is_changed: bool
     return process.exitcode != 0
 
 
-def check_module(
-    root: Path, module: Module, equivalent: Sequence[str], number: int, seed: int
-) -> bool:
+def check_module(module: Module, equivalent: Sequence[str], number: int, seed: int) -> bool:
     """Print a line about a module, and the changes that no test notices; return if they are few."""
-    file = root / "src" / "thali" / module.file
-    text, status = file.read_text("utf-8"), file.stat()
     os.environ["NUMBA_DISABLE_JIT"] = str(int(not module.compiled))
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    with open(os.devnull, "w") as silence, contextlib.redirect_stdout(silence):
+        run_tests(module, None, "--collect-only")  # loads the project and the tests
     start = time.monotonic()
-    if is_noticed(root, module, None, is_changed=False):
+    if is_noticed(module, None, None):
         print(f"{module.file}: its tests are not green without any change")
         return False
     limit = 20.0 + 5.0 * (time.monotonic() - start)
+    text = (PROJECT / "src" / "thali" / module.file).read_text("utf-8")
     n_noticed, n_equivalent, unnoticed = 0, 0, []
     for name, source in draw_changes(text, number, random.Random(f"{seed} {module.file}")):
         if name in equivalent:
             n_equivalent += 1
-            continue
-        file.write_text(source, "utf-8")
-        if is_noticed(root, module, limit):
+        elif is_noticed(module, source, limit):
             n_noticed += 1
         else:
             unnoticed.append(name)
-    file.write_text(text, "utf-8")
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
     n_changes = n_noticed + len(unnoticed)
     seconds = time.monotonic() - start
     print(
         f"{module.file}: {n_noticed} of {n_changes} noticed ({n_noticed / max(n_changes, 1):.0%}),"
         f" {n_equivalent} equivalent, {seconds:.0f} s"
     )
-    print(*(f"    {name}" for name in unnoticed), sep="\n", end="\n" if unnoticed else "", flush=True)
+    for name in unnoticed:
+        print(f"    {name}")
     return n_noticed >= LEAST_SHARE * n_changes
 
 
@@ -226,11 +254,20 @@ def main(only: str, number: int, seed: int) -> int:
     table = tomllib.loads(TABLE.read_text("utf-8"))
     modules = [Module(**row) for row in table["module"] if only in row["file"]]
     equivalent = [row["change"] for row in table["equivalent"]]
-    for name in LIBRARIES:
-        importlib.import_module(name)
-    with tempfile.TemporaryDirectory(prefix="thali-") as folder:
-        root = shutil.copytree(PROJECT, Path(folder) / "thali", ignore=LEFT_OUT)
-        return sum(not check_module(root, each, equivalent, number, seed) for each in modules)
+    os.chdir(PROJECT)
+    sys.path.insert(0, str(PROJECT / "src"))
+    n_missed = 0
+    for module in modules:
+
+        def check_and_exit(module: Module = module) -> None:
+            """Check a module in a process of its own, which ends with the result."""
+            sys.exit(not check_module(module, equivalent, number, seed))
+
+        process = multiprocessing.get_context("fork").Process(target=check_and_exit)
+        process.start()
+        process.join()
+        n_missed += process.exitcode != 0
+    return n_missed
 
 
 if __name__ == "__main__":

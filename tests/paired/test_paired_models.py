@@ -89,7 +89,10 @@ def test_estimates_at_infinity_are_refused():
             np.array([[0, 3, 4], [2, 0, 5], [0, 0, 0]]),
             "'2' was never chosen over any other|'0', '1' were never rejected for any other",
         ),
-        (np.array([[0, 3, 4], [0, 0, 5], [0, 3, 0]]), "'1' and '2' were never chosen over any other"),
+        (
+            np.array([[0, 3, 4], [0, 0, 5], [0, 3, 0]]),
+            "'1' and '2' were never chosen over any other",
+        ),
         (
             np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]),
             "never chosen over, or rejected for",
