@@ -20,6 +20,8 @@ def test_factors_solve_as_the_dense_matrix_does(periods, n, further):
         factor.solve(right[:, 0]), np.linalg.solve(dense, right[:, 0]), atol=1e-13
     )
     assert factor.log_determinant == pytest.approx(np.linalg.slogdet(dense)[1], rel=1e-12)
+    if periods == 1:
+        np.testing.assert_allclose(factor.variances, np.diagonal(np.linalg.inv(dense)), atol=1e-13)
     root = factor.draw(np.eye(len(dense)))
     np.testing.assert_allclose(root @ root.T, np.linalg.inv(dense), atol=1e-13)
     np.testing.assert_allclose(matrix.diagonal, np.diagonal(dense))

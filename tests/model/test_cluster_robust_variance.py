@@ -20,7 +20,23 @@ from thali._model.cluster_robust_variance import (
 )
 from thali._posterior.respondent_dependence import Dependence
 
-NOTHING = np.zeros(0)
+POINT = np.ones(1), np.zeros(0)  # weights and coefficients, which these problems need not know
+
+
+class KnownScores(AnswerScores):
+    """Scores of outcomes at one point, which is asked for as weights and coefficients."""
+
+    def compute_derivatives(self, weights, beta):
+        assert weights is POINT[0] and beta is POINT[1]
+        return super().compute_derivatives(weights, beta)
+
+    def compute_scores(self, tally, weights, beta):
+        assert weights is POINT[0] and beta is POINT[1]
+        return super().compute_scores(tally, weights, beta)
+
+    def expect_outcomes(self, tally, weights, beta):
+        assert weights is POINT[0] and beta is POINT[1]
+        return super().expect_outcomes(tally, weights, beta)
 
 
 class Study:
@@ -44,7 +60,7 @@ class Study:
         self.informations = naive.informations(self.tally, self.sizes, self.p, self.gradients)
         self.scores = self.tally @ self.gradients
         self.information = self.informations.sum(axis=0)
-        self.problem = AnswerScores(
+        self.problem = KnownScores(
             csr_array(self.gradients),
             self.p,
             self.sizes,
@@ -57,7 +73,7 @@ class Study:
         curvature = self.information + precision * np.eye(len(self.information))
         root = inverse_root(curvature, 1e-9)
         tally = csr_array(self.tally)
-        return curvature, root, RespondentScores(self.problem, tally, NOTHING, NOTHING, root)
+        return curvature, root, RespondentScores(self.problem, tally, *POINT, root)
 
 
 # respondents with few and with many answers, of whom one has most of the information
@@ -192,9 +208,7 @@ def test_a_likelihood_that_curves_up_has_no_maximum():
     for share, has_maximum in ((0.5e-6, True), (2e-6, False)):
         values = np.array([1.0, 2.0, -2.0 * share])
         problem = study.problem._replace(hessian=-np.diag(values))
-        curved = RespondentScores(
-            problem, csr_array(study.tally), NOTHING, NOTHING, np.eye(len(root))
-        )
+        curved = RespondentScores(problem, csr_array(study.tally), *POINT, np.eye(len(root)))
         assert curved.has_maximum == has_maximum
 
 
@@ -247,7 +261,7 @@ def test_the_variance_of_respondents_widens_deviations():
 def test_scores_are_whitened_by_their_own_information():
     study, _ = STUDIES["few"]
     clusters = AnswersByRespondent(csr_array(study.tally))
-    found = compute_score_variance(study.problem, clusters, NOTHING, NOTHING)
+    found = compute_score_variance(study.problem, clusters, *POINT)
     _, _, scores = study.with_prior(0.0)
     np.testing.assert_allclose(
         np.sort(np.linalg.eigvalsh(found.variance)),

@@ -114,6 +114,15 @@ def test_the_bound_is_tight_where_options_reach_different_people():
     assert chosen == [0, 1, 2] and bound == 60.0
 
 
+def test_the_bound_counts_what_options_add_to_those_chosen():
+    reaches = np.zeros((1, 21, 5), bool)
+    parts = ((0, 10), (0, 10), (10, 15), (15, 18), (18, 21))  # the first two reach the same
+    for option, (start, stop) in enumerate(parts):
+        reaches[0, start:stop, option] = True
+    # to the first, which reaches 10, the others add at most 5 and 3
+    assert search_greedily(pack_reaches(reaches), 2) == ([0, 2], 18.0)
+
+
 def test_exchanges_leave_a_set_that_greed_begins_with():
     """The one option that reaches most alone is in no best pair."""
     reaches = np.zeros((1, 8, 3), bool)
@@ -131,6 +140,15 @@ def test_exchanges_go_on_until_none_reaches_more(monkeypatch):
     best = max(by_hand(reaches, each)[0] for each in combinations(range(9), 4))
     limits.lower_in(module, monkeypatch, MAX_SETS=1)
     assert by_hand(reaches, search_sets(reaches, 4, 1).sets[0])[0] == best
+
+
+def test_sets_are_found_in_some_draws_and_compared_in_all(monkeypatch):
+    limits.lower_in(module, monkeypatch, _MAX_ROWS=1)
+    reaches = np.zeros((10, 4, 3), bool)
+    reaches[[0, 9], :, 0], reaches[1:9, :, 1] = True, True  # b is best in draws that are left out
+    assert search_sets(reaches, 1, 3).sets.ravel().tolist() == [0, 1, 2]
+    table = tabulate_best_sets(reaches, "abc", 1, 3, 0, 0.89)
+    assert table["members"].to_dict() == {0: ("b",), 1: ("a",), 2: ("c",)}
 
 
 def test_draws_are_left_out_where_there_is_no_room(monkeypatch):

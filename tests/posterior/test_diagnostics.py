@@ -8,10 +8,15 @@ from arviz_stats.base.array import array_stats
 
 from thali._posterior import summary_table
 from thali._posterior.summary_table import (
+    build_summary,
+    compute_diagnostics,
     compute_ess_and_r_hat,
+    compute_mean_errors,
     compute_mean_ess,
     compute_mean_mcse,
     compute_tail_ess,
+    extend_summary,
+    format_main_rows,
 )
 
 LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 20, 37, 64, 101, 250]
@@ -132,3 +137,53 @@ def test_lengths_of_the_transform_are_those_of_scipy():
     assert [summary_table.find_fast_length(n) for n in lengths] == [
         next_fast_len(n) for n in lengths
     ]
+
+
+def test_constant_quantities_have_no_error_and_no_diagnostics():
+    rng = np.random.default_rng(2)
+    draws = np.stack([rng.normal(size=(2, 40)), np.full((2, 40), 0.1), rng.normal(size=(2, 40))])
+    draws[1, 1] += 1e-18  # less than floats distinguish
+    errors, expected = compute_mean_errors(draws), compute_mean_mcse(draws[[0, 2]])
+    assert errors.tolist() == [expected[0], 0.0, expected[1]]
+    for found, own in zip(compute_diagnostics(draws), compute_ess_and_r_hat(draws), strict=True):
+        np.testing.assert_array_equal(found, [own[0], np.nan, own[2]])
+    assert np.isnan(compute_mean_errors(draws[:, :, :3])).all()
+    assert np.isfinite(compute_mean_errors(draws[:, :, :4])).all()
+    assert [each.tolist() for each in compute_diagnostics(np.zeros((0, 2, 40)))] == [[], []]
+    steps = np.arange(80.0).reshape(1, 1, 80)  # which one chain cannot compare
+    assert compute_diagnostics(steps)[0] < 10.0 and np.isnan(compute_diagnostics(steps)[1])
+
+
+def test_columns_of_a_summary_are_those_of_the_draws():
+    rng = np.random.default_rng(3)
+    draws = {
+        "x": rng.normal(size=(3, 50)),
+        "y": np.full((3, 50), 0.1),
+        "z": rng.gamma(1.0, size=(3, 50)),
+    }
+    summary = build_summary(draws, 0.5)
+    for name, each in draws.items():
+        row, quantity = summary.loc[name], each[None]
+        assert row["mean"] == pytest.approx(each.mean(), rel=1e-12)
+        assert row["sd"] == pytest.approx(each.std(ddof=1) if name != "y" else 0.0, rel=1e-12)
+        ends = np.quantile(each, [0.25, 0.75])
+        np.testing.assert_allclose(row[["low", "high"]].astype(float), ends, rtol=1e-12)
+        assert row["ess_bulk"] == compute_ess_and_r_hat(quantity)[0]
+        assert row["ess_tail"] == compute_tail_ess(quantity, 0.89)
+    assert summary.loc["y", ["mean", "mcse_mean"]].tolist() == [0.1, 0.0]
+    assert np.isnan(summary.loc["y", "r_hat"])
+    assert summary.loc["x", "r_hat"] == compute_ess_and_r_hat(draws["x"][None])[1]
+    assert summary.attrs == {"chains": 3, "draws": 50, "interval": 0.5}
+    longer = extend_summary(summary, {"w": draws["x"]})
+    assert longer.index.tolist() == ["x", "y", "z", "w"] and longer.attrs == summary.attrs
+    assert extend_summary(summary, {}) is summary
+    single = build_summary({"x": np.array([[2.0]])})
+    assert single.loc["x", "mean"] == 2.0 and single.loc["x", "sd"] == 0.0
+
+
+def test_the_first_two_rows_that_vary_are_shown():
+    rng = np.random.default_rng(4)
+    draws = {name: rng.normal(size=(2, 50)) for name in "abc"}
+    assert [name for name, _ in format_main_rows(build_summary(draws))] == ["a", "b"]
+    still = build_summary({"a": np.ones((2, 50)), "b": draws["b"], "c": draws["c"]})
+    assert [name for name, _ in format_main_rows(still)] == ["b"]
