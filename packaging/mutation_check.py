@@ -16,7 +16,6 @@ cannot fork a process.
 
 import argparse
 import ast
-import contextlib
 import importlib
 import inspect
 import multiprocessing
@@ -25,7 +24,6 @@ import random
 import sys
 import time
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FunctionType
@@ -40,31 +38,22 @@ LIBRARIES = (  # loaded once, and not for every change
     " typer rich filelock xdist arviz_stats.base.array"
 ).split()
 PYTEST = "-q -x -n 0 --doctest-modules -p no:cacheprovider -p no:randomly".split()
+FORK = multiprocessing.get_context("fork")
 LEAST_SHARE = 0.9
 LONGEST_TEXT = 70  # of the expression that describes a change
-OPPOSITES = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-}
+PAIRS = (
+    (ast.Lt, ast.LtE),
+    (ast.Gt, ast.GtE),
+    (ast.Eq, ast.NotEq),
+    (ast.Is, ast.IsNot),
+    (ast.In, ast.NotIn),
+    (ast.Add, ast.Sub),
+    (ast.Mult, ast.Div),
+    (ast.BitAnd, ast.BitOr),
+    (ast.And, ast.Or),
+)
+OPPOSITES: dict[type, Any] = {ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult}
+OPPOSITES |= dict(PAIRS) | {second: first for first, second in PAIRS}
 SYMMETRIC = set("max min maximum minimum fmax fmin array_equal allclose isclose union1d".split())
 
 
@@ -103,19 +92,18 @@ def list_sites(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
     yield from walk([tree], ())
 
 
-def can_change(node: ast.AST) -> bool:
+def can_change(node: Any) -> bool:
     """Return whether `change` has an opposite of a node."""
     match node:
-        case ast.Compare(ops=[operator, *_]) | ast.BinOp(op=operator):
+        case ast.Compare(ops=[operator, *_]):
             return type(operator) in OPPOSITES
-        case ast.AugAssign(op=operator) | ast.BoolOp(op=operator):
-            return type(operator) in OPPOSITES
-        case ast.Constant(value=value):
-            return isinstance(value, int | float)
-        case ast.Call(func=function, args=[first, second, *_]):
-            name = ast.unparse(function).rpartition(".")[2]
-            is_starred = isinstance(first, ast.Starred) or isinstance(second, ast.Starred)
-            return name not in SYMMETRIC and not is_starred
+        case ast.BinOp() | ast.AugAssign() | ast.BoolOp():
+            return type(node.op) in OPPOSITES
+        case ast.Constant():
+            return isinstance(node.value, int | float)
+        case ast.Call(args=[first, second, *_]):
+            name = ast.unparse(node.func).rpartition(".")[2]
+            return name not in SYMMETRIC and ast.Starred not in (type(first), type(second))
     return isinstance(node, ast.UnaryOp | ast.IfExp)
 
 
@@ -155,11 +143,6 @@ def draw_changes(text: str, number: int, generator: random.Random) -> list[Chang
         change(path[-1])
         name = f"{function}: {before} -> {ast.unparse(shown)}"
         changes.append(Change(name, ast.unparse(tree)))
-    times = Counter[str]()
-    for k, (name, source) in enumerate(changes):
-        times[name] += 1
-        if times[name] > 1:
-            changes[k] = Change(f"{name} ({times[name]})", source)
     return changes
 
 
@@ -195,20 +178,17 @@ def run_tests(module: Module, source: str | None, *options: str) -> int:
     if source is not None:
         name = "thali." + module.file.removesuffix(".py").replace("/", ".")
         replace_functions(name, source)
-    return int(pytest.main([*PYTEST, *options, f"src/thali/{module.file}", *module.tests]))
+    silence, console = os.open(os.devnull, os.O_WRONLY), os.dup(1)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+    status = pytest.main([*PYTEST, *options, f"src/thali/{module.file}", *module.tests])
+    os.dup2(console, 1)
+    return int(status)
 
 
 def is_noticed(module: Module, source: str | None, limit: float | None) -> bool:
     """Return whether a test is red, or whether the tests do not end within `limit` seconds."""
-
-    def run_and_exit() -> None:
-        """Run the tests in silence, and end this process."""
-        silence = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silence, 1)
-        os.dup2(silence, 2)
-        os._exit(run_tests(module, source))
-
-    process = multiprocessing.get_context("fork").Process(target=run_and_exit)
+    process = FORK.Process(target=lambda: os._exit(run_tests(module, source)))
     process.start()
     process.join(limit)
     if process.is_alive():
@@ -222,8 +202,7 @@ def check_module(module: Module, equivalent: Sequence[str], number: int, seed: i
     os.environ["NUMBA_DISABLE_JIT"] = str(int(not module.compiled))
     for name in LIBRARIES:
         importlib.import_module(name)
-    with open(os.devnull, "w") as silence, contextlib.redirect_stdout(silence):
-        run_tests(module, None, "--collect-only")  # loads the project and the tests
+    run_tests(module, None, "--collect-only")  # loads the project and the tests
     start = time.monotonic()
     if is_noticed(module, None, None):
         print(f"{module.file}: its tests are not green without any change")
@@ -257,13 +236,9 @@ def main(only: str, number: int, seed: int) -> int:
     os.chdir(PROJECT)
     sys.path.insert(0, str(PROJECT / "src"))
     n_missed = 0
-    for module in modules:
-
-        def check_and_exit(module: Module = module) -> None:
-            """Check a module in a process of its own, which ends with the result."""
-            sys.exit(not check_module(module, equivalent, number, seed))
-
-        process = multiprocessing.get_context("fork").Process(target=check_and_exit)
+    for module in modules:  # in a process of its own, which alone loads it
+        arguments = module, equivalent, number, seed
+        process = FORK.Process(target=lambda each=arguments: sys.exit(not check_module(*each)))
         process.start()
         process.join()
         n_missed += process.exitcode != 0

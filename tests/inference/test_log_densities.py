@@ -27,5 +27,7 @@ def test_coefficients_count_orders_of_answers():
     np.testing.assert_allclose(np.exp(log_binomial_coefficient(3, 2)), 10.0, rtol=1e-12)
     counts = np.array([[2, 1, 1], [0, 0, 3]])
     np.testing.assert_allclose(np.exp(log_outcome_coefficients(counts)), [12.0, 1.0], rtol=1e-12)
+    more = log_outcome_coefficients(counts[None, :, :])
+    np.testing.assert_allclose(np.exp(more), [[12.0, 1.0]], rtol=1e-12)
     fractional = log_binomial_coefficient(0.5, 0.5)
     np.testing.assert_allclose(np.exp(fractional), 4.0 / np.pi, rtol=1e-12)

@@ -7,6 +7,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.field_tables import TABLES, count_answers
+from helpers.layout_tables import (
+    OPTIONS,
+    a_column_a_pair,
+    best,
+    best_worst,
+    choices,
+    counted,
+    experiment,
+    games,
+    rankings,
+    similarities,
+    trials,
+    triplets,
+    wide,
+)
 from helpers.sentences import without_warnings
 
 import thali as th
@@ -17,98 +32,10 @@ from thali.errors import DataError
 
 LEFT_OUT = re.compile(r"([\d,]+) (rows?|rankings?|comparisons?|sets?)\b[^;]*? dropped")
 KEPT = re.compile(r"([\d,]+) of ([\d,]+) rows kept")
-OPTIONS = ("tea", "milk", "rum", "gin")
 
 
 def some(rng, number, size):
     return list(rng.choice(number, size, replace=False))
-
-
-def pairs(rng, rows, blank):
-    for row in range(rows):
-        a, b = rng.choice(OPTIONS, 2, replace=False)
-        yield a, b, rng.choice([a, b]), row in blank
-
-
-def trials(rng, rows, blank):
-    yield "left,right,chosen"
-    for a, b, chosen, empty in pairs(rng, rows, blank):
-        yield f"{a},{b},{'' if empty else chosen}"
-
-
-def games(rng, rows, blank):
-    yield "home,away,result"
-    for a, b, chosen, empty in pairs(rng, rows, blank):
-        yield f"{a},{b},{'' if empty else 'H' if chosen == a else 'A'}"
-
-
-def counted(rng, rows, blank):
-    yield "left,right,wins_left,wins_right"
-    for a, b, _, empty in pairs(rng, rows, blank):
-        yield f"{a},{b}," + ("," if empty else f"{rng.integers(1, 5)},{rng.integers(5)}")
-
-
-def a_column_a_pair(rng, rows, blank):
-    yield "tea > milk,tea > rum,milk > rum"
-    for row in range(rows):
-        yield ",," if row in blank else ",".join(map(str, rng.integers(1, 3, 3)))
-
-
-def rankings(rng, rows, blank):
-    yield "rank1,rank2,rank3,rank4"
-    for row in range(rows):
-        yield ",,," if row in blank else ",".join(rng.permutation(OPTIONS))
-
-
-def best_worst(rng, rows, blank):
-    yield "item1,item2,item3,best,worst"
-    for row in range(rows):
-        items = rng.permutation(OPTIONS)[:3]
-        yield ",".join(items) + ("," if row in blank else f",{items[0]}") + f",{items[2]}"
-
-
-def best(rng, rows, blank):
-    yield "item1,item2,item3,best"
-    for row in range(rows):
-        items = rng.permutation(OPTIONS)[:3]
-        yield ",".join(items) + ("," if row in blank else f",{items[0]}")
-
-
-def triplets(rng, rows, blank):
-    yield "object1,object2,object3,odd"
-    for row in range(rows):
-        items = rng.permutation(OPTIONS)[:3]
-        yield ",".join(items) + ("," if row in blank else f",{items[0]}")
-
-
-def similarities(rng, rows, blank):
-    yield "object1,object2,similarity"
-    for a, b, _, empty in pairs(rng, rows, blank):
-        yield f"{a},{b},{'' if empty else rng.integers(1, 9) / 2}"
-
-
-def choices(rng, rows, blank):
-    yield "id,task,alternative,chosen"
-    for row in range(rows):  # a task of three
-        best = rng.integers(3)
-        for k in range(3):
-            yield f"{row // 4},{row},{OPTIONS[k]}," + ("" if row in blank else str(int(k == best)))
-
-
-def experiment(rng, rows, blank):
-    yield "id,task,alternative,price,av,chosen"
-    for row in range(rows):
-        best = rng.integers(2)
-        for k in range(3):
-            chosen = "" if row in blank else str(int(k == best))
-            yield f"{row // 4},{row},{k + 1},{rng.integers(1, 9)},{int(k < 2 or rng.random() < 0.5)},{chosen}"
-
-
-def wide(rng, rows, blank):
-    yield "id,price_1,price_2,choice"
-    for row in range(rows):
-        one, other = rng.choice(9, 2, replace=False)
-        yield f"{row // 4},{one},{other}," + ("" if row in blank else str(rng.integers(1, 3)))
 
 
 USED = {  # rows that the data have

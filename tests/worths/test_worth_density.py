@@ -9,7 +9,16 @@ from scipy.stats import halfnorm, norm
 from worth_problems import build_spreads, naive, random_density
 
 from thali._paired.vote_forecast import VoteOutcome
-from thali._worths.posterior_density import add_bordered, compute_derivatives, split_probabilities
+from thali._worths.posterior_density import (
+    DRIFT,
+    WORTHS,
+    Density,
+    GroupDensity,
+    add_bordered,
+    compute_derivatives,
+    split_counts,
+    split_probabilities,
+)
 
 SETTINGS = list(
     itertools.product(
@@ -116,3 +125,107 @@ def test_the_priors_of_standard_deviations():
     expected = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
     for k in (1, 2, 3):
         np.testing.assert_allclose(density.log_spread_prior(k, logs), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("lapse", "ties"), [(0.0, False), (0.05, True)])
+def test_answers_of_each_judge_are_predicted_from_the_point_without_that_judge(lapse, ties):
+    density = random_density(5, lapse, ties, n_judges=3)
+    points, rows = np.random.default_rng(6).normal(size=(density.size, 3)), density.rows
+    found = density.predict_judges(points)
+    worths = points[density.worths].reshape(density.n_periods, density.n_options, 3)
+    for r, judge in enumerate(rows.judge.tolist()):
+        own = worths[rows.period[r], :, judge]
+        log_odds = (
+            own[rows.first[r]] - own[rows.second[r]] + rows.x[r] @ points[density.beta, judge]
+        )
+        nu = np.exp(points[density.nu, judge][0]) if ties else 0.0
+        logs = []
+        for odds in (log_odds, 0.0):  # of the point, and of guesses
+            p = (1.0 - lapse) / (1.0 + np.exp(-odds)) + lapse / 2.0
+            tie = nu * np.sqrt(p * (1.0 - p))
+            with np.errstate(divide="ignore"):
+                logs.append(np.log(np.array([p, 1.0 - p, tie]) / (1.0 + tie)))
+        counts = np.array([rows.wins[r], rows.losses[r], rows.tied[r]])
+        likely = slice(None) if ties else slice(2)
+        expected = np.exp(logs[0])[likely] @ logs[0][likely] * counts.sum()
+        assert found.score[r] == pytest.approx(counts[likely] @ logs[0][likely], rel=1e-10)
+        assert found.expected[r] == pytest.approx(expected, rel=1e-10)
+        assert found.chance[r] == pytest.approx(counts[likely] @ logs[1][likely], rel=1e-10)
+        assert found.total[r] == counts.sum()
+
+
+def test_worths_are_centred_over_options_that_are_always_present():
+    density, points, _ = made(0.0, False, (0, 4, 1))
+    worths = points[density.worths].reshape(4, 4, 2)
+    permanent = density.entry == 0
+    expected = worths - worths[:, permanent].mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(density.centre_by_period(points), expected, rtol=1e-12)
+    density.entry[:] = 1  # none is: all that are present count
+    density.present = np.arange(4)[:, None] >= density.entry
+    expected = worths[1:] - worths[1:].mean(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(density.centre_by_period(points)[1:], expected, rtol=1e-12)
+
+
+def test_without_a_prior_the_level_alone_has_curvature():
+    density = random_density(3, ties=True, n_judges=0, n_periods=1)
+    without = Density(density.rows, density.n_options, has_prior=False)
+    point, none = np.random.default_rng(1).normal(size=(without.size, 1)), build_spreads()
+    level = np.zeros((without.size, without.size))
+    level[:4, :4] = 1.0 / 4.0
+    np.testing.assert_array_equal(without.prior_curvature(none).assemble_dense(), level)
+    assert without.log_priors(point, none)[0] == pytest.approx(-0.5 * point[:4].sum() ** 2 / 4)
+    gradient = np.zeros_like(point)
+    without.add_prior_slope(gradient, point, none)
+    np.testing.assert_allclose(gradient, -level @ point, rtol=1e-12)
+
+
+def test_common_worths_and_deviations_of_parts_are_scaled_apart():
+    rows = random_density(3, ties=False, n_judges=0, n_periods=3, covariates=0).rows
+    density = GroupDensity(rows, 4, 3)
+    points, factor = np.random.default_rng(2).normal(size=(density.size, 2)), np.array([0.5, 3.0])
+    common = points[density.common]
+    deviations = points[density.worths].reshape(3, 4, 2) - common
+    for kind, mean, deviation in ((WORTHS, factor, 1.0), (DRIFT, 1.0, factor)):
+        scaled = density.scale_coordinates(points, kind, factor)
+        np.testing.assert_allclose(scaled[density.common], common * mean, rtol=1e-12)
+        expected = common * mean + deviations * deviation
+        np.testing.assert_allclose(scaled[density.worths].reshape(3, 4, 2), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2, 3])
+def test_coordinates_of_one_standard_deviation_are_scaled_alone(kind):
+    density, points, spreads = made(0.0, True, (3, 3, 2, True))
+    factor = np.array([0.5, 3.0])
+    scaled = density.scale_coordinates(points, kind, factor)
+    for k in density.spread_kinds:
+        expected = density.sum_of_squares(points, k) * (factor**2 if k == kind else 1.0)
+        np.testing.assert_allclose(density.sum_of_squares(scaled, k), expected, rtol=1e-12)
+        # as the prior of that standard deviation has it
+        log_density = density.conditional_log_spread_density(points, k)
+        ends = [spreads[k], 2.0 * spreads[k]]
+        wanted = [
+            density.log_priors(points, spreads._replace(**{spreads._fields[k]: end}))
+            + density.log_spread_prior(k, np.log(end))
+            for end in ends
+        ]
+        found = [log_density(np.log(end)) for end in ends]
+        np.testing.assert_allclose(found[1] - found[0], wanted[1] - wanted[0], rtol=1e-9)
+
+
+def test_halves_of_answers_add_up():
+    rng = np.random.default_rng(0)
+    counts = np.array([0.0, 1.0, 2.5, 40.0, 1000.25])
+    halves = np.array([split_counts(rng, counts) for _ in range(2000)])
+    assert (halves >= 0.0).all() and (halves <= counts).all()
+    parts = halves % 1.0
+    assert set(np.unique(parts[:, 2])) == {0.0, 0.5} and set(np.unique(parts[:, 4])) == {0.0, 0.25}
+    # five standard errors; a fraction goes to either half
+    whole = np.floor(counts)
+    errors = np.sqrt((whole / 4 + (counts - whole) ** 2 / 4) / 2000)
+    assert (abs(halves.mean(axis=0) - counts / 2) <= 5 * errors).all()
+    density, _, _ = made(0.0, True, (0, 1, 1))
+    for half, other, whole in zip(
+        *(each.counts for each in density.split_answers(rng)), density.counts, strict=True
+    ):
+        np.testing.assert_array_equal(half + other, whole)

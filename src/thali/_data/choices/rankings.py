@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise, takewhile
+from itertools import count, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -356,6 +356,7 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     """Return columns named by rank (rank1, rank2; 1st, 2nd), in the order of rank."""
     # Plain numbers are not names of ranks.
     columns_by_stem: dict[tuple[str, str], list[str]] = {}
+    numbered_by_stem: dict[tuple[str, str], dict[int, str]] = {}
     columns_by_question: dict[str, dict[str, str]] = {"": {}}
     for column_name in names:
         bracket_match = _BRACKETED.fullmatch(column_name)
@@ -369,9 +370,11 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
         if number_match and (
             number_match[1] in RANK_STEMS or (bracket_match and not number_match[1])
         ):
-            numbered_columns = columns_by_stem.setdefault((question, number_match[1]), [])
-            if int(number_match[2]) == len(numbered_columns) + 1:
-                numbered_columns.append(column_name)
+            numbered_columns = numbered_by_stem.setdefault((question, number_match[1]), {})
+            numbered_columns.setdefault(int(number_match[2]), column_name)
+    for stem, numbered_columns in numbered_by_stem.items():
+        ranks = takewhile(numbered_columns.__contains__, count(1))
+        columns_by_stem[stem] = [numbered_columns[rank] for rank in ranks]
     for question, name_by_simplified in columns_by_question.items():
         for ordinals in _ORDINALS:
             for ending in _ENDINGS:
