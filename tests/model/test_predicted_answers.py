@@ -165,17 +165,19 @@ def test_simulated_answers_are_those_of_each_respondent(block, monkeypatch):
     assert table.attrs["draws"] == DRAWS and table.attrs["interval"] == 0.5
 
 
-def test_what_is_certain_is_simulated_without_chance():
-    """The second respondents answered none; where the model is certain, all is expected."""
-    questions = choices({"ab": (6, 0), "abc": (0, 0, 5)}).questions()
-    p = np.tile([1.0, 0.0, 0.0, 0.0, 1.0], (8, 1))
-    if questions.sizes.tolist() == [3, 2]:
-        p = np.tile([0.0, 0.0, 1.0, 1.0, 0.0], (8, 1))
-    group = EqualRespondents(
+@pytest.mark.parametrize("block", [2**21, 64, 1])
+def test_what_is_certain_is_simulated_without_chance(block, monkeypatch):
+    """Where the model is certain of what was answered, all is as expected."""
+    monkeypatch.setattr(index_arithmetic, "BLOCK", block)  # all questions, two or one at a time
+    counts = {"ab": (6, 0), "ae": (0, 4), "abc": (0, 0, 5), "bcde": (0, 7, 0, 0)}
+    questions = choices(counts).questions()
+    p = np.tile(questions.counts > 0.0, (8, 1)).astype(float)
+    group = EqualRespondents.from_times(
         lambda block: p[:, questions.start[block.start] : questions.start[block.stop]],
-        lambda block: questions.times[block, None],
+        questions.times,
     )
     table = check_answers(questions, [group], 8, 0, 0.89)
+    assert len(table) == 11 and sorted(table["n"]) == [4] * 2 + [5] * 3 + [6] * 2 + [7] * 4
     assert (table["observed"] == table["predicted"]).all() and (table["p_value"] == 1.0).all()
     assert (table[["low", "high"]].to_numpy() == table[["observed"]].to_numpy()).all()
     assert table.attrs["p_value"] == 0.5

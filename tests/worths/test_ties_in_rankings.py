@@ -175,6 +175,8 @@ def test_density_is_that_of_all_orders(lapse, judges):
         naive(data, p, lapse, each if judges else None) for p, each in zip(points.T, d, strict=True)
     ]
     np.testing.assert_allclose(density.log_likelihoods(points), expected, rtol=1e-10)
+    eight = np.tile(points, 3)[:, :8]  # as many points as are exact
+    np.testing.assert_allclose(density.log_likelihoods(eight), np.tile(expected, 3)[:8], rtol=1e-10)
     many = density.log_likelihoods(np.tile(points, 20))
     np.testing.assert_allclose(many, np.tile(expected, 20), rtol=1e-5)
     spreads = build_spreads(1.3, 0.5 if judges else None)

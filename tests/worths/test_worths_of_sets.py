@@ -93,6 +93,42 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
         )
 
 
+@pytest.mark.parametrize(("lapse", "rule"), [(0.0, CHOICE), (0.05, CHOICE), (0.05, RANKING)])
+def test_answers_of_each_judge_are_predicted_from_the_point_without_that_judge(lapse, rule):
+    density = made(lapse, rule, 3)
+    points, rows = np.random.default_rng(6).normal(size=(density.size, 3)), density.rows
+    found = density.predict_judges(points)
+    sets = [members.tolist() for each in rows.members for members in each]
+    for r, (members, judge) in enumerate(zip(sets, rows.judge.tolist(), strict=True)):
+        weights = np.exp(points[members, judge])
+        p = (1.0 - lapse) * weights / weights.sum() + lapse / len(members)
+        if rule == RANKING:  # the best and the worst are first
+            everything = list(range(len(members)))
+            p = np.array(
+                [
+                    best_worst_probability(*pair, everything, weights, lapse)
+                    for pair in permutations(everything, 2)
+                ]
+            )
+        count = rows.counts[r]
+        assert found.score[r] == pytest.approx(count * np.log(p[0]), rel=1e-10)
+        assert found.expected[r] == pytest.approx(count * (p @ np.log(p)), rel=1e-10)
+        assert found.chance[r] == pytest.approx(-count * np.log(len(p)), rel=1e-10)
+        assert found.total[r] == count
+
+
+def test_ties_are_not_predicted_and_take_the_time_of_many_rows():
+    members = np.array([[0, 1, 2]]), np.array([[0, 1, 2], [1, 2, 0]])
+    rows = SetAnswersBySize(members, np.zeros(3, int), np.full(3, 2.0), CHOICE, 0.0, (1, 2))
+    density = ChoiceSetDensity(rows, 3, 1)
+    found = density.predict_judges(np.zeros((density.size, 1)))
+    assert found.total.tolist() == [2.0, 0.0, 0.0]
+    np.testing.assert_allclose(found.score, [-2.0 * np.log(3.0), 0.0, 0.0])
+    assert density.n_terms == 1 + 64 * 2
+    assert density.with_rows(rows._replace(lapse=0.1)).n_terms == 1 + 64 * 4 * 2
+    assert density.with_rows(rows._replace(n_tied=())).n_terms == 3
+
+
 @pytest.mark.parametrize(("lapse", "rule"), [(0.0, CHOICE), (0.02, RANKING)])
 def test_the_mode_is_that_of_a_naive_optimiser(lapse, rule):
     density = made(lapse, rule, 3)
