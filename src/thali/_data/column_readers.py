@@ -579,25 +579,6 @@ def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return row_code, first_rows
 
 
-def sum_pair_counts(
-    n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray
-) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Sum wins, losses and ties by pair; also return the pair of each row.
-
-    Pairs are sorted row by row of the n x n table.
-    """
-    pair_keys, pair_index = np.unique(number_pairs(n, winner, loser), return_inverse=True)
-    is_first_winner = winner < loser
-    wins = np.bincount(
-        pair_index[is_first_winner], weights=counts[is_first_winner], minlength=len(pair_keys)
-    )
-    losses = np.bincount(
-        pair_index[~is_first_winner], weights=counts[~is_first_winner], minlength=len(pair_keys)
-    )
-    ties = np.bincount(pair_index, weights=tied, minlength=len(pair_keys))
-    return (pair_keys // n, pair_keys % n, wins, losses, ties), pair_index
-
-
 # Columns of a table as integers: labels as indices, and marks of yes and no
 
 

@@ -25,10 +25,26 @@ class RowRespondents(NamedTuple):
     names: tuple[str, ...]
     number: np.ndarray  # (rows,) int64 positions in names
     people: "pd.DataFrame | None"  # one row per person
+    scores: np.ndarray | None = None  # see `Answers`
 
     def select_rows(self, rows: np.ndarray) -> "RowRespondents":
         """Return the respondents of the given rows, which may be repeated."""
         return self._replace(number=self.number[rows])
+
+    def select_members(self, members: np.ndarray) -> "RowRespondents":
+        """Renumber the rows, all of respondents with these indices."""
+        people = self.people
+        if people is not None:
+            people = people.iloc[members]
+        scores = self.scores
+        if scores is not None:
+            scores = scores[members]
+        return RowRespondents(
+            tuple(self.names[k] for k in members),
+            np.searchsorted(members, self.number),
+            people,
+            scores,
+        )
 
 
 def split_ties(answers: Any, share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -222,74 +238,13 @@ class Answers(RespondentAnswers):
     def __str__(self) -> str:
         return format_plural(len(self.respondents), name_respondents(self))
 
-    def select_respondents(self, members: np.ndarray) -> Self:
-        """Keep the answers of the respondents with these indices; renumber them."""
-        selected_answers = super().select_respondents(members)
-        if self.scores is None:
-            return selected_answers
-        return selected_answers._copy_with_fields(scores=self.scores[members])
-
     @classmethod
     def from_rows(
-        cls,
-        row_respondents: RowRespondents,
-        pair: np.ndarray,
-        won: np.ndarray,
-        counts: np.ndarray,
-        tied: np.ndarray,
+        cls, row_respondents: RowRespondents, pair: np.ndarray, *counts: np.ndarray
     ) -> "Answers":
-        """Sum table rows to counts by respondent and pair.
-
-        `won` states whether a row's `counts` are choices of the pair's first option; `tied` counts
-        choices of neither.
-        """
-        return cls._add_rows(row_respondents, pair, counts * won, counts * ~won, tied)
-
-    def select_pairs(
-        self, is_kept: np.ndarray, new_positions: np.ndarray, turned: np.ndarray
-    ) -> "Answers | None":
-        """Keep the answers about some pairs; renumber the pairs and swap sides where `turned`.
-
-        Return None if there are no such answers.
-        """
-        if (selected_answers := self.select_positions(is_kept, new_positions)) is None:
-            return None
-        is_turned = turned[self.pair[is_kept[self.pair]]]
-        wins = np.where(is_turned, selected_answers.losses, selected_answers.wins)
-        losses = np.where(is_turned, selected_answers.wins, selected_answers.losses)
-        return selected_answers._copy_with_fields(wins=wins, losses=losses)._select_rows(
-            np.lexsort((selected_answers.pair, selected_answers.respondent))
-        )
-
-    def merge_pairs(self, new_positions: np.ndarray) -> "Answers":
-        """Renumber the pairs (or cells); sum counts of pairs with the same new number."""
-        row_respondents = RowRespondents(
-            self.respondents, self.respondent.astype(np.int64), self.people
-        )
-        return self._add_rows(
-            row_respondents, new_positions[self.pair], self.wins, self.losses, self.tied
-        )
-
-    def select_respondents_and_pairs(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
-        """Keep the answers of some respondents, and only the pairs they compared.
-
-        Return the answers and the indices of these pairs.
-        """
-        selected_answers = self.select_respondents(members)
-        pair_indices, new_pairs = np.unique(selected_answers.pair, return_inverse=True)
-        return selected_answers._copy_with_fields(pair=new_pairs.astype(np.int32)), pair_indices
-
-    def without_ties(self, share: float) -> "Answers | None":
-        """Convert each tie to `share` of a choice of the first and of the second option.
-
-        Return None if nothing is left.
-        """
-        wins, losses = split_ties(self, share)
-        is_kept = wins + losses > 0
-        if not is_kept.any():
-            return None
-        converted_answers = self._copy_with_fields(wins=wins, losses=losses, tied=0.0 * self.tied)
-        return converted_answers._select_rows(is_kept)
+        """Sum rows to counts (wins, losses, ties) by respondent and pair."""
+        answers = cls._add_rows(row_respondents, pair, *counts)
+        return answers._copy_with_fields(scores=row_respondents.scores)
 
 
 class ChosenPlaces(RespondentAnswers):

@@ -9,7 +9,7 @@ from thali._argument_checks import check_positive
 from thali._data.choices import Choices
 from thali._data.number_checks import convert_whole_counts
 from thali._data.pairs import PairedComparisons
-from thali._data.pairs.data_subsets import list_finest_rows
+from thali._data.pairs.comparison_rows import list_finest_rows
 from thali._data.pairs.dates import DAY, PERIODS, DatedComparisons, group_equal_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._inference.numerics.weight_shares import divide_positive, mix_with_guess
@@ -257,10 +257,13 @@ def _build_problem_by_period(
 
     finest_rows = list_finest_rows(data)
     has_ties = bool(data.n_ties)
-    zeros = np.zeros(len(finest_rows.x), np.int64)
+    zeros = np.zeros(len(finest_rows.first), np.int64)
     judge_index = zeros
-    if request.judges:
-        judge_index = finest_rows.respondent
+    if request.judges and finest_rows.respondents is not None:
+        judge_index = finest_rows.respondents.number
+    row_x = np.zeros((len(zeros), 0))
+    if finest_rows.covariates is not None:
+        row_x = finest_rows.covariates.compute_effects(finest_rows.first, finest_rows.second)
     row_periods = zeros
     period_names = [""]
     if request.period is not None:
@@ -268,14 +271,8 @@ def _build_problem_by_period(
         row_periods, period_names = data.dates.periods(request.check_period(data.dates))
     distinct_periods, period_index = np.unique(row_periods, return_inverse=True)
     row_columns = [period_index, finest_rows.first, finest_rows.second, judge_index]
-    row_index, outcome_counts = group_equal_rows(
-        row_columns,
-        finest_rows.x,
-        np.stack([finest_rows.wins, finest_rows.losses, finest_rows.tied]),
-    )
-    period, first_index, second_index, judge_index, x = (
-        column[row_index] for column in (*row_columns, finest_rows.x)
-    )
+    row_index, outcome_counts = group_equal_rows(row_columns, row_x, finest_rows.counts)
+    period, first_index, second_index, judge_index = (column[row_index] for column in row_columns)
     first_period = np.full(data.n_options, len(distinct_periods))  # the first period of each option
     np.minimum.at(first_period, np.append(first_index, second_index), np.append(period, period))
     first_period[first_period == len(distinct_periods)] = 0  # never compared
@@ -285,7 +282,7 @@ def _build_problem_by_period(
         second_index,
         period,
         judge_index,
-        x,
+        row_x[row_index],
         wins,
         losses,
         ties,

@@ -12,8 +12,8 @@ from thali._data.choices import Choices
 from thali._data.kinds import CHOICES, PAIRS
 from thali._data.number_checks import are_integers
 from thali._data.pairs import PairedComparisons
+from thali._data.pairs.comparison_rows import ComparisonRows, build_fields
 from thali._data.pairs.covariates import ORDER
-from thali._data.pairs.table_constructors import build_fields
 from thali._data.suspicious_data import find_similar_labels
 from thali._inference.index_arithmetic import count_pairs
 from thali._inference.user_warnings import warn
@@ -168,15 +168,13 @@ def merge_orders(data: Any) -> tuple[PairedComparisons, str]:
     caveat = ""
     if any(source.respondents for source in sources):
         caveat = " The answers of each respondent are treated as independent."
-    outcome_blocks = []
-    for part, is_forward in zip(parts, (True, False), strict=True):
-        was_first = np.full(part.n_pairs, is_forward)
-        outcome_blocks.append((part.first, part.second, part.wins, part.tied, was_first))
-        outcome_blocks.append((part.second, part.first, part.losses, 0.0 * part.tied, ~was_first))
-    winners, losers, outcome_counts, ties, is_in_order = (
-        np.concatenate(blocks) for blocks in zip(*outcome_blocks, strict=True)
-    )
-    fields = build_fields(parts[0].labels, winners, losers, outcome_counts, ties, None, is_in_order)
+    forward, backward = parts
+    shown_first = np.append(forward.first, backward.second)
+    shown_second = np.append(forward.second, backward.first)
+    forward_counts = np.stack([forward.wins, forward.losses, forward.tied])
+    backward_counts = np.stack([backward.losses, backward.wins, backward.tied])
+    rows = ComparisonRows(shown_first, shown_second, np.hstack([forward_counts, backward_counts]))
+    fields = build_fields(forward.labels, rows, knows_order=True)
     return PairedComparisons._from_fields(*fields).with_order(), caveat
 
 

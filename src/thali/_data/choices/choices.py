@@ -366,9 +366,8 @@ class Choices(Judged):
             row_respondents = RowRespondents(self.respondents, self.respondent, self.people)
             pair_index = self.choice // 2
             is_first = self.choice % 2 == 0
-            answers = Answers.from_rows(
-                row_respondents, pair_index, is_first, self.times, 0.0 * self.times
-            )
+            outcome_counts = self.times * is_first, self.times * ~is_first, 0.0 * self.times
+            answers = Answers.from_rows(row_respondents, pair_index, *outcome_counts)
         return PairedComparisons._from_fields(
             self.labels, *pair_fields, np.zeros(len(first_indices)), None, answers, None
         )

@@ -29,6 +29,7 @@ from ..respondent_answers import Answers, name_respondents
 from ..respondent_table import list_people_facts
 from ..suspicious_data import find_percentages, find_similar_labels, warn_each
 from . import data_subsets, score_comparisons, table_constructors
+from .comparison_rows import ComparisonRows, build_fields
 from .covariates import CovariateCells, PairCovariates
 from .dates import DatedComparisons
 
@@ -144,19 +145,18 @@ class PairedComparisons(JudgedByPeople):
         *,
         weights: bool = False,
     ) -> None:
-        option_labels, cells = read_square_cells(counts, labels, weights)
-        if ties is None:
-            self._freeze(*table_constructors.build_fields(option_labels, *cells))
-        else:
+        option_labels, (winner, loser, wins) = read_square_cells(counts, labels, weights)
+        tied = np.zeros(0)
+        if ties is not None:
             first_indices, second_indices, tied = table_constructors.read_tie_cells(
                 ties, option_labels, weights
             )
-            winner = np.append(cells[0], first_indices)
-            loser = np.append(cells[1], second_indices)
-            win_and_tie_counts = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
-            self._freeze(
-                *table_constructors.build_fields(option_labels, winner, loser, *win_and_tie_counts)
-            )
+            winner = np.append(winner, first_indices)
+            loser = np.append(loser, second_indices)
+        row_counts = np.zeros((3, len(winner)))
+        row_counts[0, : len(wins)] = wins
+        row_counts[2, len(wins) :] = tied
+        self._freeze(*build_fields(option_labels, ComparisonRows(winner, loser, row_counts)))
         warn_each(find_similar_labels(option_labels))
         if hasattr(counts, "columns"):  # a table made by hand, not the array of a program
             warn_each(find_percentages(self.wins, self.losses))

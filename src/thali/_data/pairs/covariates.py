@@ -16,7 +16,7 @@ from ..base_classes import Frozen
 from ..column_readers import encode_column, get_column
 from ..column_roles import column_names, has_numbers
 from ..number_checks import refuse_extremes
-from ..respondent_answers import Answers, RowRespondents, split_ties
+from ..respondent_answers import Answers, RowRespondents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +30,31 @@ class CovariateColumns(NamedTuple):
 
     names: tuple[str, ...]
     values: np.ndarray  # (rows, covariates), of comparisons with the sign of "first over second"
+    options: np.ndarray | None = None  # as in `PairCovariates`; None: all are 0
+
+    def select_rows(self, rows: np.ndarray) -> "CovariateColumns":
+        """Return the covariates of the given rows."""
+        return self._replace(values=self.values[rows])
+
+    def select_columns(self, columns: list[int]) -> "CovariateColumns":
+        """Return the covariates with these indices."""
+        options = self.options
+        if options is not None:
+            options = options[:, columns]
+        return CovariateColumns(
+            tuple(self.names[k] for k in columns), self.values[:, columns], options
+        )
+
+    def compute_effects(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return effects on the log odds of the first option, per unit of a coefficient."""
+        if self.options is None:
+            return self.values
+        return self.values + self.options[first] - self.options[second]
+
+    def turn_rows(self, is_turned: np.ndarray) -> "CovariateColumns":
+        """Return the covariates with the other sign in some rows."""
+        values = np.where(is_turned[:, None], -self.values, self.values)
+        return self._replace(values=values + 0.0)  # no negative zeros
 
 
 class CovariateCells(NamedTuple):
@@ -120,174 +145,54 @@ class PairCovariates(Frozen):
     @classmethod
     def from_rows(
         cls,
-        rows: CovariateColumns,
+        columns: CovariateColumns,
         n_options: int,
         pair: np.ndarray,
-        won: np.ndarray,
         counts: np.ndarray,
-        tied: np.ndarray,
         row_respondents: RowRespondents | None,
     ) -> "PairCovariates":
-        """Sum table rows to counts by pair and covariate values.
+        """Sum rows to counts by pair and covariate values.
 
-        `won` states whether the first of the pair was chosen.
+        `counts` are the wins, losses and ties of the rows, shape (3, rows).
         """
-        covariate_names, covariate_values = rows
-        cells, cell_index = _sum_cells(
-            pair,
-            covariate_values + 0.0,
-            np.zeros((n_options, len(covariate_names))),
-            (counts * won, counts * ~won, tied),
+        cell_keys, cell_index = np.unique(
+            np.column_stack([pair, columns.values]), axis=0, return_inverse=True
         )
+        cell_index = cell_index.ravel()
+        cell_sums = (np.bincount(cell_index, row_counts, len(cell_keys)) for row_counts in counts)
+        option_values = columns.options
+        if option_values is None:
+            option_values = np.zeros((n_options, len(columns.names)))
         answers = None
         if row_respondents is not None:
-            answers = Answers.from_rows(row_respondents, cell_index, won, counts, tied)
-        return cls._from_fields(covariate_names, *cells, answers)
-
-    def select_pairs(
-        self, is_kept: np.ndarray, new_indices: np.ndarray, turned: np.ndarray, options: np.ndarray
-    ) -> "PairCovariates | None":
-        """Keep the cells of some pairs; renumber the pairs and options.
-
-        The sides of `turned` pairs are swapped; `options` are the indices of the options that
-        remain. Return None if there is no such cell.
-        """
-        has_kept_pair = is_kept[self.pair]
-        if not has_kept_pair.any():
-            return None
-        is_turned = turned[self.pair]
-        new_values = np.where(is_turned[:, None], -self.values, self.values) + 0.0
-        turned_counts = (
-            np.where(is_turned, self.losses, self.wins),
-            np.where(is_turned, self.wins, self.losses),
-            self.tied,
+            answers = Answers.from_rows(row_respondents, cell_index, *counts)
+        return cls._from_fields(
+            columns.names,
+            cell_keys[:, 0].astype(np.int64),
+            cell_keys[:, 1:].copy(),
+            option_values,
+            *cell_sums,
+            answers,
         )
-        cell_indices = np.flatnonzero(has_kept_pair)
-        cell_indices = cell_indices[
-            np.lexsort((*new_values[cell_indices].T[::-1], new_indices[self.pair[cell_indices]]))
-        ]
-        cell_fields = (
-            new_indices[self.pair[cell_indices]],
-            new_values[cell_indices],
-            self.options[options],
-            *(counts[cell_indices] for counts in turned_counts),
-        )
-        new_cell_indices = np.zeros(len(has_kept_pair), np.int64)
-        new_cell_indices[cell_indices] = np.arange(len(cell_indices))
-        answers = self.answers
-        if answers is not None:
-            answers = answers.select_pairs(has_kept_pair, new_cell_indices, is_turned)
-        return self._from_fields(self.names, *cell_fields, answers)
 
-    def select_covariates(self, names: Sequence[str]) -> "PairCovariates | None":
-        """Keep some covariates by name; merge cells that become equal.
-
-        None for no names.
-        """
+    def find_columns(self, names: Sequence[str]) -> list[int]:
+        """Return the indices of named covariates; raise DataError if a name is unknown."""
         if unknown_names := [name for name in names if name not in self.names]:
             raise DataError(
                 f"Unknown covariate {unknown_names[0]!r}; available:"
                 f" {shorten(self.names, 12)}.{suggest(unknown_names[0], self.names)}"
             )
-        if not names:
-            return None
-        covariate_indices = [k for k, name in enumerate(self.names) if name in names]
-        counts = self.wins, self.losses, self.tied
-        cells, new_cell_indices = _sum_cells(
-            self.pair, self.values[:, covariate_indices], self.options[:, covariate_indices], counts
-        )
-        answers = self.answers
-        if answers is not None:
-            answers = answers.merge_pairs(new_cell_indices)
-        return self._from_fields(tuple(self.names[k] for k in covariate_indices), *cells, answers)
+        return [k for k, name in enumerate(self.names) if name in names]
 
-    def select_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
-        """Keep the answers of some respondents, and only their cells.
-
-        `members` are indices of respondents, and `pairs` the pairs that they compared.
-        """
-        assert self.answers is not None
-        answers, cell_indices = self.answers.select_respondents_and_pairs(members)
-        new_pairs = np.searchsorted(pairs, self.pair[cell_indices])
-        counts = answers.wins, answers.losses, answers.tied
-        cell_sums = [
-            np.bincount(answers.pair, side_counts, len(cell_indices)) for side_counts in counts
-        ]
-        return self._from_fields(
-            self.names, new_pairs, self.values[cell_indices], self.options, *cell_sums, answers
-        )
-
-    def without_ties(self, share: float) -> "PairCovariates | None":
-        """Convert each tie to `share` of a choice of the first and of the second option.
-
-        Return None if nothing is left.
-        """
-        wins, losses = split_ties(self, share)
-        is_kept = wins + losses > 0
-        if not is_kept.any():
-            return None
-        answers = None
-        if (
-            self.answers is not None
-            and (split_answers := self.answers.without_ties(share)) is not None
-        ):
-            answers = split_answers.select_pairs(
-                is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
-            )
-        cell_fields = (
-            self.pair[is_kept],
-            self.values[is_kept],
-            self.options,
-            wins[is_kept],
-            losses[is_kept],
-            0.0 * wins[is_kept],
-        )
-        return self._from_fields(self.names, *cell_fields, answers)
-
-    def together(
-        self, parts: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]
-    ) -> "PairCovariates":
-        """Merge the cells of several data sets with this one's.
-
-        `pairs` are the new indices of each data set's pairs.
-        """
-        pair_index = np.concatenate(
-            [new_pairs[part.pair] for part, new_pairs in zip(parts, pairs, strict=True)]
-        )
-        covariate_values = np.concatenate([part.values for part in parts])
-        counts = [
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("wins", "losses", "tied")
-        ]
-        return self._from_fields(
-            self.names, *_sum_cells(pair_index, covariate_values, self.options, counts)[0], None
-        )
+    def without_answers(self) -> "PairCovariates":
+        """Return the cells without respondents."""
+        return self._copy_with_fields(answers=None)
 
     def with_counts(
         self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray
     ) -> "PairCovariates":
         """Return the cells with other counts, of unknown respondents."""
         return self._copy_with_fields(wins=wins, losses=losses, tied=tied, answers=None)
-
-
-def _sum_cells(
-    pair_index: np.ndarray,
-    covariate_values: np.ndarray,
-    option_values: np.ndarray,
-    counts: Sequence[np.ndarray],
-) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Sum counts of rows with equal pair and covariates; also return each row's cell."""
-    cell_keys, cell_index = np.unique(
-        np.column_stack([pair_index, covariate_values]), axis=0, return_inverse=True
-    )
-    cell_index = cell_index.ravel()
-    cell_sums = [np.bincount(cell_index, row_counts, len(cell_keys)) for row_counts in counts]
-    return (
-        cell_keys[:, 0].astype(np.int64),
-        cell_keys[:, 1:].copy(),
-        option_values,
-        *cell_sums,
-    ), cell_index
 
 
 def read_covariates(

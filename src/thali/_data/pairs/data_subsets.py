@@ -1,6 +1,6 @@
 """Subsets and copies of `PairedComparisons`: by option, pair, respondent, date, covariate."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,17 +19,10 @@ from thali.errors import Argument, DataError, InPython, Message
 
 from ..column_readers import convert_frame
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
-from ..respondent_answers import OUTCOMES, Answers, RowRespondents, merge_respondents, split_ties
+from ..respondent_answers import OUTCOMES, Answers, merge_respondents
 from ..respondent_table import group_people
-from .covariates import (
-    ORDER,
-    CovariateCells,
-    CovariateColumns,
-    PairCovariates,
-    read_option_covariates,
-)
-from .dates import RowDates
-from .table_constructors import build_fields, build_from_counts
+from .comparison_rows import ComparisonRows, build_fields, list_finest_rows, list_rows_by_order
+from .covariates import ORDER, CovariateCells, CovariateColumns, read_option_covariates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,44 +84,21 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     new_index = np.full(data.n_options, -1)
     old_indices = _find_option_positions(data, subset_labels)
     new_index[old_indices] = np.arange(len(subset_labels))
-    is_kept = (new_index[data.first] >= 0) & (new_index[data.second] >= 0)
-    first_indices = new_index[data.first[is_kept]]
-    second_indices = new_index[data.second[is_kept]]
-    winner = np.concatenate([first_indices, second_indices])
-    loser = np.concatenate([second_indices, first_indices])
-    counts = np.concatenate([data.wins[is_kept], data.losses[is_kept]])
-    tied = np.concatenate([data.tied[is_kept], 0.0 * data.tied[is_kept]])
-    selected_data = data._from_fields(*build_fields(subset_labels, winner, loser, counts, tied))
-    new_first_index = new_index[data.first]
-    new_second_index = new_index[data.second]
-    pair_key = np.minimum(new_first_index, new_second_index) * len(subset_labels) + np.maximum(
-        new_first_index, new_second_index
-    )
-    new_pair = np.searchsorted(
-        selected_data.first * len(subset_labels) + selected_data.second, pair_key
-    )
-    is_turned = new_first_index > new_second_index
-    forward_counts = None
-    if data.forward is not None:
-        backward_counts = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
-        forward_counts = np.empty((3, selected_data.n_pairs))
-        forward_counts[:, new_pair[is_kept]] = np.where(is_turned, backward_counts, data.forward)[
-            :, is_kept
-        ]
-    answers = covariates = dates = None
-    if data.answers is not None:
-        answers = data.answers.select_pairs(is_kept, new_pair, is_turned)
-    if answers is not None and answers.scores is not None:
-        answers = answers._copy_with_fields(scores=answers.scores[:, old_indices])
-    if data.covariates is not None:
-        covariates = data.covariates.select_pairs(
-            is_kept, new_pair, is_turned, np.array(old_indices)
+
+    def select_options(rows: ComparisonRows) -> ComparisonRows:
+        """Return the rows among these options, with their new indices."""
+        first, second = new_index[rows.first], new_index[rows.second]
+        respondents, covariates = rows.respondents, rows.covariates
+        if respondents is not None and respondents.scores is not None:
+            respondents = respondents._replace(scores=respondents.scores[:, old_indices])
+        if covariates is not None and covariates.options is not None:
+            covariates = covariates._replace(options=covariates.options[old_indices])
+        turned_rows = ComparisonRows(
+            first, second, rows.counts, respondents, covariates, rows.dates
         )
-    if data.dates is not None:
-        dates = data.dates.select_options(new_index)
-    return selected_data._copy_with_fields(
-        forward=forward_counts, answers=answers, covariates=covariates, dates=dates
-    )
+        return turned_rows.select_rows((first >= 0) & (second >= 0))
+
+    return _change_rows(data, select_options, subset_labels)
 
 
 def with_counts(
@@ -191,51 +161,19 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     """
     share_by_rule = {"half": 0.5, "drop": 0.0}
     share = share_by_rule[check_allowed("how", how, tuple(share_by_rule))]
-    converted_data = with_counts(data, *split_ties(data, share))
-    forward_counts = None
-    if data.forward is not None:
-        wins, losses, tied = data.forward
-        forward_counts = np.array([wins + share * tied, losses + share * tied, 0.0 * tied])
-    answers, covariates, dates = data.answers, data.covariates, data.dates
-    if answers is not None:
-        answers = answers.without_ties(share)
-    if covariates is not None:
-        covariates = covariates.without_ties(share)
-    if dates is not None:
-        dates = dates.without_ties(share)
-    converted_data = converted_data._copy_with_fields(
-        forward=forward_counts, answers=answers, covariates=covariates, dates=dates
-    )
-    is_compared = converted_data.wins + converted_data.losses > 0
-    if not is_compared.any():
+    if not (data.wins.any() or data.losses.any() or share):
         raise DataError(
             f"All {format_plural(data.n_ties, 'comparison')} are ties, so nothing would be left"
             " without them; keep the ties."
         )
-    if is_compared.all():
-        return converted_data
-    return select_pairs(converted_data, is_compared)
 
+    def split_row_ties(rows: ComparisonRows) -> ComparisonRows:
+        """Return the rows with a share of their ties added to wins and losses."""
+        wins, losses, tied = rows.counts
+        counts = np.stack([wins + share * tied, losses + share * tied, 0.0 * tied])
+        return rows._replace(counts=counts)
 
-def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedComparisons":
-    """Keep some of the pairs, given by a mask, with all options."""
-    pair_fields = (
-        array[is_kept] for array in (data.first, data.second, data.wins, data.losses, data.tied)
-    )
-    new_index = np.cumsum(is_kept) - 1
-    is_turned = np.zeros(len(is_kept), bool)
-    forward_counts = answers = covariates = dates = None
-    if data.forward is not None:
-        forward_counts = data.forward[:, is_kept]
-    if data.answers is not None:
-        answers = data.answers.select_pairs(is_kept, new_index, is_turned)
-    if data.covariates is not None:
-        all_options = np.arange(data.n_options)
-        covariates = data.covariates.select_pairs(is_kept, new_index, is_turned, all_options)
-    if data.dates is not None:
-        pair_keys = (data.first * data.n_options + data.second)[is_kept]
-        dates = data.dates.select_pairs(pair_keys, data.n_options)
-    return data._from_fields(data.labels, *pair_fields, forward_counts, answers, covariates, dates)
+    return _change_rows(data, split_row_ties)
 
 
 def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparisons":
@@ -278,7 +216,14 @@ def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparison
             f"{format_label(a)!r} and {format_label(b)!r} are the only pair compared; without this"
             " pair, no data would be left."
         )
-    return select_pairs(data, is_kept)
+
+    def remove_pair(rows: ComparisonRows) -> ComparisonRows:
+        """Return the rows of other pairs; the rows by order name the pair either way."""
+        is_first = np.minimum(rows.first, rows.second) == first_index
+        is_second = np.maximum(rows.first, rows.second) == second_index
+        return rows.select_rows(~(is_first & is_second))
+
+    return _change_rows(data, remove_pair)
 
 
 def build_cells(data: "PairedComparisons") -> CovariateCells:
@@ -293,7 +238,8 @@ def build_cells(data: "PairedComparisons") -> CovariateCells:
         return CovariateCells(np.arange(data.n_pairs), *pair_fields, no_values, data.answers)
     first_indices = data.first[covariates.pair]
     second_indices = data.second[covariates.pair]
-    x = covariates.values + covariates.options[first_indices] - covariates.options[second_indices]
+    columns = CovariateColumns(covariates.names, covariates.values, covariates.options)
+    x = columns.compute_effects(first_indices, second_indices)
     return CovariateCells(
         covariates.pair,
         first_indices,
@@ -395,19 +341,11 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
                 " the `covariates` of from_trials or from_results."
             )
     by_order(data)  # raises if the order is unknown
-    forward_counts = np.asarray(data.forward)
-    counts = np.stack(
-        [np.array([data.wins, data.losses, data.tied]) - forward_counts, forward_counts], axis=2
+    rows = list_rows_by_order(data)
+    order = CovariateColumns((ORDER,), np.ones((len(rows.first), 1)))
+    return data._from_fields(
+        *build_fields(data.labels, rows._replace(covariates=order), knows_order=True)
     )
-    is_positive = counts.sum(axis=0) > 0.0
-    pair_index, is_forward = np.nonzero(is_positive)
-    order_values = np.where(is_forward, 1.0, -1.0)[:, None]
-    option_values = np.zeros((data.n_options, 1))
-    cell_counts = [outcome_counts[is_positive] for outcome_counts in counts]
-    covariates = PairCovariates._from_fields(
-        (ORDER,), pair_index, order_values, option_values, *cell_counts, None
-    )
-    return data._copy_with_fields(covariates=covariates)
 
 
 def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> "PairedComparisons":
@@ -445,8 +383,8 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
             Argument("date"),
             InPython(" when reading them: from_trials(frame, date=...).", "."),
         )
-    dates = data.dates.between(since, until)
-    return _merge_all_parts([data._copy_with_fields(forward=None, dates=dates)], data.labels)
+    rows = list_finest_rows(data).select_rows(data.dates.are_between(since, until))
+    return data._from_fields(*build_fields(data.labels, rows))
 
 
 def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
@@ -485,28 +423,21 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
     PairedComparisons(3 options, 3 pairs, 14 comparisons, 1 covariate, 1 component)
     """
     data.refuse_dates()
-    new_names, option_values = read_option_covariates(convert_frame(frame), data.labels)
-    covariates = data.covariates
-    if covariates is None:
-        cells = build_cells(data)
-        no_covariates = np.zeros((data.n_pairs, 0)), np.zeros((data.n_options, 0))
-        covariates = PairCovariates._from_fields(
-            (), cells.pair, *no_covariates, cells.wins, cells.losses, cells.tied, cells.answers
-        )
-    if repeated_names := [name for name in new_names if name in covariates.names]:
+    new_names, option_values, _ = read_option_covariates(convert_frame(frame), data.labels)
+    if repeated_names := [name for name in new_names if name in data.covariate_names]:
         raise DataError(f"There is already a covariate {repeated_names[0]!r}; rename the column.")
-    cell_values = np.hstack([covariates.values, np.zeros((len(covariates.pair), len(new_names)))])
-    cell_fields = (
-        covariates.pair,
-        cell_values,
-        np.hstack([covariates.options, option_values]),
-        covariates.wins,
-        covariates.losses,
-        covariates.tied,
-        covariates.answers,
-    )
-    covariates = PairCovariates._from_fields((*covariates.names, *new_names), *cell_fields)
-    return data._copy_with_fields(covariates=covariates)
+    if data.covariates is not None:
+        option_values = np.hstack([data.covariates.options, option_values])
+
+    def add_columns(rows: ComparisonRows) -> ComparisonRows:
+        """Return the rows with the new covariates, which are 0 for comparisons."""
+        values = np.zeros((len(rows.first), option_values.shape[1]))
+        if rows.covariates is not None:
+            values[:, : len(data.covariate_names)] = rows.covariates.values
+        columns = CovariateColumns((*data.covariate_names, *new_names), values, option_values)
+        return rows._replace(covariates=columns)
+
+    return _change_rows(data, add_columns)
 
 
 def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedComparisons":
@@ -547,12 +478,15 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
                 " reading them: from_trials(frame, covariates=[...])."
             )
         return data
-    covariates = data.covariates.select_covariates(names)
-    covariate_indices = [k for k, name in enumerate(data.covariates.names) if name in names]
-    dates = data.dates
-    if dates is not None:
-        dates = dates.select_covariates(covariate_indices)
-    return data._copy_with_fields(covariates=covariates, dates=dates)
+    columns = data.covariates.find_columns(names)
+
+    def select_columns(rows: ComparisonRows) -> ComparisonRows:
+        """Return the rows with these covariates."""
+        if not columns or rows.covariates is None:
+            return rows._replace(covariates=None)
+        return rows._replace(covariates=rows.covariates.select_columns(columns))
+
+    return _change_rows(data, select_columns)
 
 
 def without_dates(data: "PairedComparisons") -> "PairedComparisons":
@@ -681,30 +615,24 @@ def together(
     neither covariates nor dates.
     """
     datasets = [data, *other_data]
-    if all(
+    if not all(
         dataset.answers is not None and dataset.covariates is None and dataset.dates is None
         for dataset in datasets
     ):
-        return _merge_all_parts(datasets, labels)
-    plain_datasets = [
-        dataset._copy_with_fields(forward=None, answers=None, covariates=None, dates=None)
-        for dataset in datasets
-    ]
-    merged_data = _merge_all_parts(plain_datasets, labels)
-    if data.covariates is None or any(
+        datasets = [
+            dataset._copy_with_fields(
+                answers=None,
+                covariates=dataset.covariates and dataset.covariates.without_answers(),
+                dates=None,
+            )
+            for dataset in datasets
+        ]
+    if any(
         dataset.labels != labels or dataset.covariate_names != data.covariate_names
         for dataset in datasets
     ):
-        return merged_data
-    pair_keys = merged_data.first * len(labels) + merged_data.second
-    new_pair_indices = [
-        np.searchsorted(pair_keys, dataset.first * len(labels) + dataset.second)
-        for dataset in datasets
-    ]
-    all_covariates = [dataset.covariates for dataset in datasets if dataset.covariates is not None]
-    return merged_data._copy_with_fields(
-        covariates=data.covariates.together(all_covariates, new_pair_indices)
-    )
+        datasets = [dataset._copy_with_fields(covariates=None) for dataset in datasets]
+    return _merge_rows(datasets, labels, data.covariates and data.covariates.options)
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
@@ -765,113 +693,70 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             "One data set has dates and the other has integer periods; use dates or integer"
             " periods in both."
         )
-    return _merge_all_parts(
-        datasets, tuple(dict.fromkeys(label for dataset in datasets for label in dataset.labels))
-    )
+    labels = tuple(dict.fromkeys(label for dataset in datasets for label in dataset.labels))
+    return _merge_rows(datasets, labels)
 
 
-def _merge_all_parts(
-    datasets: "Sequence[PairedComparisons]", labels: tuple[str, ...]
+def _merge_rows(
+    datasets: "Sequence[PairedComparisons]",
+    labels: tuple[str, ...],
+    option_values: np.ndarray | None = None,
 ) -> "PairedComparisons":
-    """Merge several `PairedComparisons` with all details but the order of options."""
-    option_indices, covariate_names, dates = (
-        index_labels(labels),
-        datasets[0].covariate_names,
-        datasets[0].dates,
-    )
-    rows_of_datasets = []
+    """Merge several `PairedComparisons` with all details but the order of options.
+
+    `option_values` are the covariates of the options of all; None: they are 0.
+    """
+    option_indices = index_labels(labels)
+    parts = []
     for dataset in datasets:
-        new_option_indices = np.array([option_indices[label] for label in dataset.labels])
-        dataset_rows = list_finest_rows(dataset)
-        rows_of_datasets.append(
-            dataset_rows._replace(
-                first=new_option_indices[dataset_rows.first],
-                second=new_option_indices[dataset_rows.second],
-            )
-        )
-    *row_fields, covariate_values = (
-        np.concatenate(column) for column in list(zip(*rows_of_datasets, strict=True))[:6]
+        new_index = np.array([option_indices[label] for label in dataset.labels])
+        rows = list_finest_rows(dataset)
+        parts.append(rows._replace(first=new_index[rows.first], second=new_index[rows.second]))
+    row_respondents = [rows.respondents for rows in parts if rows.respondents is not None]
+    covariates = [rows.covariates for rows in parts if rows.covariates is not None]
+    row_dates = [rows.dates for rows in parts if rows.dates is not None]
+    merged_rows = ComparisonRows(
+        np.concatenate([rows.first for rows in parts]),
+        np.concatenate([rows.second for rows in parts]),
+        np.hstack([rows.counts for rows in parts]),
     )
-    row_respondents = None
-    if all(dataset.answers is not None for dataset in datasets):
-        answers_of_datasets = [require_answers(dataset) for dataset in datasets]
-        row_respondents = merge_respondents(
-            [
-                RowRespondents(
-                    dataset_answers.respondents, answer_rows.respondent, dataset_answers.people
-                )
-                for dataset_answers, answer_rows in zip(
-                    answers_of_datasets, rows_of_datasets, strict=True
-                )
-            ]
-        )
-    covariates = row_dates = None
-    if covariate_names:
-        covariates = CovariateColumns(covariate_names, covariate_values)
-    if dates is not None:
-        all_times = np.concatenate(
-            [dataset.dates.time for dataset in datasets if dataset.dates is not None]
-        )
-        row_dates = RowDates(dates.name, dates.unit, all_times)
-    return build_from_counts(
-        type(datasets[0]),
-        labels,
-        tuple(row_fields),
-        (row_respondents, covariates, row_dates),
-        knows_order=False,
-    )
+    if len(row_respondents) == len(parts):
+        merged_rows = merged_rows._replace(respondents=merge_respondents(row_respondents))
+    if covariates:
+        values = np.concatenate([columns.values for columns in covariates])
+        columns = CovariateColumns(covariates[0].names, values, option_values)
+        merged_rows = merged_rows._replace(covariates=columns)
+    if row_dates:
+        numbers = np.concatenate([dates.number for dates in row_dates])
+        merged_rows = merged_rows._replace(dates=row_dates[0]._replace(number=numbers))
+    return datasets[0]._from_fields(*build_fields(labels, merged_rows))
 
 
-class ComparisonRows(NamedTuple):
-    """Counts by pair, covariate values, respondent and date, as far as known."""
-
-    first: np.ndarray
-    second: np.ndarray
-    wins: np.ndarray
-    losses: np.ndarray
-    tied: np.ndarray
-    x: np.ndarray
-    respondent: np.ndarray  # (rows,) indices of people; empty if unknown
-
-
-def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
-    """Return counts by pair, covariates, respondent and (if known) date."""
-    if data.dates is not None:
-        return ComparisonRows(*(getattr(data.dates, name) for name in ComparisonRows._fields))
-    cells = build_cells(data)
-    cell_indices, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
-    if cells.answers is not None:
-        counts = cells.answers
-        cell_indices = counts.pair
-        respondent = counts.respondent
-    option_indices = cells.first[cell_indices], cells.second[cell_indices]
-    return ComparisonRows(
-        *option_indices, counts.wins, counts.losses, counts.tied, cells.x[cell_indices], respondent
-    )
+def _change_rows(
+    data: "PairedComparisons",
+    change: Callable[[ComparisonRows], ComparisonRows],
+    labels: tuple[str, ...] | None = None,
+) -> "PairedComparisons":
+    """Return the comparisons after a change of their rows; `labels` are the new options."""
+    labels = labels or data.labels
+    changed_data = data._from_fields(*build_fields(labels, change(list_finest_rows(data))))
+    if data.forward is None:
+        return changed_data
+    # The finest rows do not contain the order of options, which is known by pair only.
+    ordered_rows = change(list_rows_by_order(data))
+    ordered_data = data._from_fields(*build_fields(labels, ordered_rows, knows_order=True))
+    return changed_data._copy_with_fields(forward=ordered_data.forward)
 
 
 def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
     """Keep the comparisons of respondents with these indices, with all options."""
-    answers, pair_indices = require_answers(data).select_respondents_and_pairs(members)
-    counts = answers.wins, answers.losses, answers.tied
-    pair_sums = [
-        np.bincount(answers.pair, side_counts, len(pair_indices)) for side_counts in counts
-    ]
-    covariates = dates = None
-    if data.covariates is not None:
-        covariates = data.covariates.select_respondents(members, pair_indices)
-    if data.dates is not None:
-        dates = data.dates.select_respondents(members)
-    return data._from_fields(
-        data.labels,
-        data.first[pair_indices],
-        data.second[pair_indices],
-        *pair_sums,
-        None,
-        answers,
-        covariates,
-        dates,
-    )
+    require_answers(data)
+    rows = list_finest_rows(data)
+    respondents: Any = rows.respondents
+    rows = rows.select_rows(np.isin(respondents.number, members))
+    respondents = rows.respondents
+    rows = rows._replace(respondents=respondents.select_members(members))
+    return data._from_fields(*build_fields(data.labels, rows))
 
 
 def require_answers(data: "PairedComparisons") -> Answers:

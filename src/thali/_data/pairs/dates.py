@@ -12,7 +12,6 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..base_classes import Frozen
 from ..column_readers import get_column, number_distinct_rows
-from ..respondent_answers import split_ties
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,35 +100,34 @@ class DatedComparisons(Frozen):
     @classmethod
     def from_rows(
         cls,
-        name: str,
-        unit: str,
-        time: np.ndarray,
-        option_indices: tuple[np.ndarray, np.ndarray],
+        row_dates: RowDates,
+        first: np.ndarray,
+        second: np.ndarray,
         respondent: np.ndarray,
         x: np.ndarray,
         counts: np.ndarray,
     ) -> "DatedComparisons":
-        """Sum table rows with equal date, pair, respondent and covariates.
+        """Sum rows with equal date, pair, respondent and covariates.
 
         `counts` are wins, losses, ties.
         """
-        first_indices, second_indices = option_indices
-        is_reversed = first_indices > second_indices
-        x = np.where(is_reversed[:, None], -x, x) + 0.0
-        counts = np.where(is_reversed, counts[[1, 0, 2]], counts)
-        respondent = respondent.astype(np.int64)
-        key_columns = [
-            time,
-            np.minimum(first_indices, second_indices),
-            np.maximum(first_indices, second_indices),
-        ]
+        key_columns = [row_dates.number, first, second]
         if len(respondent):
             key_columns.append(respondent)
         first_rows, count_sums = group_equal_rows(key_columns, x, counts)
+        time, first, second = (column[first_rows].astype(np.int64) for column in key_columns[:3])
         if len(respondent):
             respondent = respondent[first_rows]
-        key_columns = [key_column[first_rows].astype(np.int64) for key_column in key_columns[:3]]
-        return cls._from_fields(name, unit, *key_columns, respondent, x[first_rows], *count_sums)
+        return cls._from_fields(
+            row_dates.name,
+            row_dates.unit,
+            time,
+            first,
+            second,
+            respondent,
+            x[first_rows],
+            *count_sums,
+        )
 
     def __str__(self) -> str:
         noun = "period"
@@ -146,68 +144,16 @@ class DatedComparisons(Frozen):
         """First and last date, as texts."""
         return format_time(self.unit, self.time.min()), format_time(self.unit, self.time.max())
 
-    @property
-    def counts(self) -> np.ndarray:
-        """Counts of wins, losses and ties, shape (3, rows)."""
-        return np.stack([self.wins, self.losses, self.tied])
-
-    def select_options(self, new_indices: np.ndarray) -> "DatedComparisons":
-        """Keep rows among some options; `new_indices` has -1 for the others."""
-        is_kept = (new_indices[self.first] >= 0) & (new_indices[self.second] >= 0)
-        return self._replace_arrays(
-            is_kept, sides=(new_indices[self.first], new_indices[self.second])
-        )
-
-    def select_pairs(self, pairs: np.ndarray, n_options: int) -> "DatedComparisons":
-        """Keep the rows of some pairs, given as first * n_options + second."""
-        return self._replace_arrays(np.isin(self.first * n_options + self.second, pairs))
-
-    def select_covariates(self, indices: list[int]) -> "DatedComparisons":
-        """Keep the covariates with these indices."""
-        return self._replace_arrays(np.ones(len(self.time), bool), x=self.x[:, indices])
-
-    def select_respondents(self, members: np.ndarray) -> "DatedComparisons":
-        """Keep the rows of respondents with these indices."""
-        return self._replace_arrays(
-            np.isin(self.respondent, members), respondent=np.searchsorted(members, self.respondent)
-        )
-
-    def without_ties(self, share: float) -> "DatedComparisons":
-        """Convert each tie to `share` of a choice of the first and of the second option."""
-        wins, losses = split_ties(self, share)
-        return self._replace_arrays(
-            wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins])
-        )
-
-    def _replace_arrays(self, is_kept: np.ndarray, **new: Any) -> "DatedComparisons":
-        """Return the rows `is_kept`, with some of their arrays replaced."""
-        option_indices = new.get("sides", (self.first, self.second))
-        x = new.get("x", self.x)
-        respondent = new.get("respondent", self.respondent)
-        counts = new.get("counts", self.counts)
-        if len(respondent):
-            respondent = respondent[is_kept]
-        option_indices = (option_indices[0][is_kept], option_indices[1][is_kept])
-        return self.from_rows(
-            self.name,
-            self.unit,
-            self.time[is_kept],
-            option_indices,
-            respondent,
-            x[is_kept],
-            counts[:, is_kept],
-        )
-
-    def between(self, since: Any, until: Any) -> "DatedComparisons":
-        """Keep the rows between two dates, both included; None: no limit."""
+    def are_between(self, since: Any, until: Any) -> np.ndarray:
+        """Return which rows are between two dates, both included; None: no limit."""
         first_time = self.time.min()
         last_time = self.time.max()
         if (bound := parse_bound(self.unit, "since", since)) is not None:
             first_time = bound[0]
         if (bound := parse_bound(self.unit, "until", until)) is not None:
             last_time = bound[1]
-        is_kept = (self.time >= first_time) & (self.time <= last_time)
-        if not is_kept.any():
+        is_between = (self.time >= first_time) & (self.time <= last_time)
+        if not is_between.any():
             raise DataError(
                 f"No comparison is between these dates; {self.name!r} ranges from"
                 f" {' to '.join(self.ends)}. Set ",
@@ -216,7 +162,7 @@ class DatedComparisons(Frozen):
                 Argument("until"),
                 " to dates in this range.",
             )
-        return self._replace_arrays(is_kept)
+        return is_between
 
     def periods(self, period: str) -> "tuple[np.ndarray, list[str]]":
         """Return each row's period ("month", "year", ...), and all period names.

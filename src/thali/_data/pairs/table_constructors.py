@@ -17,10 +17,9 @@ from ..column_readers import (
     encode_labels,
     get_column,
     read_counts,
-    sum_pair_counts,
 )
 from ..column_roles import column_names, has_numbers, refuse_ambiguous
-from ..respondent_answers import Answers, RowRespondents, read_respondents
+from ..respondent_answers import read_respondents
 from ..square_reader import describe_cell
 from ..suspicious_data import (
     find_dropped_columns,
@@ -30,8 +29,9 @@ from ..suspicious_data import (
     warn_each,
 )
 from .column_recognition import PairColumns, find_pair_columns, find_respondent_column, is_uncounted
-from .covariates import CovariateColumns, PairCovariates, list_covariate_columns, read_covariates
-from .dates import DatedComparisons, RowDates, read_dates
+from .comparison_rows import ComparisonRows, build_fields
+from .covariates import list_covariate_columns, read_covariates
+from .dates import read_dates
 from .trial_rows import TrialOutcomes, find_trial_columns, read_trial_outcomes
 from .wide_table import WideColumns, find_wide_columns, read_wide_outcomes
 
@@ -155,7 +155,7 @@ def read_list(
         if has_two_counts and not weights and (hint := _suggest_counts(frame, columns)):
             raise DataError(error, f" {hint}") from None
         raise
-    option_labels, *option_indices = encode_labels(
+    option_labels, first_indices, second_indices = encode_labels(
         first_column, second_column, np.add.reduce(counts), labels
     )
     row_respondents = read_respondents(frame, columns.respondent, columns.used)
@@ -167,13 +167,16 @@ def read_list(
     row_dates = None
     if date is not None:
         row_dates = read_dates(frame, date)
-    data = build_from_counts(
-        cls,
-        option_labels,
-        (*option_indices, *counts),
-        (row_respondents, covariate_rows, row_dates),
-        knows_order=columns.in_order and has_two_counts,
+    rows = ComparisonRows(
+        first_indices,
+        second_indices,
+        np.stack(counts),
+        row_respondents,
+        covariate_rows,
+        row_dates,
     )
+    knows_order = columns.in_order and has_two_counts
+    data = cls._from_fields(*build_fields(option_labels, rows, knows_order))
     warn_each(
         find_similar_labels(data.labels),
         find_total_labels(data.labels),
@@ -261,8 +264,11 @@ def from_pairs(
     winners = pd.Series([pair[0] for pair in pair_list], dtype=object)
     losers = pd.Series([pair[1] for pair in pair_list], dtype=object)
     ones = np.ones(len(pair_list))
-    encoded_pairs = encode_labels(winners, losers, ones, labels, lambda k, _: f"in pairs[{k}]")
-    data = cls._from_fields(*build_fields(*encoded_pairs, ones))
+    option_labels, winner, loser = encode_labels(
+        winners, losers, ones, labels, lambda k, _: f"in pairs[{k}]"
+    )
+    rows = ComparisonRows(winner, loser, np.stack([ones, 0.0 * ones, 0.0 * ones]))
+    data = cls._from_fields(*build_fields(option_labels, rows))
     warn_each(find_similar_labels(data.labels))
     return data
 
@@ -553,96 +559,9 @@ def build_comparisons(
     cls: "type[PairedComparisons]", outcomes: TrialOutcomes
 ) -> "tuple[PairedComparisons, str]":
     """Build comparisons from decoded outcomes; also return how they were read."""
-    cells = outcomes.winner, outcomes.loser, outcomes.counts, outcomes.tied
-    data = build_from_rows(
-        cls,
-        outcomes.labels,
-        cells,
-        (outcomes.who, outcomes.in_order, outcomes.covariates),
-        outcomes.when,
-    )
+    data = cls._from_fields(*build_fields(outcomes.labels, outcomes.rows, outcomes.knows_order))
     warn_each(find_similar_labels(data.labels), find_total_labels(data.labels))
     return data, outcomes.how
-
-
-def build_from_counts(
-    cls: "type[PairedComparisons]",
-    labels: tuple[str, ...],
-    rows: tuple[np.ndarray, ...],
-    details: tuple[RowRespondents | None, CovariateColumns | None, RowDates | None],
-    knows_order: bool,
-) -> "PairedComparisons":
-    """Build comparisons from rows that count choices of both options.
-
-    `rows` are first, second, wins, losses and ties; `details` are respondents, covariates and
-    dates of the rows.
-    """
-    first_indices, second_indices, wins, losses, tied = rows
-    row_respondents, covariates, row_dates = details
-    # as won by the first, and by the second
-    doubled_rows = np.tile(np.arange(len(first_indices)), 2)
-    if row_respondents is not None:
-        row_respondents = row_respondents.select_rows(doubled_rows)
-    if covariates is not None:
-        covariates = covariates._replace(values=covariates.values[doubled_rows])
-    if row_dates is not None:
-        row_dates = row_dates.select_rows(doubled_rows)
-    cells = (
-        np.append(first_indices, second_indices),
-        np.append(second_indices, first_indices),
-        np.append(wins, losses),
-        np.append(tied, 0.0 * tied),
-    )
-    in_order = np.repeat([True, False], len(first_indices))
-    return build_from_rows(
-        cls, labels, cells, (row_respondents, in_order, covariates), row_dates, knows_order
-    )
-
-
-def build_from_rows(
-    cls: "type[PairedComparisons]",
-    labels: tuple[str, ...],
-    cells: tuple[np.ndarray, ...],
-    details: tuple[RowRespondents | None, np.ndarray | None, CovariateColumns | None],
-    row_dates: RowDates | None,
-    knows_order: bool = True,
-) -> "PairedComparisons":
-    """Build comparisons from rows (winner, loser, count), with dates if known.
-
-    `cells` and `known` are the arguments of `build_fields`. `knows_order` is False if `in_order`
-    only gives the sign of covariates.
-    """
-    winner, loser, counts, tied = cells
-    *pair_fields, counts_in_order, answers, covariates = build_fields(
-        labels, winner, loser, counts, tied, *details
-    )
-    if not knows_order:
-        counts_in_order = None
-    if row_dates is None:
-        return cls._from_fields(*pair_fields, counts_in_order, answers, covariates)
-    row_respondents, in_order, winner_covariates = details
-    is_positive = counts + tied > 0
-    covariate_values = np.zeros((len(counts), 0))
-    if winner_covariates is not None and in_order is not None:
-        # of the winner over the loser
-        covariate_values = np.where(
-            in_order[:, None], winner_covariates.values, -winner_covariates.values
-        )
-    respondent = np.zeros(0, np.int64)
-    if row_respondents is not None:
-        respondent = row_respondents.number[is_positive]
-    counts_by_row = np.stack([counts, 0.0 * counts, tied])[:, is_positive]
-    option_indices = winner[is_positive], loser[is_positive]
-    dates = DatedComparisons.from_rows(
-        row_dates.name,
-        row_dates.unit,
-        row_dates.number[is_positive],
-        option_indices,
-        respondent,
-        covariate_values[is_positive],
-        counts_by_row,
-    )
-    return cls._from_fields(*pair_fields, counts_in_order, answers, covariates, dates)
 
 
 def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
@@ -763,63 +682,3 @@ def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
         )
     first_indices, second_indices = np.nonzero(np.triu(tie_table, 1))
     return first_indices, second_indices, tie_table[first_indices, second_indices]
-
-
-def build_fields(
-    labels: tuple[str, ...],
-    winner: np.ndarray,
-    loser: np.ndarray,
-    counts: np.ndarray,
-    tied: np.ndarray | None = None,
-    row_respondents: RowRespondents | None = None,
-    in_order: np.ndarray | None = None,
-    described: CovariateColumns | None = None,
-) -> tuple[Any, ...]:
-    """Sum rows of counts and ties to the fields of `PairedComparisons`.
-
-    `in_order` states whether the winner of each row, or the first of its tie, was shown first.
-    `described` are covariates of the rows, for the option shown first. Raise a DataError if nothing
-    was compared.
-    """
-    n_options = len(labels)
-    if n_options < 2:
-        raise DataError(
-            f"Comparisons require at least two options; got {shorten(labels) or 'none'}."
-        )
-    if tied is None:
-        tied = np.zeros(len(counts))
-    is_positive = counts + tied > 0
-    if not is_positive.any():
-        raise DataError(
-            f"There are no comparisons among the {n_options:,} options: every count is 0; check the"
-            " counts."
-        )
-    winner, loser, counts, tied = (values[is_positive] for values in (winner, loser, counts, tied))
-    pair_fields, pair_index = sum_pair_counts(n_options, winner, loser, counts, tied)
-    is_first_winner, forward, answers, covariates = winner < loser, None, None, None
-    if row_respondents is not None:
-        row_respondents = row_respondents.select_rows(is_positive)
-    if in_order is not None:
-        is_forward = in_order[is_positive] == is_first_winner
-        forward_counts = [
-            np.bincount(pair_index, outcome_counts * is_forward, len(pair_fields[0]))
-            for outcome_counts in (counts * is_first_winner, counts * ~is_first_winner, tied)
-        ]
-        forward = np.array(forward_counts)
-        if described is not None:
-            x = np.where(
-                is_forward[:, None], described.values[is_positive], -described.values[is_positive]
-            )
-            covariate_rows = CovariateColumns(described.names, x)
-            covariates = PairCovariates.from_rows(
-                covariate_rows,
-                n_options,
-                pair_index,
-                is_first_winner,
-                counts,
-                tied,
-                row_respondents,
-            )
-    if row_respondents is not None:
-        answers = Answers.from_rows(row_respondents, pair_index, is_first_winner, counts, tied)
-    return labels, *pair_fields, forward, answers, covariates

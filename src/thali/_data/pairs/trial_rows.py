@@ -50,9 +50,10 @@ from ..column_roles import (
     simplify_name,
 )
 from ..number_checks import check_numbers
-from ..respondent_answers import RowRespondents, read_respondents
-from .covariates import CovariateColumns, read_covariates
-from .dates import DAY, RowDates, read_dates
+from ..respondent_answers import read_respondents
+from .comparison_rows import ComparisonRows
+from .covariates import read_covariates
+from .dates import DAY, read_dates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -457,16 +458,9 @@ class TrialOutcomes(NamedTuple):
     """Decoded comparisons with options, outcome, count and respondent of each row."""
 
     labels: tuple[str, ...]
-    winner: np.ndarray  # or the first of a tie
-    loser: np.ndarray
-    counts: np.ndarray
-    tied: np.ndarray
-    who: RowRespondents | None
-    # whether the winner, or the first of a tie, was shown first; None: unknown
-    in_order: np.ndarray | None
+    rows: ComparisonRows
+    knows_order: bool  # whether the first option of each row was shown first
     how: str  # description of how the rows were read
-    covariates: CovariateColumns | None = None  # of the rows, for the option shown first
-    when: RowDates | None = None
 
 
 def find_trial_columns(
@@ -841,10 +835,6 @@ def read_trial_outcomes(
         row_counts,
         labels,
     )
-    is_first_chosen = outcomes != SECOND
-    winner = np.where(is_first_chosen, first_indices, second_indices)
-    loser = np.where(is_first_chosen, second_indices, first_indices)
-    tied = np.where(outcomes == TIE, row_counts, 0.0)
     description = _describe_trials(columns, verdicts)
     n_omitted = simplify_number(count_comparisons(frame.loc[~is_answered], columns.count))
     note_omission(n_omitted, verdicts.unknown, name_rows(columns.count))
@@ -860,18 +850,20 @@ def read_trial_outcomes(
         if row_dates.unit == DAY:
             noun = "dates"
         description += f", {noun} {date!r}"
-    return TrialOutcomes(
-        option_labels,
-        winner,
-        loser,
-        row_counts - tied,
-        tied,
+    rows = ComparisonRows(
+        first_indices,
+        second_indices,
+        count_outcomes(outcomes, row_counts),
         row_respondents,
-        is_first_chosen,
-        description,
         covariate_rows,
         row_dates,
     )
+    return TrialOutcomes(option_labels, rows, True, description)
+
+
+def count_outcomes(outcomes: np.ndarray, row_counts: np.ndarray) -> np.ndarray:
+    """Return the rows' counts as wins, losses or ties, shape (3, rows)."""
+    return np.stack([row_counts * (outcomes == outcome) for outcome in (FIRST, SECOND, TIE)])
 
 
 def _find_second_listings(

@@ -38,7 +38,17 @@ from ..column_roles import (
 )
 from ..respondent_answers import RowRespondents, read_respondents
 from ..respondent_table import build_people_table
-from .trial_rows import FIRST, SECOND, TIE, TrialOutcomes, decode_texts, map_coding, split_missing
+from .comparison_rows import ComparisonRows
+from .trial_rows import (
+    FIRST,
+    SECOND,
+    TIE,
+    TrialOutcomes,
+    count_outcomes,
+    decode_texts,
+    map_coding,
+    split_missing,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -326,8 +336,6 @@ def read_wide_outcomes(
         [[label_indices[label] for label in pair] for pair in pairs.values()], np.int64
     )
     cell_outcomes = outcomes[row_index, column_index]
-    is_first_chosen = cell_outcomes != SECOND
-    first_indices, second_indices = option_indices[column_index].T
     row_counts = np.ones(len(frame))
     row_respondents = None
     if columns.count is not None:
@@ -336,23 +344,17 @@ def read_wide_outcomes(
         )
     if columns.count is None or columns.respondent is not None:
         row_respondents = _read_row_respondents(frame, columns)
-    tied = np.where(cell_outcomes == TIE, row_counts[row_index], 0.0)
-    cells = (
-        np.where(is_first_chosen, first_indices, second_indices),
-        np.where(is_first_chosen, second_indices, first_indices),
-        row_counts[row_index] - tied,
-        tied,
-    )
     if row_respondents is not None:
         row_respondents = row_respondents.select_rows(row_index)
     note_omission(np.isnan(outcomes).all(axis=1).sum())
-    return TrialOutcomes(
-        option_labels,
-        *cells,
+    rows = ComparisonRows(
+        option_indices[column_index, 0],
+        option_indices[column_index, 1],
+        count_outcomes(cell_outcomes, row_counts[row_index]),
         row_respondents,
-        None,
-        _describe_wide_columns(columns, code_description),
     )
+    description = _describe_wide_columns(columns, code_description)
+    return TrialOutcomes(option_labels, rows, False, description)
 
 
 def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRespondents:
