@@ -23,7 +23,7 @@ from thali._posterior.respondent_dependence import POWER
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .elo_scale import WorthScale
-from .leaderboard_posterior import WorthsRequest, build_prior_error
+from .leaderboard_posterior import BoardSettings, build_prior_error
 from .leaderboard_predictive_check import check_votes
 from .leaderboard_reliability import measure_reliability
 from .leaderboard_result import Leaderboard
@@ -228,57 +228,66 @@ def leaderboard(
     """
     if ties is not None:
         check_allowed("ties", ties, TIES)
-    run_settings = method, random_seed, people, lapse, spread
-    request = WorthsRequest(
-        *run_settings, judges, judge_sd, period, drift, since, until, judge_bias, ci
+    settings = BoardSettings(
+        ties=ties,
+        method=method,
+        random_seed=random_seed,
+        people=people,
+        lapse=lapse,
+        spread=spread,
+        judges=judges,
+        judge_sd=judge_sd,
+        period=period,
+        drift=drift,
+        since=since,
+        until=until,
+        judge_bias=judge_bias,
+        ci=ci,
+        anchor_model=anchor_model,
+        pool=pool,
     )
-    board_settings = check_settings(request, by, ties, anchor_model, pool)
-    columns = request.add_date_column(columns, isinstance(source, Judgements))
+    settings = check_settings(settings, by)
+    columns = settings.add_date_column(columns, isinstance(source, Judgements))
     column_arguments = columns | {"covariates": covariates, "by": by, "id": id}
     counted_votes = count_votes(source, progressbar, column_arguments)
-    return LeaderboardRecipe.from_votes(
-        counted_votes, board_settings, column_arguments
-    ).build_board(progressbar)
+    recipe = LeaderboardRecipe.from_votes(counted_votes, settings, column_arguments)
+    return recipe.build_board(progressbar)
 
 
-def check_settings(
-    request: WorthsRequest, by: Any, ties: str | None, anchor_model: Any, pool: Any
-) -> dict[str, Any]:
-    """Return the settings of a leaderboard; raise ArgumentError for invalid ones."""
-    check_people(request.people, (Individuals,))
-    request = request.choose_method()
-    check_allowed("method", request.method, METHODS)
-    if request.spread is not None:
-        check_spread(request.spread)
-        if not request.has_prior:
+def check_settings(settings: BoardSettings, by: Any) -> BoardSettings:
+    """Return the settings with a method; raise ArgumentError for invalid ones."""
+    check_people(settings.people, (Individuals,))
+    settings = settings.choose_method()
+    check_allowed("method", settings.method, METHODS)
+    if settings.spread is not None:
+        check_spread(settings.spread)
+        if not settings.has_prior:
             raise build_prior_error("spread")
-    request.check()
-    WorthScale.from_argument(anchor_model)
-    check_pool(pool, by, request)
-    return {"ties": ties} | request._asdict() | {"anchor_model": anchor_model, "pool": pool}
+    settings.check()
+    WorthScale.from_argument(settings.anchor_model)
+    check_pool(settings, by)
+    return settings
 
 
 class LeaderboardRecipe(NamedTuple):
     """Counted votes and settings, from which a leaderboard is built or updated."""
 
     counted: CountedComparisons
-    settings: dict[str, Any]  # arguments of `build_leaderboard`
+    settings: BoardSettings
     columns: dict[str, Any]  # names of columns of the tables
 
     @classmethod
     def from_votes(
-        cls, counted: CountedComparisons, settings: dict[str, Any], columns: dict[str, Any]
+        cls, counted: CountedComparisons, settings: BoardSettings, columns: dict[str, Any]
     ) -> "LeaderboardRecipe":
         """Return the recipe; unless `ties` is set, the data determine it."""
-        tie_rule = settings["ties"] or choose_tie_rule(convert_to_judgements(counted.data))
-        return cls(counted, settings | {"ties": tie_rule}, columns)
+        tie_rule = settings.ties or choose_tie_rule(convert_to_judgements(counted.data))
+        return cls(counted, settings._replace(ties=tie_rule), columns)
 
     def build_board(self, progressbar: bool) -> Leaderboard:
         """Estimate worths from the counted votes and return the `Leaderboard`."""
         part_data = {name: part for name, (_, part) in name_parts(self.counted.parts).items()}
-        board = build_leaderboard(
-            self.counted.data, **self.settings, progressbar=progressbar, parts=part_data
-        )
+        board = build_leaderboard(self.counted.data, self.settings, part_data, progressbar)
         if self.counted.repeated:
             verb = choose_number(self.counted.repeated, "was", "were")
             exclusion_note = (
@@ -300,7 +309,7 @@ class LeaderboardRecipe(NamedTuple):
                     "A leaderboard of scores cannot be extended, because options of different"
                     " tables were not compared on the same items; put all scores in one table."
                 )
-        tie_rule = self.settings["ties"]
+        tie_rule = self.settings.ties
         parts_by_column = {
             column: dict(part_votes) for column, part_votes in self.counted.parts.items()
         }
@@ -350,48 +359,37 @@ class LeaderboardRecipe(NamedTuple):
 
 
 def build_leaderboard(
-    source: Any,
-    ties: str,
-    progressbar: bool,
-    parts: Mapping[str, Judgements] | None = None,
-    anchor_model: Any = None,
-    pool: bool = False,
-    **request_fields: Any,
+    source: Any, settings: BoardSettings, parts: Mapping[str, Judgements], progressbar: bool
 ) -> Leaderboard:
-    """Build the leaderboard of all data and of each part.
-
-    `request_fields` has the fields of `WorthsRequest`.
-    """
-    request = WorthsRequest(**request_fields)
-    scale = WorthScale.from_argument(anchor_model)
-    parts = parts or {}
+    """Build the leaderboard of all data and of each part."""
+    scale = WorthScale.from_argument(settings.anchor_model)
 
     def prepare_data(source: Any) -> Judgements:
         """Return the votes between the dates, with ties converted or kept."""
-        return treat_ties(request.select_comparisons(convert_to_judgements(source)), ties)
+        return treat_ties(settings.select_comparisons(convert_to_judgements(source)), settings.ties)
 
     all_data = convert_to_judgements(source)
     if isinstance(all_data, PairedComparisons) and all_data.covariates is not None:
         _check_covariates(all_data, all_data.covariates)
     data = prepare_data(all_data)
     scale.anchor_index(data.labels)
-    if request.has_prior and not is_quiet():
+    if settings.has_prior and not is_quiet():
         if disconnected_message := describe_disconnected(data.components(), data.never_judged):
             warn(DataWarning(disconnected_message))
 
-    estimates = _estimate_with_and_without(data, request, scale, progressbar)
-    board = build_board(data, estimates, scale, request.ci)
+    estimates = _estimate_with_and_without(data, settings, scale, progressbar)
+    board = build_board(data, estimates, scale, settings.ci)
     boards = {}
     board = replace(
         board,
-        **_run_check(estimates, request),
-        of_advantage=measure_advantage(data, estimates, request),
+        **_run_check(estimates, settings),
+        of_advantage=measure_advantage(data, estimates, settings),
         differences=tabulate_differences(board, estimates.log_worths),
     )
     if estimates.individuals is None:
         board = replace(
             board,
-            of_more_votes=_forecast_votes(board, estimates, request),
+            of_more_votes=_forecast_votes(board, estimates, settings),
             of_reliability=measure_reliability(estimates),
         )
     data_by_part: dict[str, Judgements] = {}
@@ -399,41 +397,41 @@ def build_leaderboard(
         with _prefix_errors(part_name):
             data_by_part[part_name] = prepare_data(part_data)
     estimates_by_part: dict[str, WorthEstimates] = {}
-    if pool and len(data_by_part) > 1:
+    if settings.pool and len(data_by_part) > 1:
         estimates_by_part, sentence = _pool_parts(
-            data_by_part, data, request, 1.0 / estimates.design_effect, progressbar
+            data_by_part, data, settings, 1.0 / estimates.design_effect, progressbar
         )
         board = replace(board, note=f"{board.note} {sentence}")
-    part_progressbar = progressbar and request.method == "mcmc"  # other methods are fast
+    part_progressbar = progressbar and settings.method == "mcmc"  # other methods are fast
     for part_name, part_data in data_by_part.items():
         part_scale = scale.adapt_to_part(part_data.labels, board.table)
         with _prefix_errors(part_name):
             boards[part_name] = build_board(
                 part_data,
                 estimates_by_part.get(part_name)
-                or _estimate_with_and_without(part_data, request, part_scale, part_progressbar),
+                or _estimate_with_and_without(part_data, settings, part_scale, part_progressbar),
                 part_scale,
-                request.ci,
+                settings.ci,
             )
     return replace(board, boards=boards)
 
 
 def _estimate_with_and_without(
-    data: Judgements, request: WorthsRequest, scale: WorthScale, progressbar: bool
+    data: Judgements, settings: BoardSettings, scale: WorthScale, progressbar: bool
 ) -> WorthEstimates:
     """Estimate worths with control for covariates and without."""
-    if request.has_individuals:
-        return fit_individuals(data, request, progressbar)
-    estimates = estimate_worths(data, request, scale, progressbar)
+    if settings.has_individuals:
+        return fit_individuals(data, settings, progressbar)
+    estimates = estimate_worths(data, settings, scale, progressbar)
     if data.covariates is None:
         return estimates
     return estimates._replace(
-        without=estimate_worths(data.with_covariates(()), request, scale, progressbar)
+        without=estimate_worths(data.with_covariates(()), settings, scale, progressbar)
     )
 
 
 def _forecast_votes(
-    board: Leaderboard, estimates: WorthEstimates, request: WorthsRequest
+    board: Leaderboard, estimates: WorthEstimates, settings: BoardSettings
 ) -> "pandas.DataFrame":
     """Return a table: probability that the leaders separate after more votes."""
     assert estimates.marginal is not None
@@ -445,7 +443,7 @@ def _forecast_votes(
     n_votes = board.data.n_answers
     if board.data.scores is not None:
         n_votes = len(board.data.respondents)  # further items, with scores of all options
-    if request.period is None:
+    if settings.period is None:
         design_effect = estimates.design_effect
         if estimates.people is not None and estimates.people.by == POWER:
             # the likelihood of the current votes is raised to its inverse already
@@ -457,19 +455,19 @@ def _forecast_votes(
         worth_draws[:, leaders],
         current_information,
         board.tie,
-        request.lapse,
+        settings.lapse,
         estimates.design_effect,
         has_pairs=board.data.scores is None,
     )
 
 
-def _run_check(estimates: WorthEstimates, request: WorthsRequest) -> dict[str, Any]:
+def _run_check(estimates: WorthEstimates, settings: BoardSettings) -> dict[str, Any]:
     """Return the fields of a leaderboard that the posterior predictive check fills."""
     try:
         if estimates.individuals is None:
             check_table = check_votes(estimates)
         else:
-            check_table = estimates.individuals.check(request.random_seed, request.ci)
+            check_table = estimates.individuals.check(settings.random_seed, settings.ci)
     except DataError as error:
         return {"check_facts": {"missing": str(error)}}
     return {"of_check": check_table, "check_facts": dict(check_table.attrs)}

@@ -481,7 +481,7 @@ def _describe_small_parts(board: Leaderboard) -> tuple[Message, ...]:
     if not small_parts:
         return ()
     sentence = f"Leaderboards with few votes mostly reflect the prior: {shorten_words(small_parts)}"
-    if board.made is not None and board.made.settings["pool"]:
+    if board.made is not None and board.made.settings.pool:
         return (Message(f"{sentence}. The prior is centred on the ratings that the parts share."),)
     return (Message(sentence, "; ", Setting("pool", True), " shares information between parts."),)
 

@@ -53,9 +53,10 @@ def build_prior_error(name: str) -> ArgumentError:
     return ArgumentError(Argument(name), " requires a prior; set ", *method_names, ".")
 
 
-class WorthsRequest(NamedTuple):
-    """The user's settings for estimating worths: method, judges, periods, intervals."""
+class BoardSettings(NamedTuple):
+    """The arguments of `leaderboard` that say how worths are estimated and shown."""
 
+    ties: str | None = None
     method: str | None = None
     random_seed: Any = 0
     people: Any = None
@@ -69,6 +70,8 @@ class WorthsRequest(NamedTuple):
     until: Any = None
     judge_bias: bool = False
     ci: float = INTERVAL
+    anchor_model: Any = None
+    pool: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -85,7 +88,7 @@ class WorthsRequest(NamedTuple):
         """Whether worths have a prior."""
         return self.method != "maximum-likelihood"
 
-    def choose_method(self) -> "WorthsRequest":
+    def choose_method(self) -> "BoardSettings":
         """Return the settings with the default method unless one is named.
 
         Raises
@@ -208,7 +211,7 @@ class BoardProblem(NamedTuple):
     """Density of a leaderboard's votes, with names of periods and judges."""
 
     data: Judgements
-    request: WorthsRequest
+    settings: BoardSettings
     density: "Density"
     periods: list[str]
     judges: tuple[str, ...]
@@ -221,36 +224,38 @@ def has_all_judges(data: Judgements) -> bool:
     )
 
 
-def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProblem:
+def build_worth_problem(data: Judgements, settings: BoardSettings) -> BoardProblem:
     """Return the posterior density of the votes, with their periods and judges."""
     from thali._worths.density_from_data import build_density
     from thali._worths.set_choice_density import ChoiceSetDensity, count_distinct_answers
 
-    if request.judges and not has_all_judges(data):
+    if settings.judges and not has_all_judges(data):
         raise DataError(
             f"These {data.word_for_answers} do not identify judges; name the column of judges with"
             " ",
             InPython("`respondent`", Argument("respondent")),
             ".",
         )
-    if request.is_plain:
-        density = build_density(data, request.lapse, bool(data.n_ties), has_prior=request.has_prior)
-        return BoardProblem(data, request, density, [""], ())
+    if settings.is_plain:
+        density = build_density(
+            data, settings.lapse, bool(data.n_ties), has_prior=settings.has_prior
+        )
+        return BoardProblem(data, settings, density, [""], ())
     judges = ()
-    if request.judges:
+    if settings.judges:
         judges = data.respondents
     if isinstance(data, Choices):
         density = ChoiceSetDensity(
-            count_distinct_answers(data, request.lapse, with_judges=True),
+            count_distinct_answers(data, settings.lapse, with_judges=True),
             data.n_options,
             len(judges),
         )
-        return BoardProblem(data, request, density, [""], judges)
-    return _build_problem_by_period(data, request, judges)
+        return BoardProblem(data, settings, density, [""], judges)
+    return _build_problem_by_period(data, settings, judges)
 
 
 def _build_problem_by_period(
-    data: PairedComparisons, request: WorthsRequest, judges: tuple[str, ...]
+    data: PairedComparisons, settings: BoardSettings, judges: tuple[str, ...]
 ) -> BoardProblem:
     """Return the posterior density of paired comparisons, with their periods and judges."""
     from thali._worths.posterior_density import Density, DistinctComparisons
@@ -259,16 +264,16 @@ def _build_problem_by_period(
     has_ties = bool(data.n_ties)
     zeros = np.zeros(len(finest_rows.first), np.int64)
     judge_index = zeros
-    if request.judges and finest_rows.respondents is not None:
+    if settings.judges and finest_rows.respondents is not None:
         judge_index = finest_rows.respondents.number
     row_x = np.zeros((len(zeros), 0))
     if finest_rows.covariates is not None:
         row_x = finest_rows.covariates.compute_effects(finest_rows.first, finest_rows.second)
     row_periods = zeros
     period_names = [""]
-    if request.period is not None:
+    if settings.period is not None:
         assert data.dates is not None
-        row_periods, period_names = data.dates.periods(request.check_period(data.dates))
+        row_periods, period_names = data.dates.periods(settings.check_period(data.dates))
     distinct_periods, period_index = np.unique(row_periods, return_inverse=True)
     row_columns = [period_index, finest_rows.first, finest_rows.second, judge_index]
     row_index, outcome_counts = group_equal_rows(row_columns, row_x, finest_rows.counts)
@@ -286,7 +291,7 @@ def _build_problem_by_period(
         wins,
         losses,
         ties,
-        request.lapse,
+        settings.lapse,
         has_ties,
     )
     density = Density(
@@ -295,9 +300,9 @@ def _build_problem_by_period(
         len(judges),
         np.diff(distinct_periods).astype(float),
         first_period,
-        request.judge_bias,
+        settings.judge_bias,
     )
-    return BoardProblem(data, request, density, period_names, judges)
+    return BoardProblem(data, settings, density, period_names, judges)
 
 
 # Results of draws ---------------------------------------------------------------------------------
@@ -325,7 +330,7 @@ def tabulate_judged_worths(
     period_table = None
     if problem.judges:
         judge_table = _tabulate_judges(problem, points, marginal)
-    if problem.request.period is not None:
+    if problem.settings.period is not None:
         worths = scale.subtract_anchor(density.centre_by_period(points), data.labels, axis=1)
         mode_worths = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
         z = _test_changes(problem, scale, marginal)
@@ -381,7 +386,7 @@ def _tabulate_judges(
     from thali._worths.judge_agreement import measure_agreement
 
     density = problem.density
-    ci = problem.request.ci
+    ci = problem.settings.ci
     covariates = problem.data.covariate_names
     log_discriminations = density.log_discriminations(points)
     rows = density.rows
@@ -476,7 +481,7 @@ def _tabulate_periods(
 
     density = problem.density
     period_tables = []
-    ci = problem.request.ci
+    ci = problem.settings.ci
     lapse = float(density.rows.lapse)
     labels = np.array(problem.data.labels, dtype=object)
     for t, period_name in enumerate(problem.periods):
@@ -516,11 +521,11 @@ def _describe_worths(
     problem: BoardProblem, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None"
 ) -> str:
     """Return sentences about the table's columns and standard deviations."""
-    request = problem.request
+    settings = problem.settings
     density = problem.density
     sentences = []
     if judges is not None:
-        judge_sd_text = _format_sd(request.judge_sd, spreads.judges, request.ci)
+        judge_sd_text = _format_sd(settings.judge_sd, spreads.judges, settings.ci)
         sentences.append(
             "Worths and ratings are those that the typical judge of this panel sees"
             " (discrimination 1); the standard deviation of log discriminations is"
@@ -529,14 +534,14 @@ def _describe_worths(
         if density.n_bias:
             sentences.append(
                 "Covariate effects apply to a typical judge; they vary between judges by a"
-                f" standard deviation of {_format_sd(None, spreads.bias, request.ci)}."
+                f" standard deviation of {_format_sd(None, spreads.bias, settings.ci)}."
             )
         few_judges = [
             str(name)
             for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True)
             if count < MIN_JUDGE_COMPARISONS
         ]
-        if few_judges and request.method == "laplace":
+        if few_judges and settings.method == "laplace":
             verb = choose_number(len(few_judges), "has", "have")
             sentences.append(
                 "Discriminations are approximate, because"
@@ -544,8 +549,8 @@ def _describe_worths(
                 f" ({shorten(few_judges, 5)}) {verb} fewer than {MIN_JUDGE_COMPARISONS}"
                 f" {problem.data.word_for_answers}; the method mcmc avoids this approximation."
             )
-    if request.period is not None:
-        drift_text = _format_sd(request.drift, spreads.drift, request.ci)
+    if settings.period is not None:
+        drift_text = _format_sd(settings.drift, spreads.drift, settings.ci)
         anchor_sentence = scale.sentence
         if scale.anchor is None:
             n_present = int(density.is_always_present.sum())

@@ -36,7 +36,7 @@ def check_votes(estimates: WorthEstimates) -> "pandas.DataFrame":
         If counts are fractional, or there are too many different comparisons.
     """
     assert estimates.pose is not None and estimates.points is not None
-    density, data, request = estimates.pose.density, estimates.pose.data, estimates.pose.request
+    density, data, settings = estimates.pose.density, estimates.pose.data, estimates.pose.settings
     if density.n_rows > _MAX_ROWS:
         raise DataError(
             f"The check is limited to {_MAX_ROWS:,} different comparisons, but there are"
@@ -50,7 +50,9 @@ def check_votes(estimates: WorthEstimates) -> "pandas.DataFrame":
     else:
         questions, respondent_groups = _check_sets(data, density, points)
     check_unweighted(questions)
-    return check_answers(questions, respondent_groups, n_selected, request.random_seed, request.ci)
+    return check_answers(
+        questions, respondent_groups, n_selected, settings.random_seed, settings.ci
+    )
 
 
 def _check_pairs(

@@ -20,21 +20,21 @@ def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
     )
 
     assert estimates.pose is not None
-    data, request, density, *_ = estimates.pose
+    data, settings, density, *_ = estimates.pose
     judge_index, judge_word = None, "judge"
     if data.scores is not None:
         judge_word = "item"
     if not density.has_prior or density.n_options < 3:
         return None
     if isinstance(data.answers, Answers) and len(data.answers.respondent) > MAX_ROWS:
-        return tabulate_reliability(estimates.log_worths, {}, request.ci)
-    if request.judges:
+        return tabulate_reliability(estimates.log_worths, {}, settings.ci)
+    if settings.judges:
         judge_index = density.rows.judge
     elif has_all_judges(data) and len(data.respondents) > 1:
-        judged_rows = build_worth_problem(data, request._replace(judges=True)).density.rows
+        judged_rows = build_worth_problem(data, settings._replace(judges=True)).density.rows
         density = density.with_rows(judged_rows._replace(judge=0 * judged_rows.judge))
         judge_index = judged_rows.judge
     split_half_reliabilities = estimate_split_halves(
-        estimates, density, judge_index, request.random_seed, judge_word
+        estimates, density, judge_index, settings.random_seed, judge_word
     )
-    return tabulate_reliability(estimates.log_worths, split_half_reliabilities, request.ci)
+    return tabulate_reliability(estimates.log_worths, split_half_reliabilities, settings.ci)

@@ -31,7 +31,7 @@ from thali._object_descriptions import Facts
 from thali._posterior.posterior_interval import INTERVAL, describe_interval
 from thali._posterior.respondent_dependence import SCORES
 
-from .leaderboard_posterior import WorthsRequest
+from .leaderboard_posterior import BoardSettings
 from .leaderboard_result import Leaderboard
 from .vote_counts import Judgements, choose_tie_rule, convert_to_judgements
 
@@ -101,7 +101,7 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
     if board.made is None:
         return None
     settings_used = board.made.settings
-    is_estimate = settings_used["method"] == "maximum-likelihood"
+    is_estimate = settings_used.method == "maximum-likelihood"
     information_criteria = ()
     if board.of_chains is not None:
         information_criteria = describe_convergence_criteria(board.of_chains.facts)
@@ -109,16 +109,16 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
         notes=(
             *_describe_rule(board, settings_used, is_estimate),
             *_describe_variation(settings_used),
-            *_describe_estimation(board, settings_used["method"]),
+            *_describe_estimation(board, str(settings_used.method)),
             *information_criteria,
             phrase(COMMON, "computed", program=describe_program()),
-            phrase(_SENTENCES, "intervals", interval=describe_interval(settings_used["ci"])),
+            phrase(_SENTENCES, "intervals", interval=describe_interval(settings_used.ci)),
         )
     )
 
 
 def _describe_rule(
-    board: Leaderboard, settings_used: dict[str, Any], is_estimate: bool
+    board: Leaderboard, settings_used: BoardSettings, is_estimate: bool
 ) -> tuple[Text, ...]:
     """Return methods sentences about the choice rule and the priors."""
     from thali._model.best_worst_probabilities import RANKING
@@ -134,8 +134,8 @@ def _describe_rule(
         covariates_key = "methods.covariates"
         ties_prior = _SENTENCES["ties prior"]
         spread_sentence = _SENTENCES["spread"]
-        if settings_used.get("spread") is not None:
-            spread_sentence = _describe_spread("u", settings_used["spread"])
+        if settings_used.spread is not None:
+            spread_sentence = _describe_spread("u", settings_used.spread)
         sentences.append(phrase(_SENTENCES, "prior", spread=spread_sentence))
     original_data: Judgements = convert_to_judgements(board.made.counted.data)
     if isinstance(board.data, Choices):
@@ -147,33 +147,37 @@ def _describe_rule(
     elif board.data.n_ties:
         sentences.append(describe_ties(ties_prior))
     elif not isinstance(original_data, Choices) and original_data.n_ties:
-        sentences.append(_TIES[settings_used["ties"]])
+        sentences.append(_TIES[str(settings_used.ties)])
     if covariate_names := board.data.covariate_names:
         sentences.append(
             phrase(SENTENCES, covariates_key, names=list_names(covariate_names, _NAMED))
         )
-    if lapse := settings_used.get("lapse"):  # the command line has no such option
-        sentences.append(phrase(SENTENCES, "ml.methods.lapse", lapse=f"{lapse:g}"))
+    if settings_used.lapse:
+        sentences.append(phrase(SENTENCES, "ml.methods.lapse", lapse=f"{settings_used.lapse:g}"))
     return tuple(sentences)
 
 
-def _describe_variation(settings_used: dict[str, Any]) -> tuple[Text, ...]:
+def _describe_variation(settings_used: BoardSettings) -> tuple[Text, ...]:
     """Return methods sentences about variation of judges, periods and parts."""
     sentences: list[Text] = []
-    if settings_used["judges"]:
-        judge_spread = _describe_spread("tau", settings_used["judge_sd"])
+    if settings_used.judges:
+        judge_spread = _describe_spread("tau", settings_used.judge_sd)
         sentences.append(phrase(_SENTENCES, "judges", spread=judge_spread))
-    if settings_used["judge_bias"]:
+    if settings_used.judge_bias:
         sentences.append(_SENTENCES["bias"])
-    if settings_used["period"] is not None:
-        drift_spread = _describe_spread("s", settings_used["drift"])
+    if settings_used.period is not None:
+        drift_spread = _describe_spread("s", settings_used.drift)
         sentences.append(
-            phrase(_SENTENCES, "period", period=settings_used["period"], spread=drift_spread)
+            phrase(_SENTENCES, "period", period=settings_used.period, spread=drift_spread)
         )
-    date_texts = [f"{key} {settings_used[key]}" for key in ("since", "until") if settings_used[key]]
+    date_texts = [
+        f"{key} {date}"
+        for key, date in (("since", settings_used.since), ("until", settings_used.until))
+        if date
+    ]
     if date_texts:
         sentences.append(phrase(_SENTENCES, "dates", dates=list_names(date_texts)))
-    if settings_used["pool"]:
+    if settings_used.pool:
         sentences.append(phrase(_SENTENCES, "pool", spread=_describe_spread("s", None)))
     return tuple(sentences)
 
@@ -260,7 +264,7 @@ def format_python(board: Leaderboard) -> str:
     arguments = _list_arguments(board)
     default_arguments["ties"] = choose_tie_rule(convert_to_judgements(board.made.counted.data))
     default_arguments["method"] = (
-        WorthsRequest(people=arguments.get("people")).choose_method().method
+        BoardSettings(people=arguments.get("people")).choose_method().method
     )
     argument_texts = [
         f"{name}={argument!r}"
@@ -274,7 +278,7 @@ def _list_arguments(board: Leaderboard) -> dict[str, Any]:
     """Return the arguments of `leaderboard` by name, for Python code."""
     if board.made is None:
         return {}
-    arguments = board.made.settings | board.made.columns
+    arguments = board.made.settings._asdict() | board.made.columns
     is_default = {"lapse": not arguments.get("lapse"), "spread": arguments.get("spread") is None}
     is_default |= {
         "ci": arguments["ci"] == INTERVAL,

@@ -553,8 +553,8 @@ def encode_netcdf(board: Leaderboard) -> memoryview:
 
     assert board.made is not None
     settings = board.made.settings
-    if not isinstance(settings["random_seed"], int | np.random.SeedSequence):
-        settings = settings | {"random_seed": 0}
+    if not isinstance(settings.random_seed, int | np.random.SeedSequence):
+        settings = settings._replace(random_seed=0)
     return encode_result(replace(board, made=board.made._replace(settings=settings)))
 
 

@@ -11,7 +11,7 @@ from thali._labels import shorten
 from thali._posterior.posterior_interval import compute_interval
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .leaderboard_posterior import WorthsRequest, check_worth_chains
+from .leaderboard_posterior import BoardSettings, check_worth_chains
 from .vote_counts import list_names_argument
 from .worth_estimates import DRAWS, WorthEstimates
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from thali._worths.posterior_density import GroupDensity
 
 
-def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
+def check_pool(settings: BoardSettings, by: Any) -> None:
     """Raise ArgumentError for settings that cannot be combined with pooling."""
-    if not pool:
+    if not settings.pool:
         return
     part_columns = list_names_argument(by)
     if len(part_columns) != 1:
@@ -33,15 +33,15 @@ def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
             f"; got {columns_text}.",
         )
     for conflicting_argument, is_set in (
-        (Argument("judges"), request.judges),
-        (Argument("period"), request.period is not None),
-        (Setting("people", request.people), request.has_individuals),
+        (Argument("judges"), settings.judges),
+        (Argument("period"), settings.period is not None),
+        (Setting("people", settings.people), settings.has_individuals),
     ):
         if is_set:
             raise ArgumentError(
                 Argument("pool"), " cannot be combined with ", conflicting_argument, "; remove one."
             )
-    if not request.has_prior:
+    if not settings.has_prior:
         raise ArgumentError(
             Argument("pool"),
             " requires a prior on the differences between subsets, which this method lacks; set ",
@@ -62,7 +62,7 @@ class PooledWorths(NamedTuple):
 def pool_worths(
     parts: Mapping[str, PairedComparisons],
     all_data: PairedComparisons,
-    request: WorthsRequest,
+    settings: BoardSettings,
     power: float,
     progressbar: bool,
 ) -> PooledWorths:
@@ -74,11 +74,11 @@ def pool_worths(
     from thali._worths.laplace_approximation import Marginal
     from thali._worths.posterior_sample import sample_posterior
 
-    density = _build_group_density(parts, all_data, power, request.lapse)
-    marginal = Marginal(density, request.spread)
+    density = _build_group_density(parts, all_data, power, settings.lapse)
+    marginal = Marginal(density, settings.spread)
     chain_check = None
-    if request.method == "mcmc":
-        chain_draws = run_chains(marginal, request.random_seed, progressbar)
+    if settings.method == "mcmc":
+        chain_draws = run_chains(marginal, settings.random_seed, progressbar)
         points = chain_draws.points
         spreads = chain_draws.spreads
         quantity_options = all_data.labels, list(parts), (), all_data.covariate_names
@@ -91,7 +91,7 @@ def pool_worths(
             spreads=("spread", "", "part_sd", ""),
         )
     else:
-        points, spreads = sample_posterior(marginal, build_generator(request.random_seed), DRAWS)
+        points, spreads = sample_posterior(marginal, build_generator(settings.random_seed), DRAWS)
     worths = density.worths_by_period(points)
     mode_worths = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
     nu = np.exp(points[density.nu]).ravel()
@@ -110,7 +110,7 @@ def pool_worths(
         estimates_by_part[part_name] = WorthEstimates(
             log_worths, part_modes[option_indices], part_nu, beta, of_chains=chain_check
         )
-    low, high = compute_interval(spreads.drift, request.ci, axis=None)
+    low, high = compute_interval(spreads.drift, settings.ci, axis=None)
     sentence = (
         "Leaderboards of the parts are pooled: log worths vary between parts by a standard"
         f" deviation of {spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."

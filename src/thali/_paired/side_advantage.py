@@ -8,7 +8,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
 from thali._posterior.posterior_interval import interval_tails
 
-from .leaderboard_posterior import WorthsRequest
+from .leaderboard_posterior import BoardSettings
 from .vote_counts import Judgements
 from .worth_estimates import WorthEstimates
 
@@ -21,7 +21,7 @@ MAX_IMBALANCE = 4.0
 
 
 def measure_advantage(
-    data: Judgements, estimates: WorthEstimates, request: WorthsRequest
+    data: Judgements, estimates: WorthEstimates, settings: BoardSettings
 ) -> "pandas.DataFrame | None":
     """Return the advantage of the first side in log odds; None if sides are unknown.
 
@@ -38,15 +38,15 @@ def measure_advantage(
         return None
     assert isinstance(data, PairedComparisons)
     ordered_data = data._copy_with_fields(answers=None, covariates=None, dates=None).with_order()
-    density = build_density(ordered_data, request.lapse, bool(data.n_ties))
-    spread = request.spread
-    if estimates.marginal is not None and request.has_prior:
+    density = build_density(ordered_data, settings.lapse, bool(data.n_ties))
+    spread = settings.spread
+    if estimates.marginal is not None and settings.has_prior:
         spread = float(estimates.marginal.best[0].worths)
     _, mode = Marginal(density, spread).best
     advantage = float(mode.point[density.beta][0])
     # answers of a respondent who prefers a side are as dependent as those about options
     error = float(np.sqrt(estimates.design_effect * mode.factor.variances[density.beta][0]))
-    low, high = advantage + error * ndtri(interval_tails(request.ci))
+    low, high = advantage + error * ndtri(interval_tails(settings.ci))
     n_forward, n_total = data.forward.sum(axis=0), data.wins + data.losses + data.tied
     n_first, n_shown = (
         np.bincount(data.first, first_counts, data.n_options)

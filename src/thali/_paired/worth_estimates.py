@@ -16,8 +16,8 @@ from thali._posterior.respondent_dependence import Dependence
 from .elo_scale import WorthScale
 from .leaderboard_posterior import (
     BoardProblem,
+    BoardSettings,
     JudgedWorths,
-    WorthsRequest,
     build_worth_problem,
     check_anchor,
     check_worth_chains,
@@ -90,7 +90,7 @@ class WorthEstimates(NamedTuple):
 
 
 def estimate_worths(
-    data: Judgements, request: WorthsRequest, scale: WorthScale, progressbar: bool
+    data: Judgements, settings: BoardSettings, scale: WorthScale, progressbar: bool
 ) -> WorthEstimates:
     """Estimate a leaderboard's worths by the requested method."""
     from thali._worths.density_from_data import check_estimable, convert_for_likelihood
@@ -98,32 +98,32 @@ def estimate_worths(
     from thali._worths.respondent_sandwich import RespondentAdjustment, build_adjustment
 
     data = convert_for_likelihood(data)
-    uses_chains = request.method == "mcmc"
+    uses_chains = settings.method == "mcmc"
     default_people = ADJUSTED
     if uses_chains:
         default_people = INDEPENDENT
-    problem = build_worth_problem(data, request)
-    if not request.has_prior:
+    problem = build_worth_problem(data, settings)
+    if not settings.has_prior:
         check_estimable(data, problem.density)
     check_anchor(problem, scale)
     with Progress(progressbar and not uses_chains, "drawing", 1, "draws") as progress:
         progress.note("estimating worths")
-        marginal = Marginal(problem.density, request.spread, request.judge_sd, request.drift)
+        marginal = Marginal(problem.density, settings.spread, settings.judge_sd, settings.drift)
         adjustment = RespondentAdjustment()
-        if request.is_plain:
-            adjustment = build_adjustment(data, marginal, request.people, default_people)
+        if settings.is_plain:
+            adjustment = build_adjustment(data, marginal, settings.people, default_people)
         if not uses_chains:
             return _estimate_by_laplace(problem, scale, marginal, adjustment)
     return _estimate_by_chains(problem, scale, marginal, adjustment.power_dependence, progressbar)
 
 
-def fit_individuals(data: Judgements, request: WorthsRequest, progressbar: bool) -> WorthEstimates:
+def fit_individuals(data: Judgements, settings: BoardSettings, progressbar: bool) -> WorthEstimates:
     """Fit individual worths of respondents; return the population's worths."""
     from thali._worths.model import BradleyTerryLuce
 
-    model = BradleyTerryLuce(spread=request.spread, lapse=request.lapse, people=request.people)
+    model = BradleyTerryLuce(spread=settings.spread, lapse=settings.lapse, people=settings.people)
     with silence_warnings():  # the board says whether chains agree
-        model.fit(data, random_seed=request.random_seed, progressbar=progressbar)
+        model.fit(data, random_seed=settings.random_seed, progressbar=progressbar)
     draws, people, convergence = model._draws, model._view.dependence, model.convergence()
     nu = draws.nu
     if nu is None:
@@ -149,8 +149,8 @@ def _estimate_by_laplace(
     density = problem.density
     spreads = None
     n_draws = int(np.clip(MAX_NUMBERS // density.size, MIN_DRAWS, DRAWS))
-    rng = build_generator(problem.request.random_seed)
-    if problem.request.has_prior:
+    rng = build_generator(problem.settings.random_seed)
+    if problem.settings.has_prior:
         points, spreads = sample_posterior(marginal, rng, n_draws)
         mean_point = points.mean(axis=1)
     else:
@@ -159,7 +159,7 @@ def _estimate_by_laplace(
         mean_point = mode.point
     mean_log_worths = density.centre_by_period(mean_point[:, None])[-1, :, 0]
     score_variance = adjustment.adjusted_variance
-    if problem.request.has_prior and score_variance is None:
+    if problem.settings.has_prior and score_variance is None:
         point_estimate = None
     else:
         point_estimate = (mean_log_worths, mean_point[density.beta])
@@ -193,8 +193,8 @@ def _estimate_by_chains(
     from thali._worths.laplace_approximation import Marginal
 
     if people is not None and people.power < 1.0:
-        marginal = Marginal(problem.density.raise_to_power(people.power), problem.request.spread)
-    chain_draws = run_chains(marginal, problem.request.random_seed, progressbar)
+        marginal = Marginal(problem.density.raise_to_power(people.power), problem.settings.spread)
+    chain_draws = run_chains(marginal, problem.settings.random_seed, progressbar)
     quantity_options = (
         problem.data.labels,
         problem.periods,
@@ -228,7 +228,7 @@ def _build_estimates(
         pose=problem,
         points=points,
     )
-    if spreads is None or problem.request.is_plain:
+    if spreads is None or problem.settings.is_plain:
         return estimates
     return estimates._replace(
         judged=tabulate_judged_worths(problem, scale, marginal, points, spreads)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from thali._paired.leaderboard_result import Leaderboard
 
 _BOARD = ".nc"  # suffix of saved leaderboards
-_DEFAULTS = {"ties": None, "anchor_model": None, "pool": False}
 _TABLE_DEFAULTS = {"covariates": None, "by": None, "id": None}
 
 
@@ -58,7 +57,7 @@ def run_leaderboard(
 
 def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) -> "Leaderboard":
     """Build the leaderboard of all files, or update a saved one."""
-    from thali._paired.leaderboard_posterior import WorthsRequest
+    from thali._paired.leaderboard_posterior import BoardSettings
 
     first_name, *other_names = names
     if Path(first_name).suffix.lower() != _BOARD:
@@ -66,7 +65,7 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
     else:
         saved_board = _load_saved_board(first_name)
         for name in settings:
-            if name in (*_DEFAULTS, *WorthsRequest._fields, *_TABLE_DEFAULTS):
+            if name in (*BoardSettings._fields, *_TABLE_DEFAULTS):
                 raise DataError(
                     Argument(name),
                     f" cannot be given again: it was set when {first_name} was made. Remove this"
@@ -105,24 +104,20 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
     """Read the first file or data set; return the recipe of the leaderboard."""
     from thali import datasets
     from thali._paired.leaderboard import LeaderboardRecipe, check_settings
-    from thali._paired.leaderboard_posterior import WorthsRequest
+    from thali._paired.leaderboard_posterior import BoardSettings
     from thali._paired.vote_counts import CountedComparisons, count_votes
     from thali._reading.large_tables import is_large
     from thali._reading.layouts import BOARD_SHAPES
 
-    worths_request = WorthsRequest(
+    board_settings = BoardSettings(
         **{
             argument_name: settings.pop(argument_name)
-            for argument_name in WorthsRequest._fields
+            for argument_name in BoardSettings._fields
             if argument_name in settings
         }
     )
-    board_settings = check_settings(
-        worths_request,
-        settings.get("by"),
-        *(settings.pop(argument_name, default) for argument_name, default in _DEFAULTS.items()),
-    )
-    settings = worths_request.add_date_column(settings, False)
+    board_settings = check_settings(board_settings, settings.get("by"))
+    settings = board_settings.add_date_column(settings, False)
     table_settings = _TABLE_DEFAULTS | settings
     is_bundled = name in {record.name for record in datasets.catalogue()}
     for argument_name in ("by", "id"):
