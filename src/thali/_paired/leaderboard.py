@@ -229,7 +229,7 @@ def leaderboard(
     if ties is not None:
         check_allowed("ties", ties, TIES)
     settings = BoardSettings(
-        ties=ties,
+        ties=ties or "",
         method=method,
         random_seed=random_seed,
         people=people,

@@ -56,7 +56,7 @@ def build_prior_error(name: str) -> ArgumentError:
 class BoardSettings(NamedTuple):
     """The arguments of `leaderboard` that say how worths are estimated and shown."""
 
-    ties: str | None = None
+    ties: str = ""  # empty: the data determine it
     method: str | None = None
     random_seed: Any = 0
     people: Any = None

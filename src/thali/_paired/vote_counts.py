@@ -51,14 +51,14 @@ def choose_tie_rule(data: Judgements) -> str:
     return "half"
 
 
-def treat_ties(data: Judgements, ties: str | None) -> Judgements:
+def treat_ties(data: Judgements, ties: str) -> Judgements:
     """Return the data with ties converted as `ties` asks, or kept for Davidson's model."""
     if ties == DAVIDSON:
         return data
     return data.without_ties(ties)
 
 
-def merge_judgements(old_data: Judgements, new_data: Judgements, ties: str | None) -> Judgements:
+def merge_judgements(old_data: Judgements, new_data: Judgements, ties: str) -> Judgements:
     """Merge two data sets; pairs become sets if the other has larger sets."""
     if bool(old_data.respondents) != bool(new_data.respondents):
         subject_words = "earlier"
@@ -86,7 +86,7 @@ def merge_judgements(old_data: Judgements, new_data: Judgements, ties: str | Non
     return merged_data
 
 
-def _convert_to_choices(data: Judgements, ties: str | None) -> Choices:
+def _convert_to_choices(data: Judgements, ties: str) -> Choices:
     """Return comparisons as choices from sets of two."""
     if isinstance(data, Choices):
         return data
