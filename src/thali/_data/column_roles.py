@@ -636,6 +636,8 @@ def _split_name_pairs(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((first_name, second_name) for first_name, second_name in pairs)
 
 
+# between an attribute and an alternative in the name of a column
+NAME_SEPARATORS = ("_", ".", ":", " ")
 SIDES = _split_name_pairs("a b, i j, 1 2, first second, left right, home away")
 # More sides, whose columns contain options but no counts of wins. A series with a third column is
 # not a pair of sides.

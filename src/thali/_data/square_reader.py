@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+ROUNDING = 1e-8  # share of the range of cells that rounding explains
+
+
 class SquareTableWords(NamedTuple):
     """Words for error messages about a square table."""
 
@@ -45,6 +48,22 @@ def read_square_table(
             f" for {format_plural(values.shape[0], words.noun)}."
         )
     return label_texts, values
+
+
+def find_asymmetry(table: np.ndarray) -> tuple[int, int] | None:
+    """Return the indices of the cell that differs most from its mirror image.
+
+    None if rounding explains the difference.
+    """
+    with np.errstate(invalid="ignore"):  # infinite numbers are refused later
+        differences = np.nan_to_num(np.abs(table - table.T))
+        measured_values = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
+        if not measured_values.size:
+            return None
+        i, j = divmod(int(differences.argmax()), len(table))
+        if differences[i, j] <= ROUNDING * np.ptp(measured_values):
+            return None
+    return i, j
 
 
 def describe_cell(names: Sequence[Any], row: int, column: int) -> str:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thali._data.column_roles import column_names, simplify_name
-from thali._data.experiments.wide_table import list_attribute_names
+from thali._data.column_roles import NAME_SEPARATORS, column_names, simplify_name
 from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, DataError, prefix_errors
@@ -23,6 +22,7 @@ Codes = dict[str, dict[str, str]]  # attribute -> code -> label
 # cells of products without the attribute in Sawtooth Software's files
 LACKING = ("", "0")
 _NUMBERED = re.compile(NUMBERED.format(r"\d+"))
+_STEM_AND_NUMBER = re.compile(r"(.*\D)\d+")
 
 
 def read_codes(path: Path) -> Codes:
@@ -71,7 +71,7 @@ def replace_codes(
         matching_columns = matching_columns or [
             name
             for name in all_columns
-            if simplify_name(attribute) in map(simplify_name, list_attribute_names(name))
+            if simplify_name(attribute) in map(simplify_name, _list_attribute_names(name))
         ]
         if not matching_columns:
             raise DataError(
@@ -106,6 +106,19 @@ def replace_codes(
         if attributes is None or name in attributes
     }
     return replace(table, frame=frame, note=join_notes(table.note, note)), selected_order
+
+
+def _list_attribute_names(name: str) -> list[str]:
+    """List attribute names that a column may belong to: of "price_1" price and 1, of "pf2" pf."""
+    name_parts = [
+        part
+        for separator in NAME_SEPARATORS
+        if separator in name
+        for part in (name.rpartition(separator)[0], name.partition(separator)[2])
+    ]
+    if not name_parts and (match := _STEM_AND_NUMBER.fullmatch(name)):
+        name_parts = [match[1]]
+    return list(dict.fromkeys(filter(None, name_parts)))
 
 
 def _name_numbered_columns(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.column_roles import RESPONDENT, simplify_name
-from thali._data.similarities.similarity_tables import is_symmetric
-from thali._data.square_reader import convert_numbers, describe_label_mismatch
+from thali._data.square_reader import convert_numbers, describe_label_mismatch, find_asymmetry
 from thali._data.suspicious_data import refuse_lone_totals
 from thali._labels import check_labels, format_label, index_labels
 from thali.errors import DataError
@@ -47,7 +46,7 @@ class Square:
     @property
     def is_symmetric(self) -> bool:
         """Whether cells (i, j) and (j, i) agree where both are numbers."""
-        return self.numbers is not None and is_symmetric(self.numbers)
+        return self.numbers is not None and find_asymmetry(self.numbers) is None
 
     @property
     def has_counts(self) -> bool:

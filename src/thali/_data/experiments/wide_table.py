@@ -18,6 +18,7 @@ from ..column_roles import (
     AVAILABLE,
     CHOSEN,
     MORE_SIDES,
+    NAME_SEPARATORS,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
     SIDES,
@@ -35,7 +36,6 @@ from .dual_response import BOUGHT
 if TYPE_CHECKING:
     import pandas as pd
 
-_SEPARATORS = ("_", ".", ":", " ")
 # an attribute and the number of the alternative, as in pf1, pf2 of R's mlogit
 _NUMBERED = re.compile(r"(.*\D)(\d+)")
 _NUMBERS = tuple(str(k) for k in range(1, 100))
@@ -290,7 +290,7 @@ def _list_groupings(
     if is_prices and chosen_texts == set(_NUMBERS[: len(amount_columns)]):
         yield [("price", name[1:], name) for name in amount_columns], True
         return
-    for separator in _SEPARATORS:
+    for separator in NAME_SEPARATORS:
         for is_suffix in (True, False):  # the alternative ends a name, or begins it
             yield _split_names(columns, separator, is_suffix), True
     labels = listed_names or sorted(_drop_none_words(chosen_texts), key=len)
@@ -365,25 +365,6 @@ def _are_numbered(labels: Collection[str]) -> bool:
     return set(codes) == set(_NUMBERS[: len(labels)])
 
 
-def list_attribute_names(name: str) -> list[str]:
-    """List attribute names that a column such as "price_car" may belong to.
-
-    Examples
-    --------
-    >>> list_attribute_names("price_1"), list_attribute_names("pf2")
-    (['price', '1'], ['pf'])
-    """
-    name_parts = [
-        part
-        for separator in _SEPARATORS
-        if separator in name
-        for part in (name.rpartition(separator)[0], name.partition(separator)[2])
-    ]
-    if not name_parts and (number_match := _NUMBERED.fullmatch(name)):
-        name_parts = [number_match[1]]
-    return list(dict.fromkeys(filter(None, name_parts)))
-
-
 def list_numbered_columns(names: list[str]) -> list[str]:
     """List columns price_1, price_2, ... that describe numbered alternatives.
 
@@ -391,7 +372,7 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     """
     if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
-    for separator in _SEPARATORS:
+    for separator in NAME_SEPARATORS:
         column_groups = _group_splits(_split_names(names, separator, True)).values()
         if column_groups and all(
             set(group) == set(_NUMBERS[: len(group)]) for group in column_groups
@@ -474,7 +455,7 @@ def _find_none_offer(names: list[str]) -> str | None:
     other_names = [name for name in names if name != none_column]
     alternative_names = {
         simplify_name(alternative)
-        for separator in _SEPARATORS
+        for separator in NAME_SEPARATORS
         for is_suffix in (True, False)
         for columns in _group_splits(_split_names(other_names, separator, is_suffix)).values()
         for alternative in columns

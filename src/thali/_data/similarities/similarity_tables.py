@@ -42,7 +42,14 @@ from ..column_roles import (
 )
 from ..number_checks import MAX_EXACT_COUNT, are_integers, check_numbers
 from ..respondent_answers import JudgedValues, RowRespondents, read_respondents
-from ..square_reader import SquareTableWords, convert_numbers, describe_cell, read_square_table
+from ..square_reader import (
+    ROUNDING,
+    SquareTableWords,
+    convert_numbers,
+    describe_cell,
+    find_asymmetry,
+    read_square_table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +59,6 @@ MATRIX = SquareTableWords("matrix", "object", "Use Similarities.from_frame for l
 JUDGEMENTS = SquareTableWords(
     "judgements", "object", "It must contain the number of judgements for each cell of `matrix`."
 )
-ROUNDING = 1e-8  # share of the range below which s_ij and s_ji differ only by rounding
 
 
 class MeasuredPairs(NamedTuple):
@@ -124,7 +130,7 @@ def read_measured_pairs(
     if judgements is not None:
         judgement_counts = read_judgements(judgements, object_labels)
         # the two sides have separate judgements
-        if symmetrize is not None and not is_symmetric(table):
+        if symmetrize is not None and find_asymmetry(table) is not None:
             judgement_counts[np.isnan(table)] = 0.0
             n_judgements = judgement_counts[i, j] + judgement_counts[j, i]
             upper_share = judgement_counts[i, j] / replace_zeros(n_judgements)
@@ -216,12 +222,6 @@ def compute_similarities(
     return np.exp(-distance / distance.mean())
 
 
-def is_symmetric(table: np.ndarray) -> bool:
-    """Return whether cells (i, j) and (j, i) agree where both are given."""
-    with np.errstate(invalid="ignore"):  # infinite numbers are refused later
-        return _find_largest_difference(table)[0] <= _compute_tolerance(table)
-
-
 def _find_layout(table: np.ndarray) -> tuple[str, bool]:
     """Return "square table" or the measured triangle; and whether zeros became missing."""
     # A triangle of zeros next to one with other numbers was not measured.
@@ -241,32 +241,16 @@ def _find_layout(table: np.ndarray) -> tuple[str, bool]:
 
 def _check_symmetry(object_labels: tuple[str, ...], table: np.ndarray) -> None:
     """Raise DataError unless cells (i, j) and (j, i) agree."""
-    largest_difference, i, j = _find_largest_difference(table)
-    if largest_difference > _compute_tolerance(table):
+    if (cells := find_asymmetry(table)) is not None:
+        i, j = cells
+        difference = abs(table[i, j] - table[j, i])
         raise DataError(
-            f"Similarities must be symmetric; the largest difference is {largest_difference:.6g},"
+            f"Similarities must be symmetric; the largest difference is {difference:.6g},"
             f" between {table[i, j]:g} {describe_cell(object_labels, i, j)} and {table[j, i]:g}"
             f" {describe_cell(object_labels, j, i)}. To average the two halves, set ",
             Setting("symmetrize", "mean"),
             ".",
         )
-
-
-def _find_largest_difference(table: np.ndarray) -> tuple[float, int, int]:
-    """Return the largest difference of cells (i, j) and (j, i), with i and j."""
-    differences = np.nan_to_num(np.abs(table - table.T))
-    if not differences.size:
-        return 0.0, 0, 0
-    i, j = divmod(int(differences.argmax()), len(table))
-    return float(differences[i, j]), i, j
-
-
-def _compute_tolerance(table: np.ndarray) -> float:
-    """Return the largest difference of two cells that rounding explains."""
-    measured_values = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
-    if not measured_values.size:
-        return 0.0
-    return ROUNDING * float(np.ptp(measured_values))
 
 
 def _convert_leniently(cell: Any) -> float:
