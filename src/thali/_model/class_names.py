@@ -76,6 +76,7 @@ PLACES = {
     "TasteScale": "thali._choice.logits.hierarchical_draws:TasteScale",
     "Thermodynamic": "thali._posterior.log_evidence:ThermodynamicIntegral",
     "TrainingData": "thali._data.classification_data:TrainingData",
+    "Tree": "thali._trees.tree:Tree",
     "Triplets": "thali._data.triplets.triplets:Triplets",
     "Value": "thali.errors:Value",
     "ConvergenceCheck": "thali._posterior.convergence_check:ConvergenceCheck",

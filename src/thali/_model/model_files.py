@@ -10,7 +10,6 @@ import numpy as np
 
 from thali._data.custom_data import Observed
 from thali._inference.random_seeds import decode_seed, encode_seed
-from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, ThaliError
 
 from .class_names import class_name_in_file, load_class
@@ -234,8 +233,6 @@ def encode_object(stored_object: Any, arrays: dict[str, np.ndarray] | None) -> A
         return stored_object
     if isinstance(stored_object, range):
         return {"range": [stored_object.start, stored_object.stop, stored_object.step]}
-    if isinstance(stored_object, Tree):
-        return {"newick": stored_object.to_newick()}
     if isinstance(stored_object, np.random.SeedSequence):
         return {"seed": encode_seed(stored_object)}
     if isinstance(stored_object, tuple) and not hasattr(stored_object, "_fields"):
@@ -472,7 +469,6 @@ _DECODERS = {
     "array": lambda value, arrays: arrays[value["array"]].astype(_decode_dtype(value)),
     "list": _decode_list,
     "range": lambda value, arrays: range(*value["range"]),
-    "newick": lambda value, arrays: Tree.from_newick(value["newick"]),
     "seed": lambda value, arrays: decode_seed(value["seed"]),
     "tuple": lambda value, arrays: tuple(decode_object(v, arrays) for v in value["tuple"]),
     "mapping": lambda value, arrays: {
