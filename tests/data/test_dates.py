@@ -39,7 +39,9 @@ def counted(data):
     keys = zip(own.time, own.first, own.second, own.respondent, own.x[:, 0], strict=True)
     return {
         (int(t), data.labels[i], data.labels[j], data.respondents[who], x): tuple(count)
-        for (t, i, j, who, x), count in zip(keys, own.counts.T.tolist(), strict=True)
+        for (t, i, j, who, x), count in zip(
+            keys, np.stack([own.wins, own.losses, own.tied]).T.tolist(), strict=True
+        )
     }
 
 
@@ -135,7 +137,7 @@ def test_dates_go_with_what_is_made_of_comparisons(change):
         np.testing.assert_array_equal(
             np.bincount(pair, getattr(own, name), data.n_pairs), getattr(data, name)
         )
-    person = np.bincount(own.respondent, own.counts.sum(axis=0), len(data.respondents))
+    person = np.bincount(own.respondent, own.wins + own.losses + own.tied, len(data.respondents))
     answers = data.answers
     np.testing.assert_array_equal(
         person,

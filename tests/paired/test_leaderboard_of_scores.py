@@ -99,7 +99,7 @@ def test_mean_scores_have_intervals_over_items():
 
 def test_equal_scores_count_half_unless_asked_otherwise():
     board = board_of(simulate("marks"))
-    assert board.made.settings["ties"] == "half" and np.isnan(board.tie)
+    assert board.made.settings.ties == "half" and np.isnan(board.tie)
     pd.testing.assert_frame_equal(board.table, board_of(simulate("marks"), ties="half").table)
     dropped = board_of(simulate("marks"), ties="drop")
     assert dropped.data.n_comparisons == board.data.n_comparisons - board.made.counted.data.n_ties
