@@ -702,10 +702,7 @@ def _merge_rows(
     labels: tuple[str, ...],
     option_values: np.ndarray | None = None,
 ) -> "PairedComparisons":
-    """Merge several `PairedComparisons` with all details but the order of options.
-
-    `option_values` are the covariates of the options of all; None: they are 0.
-    """
+    """Merge several `PairedComparisons` with all details but the order of options."""
     option_indices = index_labels(labels)
     parts = []
     for dataset in datasets:
