@@ -423,6 +423,21 @@ def test_every_interval_has_the_probability_asked_for(tmp_path):
         th.leaderboard(FRAME, ci=89, **how)
 
 
+@pytest.mark.parametrize("how", [{"period": "month"}, {"since": "2024-01-15"}])
+def test_the_only_column_of_dates_needs_no_name(how):
+    how = how | {"progressbar": False}
+    named = th.leaderboard(FRAME, date="day", **how)
+    pd.testing.assert_frame_equal(th.leaderboard(FRAME, **how).table, named.table)
+    seconds = (pd.to_datetime(FRAME["day"]) - pd.Timestamp(0)).dt.total_seconds()
+    stamped = FRAME.drop(columns="day").assign(tstamp=seconds, row_id=seconds)
+    pd.testing.assert_frame_equal(th.leaderboard(stamped, **how).table, named.table)
+    twice = FRAME.assign(created=FRAME["day"])
+    with pytest.raises(DataError, match=r"'day' and 'created'.*date='day'"):
+        th.leaderboard(twice, **how)
+    with pytest.raises(DataError, match=f"`{next(iter(how))}` requires comparisons with dates"):
+        th.leaderboard(FRAME.drop(columns="day"), **how)
+
+
 def test_since_and_until_select_dates():
     how = {"date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, since="2024-01-15", until="2024-01", **how)
@@ -448,8 +463,6 @@ def test_since_and_until_select_dates():
         ({"judges": True, "people": "adjusted"}, ArgumentError, ("remove one",)),
         ({"judge_bias": True}, ArgumentError, ("judge_bias",)),
         ({"judges": True, "judge_bias": True}, DataError, ("covariates of comparisons",)),
-        ({"period": "week"}, DataError, ("period",)),
-        ({"since": "2024"}, DataError, ("since",)),
         ({"date": "day"}, DataError, ("'day'", "period='week'")),
         ({"date": "day", "period": "stage"}, ArgumentError, ("column of",)),
         ({"date": "stage", "period": "week"}, DataError, ("'stage'",)),

@@ -136,9 +136,16 @@ class BoardSettings(NamedTuple):
             raise build_prior_error(conflicting_argument)
 
     def add_date_column(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
-        """Return the named columns, with the date column that periods require."""
-        if self.period is None or self.period in PERIODS or is_data:
+        """Return the named columns, with the date column that periods require.
+
+        `finds_date` asks for the only column of dates of a table that names none.
+        """
+        if is_data:
             return columns
+        if self.period is None or self.period in PERIODS:
+            if self.period is None and self.since is None and self.until is None:
+                return columns
+            return columns | {"finds_date": columns.get("date") is None}
         if columns.get("date", self.period) != self.period:
             raise ArgumentError(
                 Setting("period", self.period),

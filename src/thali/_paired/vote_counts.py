@@ -14,6 +14,7 @@ from thali._data.number_checks import are_integers
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.comparison_rows import ComparisonRows, build_fields
 from thali._data.pairs.covariates import ORDER
+from thali._data.pairs.dates import name_date_column
 from thali._data.suspicious_data import find_similar_labels
 from thali._inference.index_arithmetic import count_pairs
 from thali._inference.user_warnings import warn
@@ -147,6 +148,7 @@ def read_rows_of_frame(
 
     table = read_frame(frame)
     column_names = {name: column for name, column in columns.items() if name != "where"}
+    column_names = name_date_column(table.frame, column_names)
     return ComparisonTable(
         table.filter_rows(RowFilter.parse(columns.get("where"))), column_names, is_board=is_board
     )
@@ -301,6 +303,7 @@ def count_votes(
     covariates = column_arguments["covariates"]
     part_columns = list_names_argument(column_arguments["by"])
     id_columns = list_names_argument(column_arguments["id"])
+    finds_date = given_columns.pop("finds_date", False)
     check_names(given_columns, PAIRS, CHOICES, shapes=BOARD_SHAPES)
     if isinstance(source, Judgements | np.ndarray | list | tuple):
         if covariates is not None and isinstance(source, Judgements):
@@ -320,6 +323,7 @@ def count_votes(
         )
     if covariate_names := list_names_argument(covariates):
         given_columns["covariates"] = covariate_names
+    given_columns["finds_date"] = finds_date
     if isinstance(source, str | Path):
         from thali._reading.large_tables import read_rows
 

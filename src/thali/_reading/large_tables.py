@@ -12,7 +12,7 @@ import pandas as pd
 
 from thali._data.column_readers import check_columns, get_column
 from thali._data.kinds import CHOICES, PAIRS
-from thali._data.pairs.dates import DAY, MissingDateError, read_dates
+from thali._data.pairs.dates import DAY, MissingDateError, name_date_column, read_dates
 from thali._inference.index_arithmetic import find_first
 from thali._inference.progress_display import Progress
 from thali._inference.user_warnings import warn
@@ -301,6 +301,7 @@ def read_rows(
             )
             head = filtered_file.read_head().drop_columns(dropped_columns, named_columns)
             check_columns(head.frame, extra_columns)
+            options = name_date_column(head.frame, options)
         reading = ComparisonTable(head, options, is_board=is_board).recognise_reading()
         if reading.countable is not None:
             columns, count_columns = reading.countable
@@ -331,6 +332,7 @@ def read_rows(
     table = load_table(path)
     with prefix_errors(table.file):
         table = table.filter_rows(conditions).drop_columns(dropped_columns, named_columns)
+        options = name_date_column(table.frame, options)
         return ComparisonTable(table, options, is_board=is_board)
 
 

@@ -170,8 +170,7 @@ def test_judges_and_periods(done, folder):
         ).out
     )
     result = done(
-        *"leaderboard dated.csv --date day --period month --respondent judge --out results --print"
-        " all".split()
+        *"leaderboard dated.csv --period month --respondent judge --out results --print all".split()
     )
     # ratings and their ends without decimals
     assert re.search(r"2026-02 +[\d,]+ +[\d,]+ to [\d,]+ ", result.out)

@@ -1,12 +1,13 @@
 """Dates of comparisons: days since 1970, or integer periods such as seasons."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._inference.index_arithmetic import find_first
-from thali._labels import format_plural
+from thali._labels import format_plural, shorten
 from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -36,6 +37,8 @@ _FORMATS = (
     "%b %d, %Y",
 )
 _EXAMPLE = "2024-05-31"
+_TIME_NAME = re.compile("day|date|time|stamp|created", re.IGNORECASE)
+_N_ROWS_SEEN = 200  # rows that show whether a column contains dates
 # smallest numbers treated as these units since 1970
 _SECONDS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (1e8, "s"))
 
@@ -274,6 +277,50 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
     if parsed_numbers.notna().all():
         return _parse_numbers(name, parsed_numbers.to_numpy(float), frame)
     return RowDates(name, DAY, _parse_texts(name, date_texts, frame))
+
+
+def name_date_column(frame: "pd.DataFrame", columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns; `finds_date` is replaced by `date`, the only column of dates."""
+    columns = dict(columns)
+    if not columns.pop("finds_date", False) or columns.get("date") is not None:
+        return columns
+    named_columns = [name for name in columns.values() if isinstance(name, str)]
+    date_columns = [
+        str(name)
+        for name in frame.columns
+        if name not in named_columns and _contains_dates(frame, str(name))
+    ]
+    if len(date_columns) > 1:
+        raise DataError(
+            f"These comparisons have several columns of dates ({shorten(date_columns)}); choose"
+            " one with ",
+            Setting("date", date_columns[0]),
+            ".",
+        )
+    if not date_columns:
+        return columns
+    return columns | {"date": date_columns[0]}
+
+
+def _contains_dates(frame: "pd.DataFrame", name: str) -> bool:
+    """Return whether the first rows of a column are dates."""
+    first_rows = frame.head(_N_ROWS_SEEN)
+    try:
+        row_dates = read_dates(first_rows, name)
+    except DataError:
+        return False
+    # Numbers may also be identifiers or scores, so their name decides.
+    is_numeric = get_column(first_rows, name).map(_is_number).all()
+    return row_dates.unit == DAY and (not is_numeric or _TIME_NAME.search(name) is not None)
+
+
+def _is_number(cell: Any) -> bool:
+    """Return whether a cell is a number or the text of a number."""
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _convert_days(date_column: "pd.Series") -> np.ndarray:

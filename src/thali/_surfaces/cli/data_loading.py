@@ -157,8 +157,16 @@ def load_holdouts(
 
 def load_pairs(data_name: str, read_arguments: dict[str, Any]) -> tuple[Any, str]:
     """Read paired comparisons; return them, and how they were read."""
+    from thali._data.pairs.dates import name_date_column
+
+    named_data = find_data(data_name)
+    if named_data.bundled is None:
+        with prefix_errors(named_data.table.file):
+            read_arguments = name_date_column(named_data.table.frame, read_arguments)
+    else:
+        read_arguments.pop("finds_date", None)
     data, sentences, _ = recognise_data(
-        find_data(data_name), choose_model(PAIRS), read_arguments | {"asks": True}
+        named_data, choose_model(PAIRS), read_arguments | {"asks": True}
     )
     return data, "; ".join(sentences)
 
