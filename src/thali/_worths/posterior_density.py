@@ -144,6 +144,7 @@ class Density:
     """
 
     rows: Any  # `DistinctComparisons`; subclasses have other rows
+    has_target = False  # whether discriminations are relative to that of one judge
     _COUNTS: ClassVar[tuple[str, ...]] = ("wins", "losses", "tied")  # fields of rows
 
     def __init__(
@@ -247,27 +248,32 @@ class Density:
     def _build_block(self, row_slice: slice, is_dense: bool) -> RowBlock:
         """Build a block of rows and its matrices from parameters to log odds."""
         rows = self.rows.select(row_slice)
-        first, second, period, judge, x, *counts = rows[:8]
+        first, second, period, judge, _, *counts = rows[:8]
         wins, losses, tied = map(to_column, counts)
         rows = rows._replace(wins=wins, losses=losses, tied=tied)
         option_columns = (period * self.n_options)[:, None] + np.column_stack([first, second])
-        n_judge_columns, n_covariates = int(self.n_judges > 0), 0
-        if self.n_bias:
-            n_covariates = x.shape[1]
+        n_judge_columns = int(self.n_judges > 0)
         matrices = [
             _scatter_columns(
                 np.tile([1.0, -1.0], (len(first), 1)), option_columns, self.worths.stop
             ),
             _scatter_columns(np.ones((len(first), n_judge_columns)), judge[:, None], self.n_judges),
-            _scatter_columns(
-                x[:, :n_covariates],
-                judge[:, None] * n_covariates + np.arange(n_covariates),
-                self.n_bias,
-            ),
+            self._build_bias_matrix(rows),
         ]
         if is_dense:
             matrices = map(_to_dense, matrices)
         return RowBlock(row_slice, rows, *matrices)
+
+    def _build_bias_matrix(self, rows: DistinctComparisons) -> Any:
+        """Return the matrix from judges' biases to the log odds of rows."""
+        n_covariates = 0
+        if self.n_bias:
+            n_covariates = rows.x.shape[1]
+        return _scatter_columns(
+            rows.x[:, :n_covariates],
+            rows.judge[:, None] * n_covariates + np.arange(n_covariates),
+            self.n_bias,
+        )
 
     def log_discriminations(self, points: np.ndarray) -> np.ndarray:
         """Return centred log discriminations of judges, shape (n_judges, n_points)."""
@@ -486,7 +492,7 @@ class Density:
         gradient[self.beta] -= points[self.beta]
         if self.n_judges:
             gradient[self.judges] -= points[self.judges] / spreads.judges**2
-        if self.n_bias:
+        if BIAS in self.spread_kinds:
             gradient[self.bias] -= points[self.bias] / spreads.bias**2
 
     def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
@@ -585,7 +591,9 @@ class Density:
         """Return prior precisions of log nu, coefficients, judges and biases."""
         precisions = [np.full(int(self.rows.has_ties), TIE_SD**-2.0), np.ones(self.rows.x.shape[1])]
         precisions.append(np.full(self.n_judges, 1.0 / spreads.judges**2))
-        return np.concatenate([*precisions, np.full(self.n_bias, 1.0 / spreads.bias**2)])
+        if BIAS in self.spread_kinds:
+            precisions.append(np.full(self.n_bias, 1.0 / spreads.bias**2))
+        return np.concatenate(precisions)
 
     def curvature(self, point: np.ndarray, is_convex: bool = False) -> BorderedBlocks:
         """Return the negative Hessian of the log-likelihood at a point.
@@ -825,7 +833,9 @@ class GroupDensity(Density):
         """Return the sum of squares of common worths or deviations, (n_points,)."""
         if k == DRIFT:
             return (self.deviations(points) ** 2).sum(axis=(0, 1))
-        return (points[self.common] ** 2).sum(axis=0)
+        if k == WORTHS:
+            return (points[self.common] ** 2).sum(axis=0)
+        return super().sum_of_squares(points, k)
 
     def count_spread_coordinates(self, k: int) -> int:
         """Return the number of common worths or of deviations."""
@@ -864,3 +874,61 @@ class GroupDensity(Density):
             border,
             corner,
         )
+
+
+class TargetDensity(GroupDensity):
+    r"""The density of log worths m for one judge, the target, and of what other judges add.
+
+    .. math::
+        \eta_r = m_i - m_k \text{ for the target}, \qquad
+        \eta_r = d_j (L_{ji} - L_{jk}) \text{ for judge } j, \qquad
+        L_{ji} \sim \mathrm{Normal}(m_i, \delta^2), \qquad
+        \log d_j \sim \mathrm{Normal}(0, \tau^2)
+
+    Each other judge is a part of the votes. The target is the last judge; its discrimination is 0
+    for the worths of parts, so that its rows depend on the common worths alone.
+    """
+
+    has_target = True
+
+    def __init__(self, rows: DistinctComparisons, n_options: int, n_judges: int) -> None:
+        """Number the parameters; `n_judges` includes the target."""
+        Density.__init__(self, rows, n_options, n_judges, np.ones(n_judges - 2))
+        self.common = self.bias = slice(self.size, self.size + n_options)
+        self.n_bias = n_options
+        self.size += n_options
+        self.is_free = np.ones(self.size, bool)
+        self.is_free[self.judges.stop - 1] = False
+        self.spread_kinds = WORTHS, JUDGES, DRIFT
+
+    def _build_bias_matrix(self, rows: DistinctComparisons) -> Any:
+        """Return the matrix from worths for the target to the log odds of its rows."""
+        signs = np.where(rows.judge == self.n_judges - 1, 1.0, 0.0)
+        return _scatter_columns(
+            np.column_stack([signs, -signs]),
+            np.column_stack([rows.first, rows.second]),
+            self.n_options,
+        )
+
+    def log_discriminations(self, points: np.ndarray) -> np.ndarray:
+        """Return log discriminations, shape (n_judges, n_points); the target's is -inf."""
+        log_discriminations = points[self.judges].copy()
+        log_discriminations[-1] = -np.inf
+        return log_discriminations
+
+    def _centre_judge_slopes(self, by_judge: np.ndarray, judges: slice) -> None:
+        """Leave the derivatives: discriminations are relative to the target's."""
+
+    def scale_worths(self, points: np.ndarray, log_factor: np.ndarray) -> np.ndarray:
+        """Return points with worths times a factor, and discriminations divided by it."""
+        points = points.copy()
+        points[self.worths] *= np.exp(log_factor)
+        points[self.common] *= np.exp(log_factor)
+        points[self.judges.start : self.judges.stop - 1] -= log_factor
+        return points
+
+    def count_spread_coordinates(self, k: int) -> int:
+        """Return the number of common worths, of other judges, or of deviations."""
+        if k == JUDGES:
+            return self.n_judges - 1
+        return super().count_spread_coordinates(k)

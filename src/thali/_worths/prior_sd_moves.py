@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .posterior_density import Density, Spreads
+from .posterior_density import DRIFT, JUDGES, WORTHS, Density, Spreads
 
 
 class ScaleState(NamedTuple):
@@ -115,7 +115,36 @@ def move_spreads(
     for k in learned:
         state = sample_spread(rng, density, state, k)
         state = move_spread_with_coordinates(rng, density, state, k)
+    if density.has_target and {WORTHS, DRIFT}.issubset(learned):
+        state = trade_scale_for_discrimination(rng, density, state)
     return state
+
+
+def trade_scale_for_discrimination(
+    rng: np.random.Generator, density: Density, state: ScaleState
+) -> ScaleState:
+    """Propose to multiply all worths and divide discriminations by one factor."""
+    # Only the target's answers tell the two apart, so a trajectory changes them slowly. The prior
+    # of the worths given their standard deviations cancels with the change of volume.
+    n_chains = state.points.shape[1]
+    log_factor = rng.standard_normal(n_chains) * np.exp(rng.uniform(*_LOG_STEP_RANGE, n_chains))
+    points = density.scale_worths(state.points, log_factor)
+    logs = state.logs.copy()
+    logs[[WORTHS, DRIFT]] += log_factor
+    with np.errstate(over="ignore", invalid="ignore"):
+        proposal = ScaleState.from_points(density, points, logs)
+        log_ratio = proposal.likelihood - state.likelihood
+        for k in (WORTHS, DRIFT):
+            log_ratio = (
+                log_ratio
+                + density.log_spread_prior(k, logs[k])
+                - density.log_spread_prior(k, state.logs[k])
+            )
+        squares_change = density.sum_of_squares(points, JUDGES) - density.sum_of_squares(
+            state.points, JUDGES
+        )
+        log_ratio = log_ratio - 0.5 * squares_change / state.spreads.judges**2
+    return state.accept_where(-rng.standard_exponential(n_chains) < log_ratio, proposal)
 
 
 def _replace_row(array: np.ndarray, row_index: int, values: np.ndarray) -> np.ndarray:
