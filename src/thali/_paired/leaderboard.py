@@ -69,6 +69,7 @@ def leaderboard(
     judges: bool = False,
     judge_sd: float | None = None,
     judge_bias: bool = False,
+    target: str | None = None,
     period: str | None = None,
     drift: float | None = None,
     since: Any = None,
@@ -156,6 +157,12 @@ def leaderboard(
         Whether each judge also has individual coefficients of covariates, Normal about the common
         ones with a HalfNormal(.5) standard deviation, such as a preference for long answers.
         Requires `judges` and covariates.
+    target : str, optional
+        The judge, such as "human", whose worths are estimated; the votes of the other judges make
+        them more certain. Judge j, of discrimination :math:`d_j` relative to the target, sees
+        :math:`d_j (\log w_i + e_{ji})` with deviations :math:`e_{ji} \sim \mathrm{Normal}(0,
+        \delta^2)`, and both standard deviations have HalfNormal(1) priors. As votes of the target
+        grow, the board becomes that of its votes alone. Requires `judges`; paired comparisons only.
     period : str, optional
         "day", "week", "month" or "year" of the dates, or a column of integers such as a season:
         worths change from period to period, and the leaderboard refers to the last period. See
@@ -242,6 +249,7 @@ def leaderboard(
         since=since,
         until=until,
         judge_bias=judge_bias,
+        target=target,
         ci=ci,
         anchor_model=anchor_model,
         pool=pool,
@@ -443,7 +451,7 @@ def _forecast_votes(
     n_votes = board.data.n_answers
     if board.data.scores is not None:
         n_votes = len(board.data.respondents)  # further items, with scores of all options
-    if settings.period is None:
+    if settings.period is None and settings.target is None:
         design_effect = estimates.design_effect
         if estimates.people is not None and estimates.people.by == POWER:
             # the likelihood of the current votes is raised to its inverse already

@@ -298,17 +298,23 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     contrary_judges = table.index[
         is_known & (table["log_score"] < table["log_score_chance"])
     ].tolist()
-    sentence = (
-        "Judges more discriminating than the typical judge:"
-        f" {shorten_words(sharp_judges) or 'none'}"
+    reference, predictors = "the typical judge", "the other judges do"
+    sentence = ""
+    if board.target_sentence:
+        assert board.made is not None
+        reference = str(board.made.settings.target)
+        predictors = f"those of {reference} do"
+        sentence = f"{board.target_sentence} "
+    sentence += (
+        f"Judges more discriminating than {reference}: {shorten_words(sharp_judges) or 'none'};"
+        f" less discriminating: {shorten_words(dull_judges[::-1]) or 'none'}."
     )
-    sentence += f"; less discriminating: {shorten_words(dull_judges[::-1]) or 'none'}."
     sentence += _describe_joint_certainty(
         len(sharp_judges) + len(dull_judges), format_plural(len(table), "judge")
     )
     if contrary_judges:
         sentence += (
-            " Judges whose votes the other judges do not predict better than chance:"
+            f" Judges whose votes {predictors} not predict better than chance:"
             f" {shorten_words(contrary_judges)}."
         )
     return Finding(
@@ -317,7 +323,7 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         table=table,
         picture=Picture(
             "judges",
-            "Discrimination of each judge, with its interval (1: the typical judge).",
+            f"Discrimination of each judge, with its interval (1: {reference}).",
             table,
         ),
         brief=Brief("Judges"),

@@ -22,12 +22,14 @@ from thali._posterior.posterior_interval import (
     INTERVAL,
     compute_discrete_interval,
     compute_interval,
+    format_sd,
     interval_tails,
 )
 from thali._posterior.summary_table import build_summary
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
 from .elo_scale import WorthScale
+from .leaderboard_target import check_target, describe_target, move_target_last
 from .vote_counts import Judgements
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ class BoardSettings(NamedTuple):
     since: Any = None
     until: Any = None
     judge_bias: bool = False
+    target: str | None = None  # the judge whose worths are estimated; None: the typical judge
     ci: float = INTERVAL
     anchor_model: Any = None
     pool: bool = False
@@ -111,6 +114,7 @@ class BoardSettings(NamedTuple):
             ("judge_sd", self.judge_sd is not None, "judges", self.judges),
             ("drift", self.drift is not None, "period", self.period is not None),
             ("judge_bias", self.judge_bias, "judges", self.judges),
+            ("target", self.target is not None, "judges", self.judges),
         ):
             if is_set and not is_required_set:
                 raise ArgumentError(
@@ -122,6 +126,18 @@ class BoardSettings(NamedTuple):
         for argument_name, prior_sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
             if prior_sd is not None:
                 check_positive(argument_name, prior_sd, "a standard deviation")
+        if self.target is not None:
+            for argument_name, is_set in (
+                ("period", self.period is not None),
+                ("judge_bias", self.judge_bias),
+            ):
+                if is_set:
+                    raise ArgumentError(
+                        Argument("target"),
+                        " and ",
+                        Argument(argument_name),
+                        " cannot be combined; remove one.",
+                    )
         conflicting_argument = "period"
         if self.judges:
             conflicting_argument = "judges"
@@ -220,8 +236,8 @@ class BoardProblem(NamedTuple):
     data: Judgements
     settings: BoardSettings
     density: "Density"
-    periods: list[str]
-    judges: tuple[str, ...]
+    periods: list[str]  # with a target judge, the other judges
+    judges: tuple[str, ...]  # without the target
 
 
 def has_all_judges(data: Judgements) -> bool:
@@ -251,6 +267,8 @@ def build_worth_problem(data: Judgements, settings: BoardSettings) -> BoardProbl
     judges = ()
     if settings.judges:
         judges = data.respondents
+    if settings.target is not None:
+        check_target(settings.target, data)
     if isinstance(data, Choices):
         density = ChoiceSetDensity(
             count_distinct_answers(data, settings.lapse, with_judges=True),
@@ -265,7 +283,7 @@ def _build_problem_by_period(
     data: PairedComparisons, settings: BoardSettings, judges: tuple[str, ...]
 ) -> BoardProblem:
     """Return the posterior density of paired comparisons, with their periods and judges."""
-    from thali._worths.posterior_density import Density, DistinctComparisons
+    from thali._worths.posterior_density import Density, DistinctComparisons, TargetDensity
 
     finest_rows = list_finest_rows(data)
     has_ties = bool(data.n_ties)
@@ -281,6 +299,11 @@ def _build_problem_by_period(
     if settings.period is not None:
         assert data.dates is not None
         row_periods, period_names = data.dates.periods(settings.check_period(data.dates))
+    if settings.target is not None:
+        judges, judge_index = move_target_last(judges, settings.target, judge_index)
+        # each other judge is a part of the votes; the part of the target's votes does not matter
+        row_periods = judge_index % (len(judges) - 1)
+        period_names = list(judges[:-1])
     distinct_periods, period_index = np.unique(row_periods, return_inverse=True)
     row_columns = [period_index, finest_rows.first, finest_rows.second, judge_index]
     row_index, outcome_counts = group_equal_rows(row_columns, row_x, finest_rows.counts)
@@ -301,6 +324,9 @@ def _build_problem_by_period(
         settings.lapse,
         has_ties,
     )
+    if settings.target is not None:
+        target_density = TargetDensity(comparisons, data.n_options, len(judges))
+        return BoardProblem(data, settings, target_density, period_names, judges[:-1])
     density = Density(
         comparisons,
         data.n_options,
@@ -321,6 +347,7 @@ class JudgedWorths(NamedTuple):
     judges: "pandas.DataFrame | None" = None
     in_time: "pandas.DataFrame | None" = None
     note: str = ""
+    target_sentence: str = ""  # what the votes of judges other than the target are worth
 
 
 def tabulate_judged_worths(
@@ -335,6 +362,9 @@ def tabulate_judged_worths(
     data = problem.data
     judge_table = None
     period_table = None
+    if problem.settings.target is not None:
+        judge_table, target_sentence, note = describe_target(problem, points, spreads)
+        return JudgedWorths(judge_table, None, note, target_sentence)
     if problem.judges:
         judge_table = _tabulate_judges(problem, points, marginal)
     if problem.settings.period is not None:
@@ -364,9 +394,11 @@ def check_worth_chains(
 
     `other_names` names trailing entries of a point.
     """
+    from thali._worths.posterior_density import BIAS
+
     density = marginal.density
     period_suffixes = [""]
-    if len(periods) > 1:
+    if len(periods) > 1 or other_names:
         period_suffixes = [f", {period}" for period in periods]
     quantity_names = [
         f"log_worth[{options[k]}{period_suffixes[t]}]"
@@ -376,7 +408,10 @@ def check_worth_chains(
     quantity_names += [f"covariate[{name}]" for name in covariates]
     quantity_names += [f"discrimination[{judge}]" for judge in judges]
     quantity_names += [
-        f"bias[{name}, {judge}]" for judge in judges for name in covariates if density.n_bias
+        f"bias[{name}, {judge}]"
+        for judge in judges
+        for name in covariates
+        if BIAS in density.spread_kinds
     ]
     quantity_names += [*other_names, *(spreads[k] for k in marginal.learned)]
     return check_convergence(
@@ -532,7 +567,7 @@ def _describe_worths(
     density = problem.density
     sentences = []
     if judges is not None:
-        judge_sd_text = _format_sd(settings.judge_sd, spreads.judges, settings.ci)
+        judge_sd_text = format_sd(settings.judge_sd, spreads.judges, settings.ci)
         sentences.append(
             "Worths and ratings are those that the typical judge of this panel sees"
             " (discrimination 1); the standard deviation of log discriminations is"
@@ -541,7 +576,7 @@ def _describe_worths(
         if density.n_bias:
             sentences.append(
                 "Covariate effects apply to a typical judge; they vary between judges by a"
-                f" standard deviation of {_format_sd(None, spreads.bias, settings.ci)}."
+                f" standard deviation of {format_sd(None, spreads.bias, settings.ci)}."
             )
         few_judges = [
             str(name)
@@ -557,7 +592,7 @@ def _describe_worths(
                 f" {problem.data.word_for_answers}; the method mcmc avoids this approximation."
             )
     if settings.period is not None:
-        drift_text = _format_sd(settings.drift, spreads.drift, settings.ci)
+        drift_text = format_sd(settings.drift, spreads.drift, settings.ci)
         anchor_sentence = scale.sentence
         if scale.anchor is None:
             n_present = int(density.is_always_present.sum())
@@ -572,11 +607,3 @@ def _describe_worths(
             f" change by a standard deviation of {drift_text} per period."
         )
     return " ".join(sentences)
-
-
-def _format_sd(fixed_sd: float | None, sd_draws: np.ndarray, ci: float) -> str:
-    """Return a fixed sd, or an estimated one with interval, as text."""
-    if fixed_sd is not None:
-        return f"{fixed_sd:g} (fixed)"
-    low, high = compute_interval(sd_draws, ci, axis=None)
-    return f"{sd_draws.mean():.2g} ({low:.2g} to {high:.2g})"

@@ -28,6 +28,8 @@ def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
         return None
     if isinstance(data.answers, Answers) and len(data.answers.respondent) > MAX_ROWS:
         return tabulate_reliability(estimates.log_worths, {}, settings.ci)
+    if settings.target is not None:
+        return tabulate_reliability(estimates.log_worths, {}, settings.ci)
     if settings.judges:
         judge_index = density.rows.judge
     elif has_all_judges(data) and len(data.respondents) > 1:

@@ -49,6 +49,10 @@ _SENTENCES = {
     "ties in rankings": "Options that tied in a ranking came before the others in any order.",
     "judges": "The log odds of a judge's choice were d times the difference in log worth, with log"
     " d ~ Normal(0, tau²) and a mean of 0 over judges, and {spread}.",
+    "target": "Worths are those of {target}. The log odds of another judge's choice were d times"
+    " the difference in log worth and in the judge's deviations, with deviations ~ Normal(0, e²),"
+    " log d ~ Normal(0, tau²), a HalfNormal(1) prior on e and {spread}.",
+    "learned by target": "the same prior on tau",
     "bias": "Each judge had individual covariate coefficients, which varied around the common ones"
     " as Normal(0, v²), with a HalfNormal(0.5) prior on v.",
     "period": "The log worth of an option changed between successive periods ({period}) by"
@@ -162,7 +166,13 @@ def _describe_variation(settings_used: BoardSettings) -> tuple[Text, ...]:
     sentences: list[Text] = []
     if settings_used.judges:
         judge_spread = _describe_spread("tau", settings_used.judge_sd)
-        sentences.append(phrase(_SENTENCES, "judges", spread=judge_spread))
+        if settings_used.target is None:
+            sentences.append(phrase(_SENTENCES, "judges", spread=judge_spread))
+        else:
+            if settings_used.judge_sd is None:
+                judge_spread = _SENTENCES["learned by target"]
+            target_name = settings_used.target
+            sentences.append(phrase(_SENTENCES, "target", target=target_name, spread=judge_spread))
     if settings_used.judge_bias:
         sentences.append(_SENTENCES["bias"])
     if settings_used.period is not None:

@@ -70,6 +70,8 @@ class Leaderboard(PrintedResult):
         itself includes all comparisons.
     of_judges, in_time : pandas.DataFrame or None
         Results of `judges` and `worths_in_time`; None without judges, or periods.
+    target_sentence : str
+        What the votes of the other judges are worth; empty without `target`.
     of_more_votes : pandas.DataFrame or None
         Result of `more_votes`; None for a part.
     made : Made
@@ -106,6 +108,7 @@ class Leaderboard(PrintedResult):
     effects: "pandas.DataFrame | None" = None
     boards: "Mapping[str, Leaderboard]" = field(default_factory=dict)
     of_judges: "pandas.DataFrame | None" = None
+    target_sentence: str = ""
     in_time: "pandas.DataFrame | None" = None
     of_more_votes: "pandas.DataFrame | None" = None
     made: "LeaderboardRecipe | None" = None
@@ -210,6 +213,8 @@ class Leaderboard(PrintedResult):
 
         A judge of discrimination d chooses i over k by
 
+        .. math:: P(i \text{ over } k) = \frac{w_i^d}{w_i^d + w_k^d}
+
         Discrimination 0 is guessing, 1 the typical judge; larger values are sharper. Signs are not
         reversed: a judge who contradicts all others has a discrimination near 0, and a log score
         below chance.
@@ -223,7 +228,10 @@ class Leaderboard(PrintedResult):
             mean log probability of the judge's answers, predicted from all other judges for
             discrimination 1; the expected score of such a judge on the same comparisons
             (`log_score_typical`) and the score of guesses (`log_score_chance`); with `judge_bias`,
-            the individual coefficient `bias_NAME` of each covariate, with its interval.
+            the individual coefficient `bias_NAME` of each covariate, with its interval. With
+            `target`, discriminations are relative to the target's, log scores are of predictions
+            from its worths, and `deviation` is the root mean square of the judge's deviations from
+            its log worths.
 
         Raises
         ------

@@ -175,6 +175,7 @@ def build_board(
         people=estimates.people,
         of_judges=judged_worths.judges,
         in_time=judged_worths.in_time,
+        target_sentence=judged_worths.target_sentence,
         of_chains=estimates.of_chains,
         ci=ci,
     )

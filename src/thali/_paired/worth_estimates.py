@@ -15,6 +15,7 @@ from thali._posterior.respondent_dependence import Dependence
 
 from .elo_scale import WorthScale
 from .leaderboard_posterior import (
+    SPREADS,
     BoardProblem,
     BoardSettings,
     JudgedWorths,
@@ -201,7 +202,13 @@ def _estimate_by_chains(
         problem.judges,
         problem.data.covariate_names,
     )
-    chain_check = check_worth_chains(chain_draws.reported, marginal, *quantity_options)
+    common_names, spread_names = [], SPREADS
+    if problem.settings.target is not None:
+        common_names = [f"log_worth[{label}]" for label in problem.data.labels]
+        spread_names = ("spread", "judge_sd", "judge_deviation_sd", "")
+    chain_check = check_worth_chains(
+        chain_draws.reported, marginal, *quantity_options, common_names, spread_names
+    )
     return _build_estimates(
         problem, scale, marginal, chain_draws.points, chain_draws.spreads
     )._replace(people=people, of_chains=chain_check)

@@ -42,3 +42,11 @@ def compute_interval(draws: np.ndarray, ci: float, axis: int | None = 0) -> np.n
 def compute_discrete_interval(draws: np.ndarray, ci: float, axis: int = 0) -> np.ndarray:
     """Return both ends of an interval of integer draws; each is one of the draws."""
     return np.quantile(draws, interval_tails(ci), axis=axis, method="inverted_cdf")
+
+
+def format_sd(fixed_sd: float | None, sd_draws: np.ndarray, ci: float) -> str:
+    """Return a fixed sd, or an estimated one with interval, as text."""
+    if fixed_sd is not None:
+        return f"{fixed_sd:g} (fixed)"
+    low, high = compute_interval(sd_draws, ci, axis=None)
+    return f"{sd_draws.mean():.2g} ({low:.2g} to {high:.2g})"

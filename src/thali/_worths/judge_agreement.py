@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .laplace_approximation import Marginal, find_mode
+from .posterior_density import Density
 
 # limits of judges, and of judges times rows, for separate fits without each judge
 _MAX_REFITTED_JUDGES, _MAX_REFITTED_ROWS = 50, 500_000
@@ -44,7 +45,13 @@ def measure_agreement(marginal: Marginal) -> JudgeAgreement:
         points_without_judge = mode.point[:, None] - mode.factor.solve(
             density.judge_scores(mode.point)
         )
-    predictions = density.predict_judges(points_without_judge)
+    return average_predictions(density, points_without_judge)
+
+
+def average_predictions(density: Density, points: np.ndarray) -> JudgeAgreement:
+    """Average the log probabilities of each judge's answers at a point per judge."""
+    judge_of_row = density.rows.judge
+    predictions = density.predict_judges(points)
     n_answers = np.bincount(judge_of_row, predictions.total, density.n_judges)
 
     def average_by_judge(values: np.ndarray) -> np.ndarray:

@@ -919,6 +919,19 @@ class TargetDensity(GroupDensity):
     def _centre_judge_slopes(self, by_judge: np.ndarray, judges: slice) -> None:
         """Leave the derivatives: discriminations are relative to the target's."""
 
+    def centre_by_period(self, points: np.ndarray) -> np.ndarray:
+        """Return centred log worths for the target, shape (1, n_options, n_points)."""
+        worths = points[self.common]
+        return (worths - worths.mean(axis=0))[None]
+
+    def log_spread_prior(self, k: int, log_spread: np.ndarray) -> np.ndarray:
+        """Return the log prior density of the log of prior sd number k."""
+        # Other judges may be of another kind than the target, such as models for people, so these
+        # priors are wider than those of alike judges: HalfNormal(1).
+        if k == WORTHS:
+            return super().log_spread_prior(k, log_spread)
+        return super().log_spread_prior(k, log_spread + math.log(HALF_NORMAL_SCALE))
+
     def scale_worths(self, points: np.ndarray, log_factor: np.ndarray) -> np.ndarray:
         """Return points with worths times a factor, and discriminations divided by it."""
         points = points.copy()

@@ -35,7 +35,9 @@ def sample_posterior(marginal: Marginal, rng: np.random.Generator, n_draws: int)
     Metropolis steps where coordinates are few, chains where the density is skew, else the lattice.
     """
     density = marginal.density
-    if density.size <= _MAX_STEP_SIZE and density.n_terms <= _MAX_STEP_ROWS:
+    if density.has_target:  # products of worths and discriminations are skew
+        state = _sample_by_sweeps(marginal, rng)
+    elif density.size <= _MAX_STEP_SIZE and density.n_terms <= _MAX_STEP_ROWS:
         state = _sample_by_steps(marginal, rng, n_draws)
     elif density.n_terms <= _MAX_SWEEP_ROWS and marginal.measure_asymmetry(rng) > MAX_ASYMMETRY:
         state = _sample_by_sweeps(marginal, rng)

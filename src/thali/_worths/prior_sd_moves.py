@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def move_spreads(
 
 
 def trade_scale_for_discrimination(
-    rng: np.random.Generator, density: Density, state: ScaleState
+    rng: np.random.Generator, density: Any, state: ScaleState
 ) -> ScaleState:
     """Propose to multiply all worths and divide discriminations by one factor."""
     # Only the target's answers tell the two apart, so a trajectory changes them slowly. The prior

@@ -148,6 +148,14 @@ LEADERBOARD = (
         default="the same effects for all judges",
     ),
     Option(
+        "target",
+        "With --judges: the judge whose worths are estimated, such as human; votes of the other"
+        " judges make them more certain.",
+        str,
+        default="the typical judge",
+        metavar="JUDGE",
+    ),
+    Option(
         "date",
         "Column with the date of a comparison: dates, seconds since 1970, or integer periods.",
         default="none",
