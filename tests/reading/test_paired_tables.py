@@ -209,12 +209,43 @@ def test_votes_beside_rankings_are_counts(name):
 def test_mean_ranks_are_ties():
     means = read("judge,A,B,C,D\n1,1,2.5,2.5,4\n2,1.5,1.5,3,4\n3,2,1,3,4\n")
     assert means == read("judge,A,B,C,D\n1,1,2,2,4\n2,1,1,3,4\n3,2,1,3,4\n")
+    partial = read("judge,A,B,C,D\n1,1,2.5,2.5,\n2,1.5,1.5,,3\n3,2,,1,\n4,2,2,,2\n")
+    texts = "judge,ranking\n1,A > B = C\n2,A = B > D\n3,C > A\n"
+    assert counted(partial) == counted(read(texts)) and partial.n_choices == 3
 
 
 def test_places_in_sports_are_ranks():
     text = "race,driver,position\n1,a,1\n1,b,T2\n1,c,T2\n2,b,1\n2,a,2=\n2,c,DNF\n"
     plain = text.replace("T2", "2").replace("2=", "2").replace("DNF", "3")
     assert read(text) == read(plain.replace("driver", "item"))
+
+
+RACES = {
+    "Bahrain": ("1", "2", "DNF", "3"),
+    "Jeddah": ("DSQ", "1", "2", "3"),
+    "Melbourne": ("1", "T2", "2=", "4"),
+    "Monaco": ("Ret", "WD", "1", "DNS"),
+    "Spa": ("1", "", "3", "2"),
+}
+DRIVERS = ("Verstappen", "Hamilton", "Leclerc", "Norris")
+
+
+def test_places_in_sports_are_ranks_in_a_column_per_option():
+    wide = read(table(",".join(("race", *DRIVERS)), [(race, *row) for race, row in RACES.items()]))
+    rows = [
+        (race, driver, place)
+        for race, places in RACES.items()
+        for driver, place in zip(DRIVERS, places, strict=True)
+    ]
+    long = read(table("race,driver,position", rows))
+    assert counted(wide) == counted(long)
+    numbers = dict(zip(("DNF", "T2", "2=", "Ret", "WD", "DNS"), (4, 2, 2, 2, 2, ""), strict=True))
+    numbers["DSQ"] = 4
+    plain_rows = [(race, driver, numbers.get(place, place)) for race, driver, place in rows]
+    assert counted(wide) == counted(read(table("race,driver,position", plain_rows)))
+    for data in (wide, long):
+        assert "4 options with 'DNF', 'DSQ', 'Ret' and 'WD' ranked last" in data.read_as
+        assert "1 option with 'DNS' not ranked" in data.read_as
 
 
 def test_a_part_of_a_battery_is_no_ranking():

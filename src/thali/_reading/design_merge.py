@@ -43,6 +43,10 @@ ALL_RESPONDENTS = "0"  # version of tasks for all respondents in Sawtooth Softwa
 _LOOP = re.compile(r"Q?(\d+)_(\D.*)")  # the number of a loop or question, and what is asked
 _RANKING = "ranking"  # a column of rankings as text
 _BETWEEN = re.compile("[>=]")  # options of a ranking as text
+# best and worst answers whose names are letters: B1 and W1 in R's support.BWS, MD_1_b, MD_b_1
+_BEST_WORST_NAME = re.compile(r"(.*?)(?:(\d+)[_.]([bwml])|(?<![a-z])([bwml])[_.]?(\d+))", re.I)
+_ROLE_BY_LETTER = {"b": "best", "w": "worst", "m": "best", "l": "worst"}
+_PARTNERS = {"b": "w", "w": "b", "m": "l", "l": "m"}
 _SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per task
 
 
@@ -82,7 +86,10 @@ def match_answers(
     `named_columns` names columns of the answers by role.
     """
     with prefix_errors(design.file):
-        if option_columns := find_option_columns(column_names(design.frame)):
+        design_columns = column_names(design.frame)
+        if option_columns := (
+            find_option_columns(design_columns) or _find_matrix_columns(design_columns)
+        ):
             return _match_set_answers(table, design, option_columns), {}
         design_rows = _read_design_rows(design.frame, column_names(table.frame))
     answers = _read_task_answers(table.frame, design_rows, named_columns)
@@ -243,7 +250,8 @@ _SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
 def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
     """Merge answers with a design of option sets: one row per respondent and set."""
     design_names = map_plain_names(column_names(design.frame))
-    answer_frame = table.frame
+    name_by_column = _name_best_worst(column_names(table.frame))
+    answer_frame = table.frame.rename(columns=name_by_column)
     design_version_column = VERSION.find_column(design_names, option_columns)
     design_task_column = TASK.find_column(design_names, option_columns)
     rows_by_version: dict[str, list[int]] = {}
@@ -298,9 +306,24 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
                 answered_sets.append(respondent_cells | set_cells)
     if not answered_sets:
         raise DataError(f"The answer columns, {shorten(sorted(answer_columns))}, are empty.")
-    note = join_notes(table.note, f"answers matched to the design in {design.file}")
+    read_columns = [
+        str(name)
+        for name in table.frame.columns
+        if name_by_column.get(name, name) in answer_columns
+    ]
+    note = f"answers in {shorten(read_columns, 4)} matched to the design in {design.file}"
     frame = pd.DataFrame(answered_sets, pd.RangeIndex(1, len(answered_sets) + 1))
-    return replace(table, frame=frame, note=note)
+    return replace(table, frame=frame, note=join_notes(table.note, note))
+
+
+def _find_matrix_columns(names: list[str]) -> list[str]:
+    """Return the columns V1, V2, ... of a matrix of sets that R wrote; [] beside task numbers."""
+    if TASK.find_column(map_plain_names(names)) is not None:
+        return []
+    return [name for name in names if _MATRIX_COLUMN.fullmatch(name)]
+
+
+_MATRIX_COLUMN = re.compile(r"[VX][1-9]\d?")
 
 
 def _find_answer_series(frame: pd.DataFrame, n_tasks: int) -> dict[str, dict[int, str]]:
@@ -385,13 +408,42 @@ def _split_loop_name(column: str) -> tuple[str, int] | None:
 
 
 def find_loop_answers(names: Iterable[str]) -> list[str]:
-    """Return the columns 1_chosen, 2_chosen, ... that Qualtrics writes for loops."""
+    """Return the columns 1_chosen, 2_chosen, ... or B1, W1, B2, ... of answers without sets."""
+    names = list(names)
+    if best_worst_names := _name_best_worst(names):
+        return list(best_worst_names)
     columns_of_question: dict[str, list[str]] = {}
     for column in names:
         question, _ = _split_loop_name(column) or ("", 0)
         if _is_answer_name(question):
             columns_of_question.setdefault(question, []).append(column)
     return next((columns for columns in columns_of_question.values() if len(columns) > 1), [])
+
+
+def _name_best_worst(names: list[str]) -> dict[str, str]:
+    """Map B1, W1, B2, ... or MD_1_b, MD_1_w, ... to best_1, worst_1, ...; {} without such columns.
+
+    Each number has both columns, and there are at least two numbers.
+    """
+    columns_by_stem: dict[tuple[str, bool], dict[tuple[str, int], str]] = {}
+    for name in names:
+        if (match := _BEST_WORST_NAME.fullmatch(name)) is None:
+            continue
+        stem, number_before, letter_after, letter_before, number_after = match.groups()
+        letter = (letter_after or letter_before).casefold()
+        numbered_answer = (letter, int(number_before or number_after))
+        columns_by_stem.setdefault((stem, bool(number_before)), {})[numbered_answer] = name
+    complete_series = []
+    for columns in columns_by_stem.values():
+        partners = {(_PARTNERS[letter], number) for letter, number in columns}
+        if len(columns) > 2 and partners == columns.keys():
+            complete_series.append(columns)
+    if len(complete_series) != 1:
+        return {}
+    return {
+        name: f"{_ROLE_BY_LETTER[letter]}_{number}"
+        for (letter, number), name in complete_series[0].items()
+    }
 
 
 def _split_series_name(column: str) -> tuple[str, int] | None:

@@ -20,6 +20,7 @@ from thali._labels import (
 from thali.errors import Argument, DataError
 
 from ..column_readers import (
+    add_note,
     check_columns,
     choose_labels,
     describe_columns,
@@ -107,7 +108,9 @@ _NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
 _BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 _ENDINGS = ("", "choice", "place", "rank", "preference", "wahl", "choix")
 _TIED_PLACE = re.compile(r"[t=](\d{1,9})|(\d{1,9})=")  # such as T2 and 2= in sports
-_UNFINISHED = "dnf dsq dq cut mc wd ret".split()  # these share the last place
+_MEAN_RANK = re.compile(r"\d{1,9}\.\d+")
+_UNFINISHED = "dnf dsq dq disq otl cut mc mdf wd ret nc r".split()  # these share the last place
+_UNSTARTED = "dns dnq dnp".split()  # these have no place
 _LAST = 10**9
 _MAX_COLUMNS = 60  # columns that are searched for ranks
 
@@ -429,7 +432,7 @@ def find_rank_block(
     ranks = np.nan_to_num(_parse_ranks(frame[columns]).to_numpy(float))
     for width in range(len(columns), 2, -1):
         for start in range(len(columns) - width + 1):
-            rank_block = ranks[:, start : start + width]
+            rank_block = _place_unfinished(ranks[:, start : start + width])
             if rank_block.max() > width or rank_block.min() < 0:
                 continue
             is_strict = is_ranking(rank_block)
@@ -438,7 +441,7 @@ def find_rank_block(
                 or is_ranking(rank_block, True).all()
                 or _are_mean_ranks(rank_block)
             ):
-                is_low = (ranks <= rank_block.max()).all(axis=0)
+                is_low = ((ranks <= rank_block.max()) | (ranks == _LAST)).all(axis=0)
                 is_low[start : start + width] = False
                 others = []
                 is_first = np.unique(rank_block, axis=0, return_index=True)[1]
@@ -448,14 +451,24 @@ def find_rank_block(
     return [], []
 
 
+def _place_unfinished(ranks: np.ndarray) -> np.ndarray:
+    """Return ranks where unfinished options have the place after the last finished one."""
+    n_finished = ((ranks > 0) & (ranks < _LAST)).sum(axis=1, keepdims=True)
+    return np.where(ranks == _LAST, n_finished + 1, ranks)
+
+
 def _are_mean_ranks(ranks: np.ndarray) -> bool:
-    """Return whether all rows are rankings where ties have the mean of their ranks."""
-    n_options = ranks.shape[1]
-    if (ranks.sum(axis=1) != n_options * (n_options + 1) / 2).any():
+    """Return whether all rows are rankings where ties have the mean of their ranks.
+
+    Rows may lack options, marked by 0, if some ranks are fractions.
+    """
+    is_ranked = ranks > 0
+    if not is_ranked.all() and ((ranks % 1 == 0).all() or (is_ranked.sum(axis=1) < 2).any()):
         return False
-    is_lower = ranks[:, :, None] > ranks[:, None, :]
+    is_lower = (ranks[:, :, None] > ranks[:, None, :]) & is_ranked[:, None, :]
     is_equal = ranks[:, :, None] == ranks[:, None, :]
-    return bool((is_lower.sum(axis=2) + (is_equal.sum(axis=2) + 1) / 2 == ranks).all())
+    mean_ranks = is_lower.sum(axis=2) + (is_equal.sum(axis=2) + 1) / 2
+    return bool((mean_ranks == ranks)[is_ranked].all())
 
 
 def _may_be_chance(is_ranking: np.ndarray) -> bool:
@@ -689,12 +702,16 @@ def _parse_ranks(frame: Any) -> Any:
 
 
 def _parse_rank(cell: Any) -> Any:
-    """Return the number in an ordinal such as "1st choice"; other cells unchanged."""
+    """Return the number in "1st choice", "T2" or "DNF"; other cells unchanged."""
     if not isinstance(cell, str):
         return cell
+    if _MEAN_RANK.fullmatch(cell):
+        return float(cell)
     plain_text = simplify_name(cell)
     if plain_text in _UNFINISHED:
         return _LAST
+    if plain_text in _UNSTARTED:
+        return math.nan
     if place := _TIED_PLACE.fullmatch(plain_text):
         return int(place[1] or place[2])
     for ending in filter(plain_text.endswith, _ENDINGS):
@@ -711,12 +728,26 @@ def _parse_rank(cell: Any) -> Any:
 def _read_ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     """Read a table of ranks (rows, options); NaN or 0 where an option is unranked."""
     n_columns = len(columns)
-    cells = _parse_ranks(frame.loc[:, list(columns)]).to_numpy(object)
+    cell_frame = frame.loc[:, list(columns)]
+    _note_unfinished(cell_frame)
+    cells = _parse_ranks(cell_frame).to_numpy(object)
     return check_numbers(
         cells,
         lambda n: f"in row {frame.index[n // n_columns]}, column {columns[n % n_columns]!r}",
         "rank",
     ).reshape(-1, n_columns)
+
+
+def _note_unfinished(cell_frame: "pd.DataFrame") -> None:
+    """Note the ranks such as DNF and DNS, and what they mean."""
+    cells = [cell for cell in cell_frame.to_numpy(object).ravel() if isinstance(cell, str)]
+    for marks, meaning in ((_UNFINISHED, "ranked last"), (_UNSTARTED, "not ranked")):
+        marked_cells = [cell for cell in cells if simplify_name(cell) in marks]
+        if marked_cells:
+            add_note(
+                f"{format_plural(len(marked_cells), 'option')} with"
+                f" {shorten(sorted({*marked_cells}))} {meaning}"
+            )
 
 
 def _refuse_zeros(n_zeros: np.ndarray) -> None:
@@ -778,11 +809,7 @@ def _read_long_rankings(
     distinct_keys, first_rows, ranking_index = np.unique(
         ranking_keys, return_index=True, return_inverse=True
     )
-    rank_values = check_numbers(
-        _parse_ranks(frame[[rank_column]]).to_numpy(object),
-        lambda n: f"in row {frame.index[n]}, column {rank_column!r}",
-        "rank",
-    )
+    rank_values = _read_ranks(frame, (rank_column,)).ravel()
     describe_ranking = partial(_describe_long_ranking, frame, key_columns, first_rows)
     sorted_rows = np.lexsort((option_index, ranking_index))
     is_repeated = (
