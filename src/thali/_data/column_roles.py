@@ -777,6 +777,7 @@ UNKNOWN_WORDS = (
     "unsure",
     "notsure",
     "noanswer",
+    "notobserved",
     "weissnicht",
     "ichweissnicht",
     "keineangabe",

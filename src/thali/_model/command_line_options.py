@@ -314,6 +314,13 @@ UNRANKED = Option(
 )
 BEST = _build_column_option(roles.BEST, "best-worst choices")
 WORST = _build_column_option(roles.WORST, "best-worst choices")
+TRAIT = Option(
+    "trait",
+    "Trait to read, of several with columns of best and worst options (yield_pos, yield_neg).",
+    to=DATA,
+    default="the only one",
+    metavar="NAME",
+)
 COVARIATES = Option(
     "covariates",
     "Column that describes a comparison, such as a difference in length (first option minus"
@@ -351,6 +358,7 @@ TABLE_OPTIONS = (
     UNRANKED,
     BEST,
     WORST,
+    TRAIT,
     COVARIATES,
 )
 TRIPLET_OPTIONS = (

@@ -190,9 +190,9 @@ def leaderboard(
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results`
         and `from_frame` take them: first, second, chosen, rejected, count, losses, respondent,
-        date, home, away, result, coding; of choices from sets option, rank, unranked, best, worst
-        (`Choices.from_rankings`, `from_best_worst`); of scores item, option, score. `where`:
-        conditions on the rows of a file or a data frame, as `read_table` takes them.
+        date, home, away, result, coding; of choices from sets option, rank, unranked, best,
+        worst, trait (`Choices.from_rankings`, `from_best_worst`); of scores item, option, score.
+        `where`: conditions on the rows of a file or a data frame, as `read_table` takes them.
 
     Returns
     -------

@@ -236,6 +236,7 @@ _COLUMN_ARGUMENTS = {role.name for shape in SHAPES for role in shape.roles}
 # Only shapes that accept all given arguments of this set are tried.
 _DECIDING_ARGUMENTS = _COLUMN_ARGUMENTS.difference(_IRRELEVANT) | {
     "unranked",
+    "trait",
     COVARIATES,
     "dissimilarities",
     "outcome",

@@ -105,7 +105,7 @@ def find_best_worst_columns(
     best_column, worst_column, respondent_column, count_column = find_named_columns(
         map_plain_names(all_columns), named_columns, (BEST, WORST, RESPONDENT, COUNT)
     )
-    worded_pairs = list_best_worst_pairs(all_columns)
+    worded_pairs = list(list_traits(all_columns).values())
     if len(worded_pairs) == 1 and not any((best_column, worst_column)):
         role_columns = dict(zip(("best", "worst"), worded_pairs[0], strict=True))
         return find_best_worst_columns(frame, {**named_columns, **role_columns}, options)
@@ -136,16 +136,21 @@ def find_best_worst_columns(
     )
 
 
-def list_best_worst_pairs(names: list[str]) -> list[tuple[str, str]]:
-    """List the columns of best and worst options of a trait, as yield_pos and yield_neg are."""
+def list_traits(names: list[str]) -> dict[str, tuple[str, str]]:
+    """Return the columns of best and worst options by trait: yield of yield_pos and yield_neg."""
     name_by_simplified = map_plain_names(names)
-    return [
-        (name_by_simplified[name], name_by_simplified[partner])
-        for name in name_by_simplified
-        for best, worst in _BEST_WORST_WORDS
-        for partner in {name.removesuffix(best) + worst, worst + name.removeprefix(best)}
-        if partner in name_by_simplified and {name, partner} != {best, worst}
-    ]
+    columns_by_trait: dict[str, tuple[str, str]] = {}
+    for name in name_by_simplified:
+        for best, worst in _BEST_WORST_WORDS:
+            for partner in {name.removesuffix(best) + worst, worst + name.removeprefix(best)}:
+                if partner not in name_by_simplified or {name, partner} == {best, worst}:
+                    continue
+                best_column = name_by_simplified[name]
+                trait = re.sub(f"^{best}|{best}$", "", best_column, flags=re.I).strip("_.- ")
+                # yield_pos rather than a measured yield beside yield_neg
+                if trait != best_column or trait not in columns_by_trait:
+                    columns_by_trait[trait] = (best_column, name_by_simplified[partner])
+    return columns_by_trait
 
 
 _BEST_WORST_WORDS = (("pos", "neg"), ("best", "worst"), ("most", "least"))
@@ -180,7 +185,7 @@ def find_best_columns(
 
 _CHOICE_WORDS = {*BEST.synonyms, *CHOSEN.synonyms, *CHOSEN_OF_TWO.synonyms, "pick", "clicked"}
 _CHECKED_ROWS = 2_000  # rows that show whether a column contains choices from the row's set
-_UNANSWERED = -1  # position of the chosen option in rows without an answer
+UNANSWERED = -1  # position of the chosen option in rows without an answer
 
 
 def expand_lists(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -214,7 +219,7 @@ def _split_set(text: str, separator: str) -> list[str]:
 def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str | None) -> list[str]:
     """List the columns that contain an option of each row's set, the one named for it first."""
     # Where the name means nothing else, a cell may be a position, and some cells may be wrong.
-    option_rows = _list_rows(frame, options)
+    option_rows = list_rows(frame, options)
     are_numbers = _are_numbers(option_rows)
     repeated_rows = sum(has_repeats(list(filter(None, row))) for row in option_rows)
     if are_rank_rows(option_rows) or (are_numbers and repeated_rows):
@@ -227,7 +232,7 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
         if name not in options and chosen in (None, name)
     }
     positions_by_column = {
-        name: list(map(_find_position, texts, option_rows, repeat(())))
+        name: list(map(find_position, texts, option_rows, repeat(())))
         for name, texts in texts_by_column.items()
     }
     best_columns = list(BEST.find_certain_columns(map_plain_names(texts_by_column)))
@@ -256,7 +261,7 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
         if not is_named:
             continue
         texts = _count_from_one(texts, options)
-        positions = list(map(_find_position, texts, option_rows, repeat(options)))
+        positions = list(map(find_position, texts, option_rows, repeat(options)))
         if _are_choices(positions, options) and 2 * positions.count(None) < len(positions):
             return [name]
     return []
@@ -268,7 +273,7 @@ _MAX_REPEATED = 0.2  # share of sets in which an option may occur twice by mista
 def _are_choices(positions: list[int | None], options: tuple[str, ...]) -> bool:
     """Return whether positions may be choices: not only the first, also the middle one."""
     # in a ranking the first is always chosen, in triplets the one in the middle never
-    chosen_positions = {*positions} - {None, _UNANSWERED}
+    chosen_positions = {*positions} - {None, UNANSWERED}
     if simplify_name(options[0])[:-1] in RANK_STEMS:
         chosen_positions.discard(0)
     has_middle = not _MIDDLE.isdisjoint(list_name_words(options[1]))
@@ -322,12 +327,12 @@ def _is_best_offered(
         frame = select_answered_rows(frame, [best_column], option_columns, is_reported=False)
     except DataError:
         return False
-    option_rows = _list_rows(frame, option_columns)
+    option_rows = list_rows(frame, option_columns)
     texts = list_texts(frame, best_column)
-    return None not in map(_find_position, texts, option_rows, repeat(option_columns))
+    return None not in map(find_position, texts, option_rows, repeat(option_columns))
 
 
-def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
+def list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
     """Return the texts of these columns as one list per table row."""
     return list(map(list, zip(*(list_texts(frame, name) for name in columns), strict=True)))
 
@@ -356,7 +361,7 @@ def _find_named_column(
     return None
 
 
-def _are_column_names(
+def are_column_names(
     answer_columns: Iterable[list[str]],
     option_rows: list[list[str]],
     option_columns: tuple[str, ...],
@@ -374,18 +379,27 @@ def _are_column_names(
     )
 
 
-def _find_position(
+def find_position(
     text: str, offered_labels: list[str], columns: tuple[str, ...], is_by_position: bool = False
 ) -> int | None:
     """Return the index of the option that an answer names by label or column; else None."""
     if not text:
-        return _UNANSWERED
+        return UNANSWERED
     if text in offered_labels and not is_by_position:
         return offered_labels.index(text)
     return _find_named_column(text, offered_labels, columns)
 
 
-def _build_answer_error(
+def check_two_marks(positions: Sequence[int | None], row_options: list[str], row: Any) -> None:
+    """Raise DataError if the best and the worst of a row are the same option."""
+    if has_repeats(positions):
+        raise DataError(
+            f"{row_options[positions[0] or 0]!r} is both the best and the worst in row"
+            f" {row}; correct one of them."
+        )
+
+
+def build_answer_error(
     text: str, offered_labels: list[str], row_label: Any, column_name: str
 ) -> DataError:
     """Build the error for an answer that is no option of its row."""
@@ -406,11 +420,11 @@ def read_best_worst_occasions(
     """Read a wide best-worst table into one row per offered option."""
     refuse_empty(frame, "choices")
     frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
-    option_rows = _list_rows(frame, columns.options)
+    option_rows = list_rows(frame, columns.options)
     marked_columns = list(filter(None, (columns.best, columns.worst)))
     marked_texts = [list_texts(frame, name) for name in marked_columns]
     if columns.worst is None and None in map(
-        _find_position, marked_texts[0], option_rows, repeat(())
+        find_position, marked_texts[0], option_rows, repeat(())
     ):
         position_texts = _count_from_one(marked_texts[0], columns.options)
         if position_texts != marked_texts[0]:
@@ -420,22 +434,18 @@ def read_best_worst_occasions(
         labels, [option_text for row in option_rows for option_text in row if option_text]
     )
     label_indices = index_labels(option_labels)
-    is_by_position = _are_column_names(marked_texts, option_rows, columns.options)
+    is_by_position = are_column_names(marked_texts, option_rows, columns.options)
     occasion, alternative, row_marks = [], [], []
     for row_index, row_options in enumerate(option_rows):
         row_label = frame.index[row_index]
         marked_indices = []
         for name, texts in zip(marked_columns, marked_texts, strict=True):
             text = texts[row_index]
-            position = _find_position(text, row_options, columns.options, is_by_position)
-            if position in (None, _UNANSWERED):
-                raise _build_answer_error(text, row_options, row_label, name)
+            position = find_position(text, row_options, columns.options, is_by_position)
+            if position in (None, UNANSWERED):
+                raise build_answer_error(text, row_options, row_label, name)
             marked_indices.append(position)
-        if has_repeats(marked_indices):
-            raise DataError(
-                f"{row_options[marked_indices[0]]!r} is both the best and the worst in row"
-                f" {row_label}; correct one of them."
-            )
+        check_two_marks(marked_indices, row_options, row_label)
         for k, option_text in enumerate(row_options):
             if not option_text:
                 continue

@@ -17,7 +17,7 @@ from thali._labels import (
     shorten,
     simplify_number,
 )
-from thali.errors import Argument, DataError
+from thali.errors import Argument, Clause, DataError, Setting
 
 from ..column_readers import (
     add_note,
@@ -819,13 +819,15 @@ def _read_long_rankings(
     )
     if is_repeated.any():
         row = int(sorted_rows[1:][is_repeated].min())
-        hint_text = ""
+        hint: Any = ""
         if columns.group is None:
-            hint_text = "; if the respondent has several rankings, number them in a column 'task'"
+            hint = _suggest_ranking(frame, [*key_columns, option_column])
         raise DataError(
             f"{option_labels[option_index[row]]!r} is listed twice in"
             f" {describe_ranking(ranking_index[row])}, the second time in row"
-            f" {frame.index[row]}{hint_text}."
+            f" {frame.index[row]}",
+            hint,
+            ".",
         )
     _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(distinct_keys)))
     rows_by_ranking = np.split(sorted_rows, np.flatnonzero(np.diff(ranking_index[sorted_rows])) + 1)
@@ -852,6 +854,20 @@ def _read_long_rankings(
         row_respondents.number[first_rows],
         row_respondents.people,
     )
+
+
+def _suggest_ranking(frame: "pd.DataFrame", key_columns: list[str]) -> Clause:
+    """Return advice on several rankings of a respondent: of a trait each, or numbered."""
+    for name in column_names(frame):
+        if (
+            name in key_columns
+            or has_numbers(frame[name])
+            or frame.duplicated([*key_columns, name]).any()
+        ):
+            continue
+        condition = f"{name!r} == {format_label(frame[name].iloc[0])!r}"
+        return Clause(f"; to read the rankings of one {name!r}, set ", Setting("where", condition))
+    return Clause("; if the respondent has several rankings, number them in a column 'task'")
 
 
 def _encode_rankings(

@@ -31,6 +31,7 @@ from .rankings import (
     read_ranking_list,
     require_ranking_columns,
 )
+from .tied_best_worst import read_tied_answers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,7 +223,8 @@ def from_best_worst(
     best, worst : str, optional
         Columns with the label of the option, or the name, letter or number of its column.
         None: recognised by their names (best, most; worst, least); of sets of three or more in a
-        row each, `worst` may be absent.
+        row each, `worst` may be absent. Of three options, an answer may be "tie": all answers
+        are then rankings, some with ties.
     options : sequence of str, optional
         Columns of the offered options. None: recognised as a series such as option_a, option_b,
         option_c.
@@ -262,9 +264,10 @@ def from_best_worst(
         frame, columns = widen_table(frame, marked_columns)
     if columns is None:
         columns = find_best_worst_columns(frame, named_columns, options)
-    return cls._from_fields(
-        *build_choice_fields(read_best_worst_occasions(frame, columns, labels, weights))
-    )
+    occasions = read_tied_answers(frame, columns, labels, weights)
+    if occasions is None:
+        occasions = read_best_worst_occasions(frame, columns, labels, weights)
+    return cls._from_fields(*build_choice_fields(occasions))
 
 
 def build_choice_fields(rows: RawOccasions) -> tuple[Any, ...]:

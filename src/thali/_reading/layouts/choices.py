@@ -11,7 +11,7 @@ from thali._data.choices.best_worst_tables import (
     find_best_worst_columns,
     find_column_series,
     find_long_columns,
-    list_best_worst_pairs,
+    list_traits,
 )
 from thali._data.choices.long_and_wide_tables import LONG_ROLES, find_columns, is_long_table
 from thali._data.choices.rankings import (
@@ -24,6 +24,7 @@ from thali._data.choices.rankings import (
     find_ranking_columns,
     spread_ranked_cells,
 )
+from thali._data.choices.tied_best_worst import N_TRICOT, describe_agreement
 from thali._data.column_guesses import ColumnsRead
 from thali._data.column_readers import get_column
 from thali._data.column_roles import (
@@ -47,11 +48,12 @@ from thali._data.column_roles import (
 )
 from thali._data.experiments.wide_table import find_wide_tasks
 from thali._data.kinds import CHOICES
-from thali._labels import shorten
+from thali._labels import shorten, suggest
 from thali.errors import Argument, DataError, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
+from ..text_cells import join_notes
 from .experiments import describes_products
 from .signed_best_worst import SHAPE as SIGNED_TABLE
 
@@ -311,9 +313,12 @@ def match_best_worst(
     worst: str | None = None,
     respondent: str | None = None,
     count: str | None = None,
+    trait: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
     """Return a `Reading` of a best-worst table; None for other tables."""
+    if trait is not None:
+        table, best, worst = _select_trait(table, trait)
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     long_columns = find_long_columns(table.frame, named_columns)
     if long_columns is not None:
@@ -363,17 +368,41 @@ def match_best_worst(
 
 def _refuse_several_traits(table: RawTable) -> None:
     """Raise DataError if the best and worst options of several traits are given."""
-    pairs = list_best_worst_pairs(table.names)
-    if len(pairs) > 1 and any(len(series) > 2 for series in find_column_series(table.names)):
-        best_columns, worst_columns = zip(*pairs, strict=True)
+    columns_by_trait = list_traits(table.names)
+    if len(columns_by_trait) > 1 and any(
+        len(series) > 2 for series in find_column_series(table.names)
+    ):
+        best_column, worst_column = next(iter(columns_by_trait.values()))
         raise DataError(
-            f"Each of {shorten(best_columns)} may contain the best options, with the worst in"
-            f" {shorten(worst_columns)}; name one of each with ",
-            Argument("best"),
-            " and ",
-            Argument("worst"),
+            f"The table contains the best and worst options (such as {best_column!r} and"
+            f" {worst_column!r}) of several traits: {shorten(list(columns_by_trait))}. Choose one"
+            " with ",
+            Argument("trait"),
             ".",
         )
+
+
+def _select_trait(table: RawTable, trait: str) -> tuple[RawTable, str, str]:
+    """Return a table without the other traits, and the trait's columns of best and worst."""
+    columns_by_trait = list_traits(table.names)
+    name_by_simplified = map_plain_names(columns_by_trait)
+    name = name_by_simplified.get(simplify_name(trait))
+    if name is None:
+        problem = "no trait has columns of best and worst options, such as yield_pos and yield_neg."
+        if columns_by_trait:
+            traits = list(columns_by_trait)
+            problem = f"the traits are {shorten(traits)}.{suggest(trait, traits)}"
+        raise DataError(Argument("trait"), f" is {trait!r}, but {problem}")
+    best, worst = columns_by_trait.pop(name)
+    other_columns = [column for columns in columns_by_trait.values() for column in columns]
+    frame = table.frame.drop(columns=other_columns)
+    options = find_best_worst_columns(frame, {"best": best, "worst": worst}).options
+    note = ""
+    if columns_by_trait and len(options) == N_TRICOT:
+        note = describe_agreement(
+            table.frame, name, columns_by_trait | {name: (best, worst)}, options
+        )
+    return replace(table, frame=frame, note=join_notes(table.note, note)), best, worst
 
 
 def _build_best_worst_reading(
@@ -432,8 +461,8 @@ BEST_WORST_TABLE = Shape(
         " 'task', 'item', and 1 in 'best' and in 'worst'"
     ),
     roles=(BEST, WORST, RESPONDENT, COUNT),
-    settings=("weights",),
-    named_by=("best", "worst"),
+    settings=("trait", "weights"),
+    named_by=("best", "worst", "trait"),
     lacks=find_best_worst_lack,
     main=("best", "worst", "respondent"),
 )

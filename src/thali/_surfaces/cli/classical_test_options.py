@@ -18,7 +18,7 @@ from thali._model.model_spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, O
 _COLUMNS = tuple(
     option
     for option in TABLE_OPTIONS
-    if option.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
+    if option.name not in ("option", "rank", "unranked", "best", "worst", "trait", "covariates")
 )
 _CHOSEN = Option(
     "chosen", "Column with the chosen option.", to=DATA, default="recognised", metavar="COLUMN"
