@@ -88,7 +88,7 @@ SAWTOOTH = join_rows(
 )
 
 
-@pytest.mark.parametrize("header", ["{letter}{k}", "MD_{k}_{letter}", "MaxDiff1_{letter}_{k}"])
+@pytest.mark.parametrize("header", ["{letter}{k}", "MD_{k}_{letter}", "q{k}.{letter}"])
 @pytest.mark.parametrize("by_number", [False, True], ids=["positions", "items"])
 @pytest.mark.parametrize("design", [R_MATRIX, SAWTOOTH], ids=["R", "Sawtooth"])
 def test_columns_of_best_and_worst_beside_a_design(files, header, by_number, design):
@@ -100,3 +100,85 @@ def test_columns_of_best_and_worst_beside_a_design(files, header, by_number, des
 def test_columns_of_best_and_worst_without_a_design_ask_for_it(files):
     with refused(DataError, "'B1', 'W1'", "does not contain the questions", "`design`"):
         files(write_wide("{letter}{k}").replace("b", "B").replace("w", "W"))
+
+
+VERSIONS = {"1": SETS, "2": tuple(tuple(8 - item for item in items) for items in SETS[::-1])}
+VERSION_OF = {1: "1", 2: "2", 3: "2"}
+TWO_VERSIONS = join_rows(
+    "Version,Set,Item 1,Item 2,Item 3,Item 4",
+    [(version, k, *row) for version, sets in VERSIONS.items() for k, row in enumerate(sets, 1)],
+)
+ITEM_ROWS = join_rows(
+    "version,task,position,item",
+    [
+        (version, k, place, item)
+        for version, sets in VERSIONS.items()
+        for k, row in enumerate(sets, 1)
+        for place, item in enumerate(row, 1)
+    ],
+)
+
+
+def list_long_answers(by_number=False):
+    """Return rows (respondent, version, set, best, worst), the last respondent's in reverse."""
+    rows = []
+    for person, answers in ANSWERS.items():
+        version = VERSION_OF[person]
+        numbered = list(enumerate(zip(VERSIONS[version], answers, strict=True), start=1))
+        for k, (items, places) in numbered[:: -1 if person == 3 else 1]:
+            marks = [items[place - 1] if by_number else place for place in places]
+            rows.append((person, version, k, *marks))
+    return rows
+
+
+def expect_versions():
+    """Return the choices of all respondents, each with the sets of its version."""
+    choices = []
+    for person, version in VERSION_OF.items():
+        choices += [row for row in expect_choices(VERSIONS[version]) if row[0] == str(person)]
+    return sorted(choices)
+
+
+@pytest.mark.parametrize("by_number", [False, True], ids=["positions", "items"])
+@pytest.mark.parametrize("design", [TWO_VERSIONS, ITEM_ROWS], ids=["sets", "items in rows"])
+@pytest.mark.parametrize(
+    "header", ["sys_RespNum,Version,Set,Best,Worst", "id,sys_MaxDiffVersion_MD,task,most,least"]
+)
+def test_a_row_for_each_answer_beside_a_design_of_versions(files, header, by_number, design):
+    data, sentence = files(join_rows(header, list_long_answers(by_number)), design)
+    assert list_choices(data) == expect_versions()
+    assert f"answers in {header.split(',')[3]!r}" in sentence
+
+
+def test_answers_without_set_numbers_are_in_the_order_of_the_design(files):
+    rows = [(person, version, *marks) for person, version, _, *marks in sorted(list_long_answers())]
+    text = join_rows("respondent,version,best,worst", rows)
+    assert list_choices(files(text, TWO_VERSIONS)[0]) == expect_versions()
+    with refused(DataError, "'3' has 3 answers", "4 sets", "'task'"):
+        files(join_rows("respondent,version,best,worst", rows[:-1]), TWO_VERSIONS)
+
+
+@pytest.mark.parametrize(
+    ("change", "facts"),
+    [
+        (lambda row: (row[0], "3", *row[2:]), ["no version '3'"]),
+        (lambda row: (*row[:2], 9, *row[3:]), ["no task '9'", "row 2"]),
+        (lambda row: (*row[:3], 5, row[4]), ["'5'", "row 2", "'Best'"]),
+    ],
+)
+def test_answers_about_other_sets_are_refused(files, change, facts):
+    first_row, *rows = list_long_answers()
+    text = join_rows("id,Version,Set,Best,Worst", [change(first_row), *rows])
+    with refused(DataError, *facts):
+        files(text, TWO_VERSIONS)
+
+
+def test_best_and_worst_of_a_version_ask_for_the_design(files):
+    with refused(DataError, "'Best' and 'Worst'", "`design`"):
+        files(join_rows("id,Version,Set,Best,Worst", list_long_answers()))
+
+
+def test_a_design_of_products_is_no_list_of_items(files):
+    design = join_rows("task,alternative,price", [(k, a, a * k) for k in (1, 2) for a in (1, 2)])
+    with refused(DataError, "2 tasks"):
+        files(join_rows("id,task,best,worst", [(1, 1, 1, 2), (1, 2, 2, 1)]), design)

@@ -90,7 +90,8 @@ def test_ties_are_rankings_and_unobserved_answers_are_counted(items, answers, wo
     assert list_choices(data) == list_choices(expected)
     n_tied = sum(len({*row}) < 3 for row in ranks if row)
     assert f"because {n_tied} answers have ties" in data.read_as
-    assert f"({ranks.count((1, 1, 1))} answers where all options tie dropped)" in data.read_as
+    n_dropped = ranks.count((1, 1, 1))
+    assert f"{n_dropped} rows without an answer ('ties of all options') dropped" in data.read_as
     assert f"{ranks.count(None)} rows without an answer dropped" in data.read_as
     assert data.people["REG_gender"].isin(["Woman", "Man"]).all()
 

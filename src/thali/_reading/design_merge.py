@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from thali._data.choices.best_worst_tables import list_traits
 from thali._data.choices.rankings import BEFORE, TIED
 from thali._data.column_guesses import find_option_columns
 from thali._data.column_readers import parse_position
@@ -43,10 +44,7 @@ ALL_RESPONDENTS = "0"  # version of tasks for all respondents in Sawtooth Softwa
 _LOOP = re.compile(r"Q?(\d+)_(\D.*)")  # the number of a loop or question, and what is asked
 _RANKING = "ranking"  # a column of rankings as text
 _BETWEEN = re.compile("[>=]")  # options of a ranking as text
-# best and worst answers whose names are letters: B1 and W1 in R's support.BWS, MD_1_b, MD_b_1
-_BEST_WORST_NAME = re.compile(r"(.*?)(?:(\d+)[_.]([bwml])|(?<![a-z])([bwml])[_.]?(\d+))", re.I)
-_ROLE_BY_LETTER = {"b": "best", "w": "worst", "m": "best", "l": "worst"}
-_PARTNERS = {"b": "w", "w": "b", "m": "l", "l": "m"}
+_LETTERS = (("b", "w"), ("m", "l"))  # best and worst: B1 and W1 in R's support.BWS, MD_1_b
 _SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per task
 
 
@@ -86,6 +84,11 @@ def match_answers(
     `named_columns` names columns of the answers by role.
     """
     with prefix_errors(design.file):
+        answer_columns = column_names(table.frame)
+        if _find_best_and_worst(map_plain_names(answer_columns)) or _name_best_worst(
+            answer_columns
+        ):
+            design = replace(design, frame=_widen_design(design.frame))
         design_columns = column_names(design.frame)
         if option_columns := (
             find_option_columns(design_columns) or _find_matrix_columns(design_columns)
@@ -249,71 +252,139 @@ _SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
 
 def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
     """Merge answers with a design of option sets: one row per respondent and set."""
-    design_names = map_plain_names(column_names(design.frame))
     name_by_column = _name_best_worst(column_names(table.frame))
-    answer_frame = table.frame.rename(columns=name_by_column)
-    design_version_column = VERSION.find_column(design_names, option_columns)
-    design_task_column = TASK.find_column(design_names, option_columns)
-    rows_by_version: dict[str, list[int]] = {}
-    for row_index, version_name in enumerate(_label_cells(design.frame, design_version_column)):
-        rows_by_version.setdefault(version_name, []).append(row_index)
-    answer_names, version_column = map_plain_names(column_names(answer_frame)), None
-    if len(rows_by_version) > 1:
-        version_column = VERSION.find_column(answer_names)
-        if version_column is None:
-            raise _build_version_error(len(rows_by_version), design_version_column)
-    version_labels = _label_cells(answer_frame, version_column)
-    if version_column is None:
-        version_labels[:] = next(iter(rows_by_version))
-    answer_series = _find_answer_series(answer_frame, max(map(len, rows_by_version.values())))
-    answer_columns = {name for columns in answer_series.values() for name in columns.values()}
-    respondent_columns = [
-        name
-        for name in column_names(answer_frame)
-        if name not in answer_columns and name != version_column
-    ]
-    _check_column_clash(respondent_columns, (*option_columns, design_task_column), "sets")
-    respondent_column = RESPONDENT.find_column(answer_names, answer_columns)
-    answered_sets: list[dict[str, Any]] = []
-    for answer_index, version_name in enumerate(version_labels):
-        if version_name not in rows_by_version:
+    answers = table.frame.rename(columns=name_by_column)
+    design_names = map_plain_names(column_names(design.frame))
+    design_version = VERSION.find_column(design_names, option_columns)
+    design_task = TASK.find_column(design_names, option_columns)
+    design_versions = _label_cells(design.frame, design_version)
+    set_numbers = _count_rows(design.frame, design_versions)
+    answer_names = map_plain_names(column_names(answers))
+    marked_columns = _find_best_and_worst(answer_names)
+    task = None
+    if marked_columns:
+        task = TASK.find_column(answer_names, marked_columns)
+    else:
+        answers, marked_columns = _stack_answers(answers, max(map(int, set_numbers)))
+    version = None
+    if len({*design_versions}) > 1:
+        version = _find_answer_version(answer_names)
+        if version is None:
+            raise _build_version_error(len({*design_versions}), design_version)
+    versions = _label_cells(answers, version)
+    if version is None:
+        versions[:] = design_versions[0]
+    for row_label, version_name in zip(answers.index, versions, strict=True):
+        if version_name not in design_versions:
             raise DataError(
-                f"The design has no version {version_name!r}, which row"
-                f" {answer_frame.index[answer_index]} contains."
+                f"The design has no version {version_name!r}, which row {row_label} contains."
             )
-        answer_row = answer_frame.iloc[answer_index]
-        respondent_cells = {column: answer_row[column] for column in respondent_columns}
-        if respondent_column is None:
-            respondent_cells = {"respondent": answer_index + 1} | respondent_cells
-        for set_number, row_index in enumerate(rows_by_version[version_name], start=1):
-            answer_cells = {
-                stem: answer_row.get(columns.get(set_number))
-                for stem, columns in answer_series.items()
-            }
-            if any(map(format_label, answer_cells.values())):
-                set_cells: dict[str, Any] = {}
-                if design_task_column is not None:
-                    set_cells[str(design_task_column)] = design.frame[design_task_column].iloc[
-                        row_index
-                    ]
-                set_cells |= _join_options(
-                    answer_cells,
-                    {
-                        name: format_label(design.frame[name].iloc[row_index])
-                        for name in option_columns
-                    },
-                )
-                answered_sets.append(respondent_cells | set_cells)
-    if not answered_sets:
-        raise DataError(f"The answer columns, {shorten(sorted(answer_columns))}, are empty.")
-    read_columns = [
-        str(name)
-        for name in table.frame.columns
-        if name_by_column.get(name, name) in answer_columns
+    if task is not None:
+        set_numbers = _label_cells(design.frame, design_task)
+        answers = answers.rename(columns={task: _TASK})
+    elif _TASK not in answers:
+        answers = answers.assign(**{_TASK: _number_tasks(answers, versions, design_versions)})
+    respondent_columns = [
+        name for name in column_names(answers) if name not in (*marked_columns, version, _TASK)
     ]
+    _check_column_clash(respondent_columns, (*option_columns, design_task), "sets")
+    design_sets = zip(design_versions, set_numbers, strict=True)
+    row_by_set = {version_and_task: row for row, version_and_task in enumerate(design_sets)}
+    answered_sets: dict[Any, dict[str, Any]] = {}
+    for answer_index, version_and_task in enumerate(
+        zip(versions, _label_cells(answers, _TASK), strict=True)
+    ):
+        answer_row = answers.iloc[answer_index]
+        answer_cells = {name: answer_row[name] for name in marked_columns}
+        if not any(map(format_label, answer_cells.values())):
+            continue
+        if version_and_task not in row_by_set:
+            raise DataError(
+                f"The design has no task {version_and_task[1]!r}, which row"
+                f" {answers.index[answer_index]} of the answers contains."
+            )
+        set_row = design.frame.iloc[row_by_set[version_and_task]]
+        set_cells = answer_row[[*respondent_columns]].to_dict()
+        if design_task is not None:
+            set_cells[design_task] = set_row[design_task]
+        options = {name: format_label(set_row[name]) for name in option_columns}
+        row_label = answers.index[answer_index]
+        if answers.index.has_duplicates:  # several sets in a row
+            row_label = len(answered_sets) + 1
+        answered_sets[row_label] = set_cells | _join_options(answer_cells, options)
+    new_names = [name_by_column.get(name, name) for name in column_names(table.frame)]
+    read_columns = [
+        name
+        for name, new_name in zip(column_names(table.frame), new_names, strict=True)
+        if new_name not in respondent_columns and name not in (version, task)
+    ]
+    if not answered_sets:
+        raise DataError(f"The answer columns, {shorten(sorted(read_columns))}, are empty.")
     note = f"answers in {shorten(read_columns, 4)} matched to the design in {design.file}"
-    frame = pd.DataFrame(answered_sets, pd.RangeIndex(1, len(answered_sets) + 1))
+    frame = pd.DataFrame(list(answered_sets.values()), pd.Index(list(answered_sets)))
     return replace(table, frame=frame, note=join_notes(table.note, note))
+
+
+def _find_best_and_worst(name_by_simplified: Mapping[str, str]) -> list[str]:
+    """Return the columns of best and of worst options; [] if one is missing."""
+    columns = [role.find_column(name_by_simplified) for role in (BEST, WORST)]
+    if None in columns:
+        return []
+    return list(map(str, columns))
+
+
+def _stack_answers(frame: pd.DataFrame, n_sets: int) -> tuple[pd.DataFrame, list[str]]:
+    """Return one row per respondent and set, and the names of the answer columns."""
+    series = _find_answer_series(frame, n_sets)
+    answer_columns = {name for columns in series.values() for name in columns.values()}
+    if RESPONDENT.find_column(map_plain_names(column_names(frame)), answer_columns) is None:
+        frame = frame.assign(respondent=range(1, len(frame) + 1))
+    parts = [
+        frame.drop(columns=list(answer_columns)).assign(
+            **{_TASK: set_number},
+            **{stem: frame.get(columns.get(set_number)) for stem, columns in series.items()},
+        )
+        for set_number in range(1, n_sets + 1)
+    ]
+    return pd.concat(parts).sort_index(kind="stable"), list(series)
+
+
+def _number_tasks(
+    answers: pd.DataFrame, versions: np.ndarray, design_versions: np.ndarray
+) -> np.ndarray:
+    """Return the number of each answer among the answers of its respondent, as texts."""
+    respondent = RESPONDENT.find_column(map_plain_names(column_names(answers)))
+    people = _label_cells(answers, respondent)
+    for person, version in dict(zip(people, versions, strict=True)).items():
+        n_answers = int((people == person).sum())
+        n_sets = int((design_versions == version).sum())
+        if n_answers != n_sets:
+            raise DataError(
+                f"Respondent {person!r} has {format_plural(n_answers, 'answer')}, but the design"
+                f" has {format_plural(n_sets, 'set')}; number the answers in a column 'task'."
+            )
+    return _count_rows(answers, people)
+
+
+def _count_rows(frame: pd.DataFrame, keys: np.ndarray) -> np.ndarray:
+    """Return the number of each row among the rows with the same key, as texts."""
+    return (frame.groupby(keys).cumcount() + 1).map(str).to_numpy(object)
+
+
+def _widen_design(frame: pd.DataFrame) -> pd.DataFrame:
+    """Convert a design with one row per item of a set to one row per set; others stay."""
+    name_by_simplified = map_plain_names(column_names(frame))
+    version = VERSION.find_column(name_by_simplified)
+    task = TASK.find_column(name_by_simplified, (version,))
+    item = ALTERNATIVE.find_column(name_by_simplified, (version, task))
+    keys = [name for name in (version, task) if name is not None]
+    known_columns = {*keys, item, RANK.find_column(name_by_simplified)}
+    if task is None or item is None or not frame.duplicated(keys).any():
+        return frame
+    if not known_columns.issuperset(column_names(frame)):
+        return frame  # attributes of products
+    positions = "option" + (frame.groupby(keys).cumcount() + 1).map(str)
+    return frame.pivot_table(item, keys, positions, "first").reset_index()
 
 
 def _find_matrix_columns(names: list[str]) -> list[str]:
@@ -412,6 +483,10 @@ def find_loop_answers(names: Iterable[str]) -> list[str]:
     names = list(names)
     if best_worst_names := _name_best_worst(names):
         return list(best_worst_names)
+    name_by_simplified = map_plain_names(names)
+    marked_columns = _find_best_and_worst(name_by_simplified)
+    if marked_columns and VERSION.find_column(name_by_simplified):
+        return marked_columns
     columns_of_question: dict[str, list[str]] = {}
     for column in names:
         question, _ = _split_loop_name(column) or ("", 0)
@@ -421,29 +496,14 @@ def find_loop_answers(names: Iterable[str]) -> list[str]:
 
 
 def _name_best_worst(names: list[str]) -> dict[str, str]:
-    """Map B1, W1, B2, ... or MD_1_b, MD_1_w, ... to best_1, worst_1, ...; {} without such columns.
-
-    Each number has both columns, and there are at least two numbers.
-    """
-    columns_by_stem: dict[tuple[str, bool], dict[tuple[str, int], str]] = {}
-    for name in names:
-        if (match := _BEST_WORST_NAME.fullmatch(name)) is None:
-            continue
-        stem, number_before, letter_after, letter_before, number_after = match.groups()
-        letter = (letter_after or letter_before).casefold()
-        numbered_answer = (letter, int(number_before or number_after))
-        columns_by_stem.setdefault((stem, bool(number_before)), {})[numbered_answer] = name
-    complete_series = []
-    for columns in columns_by_stem.values():
-        partners = {(_PARTNERS[letter], number) for letter, number in columns}
-        if len(columns) > 2 and partners == columns.keys():
-            complete_series.append(columns)
-    if len(complete_series) != 1:
+    """Map B1, W1, B2, ... or MD_1_b, MD_1_w, ... to best_1, worst_1, ...; {} for other names."""
+    new_names = {}
+    for question, (best, worst) in list_traits(names, _LETTERS).items():
+        if number := re.search(r"\d+$", question):
+            new_names |= {best: f"best_{number[0]}", worst: f"worst_{number[0]}"}
+    if not 2 < len(new_names) == len({*new_names.values()}):
         return {}
-    return {
-        name: f"{_ROLE_BY_LETTER[letter]}_{number}"
-        for (letter, number), name in complete_series[0].items()
-    }
+    return new_names
 
 
 def _split_series_name(column: str) -> tuple[str, int] | None:
@@ -476,13 +536,18 @@ def _find_version_column(
         return None
     if design.by in frame.columns:
         return design.by
-    version_column = VERSION.find_column(name_by_simplified) or next(
-        (name for word, name in name_by_simplified.items() if "version" in word), None
-    )
+    version_column = _find_answer_version(name_by_simplified)
     design_versions = {version for version, _ in design.rows} - {ALL_RESPONDENTS}
     if version_column is None and len(design_versions) > 1:
         raise _build_version_error(len(design_versions), design.by)
     return version_column
+
+
+def _find_answer_version(name_by_simplified: Mapping[str, str]) -> str | None:
+    """Return the answers' column of versions, such as sys_CBCVersion_1; None if there is none."""
+    return VERSION.find_column(name_by_simplified) or next(
+        (name for word, name in name_by_simplified.items() if "version" in word), None
+    )
 
 
 def _build_version_error(n_versions: int, version_column: str | None) -> DataError:

@@ -136,24 +136,25 @@ def find_best_worst_columns(
     )
 
 
-def list_traits(names: list[str]) -> dict[str, tuple[str, str]]:
+_BEST_WORST_WORDS = (("pos", "neg"), ("best", "worst"), ("most", "least"))
+
+
+def list_traits(
+    names: list[str], words: Iterable[tuple[str, str]] = _BEST_WORST_WORDS
+) -> dict[str, tuple[str, str]]:
     """Return the columns of best and worst options by trait: yield of yield_pos and yield_neg."""
     name_by_simplified = map_plain_names(names)
     columns_by_trait: dict[str, tuple[str, str]] = {}
-    for name in name_by_simplified:
-        for best, worst in _BEST_WORST_WORDS:
-            for partner in {name.removesuffix(best) + worst, worst + name.removeprefix(best)}:
-                if partner not in name_by_simplified or {name, partner} == {best, worst}:
-                    continue
-                best_column = name_by_simplified[name]
-                trait = re.sub(f"^{best}|{best}$", "", best_column, flags=re.I).strip("_.- ")
-                # yield_pos rather than a measured yield beside yield_neg
-                if trait != best_column or trait not in columns_by_trait:
-                    columns_by_trait[trait] = (best_column, name_by_simplified[partner])
+    for name, (best, worst) in product(name_by_simplified, words):
+        for partner in {name.removesuffix(best) + worst, worst + name.removeprefix(best)}:
+            if partner not in name_by_simplified or {name, partner} == {best, worst}:
+                continue
+            best_column = name_by_simplified[name]
+            trait = re.sub(f"^{best}|{best}$", "", best_column, flags=re.I).strip("_.- ")
+            # yield_pos rather than a measured yield beside yield_neg
+            if trait != best_column or trait not in columns_by_trait:
+                columns_by_trait[trait] = (best_column, name_by_simplified[partner])
     return columns_by_trait
-
-
-_BEST_WORST_WORDS = (("pos", "neg"), ("best", "worst"), ("most", "least"))
 
 
 def find_best_columns(

@@ -458,10 +458,8 @@ def _place_unfinished(ranks: np.ndarray) -> np.ndarray:
 
 
 def _are_mean_ranks(ranks: np.ndarray) -> bool:
-    """Return whether all rows are rankings where ties have the mean of their ranks.
-
-    Rows may lack options, marked by 0, if some ranks are fractions.
-    """
+    """Return whether all rows are rankings where ties have the mean of their ranks."""
+    # rows may lack options, marked by 0, if some ranks are fractions
     is_ranked = ranks > 0
     if not is_ranked.all() and ((ranks % 1 == 0).all() or (is_ranked.sum(axis=1) < 2).any()):
         return False
