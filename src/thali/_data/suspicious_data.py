@@ -1,7 +1,7 @@
 """Warnings and errors for data that are probably not as intended."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from thali._inference.user_warnings import warn
 from thali._labels import choose_number, format_label, format_plural, shorten, simplify_number
 from thali.errors import DataError, DataWarning, InPython, Message
 
-from .column_roles import LOSSES, TIES, simplify_name
+from .column_roles import LOSSES, TASK, TIES, column_names, map_plain_names, simplify_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .similarities import Similarities
 
 _ROUNDING = 1e-9
+_MAX_REPEATED_TASKS = 0.1  # share of repeated rows above which a column numbers something else
 # labels used instead of an option
 _NO_OPTION = ("-", "–", "—", "?", "none", "no answer", "keine", "keins", "aucun", "ninguno")
 _TOTALS = (
@@ -173,8 +174,11 @@ def find_percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | fl
     return ""
 
 
-def find_similar_labels(labels: Sequence[str]) -> str | None:
-    """Return a sentence if labels differ only in case, blanks or encoding; else None."""
+def find_similar_labels(labels: Sequence[str], attribute: str | None = None) -> str | None:
+    """Return a sentence if labels differ only in case, blanks or encoding; else None.
+
+    `attribute`: the attribute whose levels have these labels; None: labels of options.
+    """
     labels_by_spelling: dict[str, list[str]] = {}
     for label in labels:
         labels_by_spelling.setdefault(
@@ -186,9 +190,12 @@ def find_similar_labels(labels: Sequence[str]) -> str | None:
     remainder = ""
     if len(similar_groups) > 1:
         remainder = f", as do {len(similar_groups) - 1:,} more groups of labels"
+    names, noun = f"labels {shorten(similar_groups[0])}", "option"
+    if attribute is not None:
+        names, noun = f"levels {shorten(similar_groups[0])} of {attribute!r}", "level"
     return (
-        f"The labels {shorten(similar_groups[0])} differ only in capitals or spaces{remainder};"
-        " they are treated as different, so use one spelling for each option."
+        f"The {names} differ only in capitals or spaces{remainder}; they are treated as different,"
+        f" so use one spelling for each {noun}."
     )
 
 
@@ -200,6 +207,29 @@ def find_total_labels(labels: Sequence[str]) -> str | None:
     return (
         f"Treated as an option: {shorten(total_labels)}. If this is the sum or mean of other"
         " options, remove its rows."
+    )
+
+
+def find_repeated_tasks(
+    frame: "pd.DataFrame", respondent: str, used_columns: Collection[str]
+) -> str | None:
+    """Return a sentence if a few tasks of a table of one answer per row are in it twice."""
+    name_by_simplified = map_plain_names(column_names(frame))
+    task = TASK.find_column(name_by_simplified, used_columns)
+    if task is None:
+        return None
+    keys = frame[[respondent, task]].map(format_label)
+    is_repeated = keys.duplicated() & (keys != "").all(axis=1)
+    if not 0 < is_repeated.mean() <= _MAX_REPEATED_TASKS:
+        return None
+    person, number = keys.loc[is_repeated].iloc[0]
+    remainder = ""
+    if is_repeated.sum() > 1:
+        remainder = f", as are {is_repeated.sum() - 1:,} more"
+    return (
+        f"Task {number!r} (column {task!r}) of respondent {person!r} is in the table twice, the"
+        f" second time in row {frame.index[is_repeated.argmax()]}{remainder}; all are used, so"
+        " remove rows that were entered by mistake."
     )
 
 

@@ -9,7 +9,7 @@ from thali._data.column_guesses import ColumnsRead, list_respondent_candidates
 from thali._data.column_readers import collect_notes, get_column, is_row_number
 from thali._data.column_roles import Role
 from thali._data.respondent_table import list_differing_columns
-from thali._data.suspicious_data import find_speeders
+from thali._data.suspicious_data import find_repeated_tasks, find_speeders, warn_each
 from thali._labels import shorten
 from thali.errors import (
     PYTHON,
@@ -64,6 +64,9 @@ class Reading:
         with prefix_errors(self.table.file), collect_notes() as clauses:
             data, sentence = self.convert()
             warn_about_practice(self.table, data)
+            roles = self.roles
+            if roles is not None and roles.who is not None and roles.answer is None:
+                warn_each(find_repeated_tasks(self.table.frame, roles.who, roles.all))
         for clause in (*self._describe_other_columns(self.table, data), *clauses):
             if isinstance(clause, Message):
                 clause = clause.render(words)

@@ -509,9 +509,10 @@ def describe_layout(columns: RankingColumns) -> str:
     first_column = columns.columns[0]
     last_column = columns.columns[-1]
     if columns.shape == LONG:
-        return (
-            f"one option of a ranking per row, option in {first_column!r}, rank in {last_column!r}"
-        )
+        layout = f"one option of a ranking per row, option in {first_column!r}"
+        if columns.group is not None:
+            layout += f", ranking in {columns.group!r}"
+        return f"{layout}, rank in {last_column!r}"
     if columns.shape == TEXT:
         return f"one ranking per row, as text in {first_column!r}"
     layout = "one column of ranks per option"

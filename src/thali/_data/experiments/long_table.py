@@ -60,6 +60,7 @@ from ..column_roles import (
     simplify_name,
 )
 from ..respondent_table import build_people_table
+from ..suspicious_data import find_similar_labels, warn_each
 from .attribute_levels import (
     BINS,
     GIVEN,
@@ -441,6 +442,8 @@ def read_experiment(
     if has_outcome:  # such columns describe tasks
         constant_attributes = []
     _warn_about_columns(frame, other_columns, constant_attributes)
+    for attribute in experiment_arrays.scheme.attributes:
+        warn_each(find_similar_labels(attribute.levels, attribute.name))
     if task_table.chosen == RATED:
         experiment_arrays = experiment_arrays._replace(
             chosen=np.full(len(experiment_arrays.chosen), -1)
