@@ -65,6 +65,7 @@ class Brief:
     text: Text | None = None  # None: the sentence of the finding
     # names and their texts, such as ("tea", "1-2")
     parts: tuple[tuple[str, str], ...] = ()
+    max_parts: int = 10
     table: Any = None  # a data frame; the columns that fit are shown
     order: int = 1  # position within a chapter, small numbers first
     next: Text = ""  # a suggested next step

@@ -134,23 +134,20 @@ def _report_sizes(
             for row in segments.sizes.to_dict("records")
         ]
     )
-    sentence = phrase(
-        SENTENCES,
-        sentence_key,
-        number=format_plural(len(segments), "segment"),
-        whose=whose,
-        shares=share_text,
-        how=SENTENCES["sizes.how"],
-        stability=format_number(segments.stability),
-        instead=text_if_unclear,
-    )
+    facts = {
+        "number": format_plural(len(segments), "segment"),
+        "whose": whose,
+        "shares": share_text,
+        "stability": format_number(segments.stability),
+        "instead": text_if_unclear,
+    }
     return Finding(
-        sentence,
+        phrase(SENTENCES, sentence_key, how=SENTENCES["sizes.how"], **facts),
         title=str(phrase(SENTENCES, "sizes.title", whose=whose)),
         table=segments.sizes,
         shown=segments.sizes[["share", "share_low", "share_high", "respondents", "name"]],
         picture=picture,
-        brief=Brief("Segments"),
+        brief=Brief("Segments", phrase(SENTENCES, sentence_key, how="", **facts)),
     )
 
 

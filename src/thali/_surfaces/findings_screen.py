@@ -65,7 +65,8 @@ def format_screen(
     """Format findings as one screen of text.
 
     `data_sentence`: a sentence about the data; `hints`: options and commands that show more;
-    `is_read`: whether the terminal already shows the sentence, which then only takes up lines.
+    `is_read`: whether the terminal already shows the sentence, which then only takes up lines, if
+    all results fit below it.
     Sentences are shown whole or not at all: findings that do not fit are omitted, the last first.
     """
     briefs = _order_findings(findings)
@@ -93,11 +94,15 @@ def format_screen(
         if len(blocks) < n_blocks:
             hint_parts.insert(0, format_plural(n_blocks - len(blocks), "more result"))
         hint_blocks = [("More", _join_parts(hint_parts, text_width)), *next_blocks]
-        n_free_lines = LINES - 2 - len(head_lines) - _count_lines(hint_blocks)
+        n_free_lines = LINES - 1 - _count_lines(hint_blocks)
+        if head_lines:
+            n_free_lines -= len(head_lines) + 1
         layout = _fit_blocks(blocks, n_free_lines)
         if _count_lines(layout) <= n_free_lines:
             break
-        if len(blocks) > 2:
+        if is_read and head_lines:
+            head_lines = []
+        elif len(blocks) > 2:
             del blocks[-2]  # the last is the convergence check
         elif next_blocks:
             next_blocks = []
@@ -191,7 +196,7 @@ def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: 
     """Build the block of one finding, `width` characters wide."""
     part_texts = [
         f"{shorten_cell(name, _MAX_NAME)} {part_text}"
-        for name, part_text in brief.parts[:_MAX_ROWS]
+        for name, part_text in brief.parts[: brief.max_parts]
     ]
     if len(brief.parts) > len(part_texts):
         part_texts.append(f"and {len(brief.parts) - len(part_texts):,} more")

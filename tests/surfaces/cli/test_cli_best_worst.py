@@ -1,5 +1,6 @@
 """`thali fit` of best-worst choices."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.best_worst_data import random_answers
@@ -57,3 +58,55 @@ def test_the_rule_reaches_the_models(compared):
     assert (
         compared("maxdiff.csv", "BTL", "--best-worst", "reversed")["BTL"].best_worst == "reversed"
     )
+
+
+ITEMS = [f"Reason no. {k:02d}" for k in range(1, 13)]
+
+
+@pytest.fixture
+def study(folder):
+    """A study of 12 numbered items: a design of two versions, wide answers, and the items."""
+    rng = np.random.default_rng(20261129)
+    sets = {version: [rng.permutation(12)[:4] for _ in range(10)] for version in (1, 2)}
+    design = [(v, k, *(row + 1)) for v in sets for k, row in enumerate(sets[v], start=1)]
+    names = ["Item1", "Item2", "Item3", "Item4"]
+    pd.DataFrame(design, columns=["Version", "Set", *names]).to_csv("design.csv", index=False)
+    rows = []
+    for person in range(24):
+        version = 1 + person % 2
+        worth = np.linspace(2, -2, 12)[:: 1 if person % 3 else -1]
+        marks = []
+        for shown in sets[version]:
+            order = shown[np.argsort(-worth[shown] - rng.gumbel(size=4))] + 1
+            marks += [order[0], order[-1]]
+        rows.append((person + 1, version, *marks))
+    columns = [f"MD_{k}_{letter}" for k in range(1, 11) for letter in "bw"]
+    wide = pd.DataFrame(rows, columns=["sys_RespNum", "sys_MaxDiffVersion_MD", *columns])
+    wide.to_csv("answers.csv", index=False)
+    numbered = pd.DataFrame({"number": range(1, 13), "item": ITEMS})
+    numbered.to_csv("items.csv", index=False)
+
+
+@pytest.mark.fit  # for its time
+def test_a_maxdiff_study_in_three_commands(done, folder, study, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    one_stream = "thali._surfaces.cli.terminal_messages._is_one_stream"
+    monkeypatch.setattr(one_stream, lambda: True)  # as in a terminal
+    steps = "--chains 2 --seed 1".split()
+    files = "--design design.csv --labels items.csv --segments 2 --out study".split()
+    screen = done("fit", "answers.csv", *files, *steps).out
+    labels = [line.split()[0] for line in screen.splitlines() if line[:1].strip()]
+    results = ["Scores", "First", "Reach", "Segments"]
+    assert [label for label in labels if label in results] == results
+    assert len(screen.splitlines()) <= 24 and "\N{HORIZONTAL ELLIPSIS}" not in screen
+    assert all(f"{item} " in screen for item in ITEMS)
+    scores = pd.read_csv(folder / "study" / "option_scores.csv", index_col=0)["score"]
+    assert set(scores.index) == {*ITEMS}
+    assert f"{scores.idxmax()} {scores.max():.1f} (" in screen
+    individuals = pd.read_csv(folder / "study" / "individual_scores.csv", index_col=0)
+    firsts = individuals[ITEMS].idxmax(axis=1).value_counts(normalize=True)
+    assert f"{firsts.index[0]} {100 * firsts.iloc[0]:.0f} %" in screen
+    assert "reach" in done("show", "study", "reach").out
+    done("report", "study", "--out", "study.html")
+    assert (folder / "study.html").read_text("utf-8").count(ITEMS[0]) > 2
+    assert (folder / "study" / "option_scores.png").exists()

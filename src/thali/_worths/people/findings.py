@@ -18,6 +18,7 @@ from thali._model.common_findings import (
 from thali._model.finding import (
     FULL,
     ON_SCREEN,
+    SCREEN,
     STATISTICS,
     Brief,
     Finding,
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 
 ENGLISH = {
     "individuals": "Most preferred option among {number} respondents: {options}.",
+    "scores.brief": "{title}, with {interval}s.",
+    "individuals.brief": "Share of {number} respondents with the highest score for:",
     "effects": "Clear effects on {what}s: {effects}.",
     "effects.number": "× {ratio} for {of} per unit of '{column}'",
     "effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
@@ -90,6 +93,17 @@ ENGLISH = {
 NAMED, SURE = 3, 0.95  # effects and options that a sentence names; probability of a clear effect
 FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of its prior
 REACH_SIZE = 3  # options of a set
+# keys of the findings about best-worst answers that a screen shows, in this order
+_MAXDIFF_SCREEN = (
+    "option_scores",
+    "individuals",
+    "reach",
+    "segment_sizes",
+    "respondent_effects",
+    "ranks",
+)
+_MAX_SCORES = 20  # options whose scores are on the screen
+_MAX_SHARES = 12  # options whose shares are all on the screen
 
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
@@ -101,7 +115,34 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
     segment_makers = make_segment_makers(
         settings, make_segment_function(settings), tuple(score_makers)
     )
-    return (*_FIRST, *segment_makers, *_LAST)
+    makers = (*_FIRST, *segment_makers, *_LAST)
+    if model._get_fit_data().worst is None:
+        return makers
+    return tuple(map(_place_on_screen, makers))
+
+
+def _place_on_screen(maker: FindingMaker) -> FindingMaker:
+    """Return a maker whose finding is on the screen in the order of a MaxDiff study."""
+    if maker.key not in _MAXDIFF_SCREEN:
+        return maker
+
+    def make(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+        """Make the finding, and number it within the screen."""
+        unplaced = maker.make(model, settings)
+        if unplaced is None or unplaced.brief is None:
+            return unplaced
+        brief = replace(unplaced.brief, order=_MAXDIFF_SCREEN.index(maker.key))
+        if maker.key == "option_scores":
+            interval = describe_interval(settings.ci)
+            text = ENGLISH["scores.brief"].format(title=unplaced.title, interval=interval)
+            parts = tuple(
+                (str(option), "{score:.1f} ({low:.1f}-{high:.1f})".format(**row))
+                for option, row in brief.table.iterrows()
+            )
+            brief = replace(brief, text=text, table=None, parts=parts, max_parts=_MAX_SCORES)
+        return replace(unplaced, brief=brief)
+
+    return replace(maker, make=make, place=tuple(dict.fromkeys((SCREEN, *maker.place))))
 
 
 def _report_segment_scores(
@@ -118,15 +159,17 @@ def _build_individuals_finding(
     """Build the finding of preferences per respondent and option, with population means."""
     preferred_options: Any = table["mean"].unstack("option").idxmax(axis=1)
     n_by_option = preferred_options.value_counts(sort=True)
-    share_texts = [
-        f"{option} ({format_percent(count / n_by_option.sum())})"
-        for option, count in n_by_option.head(NAMED).items()
-    ]
-    sentence = ENGLISH["individuals"].format(
-        number=f"{n_by_option.sum():,}", options=list_names(share_texts)
-    )
+    number = f"{n_by_option.sum():,}"
+    shares = n_by_option / n_by_option.sum()
+    parts = tuple((str(option), format_percent(share)) for option, share in shares.items())
+    share_texts = [f"{option} ({share})" for option, share in parts[:NAMED]]
+    sentence = ENGLISH["individuals"].format(number=number, options=list_names(share_texts))
     picture = Picture("individuals", caption, table, {"population": population})
-    return Finding(sentence, title=title, table=table, picture=picture)
+    brief_text = ENGLISH["individuals.brief"].format(number=number)
+    brief = Brief("First")
+    if len(population) <= _MAX_SHARES:
+        brief = Brief("First", brief_text, parts, max_parts=_MAX_SHARES)
+    return Finding(sentence, title=title, table=table, picture=picture, brief=brief)
 
 
 def _build_effects_finding(
