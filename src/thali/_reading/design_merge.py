@@ -280,8 +280,9 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
                 f"The design has no version {version_name!r}, which row {row_label} contains."
             )
     if task is not None:
-        set_numbers = _label_cells(design.frame, design_task)
         answers = answers.rename(columns={task: _TASK})
+        if design_task is not None:
+            set_numbers = _label_cells(design.frame, design_task)
     elif _TASK not in answers:
         answers = answers.assign(**{_TASK: _number_tasks(answers, versions, design_versions)})
     respondent_columns = [
