@@ -10,7 +10,6 @@ from helpers.sentences import refused
 from scipy.stats import kendalltau
 
 import thali as th
-from thali._data.choices.tied_best_worst import compute_mean_tau
 from thali.errors import DataError
 
 VARIETIES = ("Altahir", "Hidase", "Huluka", "Kakaba", "Ogolcho")
@@ -134,10 +133,12 @@ def test_agreement_between_traits_is_kendalls_tau():
 
 
 def test_farms_with_two_varieties_weigh_less_in_the_mean_tau():
-    ranks = np.array([[1, 2, 3], [1, 2, np.nan]])
-    tau, n_rows = compute_mean_tau(ranks, np.array([[1, 2, 3], [2, 1, np.nan]]))
-    assert (tau, n_rows) == (pytest.approx((3 * 1 - 1) / 4), 2)
-    assert compute_mean_tau(ranks, np.full((2, 3), np.nan))[1] == 0
+    rows = [("A", "C", "A", "C"), ("A", "B", "B", "A")]
+    columns = ["overall_pos", "overall_neg", "yield_pos", "yield_neg"]
+    items = pd.DataFrame([VARIETIES[:3], (*VARIETIES[:2], None)], columns=ITEMS)
+    data = th.read(items.join(pd.DataFrame(rows, columns=columns)), trait="overall")
+    mean_tau = (3 * 1.0 - 1.0) / 4  # three pairs that agree, and one that does not
+    assert f"yield {mean_tau:.2f} (2 answers)" in data.read_as
 
 
 def test_a_long_table_of_several_traits_is_read_by_a_condition():
