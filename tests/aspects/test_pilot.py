@@ -25,7 +25,7 @@ from thali._aspects.samplers.chains import (
 from thali._aspects.samplers.sampling_task import FIRST_LEVELS
 from thali._inference.progress_display import Progress
 from thali._model import chain_runs as fits
-from thali._model.chain_runs import RunningFit
+from thali._model.chain_runs import SamplingFit
 from thali.errors import EstimateWarning
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
@@ -210,7 +210,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
     data, model = random_comparisons(4, 3), th.EliminationByAspects()
     sampling = run_of(model, data, chains=2, max_time=3.0)
-    work = RunningFit(model, sampling, sampling.run, None, False)
+    work = SamplingFit(model, data, sampling.run)
     chains = work._start_chains(250, None)
     for chain in chains:
         chain.run_until(50)  # sweeps, two draws' worth of them
@@ -241,9 +241,9 @@ def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     data = random_comparisons(4, 3)
     monkeypatch.setattr(fits, "_is_stuck", lambda convergence: True)
     monkeypatch.setattr(
-        RunningFit,
+        SamplingFit,
         "_is_settled",
-        lambda work, found: work.tempered or work.sampling.with_tempering(0) is None,
+        lambda work, found: work.is_tempered or work.sampling.with_tempering(0) is None,
     )
     found = th.EliminationByAspects().fit(data, **how)
     assert found.posterior_["posterior"].sizes["draw"] == 500

@@ -31,7 +31,7 @@ PLACES = {  # what the functions below replace
     "a fit of a comparison": (held_out_fits, "run"),
     "the table of a comparison": (held_out_fits, "build_comparison_table"),
     "the evidence of a model": (th.EliminationByAspects, "_compute_log_evidence"),
-    "a fit by chains": (chain_runs, "run_sampling"),
+    "a fit by chains": (chain_runs.ChainFit, "run_to_end"),
     "a fit": (Model, "_run_job"),
 }
 
@@ -137,7 +137,8 @@ def caught(what, place, model, data, *given, **how):
 
 def run_of(model, data, *given, **how):
     """What the fit of a model by chains runs, with the arguments of `fit`."""
-    return caught("a fit by chains", 1, model, data, *given, **how)
+    fit = caught("a fit by chains", 0, model, data, *given, **how)
+    return getattr(fit, "sampling", fit)
 
 
 def without_fit(model, data, *given, **how):

@@ -357,7 +357,7 @@ def test_until_the_chains_agree(monkeypatch, tmp_path):
     assert shorter.convergence().facts["ess"] < 6000 or not shorter.convergence().agrees
 
     aims = []
-    start_chains = chain_runs.RunningFit._start_chains
+    start_chains = chain_runs.ChainFit._start_chains
 
     def killed(self, target, start):
         aims.append(target)
@@ -366,7 +366,7 @@ def test_until_the_chains_agree(monkeypatch, tmp_path):
         return start_chains(self, target, start)
 
     with monkeypatch.context() as patch:
-        patch.setattr(chain_runs.RunningFit, "_start_chains", killed)
+        patch.setattr(chain_runs.ChainFit, "_start_chains", killed)
         with pytest.raises(MemoryError):
             th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
     again = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)

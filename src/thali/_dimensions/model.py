@@ -240,7 +240,7 @@ class NonnegativeDimensions(MarkovChainModel):
             *lengths[:2], chains, lengths[2], cores, random_seed, progressbar, job, max_time
         )
         data.warn_if_unusual()
-        return self._run_job(self._build_job(self._build_sampling(data, run), str(data)))
+        return self._run_job(self._build_fit(data, run).build_job(str(data)))
 
     def _check_fit(self, data: Any) -> tuple[Any, int]:
         """Check data and arguments; return the data and the number of dimensions at the start."""

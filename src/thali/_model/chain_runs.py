@@ -2,6 +2,7 @@
 
 import copy
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -38,10 +39,11 @@ from thali.errors import (
     DataError,
     EstimateWarning,
     LongRunWarning,
+    Message,
     Setting,
 )
 
-from .fitting_methods import Forecast
+from .fitting_methods import Forecast, Job
 from .model_files import compute_digest, describe_model
 
 if TYPE_CHECKING:
@@ -158,52 +160,538 @@ class _ChainStart(NamedTuple):
     is_of_other_data: bool = False  # whether the states belong to a fit to other data
 
 
-def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str, Any]:
-    """Run the chains of a fit, from its job folder if any; return fitted attributes."""
-    run = sampling.run
-    recorded_settings = sampling.settings
-    if recorded_settings is None:
-        recorded_settings = run.lengths
-    with open_fit_folder(model, recorded_settings, sampling.source, run) as (folder, seed):
-        chain_start = None
-        run_position = {"draws": 0, "tempered": False}
-        if folder is not None and folder.snapshot is not None:
-            with refuse_altered_job(folder.path):
-                _check_position(folder.snapshot, sampling)
-            chain_start = _ChainStart(folder.snapshot.states, folder.snapshot.draws, 0)
-            run_position = folder.snapshot.position
-        is_shortened = "tune" in run_position  # the time limit has shortened the warm-up
-        if is_shortened:
-            run = run._replace(tune=run_position["tune"])
-            sampling = model._build_sampling(sampling.source, run)
-        target_draws = max(sampling.min_draws, run_position["draws"])
-        running_fit = RunningFit(
-            model,
-            sampling,
-            run._replace(random_seed=seed),
-            folder,
-            run_position["tempered"],
-            run_position.get("spent", 0),
+class ChainFit(ABC, Generic[AnyChain]):
+    """A fit by Markov chains; this class owns the loop, a subclass is one fitting method.
+
+    `run_to_end` starts the chains, runs them in threads until they have all their draws or the time
+    is up, stores them in a job folder, and builds the posterior. If the number of draws is not
+    fixed, it checks convergence and lengthens or tempers the chains until they agree.
+
+    A new method must provide
+
+    - `prepare`: reads model and data, and sets `run` to the lengths that the data allow;
+    - `build_chains`: returns chains for a number of draws, each at its start;
+    - `build_tree`: returns the posterior of the recorded draws.
+
+    The other methods have defaults: `build_attributes` (fitted attributes besides the posterior),
+    `complete_tree`, `end_pilot`, `temper`, `count_draws`, `read_draws`, `format_status`,
+    `measure_speedup` and `choose_next_check`.
+    """
+
+    is_compiled: bool = False  # whether the kernels need no compilation
+    faster: Setting | None = None  # a faster method of the model
+    forecast: Forecast | None = None  # run time; None: unknown
+    # draws per chain at the first convergence check; None: FIRST_DRAWS
+    first_draws: int | None = None
+    max_draws: int | None = None  # of a run without a fixed length; None: MAX_DRAWS
+    # draws per chain that the size of the data allows; None: `max_draws`
+    data_max_draws: int | None = None
+    folder: FitFolder | None = None
+    is_tempered: bool = False  # whether the chains restarted with tempering
+    n_sweeps_before: int = 0  # sweeps of all chains before the restart with tempering
+    is_shortened: bool = False  # whether the warm-up is shorter than requested
+
+    def __init__(self, model: Any, source: Any, run: Run) -> None:
+        """Prepare the fit of a model to checked data; nothing is drawn."""
+        self.model = model
+        self.source = source
+        self.run = run
+        # settings of the run in the record of its job
+        self.job_settings: dict[str, Any] = run.lengths
+        self.limit = TimeLimit(run.max_time)
+        self.prepare(run)
+
+    # What a method provides
+
+    @abstractmethod
+    def prepare(self, run: Run) -> None:
+        """Read model and data, and set `run` to the lengths that the data allow.
+
+        It is called again with a shorter warm-up if the time limit requires it.
+        """
+
+    @abstractmethod
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> Sequence[AnyChain]:
+        """Return chains with room for `draws` draws, each at its start."""
+
+    @abstractmethod
+    def build_tree(self, chains: Sequence[AnyChain]) -> "xarray.DataTree":
+        """Return the posterior of the recorded draws."""
+
+    def build_attributes(
+        self, tree: "xarray.DataTree", chains: Sequence[AnyChain]
+    ) -> dict[str, Any]:
+        """Return fitted attributes other than the posterior, by name."""
+        return {}
+
+    def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        """Add quantities that depend on all draws together, at the end of the fit."""
+        return tree
+
+    def end_pilot(self, chains: Sequence[AnyChain]) -> None:
+        """Choose the sweeps per draw once all chains have run their pilot."""
+
+    def temper(self, n_sweeps: int) -> bool:
+        """Prepare tempered chains, in the budget that `n_sweeps` sweeps of all chains leave.
+
+        Return False if the chains are tempered already or cannot be.
+        """
+        return False
+
+    def count_draws(self, tree: "xarray.DataTree") -> int:
+        """Return the number of draws per chain that a posterior was built from."""
+        return tree["posterior"].sizes["draw"]
+
+    def read_draws(self, tree: "xarray.DataTree") -> list[Arrays] | None:
+        """Return the draws of a posterior for `Chain.adopt_draws`, by chain.
+
+        None: the posterior stores all draws, and later draws are appended to it.
+        """
+        return None
+
+    def format_status(self, chains: Sequence[AnyChain]) -> str:
+        """Return a text to show next to the progress bar."""
+        return ""
+
+    def measure_speedup(self, chains: Sequence[AnyChain]) -> float:
+        """Return the factor by which draws are faster than `data_max_draws` assumes."""
+        return 1.0
+
+    def choose_next_check(self, draws: int, convergence: "ConvergenceCheck") -> int:
+        """Return the draws per chain at the convergence check after this one."""
+        return 2 * draws
+
+    # The lengths of a run
+
+    def set_lengths(
+        self,
+        run: Run,
+        thin: int,
+        sweep_seconds: float,
+        first_draws: int = FIRST_DRAWS,
+        budget_share: float = 1.0,
+    ) -> "BudgetedRun":
+        """Set the lengths and the forecast of a run within a share of the CPU budget."""
+        budgeted_run = limit_run(run, thin, sweep_seconds, first_draws, budget_share)
+        self.run = budgeted_run.run
+        self.first_draws = budgeted_run.first_draws
+        self.data_max_draws = budgeted_run.max_draws
+        self.forecast = budgeted_run.forecast
+        return budgeted_run
+
+    @property
+    def max_open_draws(self) -> int:
+        """Maximum draws per chain of a run without a fixed length, whatever the data."""
+        if self.max_draws is None:
+            return MAX_DRAWS
+        return self.max_draws
+
+    @property
+    def min_draws(self) -> int:
+        """Draws per chain before the first convergence check."""
+        if self.first_draws and self.run.draws is None:
+            return self.first_draws
+        return self.run.min_draws
+
+    def count_allowed_draws(self, chains: Sequence[AnyChain] = ()) -> int:
+        """Return maximum draws per chain of a run without fixed length, for these data."""
+        max_draws = self.max_open_draws
+        if self.data_max_draws is not None:
+            tune = self.run.tune
+            speedup = 1.0
+            if chains:
+                speedup = self.measure_speedup(chains)
+            max_draws = min(max_draws, int((tune + self.data_max_draws) * speedup) - tune)
+        return max(self.min_draws, max_draws)
+
+    # The loop
+
+    def build_job(self, data: str, remarks: Sequence[str | Message] = ()) -> Job:
+        """Return the `Job` that runs this fit; `data` describes the size of the data."""
+        return Job(self.run_to_end, remarks, self.run.draws, data, self.forecast)
+
+    def run_to_end(self) -> dict[str, Any]:
+        """Run the fit, from its job folder if any; return the fitted attributes."""
+        with open_fit_folder(self.model, self.job_settings, self.source, self.run) as (
+            self.folder,
+            seed,
+        ):
+            self.run = self.run._replace(random_seed=seed)
+            chain_start = None
+            target_draws = 0
+            if self.folder is not None and self.folder.snapshot is not None:
+                chain_start = self._resume(self.folder, self.folder.snapshot)
+                target_draws = self.folder.snapshot.position["draws"]
+            attributes, chains = self.run_until_done(max(self.min_draws, target_draws), chain_start)
+        return attributes | {
+            "_state_": self.build_continuation(
+                chains,
+                attributes["posterior_"],
+                compute_digest(self.source),
+                get_model_parameters(self.model),
+            )
+        }
+
+    def _resume(self, folder: FitFolder, snapshot: Snapshot) -> _ChainStart:
+        """Set the lengths and tempering of a stored run; return the states of its chains."""
+        position = snapshot.position
+        with refuse_altered_job(folder.path):
+            self._check_position(position)
+        if "tune" in position:
+            self.is_shortened = True
+            self.prepare(self.run._replace(tune=position["tune"]))
+        if position["tempered"]:
+            self.restore_tempering(position.get("spent", 0))
+        return _ChainStart(snapshot.states, snapshot.draws, 0)
+
+    def _check_position(self, position: dict[str, Any]) -> None:
+        """Raise ValueError if a stored job has more draws than its settings allow."""
+        max_draws = self.run.draws
+        if max_draws is None:
+            max_draws = max(self.min_draws, self.max_open_draws)
+        if position["draws"] > max_draws or not 0 <= position.get("tune", 0) <= self.run.tune:
+            raise ValueError("more draws or tuning than the settings allow")
+
+    def restore_tempering(self, n_sweeps: int = 0) -> None:
+        """Temper the chains of a run that restarted with tempering, if they can be."""
+        self.is_tempered = True
+        self.n_sweeps_before = n_sweeps
+        self.temper(n_sweeps)
+
+    def run_until_done(
+        self, target: int, start: _ChainStart | None, earlier: "xarray.DataTree | None" = None
+    ) -> tuple[dict[str, Any], Sequence[AnyChain]]:
+        """Run to `target` draws per chain; without a fixed length, until the chains agree.
+
+        `earlier` has the draws of the posterior before this run. The result is the fitted
+        attributes and the finished chains.
+        """
+        chains = self._start_chains(target, start)
+        had_ended = self._has_ended(chains)
+        warn_if_long = None
+        if self.run.max_time is None and not is_quiet():
+            warn_if_long = self._warn_long_run
+        n_sweeps_planned = sum(chain.total for chain in chains)
+        with Progress(
+            self.run.progressbar, "sampling", n_sweeps_planned, report_seconds=warn_if_long
+        ) as progress:
+            self.limit.may_be_long = start is not None or self.run.tune == 0
+            try:
+                monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
+            except TuningIsLong:
+                chains = self._restart_with_short_warmup(chains, progress, target)
+                monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
+            self.limit.may_be_long = True
+            while True:
+                tree = self._append_tree(chains, earlier)
+                attributes = {
+                    "posterior_": tree,
+                    "_interrupted_": is_interrupted,
+                    **self.build_attributes(tree, chains),
+                }
+                next_run = self._plan_next_run(attributes, chains, target, progress)
+                if not had_ended or next_run is not None:
+                    monitor.finish(next_run is None and not is_interrupted)
+                if next_run is None:
+                    return attributes | {"posterior_": self.complete_tree(tree)}, chains
+                target, start = next_run
+                if start is None and self.folder is not None:
+                    self.folder.restart()
+                chains = self._start_chains(target, start)
+                progress.set_total(sum(chain.total for chain in chains))
+                monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
+
+    def _plan_next_run(
+        self,
+        attributes: dict[str, Any],
+        chains: Sequence[AnyChain],
+        target: int,
+        progress: Progress,
+    ) -> tuple[int, _ChainStart | None] | None:
+        """Return the next number of draws per chain and the start of the chains.
+
+        None: the fit is finished. A start of None: new chains, which are tempered.
+        """
+        if attributes["_interrupted_"] or self.run.draws is not None:
+            return None
+        convergence = self._check_convergence(attributes)
+        if self._is_settled(convergence):
+            return None
+        n_sweeps = sum(chain.sweeps for chain in chains)
+        if _is_stuck(convergence) and self.temper(n_sweeps):
+            progress.note("the chains are in different modes: restarting with tempering")
+            self.is_tempered = True
+            self.n_sweeps_before = n_sweeps
+            return self.min_draws, None
+        if not self._may_double(chains, target):
+            return None
+        progress.note(f"after {target:,} draws per chain the chains do not agree yet")
+        next_target = min(
+            self.choose_next_check(target, convergence), self.count_allowed_draws(chains)
         )
-        running_fit.shortened = is_shortened
-        tree, attributes, chains = running_fit.run_until_done(target_draws, chain_start)
-    continuation = running_fit.build_continuation(
-        chains, tree, compute_digest(sampling.source), get_model_parameters(model)
-    )
-    return attributes | {"_state_": continuation}
+        return next_target, _build_start(chains)
+
+    def _has_ended(self, chains: Sequence[AnyChain]) -> bool:
+        """Return whether the job folder already contains the finished run."""
+        if self.folder is None or self.folder.snapshot is None:
+            return False
+        return self.folder.snapshot.has_ended and all(chain.is_done for chain in chains)
+
+    def _append_tree(
+        self, chains: Sequence[AnyChain], earlier: "xarray.DataTree | None"
+    ) -> "xarray.DataTree":
+        """Build the posterior from these chains, appended to the draws of an earlier fit if any."""
+        if earlier is None:
+            return self.build_tree(chains)
+        if choose_recorded_chains(chains)[1] == 0:  # stopped before the next draw
+            return earlier
+        return append_draws(earlier, self.build_tree(chains))
+
+    def _run_with_pilot(
+        self, chains: Sequence[AnyChain], progress: Progress, target: int
+    ) -> tuple[RunMonitor, bool]:
+        """Run a pilot if needed, then the chains; return monitor and "was stopped early"."""
+        if chains[0].in_pilot:
+            self._run_chains(chains, self._build_monitor(chains, progress, target))
+            self.end_pilot(chains)
+            progress.set_total(sum(chain.total for chain in chains))
+        monitor = self._build_monitor(chains, progress, target)
+        return monitor, self._run_chains(chains, monitor)
+
+    def _restart_with_short_warmup(
+        self, chains: Sequence[AnyChain], progress: Progress, target: int
+    ) -> Sequence[AnyChain]:
+        """Restart the chains with a warm-up of about a quarter of the time limit."""
+        slowest = min(chains, key=lambda chain: chain.sweeps)
+        sweeps_per_draw = slowest.run_total / (self.run.tune + target)
+        tune = int(slowest.sweeps / sweeps_per_draw / 2)
+        warn(
+            EstimateWarning(
+                "Half of ",
+                Setting("max_time", self.run.max_time),
+                f" has passed, but the chains are still warming up. They start again with {tune:,}"
+                f" warm-up draws instead of {self.run.tune:,}. For better results, allow more"
+                " time.",
+            )
+        )
+        progress.note("warm-up takes too long: restarting with a shorter warm-up")
+        self.limit.may_be_long = True
+        self.is_shortened = True
+        self.prepare(self.run._replace(tune=tune))
+        if self.is_tempered:
+            self.temper(self.n_sweeps_before)
+        if self.folder is not None:
+            self.folder.restart()
+        chains = self._start_chains(target, None)
+        progress.set_total(sum(chain.total for chain in chains))
+        return chains
+
+    def _warn_long_run(self, seconds: float) -> None:
+        """Warn that the run will take long, and name faster options."""
+        run = self.run
+        if run.draws is None:
+            min_draws = self.min_draws
+            max_draws = self.count_allowed_draws(self.chains)
+            max_seconds = seconds * (run.tune + max_draws) / (run.tune + min_draws)
+            longest_run_text = ""
+            if format_duration(max_seconds) != format_duration(seconds):
+                longest_run_text = (
+                    f", and up to {format_duration(max_seconds)} if the chains agree late"
+                )
+            fewer_draws: Any = Setting("draws", max(1, min_draws // 4))
+        else:
+            longest_run_text = ""
+            fewer_draws = "fewer draws"
+        option_parts = [fewer_draws]
+        if self.faster:
+            option_parts = [self.faster, ", or ", fewer_draws]
+        warn(
+            LongRunWarning(
+                f"This fit takes about {format_duration(seconds)}{longest_run_text}. Faster"
+                " options: ",
+                *option_parts,
+                ".",
+            )
+        )
+
+    def _build_monitor(
+        self, chains: Sequence[AnyChain], progress: Progress, target: int
+    ) -> RunMonitor:
+        """Build the monitor that shows progress and saves states of the run."""
+        run_position: dict[str, int] = {"draws": target, "tempered": self.is_tempered}
+        if self.is_tempered:
+            run_position["spent"] = self.n_sweeps_before
+        if self.is_shortened:
+            run_position["tune"] = self.run.tune
+        return RunMonitor(
+            chains, progress, self.folder, self.limit, run_position, self.format_status
+        )
+
+    def _run_chains(self, chains: Sequence[AnyChain], monitor: RunMonitor) -> bool:
+        """Run the chains to their end; return whether they were stopped early."""
+        try:
+            return run_chains(chains, self.run.cores, monitor, self.is_compiled)
+        except KeyboardInterrupt:
+            monitor.finish(False)
+            raise
+        except TuningIsLong:
+            raise
+        except TimeIsUp:
+            monitor.finish(False)
+            faster_text: tuple[Any, ...] = ()
+            if self.faster:
+                faster_text = (", or choose a faster method: ", self.faster)
+            raise ArgumentError(
+                Setting("max_time", self.run.max_time),
+                " was reached before the first draw; allow more time",
+                *faster_text,
+                ".",
+            ) from None
+
+    def build_continuation(
+        self,
+        chains: Sequence[AnyChain],
+        tree: "xarray.DataTree",
+        digest: str,
+        parameters: dict[str, Any],
+    ) -> Continuation:
+        """Build the state that `continue_fit` needs from the finished chains."""
+        n_draws = self.count_draws(tree)
+        has_all_draws = all(chain.recorded == n_draws for chain in chains)
+        arrays: Arrays = {}
+        for k, chain in enumerate(chains):
+            arrays |= add_prefix(f"{k}/state/", chain.pack_state())
+            if not has_all_draws:
+                arrays |= add_prefix(f"{k}/draws/", chain.read_draws(chain.first, chain.recorded))
+        first_draw = n_draws
+        if not has_all_draws:
+            first_draw = chains[0].first
+        return Continuation(
+            self.source,
+            digest,
+            parameters,
+            self.run._replace(job=None),
+            n_draws,
+            first_draw,
+            self.is_tempered,
+            np.frombuffer(encode_npz(arrays), np.uint8),
+        )
+
+    def _start_chains(self, target: int, start: _ChainStart | None) -> Sequence[AnyChain]:
+        """Build chains with room for `target` draws, in the states of `start` if given."""
+        self.chains = chains = self.build_chains(target, self.run.random_seed)
+        if start is None:
+            return chains
+        job_guard: Any = nullcontext()
+        if self.folder is not None:
+            job_guard = refuse_altered_job(self.folder.path)
+        with job_guard:
+            for k, chain in enumerate(chains):
+                if start.is_of_other_data:
+                    chain.warm_start(start.states[k])
+                    continue
+                chain.restore_state(start.states[k])
+                if start.first:
+                    chain.skip_draws(start.first)
+                if start.draws and (start.draws[k] or chain.recorded > chain.first):
+                    chain.adopt_draws(start.draws[k])
+                if self.folder is not None and chain.recorded != self.folder.recorded[k]:
+                    raise ValueError("a state after other draws than those of the job")
+        return chains
+
+    def _check_convergence(self, attributes: dict[str, Any]) -> "ConvergenceCheck":
+        """Return the convergence check of the fit with these attributes."""
+        model = copy.copy(self.model)
+        vars(model).update(attributes)
+        return model._engine.check_chains(model)
+
+    def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
+        """Return whether the chains agree and effective sample sizes suffice."""
+        return (convergence.agrees or self.run.chains == 1) and convergence.facts.get(
+            "ess", math.inf
+        ) >= SUFFICIENT_ESS
+
+    def _may_double(self, chains: Sequence[AnyChain], target: int) -> bool:
+        """Return whether twice the draws fit the limits of draws and memory."""
+        n_bytes = sum(
+            array.nbytes
+            for chain in chains
+            for array in chain.read_draws(0, chain.recorded).values()
+        )
+        return target < self.count_allowed_draws(chains) and 2 * n_bytes <= MAX_BYTES
 
 
-def _check_position(snapshot: Snapshot, sampling: Sampling[Any]) -> None:
-    """Raise ValueError if a stored job has more draws than its settings allow."""
-    run_settings = sampling.run
-    max_draws = run_settings.draws
-    if max_draws is None:
-        max_draws = max(sampling.min_draws, sampling.max_open_draws)
-    if (
-        snapshot.position["draws"] > max_draws
-        or not 0 <= snapshot.position.get("tune", 0) <= run_settings.tune
-    ):
-        raise ValueError("more draws or tuning than the settings allow")
+class SamplingFit(ChainFit[Any]):
+    """A fit whose method is described by a `Sampling`."""
+
+    def prepare(self, run: Run) -> None:
+        """Take the chains that the model builds."""
+        self._adopt_sampling(self.model._build_sampling(self.source, run))
+
+    def _adopt_sampling(self, sampling: Sampling[Any]) -> None:
+        """Take the fields of the description."""
+        run = sampling.run
+        if hasattr(self, "sampling"):
+            run = run._replace(random_seed=self.run.random_seed)
+        self.sampling = sampling
+        self.run = run
+        if sampling.settings is not None:
+            self.job_settings = sampling.settings
+        self.is_compiled = sampling.is_compiled
+        self.faster = sampling.faster
+        self.forecast = sampling.forecast
+        self.first_draws = sampling.first_draws
+        self.max_draws = sampling.max_draws
+        self.data_max_draws = sampling.data_max_draws
+
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> Sequence[Any]:
+        """Return chains with room for `draws` draws, each at its start."""
+        return self.sampling.chains(draws, seed)
+
+    def build_tree(self, chains: Sequence[Any]) -> "xarray.DataTree":
+        """Return the posterior of the recorded draws."""
+        return self.sampling.tree(chains)
+
+    def build_attributes(self, tree: "xarray.DataTree", chains: Sequence[Any]) -> dict[str, Any]:
+        """Return fitted attributes other than the posterior, by name."""
+        return self.sampling.build_attributes(tree, chains, self.run.random_seed)
+
+    def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        """Add quantities that depend on all draws together, at the end of the fit."""
+        return self.sampling.complete_tree(tree)
+
+    def end_pilot(self, chains: Sequence[Any]) -> None:
+        """Choose the sweeps per draw once all chains have run their pilot."""
+        self.sampling.end_pilot(chains)
+
+    def temper(self, n_sweeps: int) -> bool:
+        """Prepare tempered chains; return False if that is impossible."""
+        sampling = self.sampling.with_tempering(n_sweeps)
+        if sampling is not None:
+            self._adopt_sampling(sampling)
+        return sampling is not None
+
+    def count_draws(self, tree: "xarray.DataTree") -> int:
+        """Return the number of draws per chain that a posterior was built from."""
+        return self.sampling.count_draws(tree)
+
+    def read_draws(self, tree: "xarray.DataTree") -> list[Arrays] | None:
+        """Return the draws of a posterior for `Chain.adopt_draws`, by chain."""
+        if self.sampling.read_draws is None:
+            return None
+        return self.sampling.read_draws(tree)
+
+    def format_status(self, chains: Sequence[Any]) -> str:
+        """Return a text to show next to the progress bar."""
+        return self.sampling.status(chains)
+
+    def measure_speedup(self, chains: Sequence[Any]) -> float:
+        """Return the factor by which draws are faster than `data_max_draws` assumes."""
+        return self.sampling.measure_speedup(chains)
+
+    def choose_next_check(self, draws: int, convergence: "ConvergenceCheck") -> int:
+        """Return the draws per chain at the convergence check after this one."""
+        return self.sampling.choose_next_check(draws, convergence)
 
 
 def check_unchanged(model: "MarkovChainModel") -> None:
@@ -239,19 +727,18 @@ def continue_sampling(model: "MarkovChainModel", additional_run: Run) -> dict[st
         max_time=additional_run.max_time,
     )
     chain_start = _load_start(continuation)
-    sampling = model._build_sampling(continuation.source, run)
-    if sampling.read_draws is not None:
-        draws_by_chain = chain_start.draws
-        if draws_by_chain is None:
-            draws_by_chain = sampling.read_draws(model.posterior_)
-        chain_start = _ChainStart(chain_start.states, draws_by_chain, 0)
-    running_fit = RunningFit(model, sampling, run, None, continuation.tempered)
-    tree, attributes, chains = running_fit.run_until_done(
+    chain_fit = model._build_fit(continuation.source, run)
+    if continuation.tempered:
+        chain_fit.restore_tempering()
+    draws_by_chain = chain_fit.read_draws(model.posterior_)
+    if draws_by_chain is not None:
+        chain_start = _ChainStart(chain_start.states, chain_start.draws or draws_by_chain, 0)
+    attributes, chains = chain_fit.run_until_done(
         total_draws, chain_start, select_first_draws(model.posterior_, chain_start.first)
     )
     return attributes | {
-        "_state_": running_fit.build_continuation(
-            chains, tree, continuation.digest, continuation.parameters
+        "_state_": chain_fit.build_continuation(
+            chains, attributes["posterior_"], continuation.digest, continuation.parameters
         )
     }
 
@@ -267,291 +754,16 @@ def update_sampling(model: "MarkovChainModel", source: Any, update_run: Run) -> 
         max_time=None,
     )
     chain_start = _ChainStart(_load_start(continuation).states, None, 0, is_of_other_data=True)
-    running_fit = RunningFit(
-        model, model._build_sampling(source, run), run, None, continuation.tempered
-    )
+    chain_fit = model._build_fit(source, run)
+    if continuation.tempered:
+        chain_fit.restore_tempering()
     assert update_run.draws is not None
-    tree, attributes, chains = running_fit.run_until_done(update_run.draws, chain_start)
+    attributes, chains = chain_fit.run_until_done(update_run.draws, chain_start)
     return attributes | {
-        "_state_": running_fit.build_continuation(
-            chains, tree, compute_digest(source), continuation.parameters
+        "_state_": chain_fit.build_continuation(
+            chains, attributes["posterior_"], compute_digest(source), continuation.parameters
         )
     }
-
-
-@dataclass
-class RunningFit:
-    """The chains of a fit while they run, with time limit and job folder."""
-
-    model: "MarkovChainModel"
-    sampling: Sampling[Any]
-    run: Run
-    folder: FitFolder | None
-    tempered: bool
-    spent: int = 0  # sweeps of all chains before the restart with tempering
-    shortened: bool = False  # whether the warm-up is shorter than requested
-
-    def __post_init__(self) -> None:
-        self._temper()
-        self.limit = TimeLimit(self.run.max_time)
-
-    def _temper(self) -> None:
-        """Replace the sampling of a tempered fit by tempered sampling, if there is one."""
-        if self.tempered:
-            self.sampling = self.sampling.with_tempering(self.spent) or self.sampling
-
-    def run_until_done(
-        self, target: int, start: _ChainStart | None, earlier: "xarray.DataTree | None" = None
-    ) -> tuple["xarray.DataTree", dict[str, Any], Sequence[Chain]]:
-        """Run to `target` draws per chain; without a fixed length, until the chains agree.
-
-        `earlier` has the draws of the posterior before this run.
-        """
-        chains = self._start_chains(target, start)
-        had_ended = self._has_ended(chains)
-        warn_if_long = None
-        if self.run.max_time is None and not is_quiet():
-            warn_if_long = self._warn_long_run
-        n_sweeps_planned = sum(chain.total for chain in chains)
-        with Progress(
-            self.run.progressbar, "sampling", n_sweeps_planned, report_seconds=warn_if_long
-        ) as progress:
-            self.limit.may_be_long = start is not None or self.run.tune == 0
-            try:
-                monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
-            except TuningIsLong:
-                chains = self._restart_with_short_warmup(chains, progress, target)
-                monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
-            self.limit.may_be_long = True
-            while True:
-                tree = self._build_tree(chains, earlier)
-                attributes = {
-                    "posterior_": tree,
-                    "_interrupted_": is_interrupted,
-                    **self.sampling.build_attributes(tree, chains, self.run.random_seed),
-                }
-                convergence = None
-                if not is_interrupted and self.run.draws is None:
-                    convergence = self._check_convergence(attributes)
-                n_sweeps = sum(chain.sweeps for chain in chains)
-                tempered_sampling = None
-                if convergence is not None and _is_stuck(convergence):
-                    tempered_sampling = self.sampling.with_tempering(n_sweeps)
-                is_last = convergence is None or self._is_settled(convergence)
-                is_last = is_last or (
-                    tempered_sampling is None and not self._may_double(chains, target)
-                )
-                if not had_ended or not is_last:
-                    monitor.finish(is_last and not is_interrupted)
-                if is_last or convergence is None:
-                    tree = self.sampling.complete_tree(tree)
-                    return tree, attributes | {"posterior_": tree}, chains
-                if tempered_sampling is None:
-                    progress.note(f"after {target:,} draws per chain the chains do not agree yet")
-                    target = min(
-                        self.sampling.choose_next_check(target, convergence),
-                        self.sampling.count_allowed_draws(chains),
-                    )
-                    chains = self._start_chains(target, _build_start(chains))
-                else:
-                    progress.note("the chains are in different modes: restarting with tempering")
-                    self.sampling, self.tempered, self.spent = tempered_sampling, True, n_sweeps
-                    target = self.sampling.min_draws
-                    if self.folder is not None:
-                        self.folder.restart()
-                    chains = self._start_chains(target, None)
-                progress.set_total(sum(chain.total for chain in chains))
-                monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
-
-    def _has_ended(self, chains: Sequence[Chain]) -> bool:
-        """Return whether the job folder already contains the finished run."""
-        if self.folder is None or self.folder.snapshot is None:
-            return False
-        return self.folder.snapshot.has_ended and all(chain.is_done for chain in chains)
-
-    def _build_tree(
-        self, chains: Sequence[Chain], earlier: "xarray.DataTree | None"
-    ) -> "xarray.DataTree":
-        """Build the posterior from these chains, appended to the draws of an earlier fit if any."""
-        if earlier is None:
-            return self.sampling.tree(chains)
-        if choose_recorded_chains(chains)[1] == 0:  # stopped before the next draw
-            return earlier
-        return append_draws(earlier, self.sampling.tree(chains))
-
-    def _run_with_pilot(
-        self, chains: Sequence[Chain], progress: Progress, target: int
-    ) -> tuple[RunMonitor, bool]:
-        """Run a pilot if needed, then the chains; return monitor and "was stopped early"."""
-        if chains[0].in_pilot:
-            self._run(chains, self._build_monitor(chains, progress, target))
-            self.sampling.end_pilot(chains)
-            progress.set_total(sum(chain.total for chain in chains))
-        monitor = self._build_monitor(chains, progress, target)
-        return monitor, self._run(chains, monitor)
-
-    def _restart_with_short_warmup(
-        self, chains: Sequence[Chain], progress: Progress, target: int
-    ) -> Sequence[Chain]:
-        """Restart the chains with a warm-up of about a quarter of the time limit."""
-        slowest = min(chains, key=lambda chain: chain.sweeps)
-        sweeps_per_draw = slowest.run_total / (self.run.tune + target)  # sweeps
-        tune = int(slowest.sweeps / sweeps_per_draw / 2)
-        warn(
-            EstimateWarning(
-                "Half of ",
-                Setting("max_time", self.run.max_time),
-                f" has passed, but the chains are still warming up. They start again with {tune:,}"
-                f" warm-up draws instead of {self.run.tune:,}. For better results, allow more"
-                " time.",
-            )
-        )
-        progress.note("warm-up takes too long: restarting with a shorter warm-up")
-        self.limit.may_be_long = self.shortened = True
-        self.run = self.run._replace(tune=tune)
-        self.sampling = self.model._build_sampling(self.sampling.source, self.run)
-        self._temper()
-        if self.folder is not None:
-            self.folder.restart()
-        chains = self._start_chains(target, None)
-        progress.set_total(sum(chain.total for chain in chains))
-        return chains
-
-    def _warn_long_run(self, seconds: float) -> None:
-        """Warn that the run will take long, and name faster options."""
-        run = self.run
-        sampling = self.sampling
-        if run.draws is None:
-            max_draws = sampling.count_allowed_draws(self.chains)
-            min_draws = sampling.min_draws
-            max_seconds = seconds * (run.tune + max_draws) / (run.tune + min_draws)
-            longest_run_text = ""
-            if format_duration(max_seconds) != format_duration(seconds):
-                longest_run_text = (
-                    f", and up to {format_duration(max_seconds)} if the chains agree late"
-                )
-            fewer_draws: Any = Setting("draws", max(1, min_draws // 4))
-        else:
-            longest_run_text, fewer_draws = "", "fewer draws"
-        option_parts = [fewer_draws]
-        if sampling.faster:
-            option_parts = [sampling.faster, ", or ", fewer_draws]
-        warn(
-            LongRunWarning(
-                f"This fit takes about {format_duration(seconds)}{longest_run_text}. Faster"
-                " options: ",
-                *option_parts,
-                ".",
-            )
-        )
-
-    def _build_monitor(
-        self, chains: Sequence[Chain], progress: Progress, target: int
-    ) -> RunMonitor:
-        """Build the monitor that shows progress and saves states of the run."""
-        run_position: dict[str, int] = {"draws": target, "tempered": self.tempered}
-        if self.tempered:
-            run_position["spent"] = self.spent
-        if self.shortened:
-            run_position["tune"] = self.run.tune
-        return RunMonitor(
-            chains, progress, self.folder, self.limit, run_position, self.sampling.status
-        )
-
-    def _run(self, chains: Sequence[Chain], monitor: RunMonitor) -> bool:
-        """Run the chains to their end; return whether they were stopped early."""
-        try:
-            return run_chains(chains, self.run.cores, monitor, self.sampling.is_compiled)
-        except KeyboardInterrupt:
-            monitor.finish(False)
-            raise
-        except TuningIsLong:
-            raise
-        except TimeIsUp:
-            monitor.finish(False)
-            faster_text: tuple[Any, ...] = ()
-            if self.sampling.faster:
-                faster_text = (", or choose a faster method: ", self.sampling.faster)
-            raise ArgumentError(
-                Setting("max_time", self.run.max_time),
-                " was reached before the first draw; allow more time",
-                *faster_text,
-                ".",
-            ) from None
-
-    def build_continuation(
-        self,
-        chains: Sequence[Chain],
-        tree: "xarray.DataTree",
-        digest: str,
-        parameters: dict[str, Any],
-    ) -> Continuation:
-        """Build the state that `continue_fit` needs from the finished chains."""
-        n_draws = self.sampling.count_draws(tree)
-        has_all_draws = all(chain.recorded == n_draws for chain in chains)
-        arrays: Arrays = {}
-        for k, chain in enumerate(chains):
-            arrays |= add_prefix(f"{k}/state/", chain.pack_state())
-            if not has_all_draws:
-                arrays |= add_prefix(f"{k}/draws/", chain.read_draws(chain.first, chain.recorded))
-        states = np.frombuffer(encode_npz(arrays), np.uint8)
-        run = self.run._replace(job=None)
-        first_draw = n_draws
-        if not has_all_draws:
-            first_draw = chains[0].first
-        return Continuation(
-            self.sampling.source,
-            digest,
-            parameters,
-            run,
-            n_draws,
-            first_draw,
-            self.tempered,
-            states,
-        )
-
-    def _start_chains(self, target: int, start: _ChainStart | None) -> Sequence[Chain]:
-        """Build chains with room for `target` draws, in the states of `start` if given."""
-        self.chains = chains = self.sampling.chains(target, self.run.random_seed)
-        if start is None:
-            return chains
-        job_guard: Any = nullcontext()
-        if self.folder is not None:
-            job_guard = refuse_altered_job(self.folder.path)
-        with job_guard:
-            for k, chain in enumerate(chains):
-                if start.is_of_other_data:
-                    chain.warm_start(start.states[k])
-                    continue
-                chain.restore_state(start.states[k])
-                if start.first:
-                    chain.skip_draws(start.first)
-                if start.draws and (start.draws[k] or chain.recorded > chain.first):
-                    chain.adopt_draws(start.draws[k])
-                if self.folder is not None and chain.recorded != self.folder.recorded[k]:
-                    raise ValueError("a state after other draws than those of the job")
-        return chains
-
-    def _check_convergence(self, attributes: dict[str, Any]) -> "ConvergenceCheck":
-        """Return the convergence check of the fit with these attributes."""
-        model = copy.copy(self.model)
-        vars(model).update(attributes)
-        return model._engine.check_chains(model)
-
-    def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
-        """Return whether the chains agree and effective sample sizes suffice."""
-        return (convergence.agrees or self.run.chains == 1) and convergence.facts.get(
-            "ess", math.inf
-        ) >= SUFFICIENT_ESS
-
-    def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
-        """Return whether twice the draws fit the limits of draws and memory."""
-        n_bytes = sum(
-            array.nbytes
-            for chain in chains
-            for array in chain.read_draws(0, chain.recorded).values()
-        )
-        return target < self.sampling.count_allowed_draws(chains) and 2 * n_bytes <= MAX_BYTES
 
 
 def _is_stuck(convergence: "ConvergenceCheck") -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from thali._argument_checks import check_integer
 from thali._inference.markov_chains import build_run
 from thali._inference.random_seeds import format_seed_setting
-from thali.errors import ArgumentError, Message, Setting
+from thali.errors import ArgumentError, Setting
 
 from .base import Job, SampledModel
 from .fitting_methods import CHAINS, Engine
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thali._inference.markov_chains import Run
     from thali._posterior.log_evidence import LogEvidence
 
-    from .chain_runs import Continuation, Sampling
+    from .chain_runs import ChainFit, Continuation, Sampling
     from .evidence_arguments import EvidenceRun
     from .simulated_data import PriorSample
 
@@ -70,23 +70,16 @@ class MarkovChainModel(SampledModel):
             "chains": run.chains,
         } | format_seed_setting(run.random_seed)
 
+    def _build_fit(self, source: Any, run: "Run") -> "ChainFit[Any]":
+        """Return the fit of checked data by the fitting method, ready to run."""
+        from .chain_runs import SamplingFit
+
+        fit_class = getattr(self._engine, "fit_class", None) or SamplingFit
+        return fit_class(self, source, run)
+
     def _build_sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         """Build the chains for checked data, and the functions that store their draws."""
         return self._engine.sampling(self, source, run)
-
-    def _build_job(
-        self, sampling: "Sampling[Any]", data: str, remarks: Sequence[str | Message] = ()
-    ) -> Job:
-        """Build the `Job` that runs these chains; `data` describes the data's size."""
-        from .chain_runs import run_sampling
-
-        return Job(
-            lambda: run_sampling(self, sampling),
-            remarks,
-            sampling.run.draws,
-            data,
-            sampling.forecast,
-        )
 
     @requires(require_stored_chains)
     def continue_fit(

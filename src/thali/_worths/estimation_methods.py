@@ -130,10 +130,10 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
         data, arguments = model._convert_data(data), dict(arguments)
         if arguments["tune"] is None:
             arguments["tune"] = self.default_tune
-        sampling = self.sampling(model, data, build_run(**arguments))
+        chain_fit = model._build_fit(data, build_run(**arguments))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._build_job(sampling, str(data))
+        return chain_fit.build_job(str(data))
 
     def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
         """Check data and arguments of `fit`, without sampling; return a PreparedFit."""

@@ -91,7 +91,7 @@ def test_false_alarms_are_rare():
 
 
 def test_a_fit_says_it_before_it_begins(data, monkeypatch):
-    import thali._model.chain_runs as sampling
+    from thali._model.chain_runs import ChainFit
 
     class Begun(Exception):
         pass
@@ -99,7 +99,7 @@ def test_a_fit_says_it_before_it_begins(data, monkeypatch):
     def run(*args, **settings):
         raise Begun
 
-    monkeypatch.setattr(sampling, "run_sampling", run)
+    monkeypatch.setattr(ChainFit, "run_to_end", run)
     model = th.ProductClasses(WRONG)
     with warned(DataWarning, "declared for 'price' (increasing") as messages, pytest.raises(Begun):
         model.fit(data)

@@ -36,10 +36,10 @@ class FeatureSamplingEngine(RespondentChainEngine):
     def job(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> Job:
         """Check a fit and build its job, from the arguments of `fit`."""
         data = model._convert_data(data)
-        sampling = model._build_sampling(data, build_run(**fit_arguments))
+        chain_fit = model._build_fit(data, build_run(**fit_arguments))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._build_job(sampling, str(data))
+        return chain_fit.build_job(str(data))
 
     def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
         """Check a fit and return its sampling task, without drawing."""

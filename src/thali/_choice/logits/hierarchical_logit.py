@@ -260,13 +260,13 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """
         run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         data, fit_arguments = self._check_fit(data)
-        sampling = build_sampling(data, run, fit_arguments)
+        chain_fit = self._build_fit(data, run)
         remarks = build_unseen_remarks(fit_arguments.coding, data.levels)
         if not is_quiet():
             directions = parse_directions("signs", self.signs, data)
             if contradiction_sentence := describe_contradicted_directions(data, directions):
                 remarks = [*remarks, contradiction_sentence]
-        return self._run_job(self._build_job(sampling, str(data), remarks))
+        return self._run_job(chain_fit.build_job(str(data), remarks))
 
     def _get_comparison_run(self) -> dict[str, Any]:
         """Return the arguments of `fit` that model comparisons use."""

@@ -112,7 +112,7 @@ class MarkovChains(ClassEngine):
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
         """Return the job of a fit by chains."""
-        return model._build_job(model._build_sampling(data, run), str(data), remarks)
+        return model._build_fit(data, run).build_job(str(data), remarks)
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
         """Return the late rise of the log-likelihood and a sentence; None if settled."""

@@ -76,7 +76,7 @@ class GibbsEngine(ChainEngine):
                 " for a Dask array.",
             )
         refuse_fractional_weights(data.counts, ("map", "variational"))
-        return model._build_job(model._build_sampling(data, run), "")
+        return model._build_fit(data, run).build_job("")
 
     def sampling(
         self, model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None

@@ -12,7 +12,6 @@ import numpy as np
 from thali._data.classification_data import TrainingData
 from thali._inference.markov_chains import Run
 from thali._model.base import Job
-from thali._model.chain_runs import run_sampling
 from thali.errors import Argument, ArgumentError
 
 from ..covariates_and_labels import Standardization, convert_to_matrix, warn_about_constant_columns
@@ -124,7 +123,7 @@ def _fit_dask_approximation(
     training_data = TrainingData(
         no_rows, class_codes, unit_weights, row_numbers, unit_weights, row_numbers
     )
-    return run_sampling(model, model._build_sampling(training_data, run))
+    return model._build_fit(training_data, run).run_to_end()
 
 
 def _choose_dask_standardization(

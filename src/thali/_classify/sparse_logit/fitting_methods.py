@@ -1,17 +1,18 @@
 """Methods that fit the sparse logit: Gibbs sampling, normal approximations and the mode."""
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.classification_data import TrainingData
 from thali._inference.markov_chains import Run
 from thali._inference.progress_display import format_duration
 from thali._inference.random_seeds import spawn_generators
 from thali._inference.user_warnings import warn
 from thali._model.base import Job
-from thali._model.chain_runs import Sampling, limit_run
+from thali._model.chain_runs import ChainFit
 from thali._model.fitting_methods import ChainEngine, Engine, Forecast, refuse_chain_argument
 from thali._object_descriptions import Facts
 from thali._posterior.convergence_check import Advice
@@ -63,21 +64,154 @@ def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -
     check_approximation_size((len(model.classes_) - 1) * n_columns, n_rows)
 
 
-def forecast_approximation(model: "SparseMultinomialLogit", source: Any, run: Run) -> Forecast:
-    """Return a forecast of the approximation's CPU time; warn if it is long."""
-    n_columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
-    n_classes = len(model.classes_)
-    seconds = estimate_approximation_seconds(len(source.codes), n_columns, n_classes)
-    if run.progressbar and seconds > MAX_SAMPLING_SECONDS:
-        warn(
-            LongRunWarning(
-                f"This fit takes about {format_duration(seconds)}. ",
-                Setting("method", "map"),
-                " is faster, but gives no intervals.",
-            )
+class CoefficientFit(ChainFit[Any]):
+    """Base of the fits that draw coefficients: the posterior tree and its means."""
+
+    model: "SparseMultinomialLogit"
+    source: TrainingData
+
+    def prepare(self, run: Run) -> None:
+        """Read prior, classes and columns."""
+        self.prior = read_prior(self.model)
+        self.classes = self.model.classes_
+        self.columns = list_varying_columns(self.model)
+        self.n_columns = len(self.columns) + self.prior.intercept
+
+    def build_attributes(self, tree: "xarray.DataTree", chains: Sequence[Any]) -> dict[str, Any]:
+        """Return the posterior means, in units of X."""
+        return compute_posterior_means(PosteriorTree(tree), self.model._standard_)
+
+
+class GibbsFit(CoefficientFit):
+    """Fit by method "polya-gamma": Gibbs chains of standardised coefficients."""
+
+    def prepare(self, run: Run) -> None:
+        """Limit the lengths of the run to what the size of the data allows."""
+        super().prepare(run)
+        data_sizes = len(self.source.codes), self.n_columns, len(self.classes)
+        self.n_trajectories = count_trajectories(*data_sizes)
+        thin = run.thin or choose_logit_thin(*data_sizes, self.prior.name)
+        self.job_settings = run.lengths | {"thin": thin}
+        self.thin = self.set_lengths(run, thin, estimate_logit_sweep_seconds(*data_sizes)).thin
+        self.run = self.run._replace(thin=self.thin)
+        if self.prior.name == "laplace":
+            self.faster = Setting("method", "variational")
+
+    @cached_property
+    def problem(self) -> CoefficientProblem:
+        """Data and prior as the kernels read them."""
+        return build_coefficient_problem(
+            self.source.matrix,
+            self.source.codes,
+            len(self.classes),
+            self.model._reference_index(),
+            self.prior,
+            None,
+            self.source.counts,
+            self.n_trajectories,
         )
-    seconds += DRAW_SECONDS * run.chains * run.min_draws * n_columns * (n_classes - 1)
-    return Forecast(seconds, seconds)
+
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
+        """Return new Gibbs chains of this many draws."""
+        return [
+            CoefficientChain(self.problem, self.prior.eta, rng, draws, self.run.tune, self.thin)
+            for rng in spawn_generators(seed, self.run.chains)
+        ]
+
+    def build_tree(self, chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
+        """Return the posterior tree of the chains."""
+        attrs = {"method": self.model.method_, "thin": self.thin, "tuning_steps": self.run.tune}
+        return build_posterior_tree(
+            chains, self.source, self.classes, self.columns, self.prior.intercept, attrs
+        )
+
+
+class NormalApproximationFit(CoefficientFit):
+    """Fit by methods "laplace" and "variational": draws from a normal approximation.
+
+    A fit to a Dask array has computed its approximation already, block by block.
+    """
+
+    is_compiled = True
+
+    def prepare(self, run: Run) -> None:
+        """Check the size of the problem; forecast the run time, and warn if it is long."""
+        super().prepare(run)
+        check_normal_run(self.model, run, float(self.source.counts.sum()))
+        self.dask_posterior = vars(self.model).get("_normal_")
+        if self.dask_posterior is None:
+            self.forecast = self._forecast_approximation(run)
+
+    def _forecast_approximation(self, run: Run) -> Forecast:
+        """Return a forecast of the approximation's CPU time; warn if it is long."""
+        n_classes = len(self.classes)
+        seconds = estimate_approximation_seconds(len(self.source.codes), self.n_columns, n_classes)
+        if run.progressbar and seconds > MAX_SAMPLING_SECONDS:
+            warn(
+                LongRunWarning(
+                    f"This fit takes about {format_duration(seconds)}. ",
+                    Setting("method", "map"),
+                    " is faster, but gives no intervals.",
+                )
+            )
+        n_coefficients = self.n_columns * (n_classes - 1)
+        seconds += DRAW_SECONDS * run.chains * run.min_draws * n_coefficients
+        return Forecast(seconds, seconds)
+
+    @cached_property
+    def problem(self) -> CoefficientProblem:
+        """Data and prior as the approximation reads them."""
+        matrix = self.source.matrix
+        n_rows = matrix.shape[0]
+        if is_sparse(matrix):
+            matrix = build_sparse_columns(
+                matrix, self.model._standard_, self.prior.intercept
+            ).store_by_rows()
+        return build_coefficient_problem(
+            matrix,
+            self.source.codes[:n_rows],
+            len(self.classes),
+            self.model._reference_index(),
+            self.prior,
+            False,
+            self.source.counts[:n_rows],
+        )
+
+    @cached_property
+    def normal_posterior(self) -> NormalPosterior:
+        """The normal approximation of the posterior."""
+        return self.dask_posterior or fit_normal_approximation(
+            self.problem, self.prior.eta, self.model._used_engine.has_bound
+        )
+
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
+        """Return chains of independent draws from the approximation."""
+        return [
+            NormalChain(self.problem, self.normal_posterior, draws, rng)
+            for rng in spawn_generators(seed, self.run.chains)
+        ]
+
+    def build_tree(self, chains: Sequence[NormalChain]) -> "xarray.DataTree":
+        """Return the posterior tree of the draws."""
+        attrs = {"method": self.model.method_, "thin": 1, "tuning_steps": 0}
+        return build_posterior_tree(
+            chains,
+            self.source,
+            self.classes,
+            self.columns,
+            self.prior.intercept,
+            attrs,
+            has_rows=self.dask_posterior is None,
+        )
+
+    def build_attributes(self, tree: "xarray.DataTree", chains: Sequence[Any]) -> dict[str, Any]:
+        """Return means, convergence and lower bound."""
+        attributes: dict[str, Any] = {"converged_": self.normal_posterior.converged}
+        if self.model._used_engine.has_bound:
+            attributes["lower_bound_"] = self.normal_posterior.lower_bound
+        if self.dask_posterior is not None:
+            attributes["_normal_"] = self.dask_posterior
+        return attributes | super().build_attributes(tree, chains)
 
 
 class CoefficientSamplingEngine(ChainEngine):
@@ -86,64 +220,15 @@ class CoefficientSamplingEngine(ChainEngine):
     takes_sparse = False
     approximation = ""  # distribution of independent draws
     advice = Advice()  # for chains that have not converged
-
-    def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        """Return the prepared Gibbs chains of a fit."""
-        prior, reference_index = read_prior(model), model._reference_index()
-        standardization = model._standard_
-        names, classes = list_varying_columns(model), model.classes_
-        data_sizes = len(source.codes), len(names) + prior.intercept, len(classes)
-        thin = run.thin or choose_logit_thin(*data_sizes, prior.name)
-        limited_run = limit_run(run, thin, estimate_logit_sweep_seconds(*data_sizes))
-        run = limited_run.run._replace(thin=limited_run.thin)
-        faster_method = None
-        if prior.name == "laplace":
-            faster_method = Setting("method", "variational")
-
-        @cache
-        def build_problem() -> Any:
-            """Return data and prior of the chains, built once."""
-            row_arguments = source.matrix, source.codes, len(classes), reference_index
-            n_trajectories = count_trajectories(*data_sizes)
-            return build_coefficient_problem(
-                *row_arguments, prior, None, source.counts, n_trajectories
-            )
-
-        def start_chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
-            """Return new chains of this many draws, from this seed."""
-            return [
-                CoefficientChain(build_problem(), prior.eta, rng, draws, run.tune, limited_run.thin)
-                for rng in spawn_generators(seed, run.chains)
-            ]
-
-        def build_tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
-            """Return the posterior tree of the chains."""
-            attrs = {"method": model.method_, "thin": limited_run.thin, "tuning_steps": run.tune}
-            return build_posterior_tree(chains, source, classes, names, prior.intercept, attrs)
-
-        return Sampling(
-            source,
-            run,
-            start_chains,
-            build_tree,
-            lambda tree, chains, seed: compute_posterior_means(
-                PosteriorTree(tree), standardization
-            ),
-            settings=limited_run.settings | {"thin": thin},
-            first_draws=limited_run.first_draws,
-            faster=faster_method,
-            data_max_draws=limited_run.max_draws,
-            forecast=limited_run.forecast,
-        )
+    fit_class: type[CoefficientFit] = GibbsFit
 
     def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
         """Return the job of a fit by this method."""
         standardised_data = data
         if not is_sparse(data.matrix):
             standardised_data = data._replace(matrix=model._standard_.varying(data.matrix))
-        return model._build_job(
-            model._build_sampling(standardised_data, run), model._describe_size(len(data.row))
-        )
+        chain_fit = model._build_fit(standardised_data, run)
+        return chain_fit.build_job(model._describe_size(len(data.row)))
 
     def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
         """Return class probabilities averaged over the draws, (n, K)."""
@@ -168,73 +253,10 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
     advice = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
     approximation: str
     has_bound: bool
+    fit_class = NormalApproximationFit
 
     def __init__(self, approximation: str, has_bound: bool) -> None:
         self.approximation, self.has_bound = approximation, has_bound  # `lower_bound_`
-
-    def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        """Return the prepared draws from the normal approximation.
-
-        A fit to a Dask array has computed its approximation already.
-        """
-        check_normal_run(model, run, float(source.counts.sum()))
-        prior, reference_index = read_prior(model), model._reference_index()
-        standardization = model._standard_
-        dask_posterior, time_forecast = vars(model).get("_normal_"), None
-        if dask_posterior is None:
-            time_forecast = forecast_approximation(model, source, run)
-
-        @cache
-        def fit_posterior() -> tuple[CoefficientProblem, NormalPosterior]:
-            """Return the normal approximation with its data, fitted once."""
-            matrix, n_rows = source.matrix, source.matrix.shape[0]
-            if is_sparse(matrix):
-                matrix = build_sparse_columns(
-                    matrix, standardization, prior.intercept
-                ).store_by_rows()
-            row_arguments = matrix, source.codes[:n_rows], len(model.classes_), reference_index
-            problem = build_coefficient_problem(
-                *row_arguments, prior, False, source.counts[:n_rows]
-            )
-            has_bound = model._used_engine.has_bound
-            return problem, dask_posterior or fit_normal_approximation(
-                problem, prior.eta, has_bound
-            )
-
-        def start_chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
-            """Return chains of independent draws, from this seed."""
-            return [
-                NormalChain(*fit_posterior(), draws, rng)
-                for rng in spawn_generators(seed, run.chains)
-            ]
-
-        def build_tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
-            """Return the posterior tree of the draws."""
-            attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
-            names, has_rows = list_varying_columns(model), dask_posterior is None
-            return build_posterior_tree(
-                chains, source, model.classes_, names, prior.intercept, attrs, has_rows
-            )
-
-        def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-            """Return fitted attributes: means, convergence and bound."""
-            normal_posterior = fit_posterior()[1]
-            fitted_attributes: dict[str, Any] = {"converged_": normal_posterior.converged}
-            if model._used_engine.has_bound:
-                fitted_attributes["lower_bound_"] = normal_posterior.lower_bound
-            if dask_posterior is not None:
-                fitted_attributes["_normal_"] = dask_posterior
-            return fitted_attributes | compute_posterior_means(PosteriorTree(tree), standardization)
-
-        return Sampling(
-            source,
-            run,
-            start_chains,
-            build_tree,
-            build_attributes,
-            is_compiled=True,
-            forecast=time_forecast,
-        )
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings after a fit, also if it has not converged."""
@@ -251,10 +273,6 @@ class AutomaticEngine(CoefficientSamplingEngine):
     """Method "auto": the method that suits the size of the data."""
 
     takes_sparse = True
-
-    def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        """Return the prepared chains of the method chosen for these data."""
-        return model._used_engine.sampling(model, source, run)
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         """Yield the warnings of the method that was chosen."""

@@ -16,7 +16,7 @@ from thali._posterior.posterior_interval import INTERVAL
 from ..classifier import Classifier
 from ..covariates_and_labels import compute_column_ranges, is_sparse
 from .arguments import choose_standardization, find_reference_class, read_prior
-from .fitting_methods import ENGINES
+from .fitting_methods import ENGINES, CoefficientFit
 from .posterior_draws import build_coefficient_table, build_path_table, describe_scale
 from .time_forecast import choose_method, refuse_large_sparse_matrix
 
@@ -227,6 +227,10 @@ class SparseMultinomialLogit(Classifier):
             data = convert_sparse_data(data)
         self._standard_ = choose_standardization(self, data.matrix, prior.intercept, data.counts)
         return self._engine.build_job(self, data, prior, run)
+
+    def _build_fit(self, source: TrainingData, run: Run) -> CoefficientFit:
+        """Return the fit of standardised data by the method that was chosen."""
+        return self._used_engine.fit_class(self, source, run)
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
         """Return the job of a fit to a Dask array."""
