@@ -13,7 +13,7 @@ from thali._data.questions import draw_answers, slice_sets
 from thali._inference.markov_chains import Run, build_run
 from thali._inference.random_seeds import spawn_generators
 from thali._labels import check_labels
-from thali._model.chain_runs import Sampling
+from thali._model.chain_runs import ChainFit
 from thali._model.data_argument_check import check_data
 from thali._model.fitting_methods import ChainEngine, Engine, Forecast, PreparedFit
 from thali._model.labelled_pair_sets import predict_pair_sets, tabulate_next_triplets
@@ -43,6 +43,7 @@ from .posterior import (
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
 LAPSE = 0.01
 MAX_SHARE_BETWEEN = 0.1  # of the variance of similarities, at which restarts agree
@@ -72,10 +73,38 @@ def require_fit_data(model: Any, name: str) -> None:
         raise ArgumentError(f"{name} requires the data of the fit, which this model does not have.")
 
 
+class RestartFit(ChainFit[DimensionChain]):
+    """Fit by restarts, each of which climbs and then draws."""
+
+    model: "NonnegativeDimensions"
+
+    def prepare(self, run: Run) -> None:
+        """Read the data as kernels do, and forecast the CPU time."""
+        assert run.thin is not None  # `fit` chooses it by the size of the data
+        self.problem = self.model._build_problem(self.source)
+        self.thin = run.thin
+        n_passes = run.chains * self.thin * (run.tune + run.min_draws)
+        seconds = n_passes * estimate_pass_seconds(self.problem)
+        self.run = run
+        self.forecast = Forecast(seconds, seconds)
+
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[DimensionChain]:
+        """Return the restarts, each with its random stream."""
+        return [
+            DimensionChain(self.problem, rng, draws, self.run.tune, self.thin)
+            for rng in spawn_generators(seed, self.run.chains)
+        ]
+
+    def build_tree(self, chains: Sequence[DimensionChain]) -> "xarray.DataTree":
+        """Return the posterior tree of the restarts."""
+        return build_posterior_tree(chains, self.source, self.problem)
+
+
 class DimensionEngine(ChainEngine):
     """Restarts, each of which climbs and then draws."""
 
     has_prior = False
+    fit_class = RestartFit
 
     def convergence(self, model: Any) -> ConvergenceCheck:
         """Return whether restarts differ little about similarities, compared with the draws."""
@@ -233,8 +262,8 @@ class NonnegativeDimensions(MarkovChainModel):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        data, n_dimensions = self._check_fit(data)
-        problem = build_problem(data, n_dimensions, self.lapse, self.penalty)
+        data = self._check_fit(data)
+        problem = self._build_problem(data)
         lengths = choose_lengths(problem, draws, tune, thin)
         run = build_run(
             *lengths[:2], chains, lengths[2], cores, random_seed, progressbar, job, max_time
@@ -242,8 +271,8 @@ class NonnegativeDimensions(MarkovChainModel):
         data.warn_if_unusual()
         return self._run_job(self._build_fit(data, run).build_job(str(data)))
 
-    def _check_fit(self, data: Any) -> tuple[Any, int]:
-        """Check data and arguments; return the data and the number of dimensions at the start."""
+    def _check_fit(self, data: Any) -> Any:
+        """Check data and arguments; return the data."""
         data = check_data(data, matrix_kind=SIMILARITIES)
         if data.kind not in (SIMILARITIES, TRIPLETS):
             raise DataError(
@@ -254,39 +283,22 @@ class NonnegativeDimensions(MarkovChainModel):
         if self.penalty is not None:
             check_positive("penalty", self.penalty, "the rate of the prior")
         if self._dimensions is not None:
-            return data, check_integer("dimensions", self._dimensions, 1)
-        n_dimensions = data.n_options // OBJECTS_PER_DIMENSION
-        return data, int(np.clip(n_dimensions, MIN_DIMENSIONS, MAX_DIMENSIONS))
+            check_integer("dimensions", self._dimensions, 1)
+        return data
+
+    def _build_problem(self, data: Any) -> DimensionProblem:
+        """Return checked data and the dimensions at the start as the kernels read them."""
+        n_dimensions = self._dimensions
+        if n_dimensions is None:
+            n_dimensions = data.n_options // OBJECTS_PER_DIMENSION
+            n_dimensions = int(np.clip(n_dimensions, MIN_DIMENSIONS, MAX_DIMENSIONS))
+        return build_problem(data, int(n_dimensions), self.lapse, self.penalty)
 
     @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> PreparedFit:
         """Check the arguments of a fit without running it; return the prepared fit."""
         self._check_fit(data)
         return PreparedFit(self.lapse)
-
-    def _build_sampling(self, source: Any, run: Run) -> Sampling[DimensionChain]:
-        """Return the prepared restarts of a fit to checked data."""
-        problem = build_problem(source, self._check_fit(source)[1], self.lapse, self.penalty)
-        thin = run.thin
-        assert thin is not None
-
-        def build_chains(draws: int, seed: np.random.SeedSequence) -> list[DimensionChain]:
-            """Return the restarts, each with its random stream."""
-            return [
-                DimensionChain(problem, rng, draws, run.tune, thin)
-                for rng in spawn_generators(seed, run.chains)
-            ]
-
-        n_passes = run.chains * thin * (run.tune + run.min_draws)
-        seconds = n_passes * estimate_pass_seconds(problem)
-        return Sampling(
-            source,
-            run,
-            build_chains,
-            lambda chains: build_posterior_tree(chains, source, problem),
-            lambda tree, chains, seed: {},
-            forecast=Forecast(seconds, seconds),
-        )
 
     def _get_fitted_labels(self) -> list[str]:
         """Return the object labels that data of a comparison must share."""

@@ -389,7 +389,9 @@ class ChainFit(ABC, Generic[AnyChain]):
                     "_interrupted_": is_interrupted,
                     **self.build_attributes(tree, chains),
                 }
-                next_run = self._plan_next_run(attributes, chains, target, progress)
+                next_run = None
+                if not is_interrupted and self.run.draws is None:
+                    next_run = self._plan_next_run(attributes, chains, target, progress)
                 if not had_ended or next_run is not None:
                     monitor.finish(next_run is None and not is_interrupted)
                 if next_run is None:
@@ -412,8 +414,6 @@ class ChainFit(ABC, Generic[AnyChain]):
 
         None: the fit is finished. A start of None: new chains, which are tempered.
         """
-        if attributes["_interrupted_"] or self.run.draws is not None:
-            return None
         convergence = self._check_convergence(attributes)
         if self._is_settled(convergence):
             return None

@@ -1,7 +1,7 @@
 """Methods that fit Bradley-Terry-Luce worths: Laplace grid, chains, and maximum likelihood."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from thali._inference.random_seeds import spawn_generators
 from thali._inference.user_warnings import is_quiet
 from thali._model.base import Job
 from thali._model.best_worst_probabilities import RANKING
-from thali._model.chain_runs import Sampling
+from thali._model.chain_runs import ChainFit
 from thali._model.covariate_effects import coefficient_name, tabulate_effects
 from thali._model.fitting_methods import (
     Engine,
@@ -40,6 +40,9 @@ from .worth_draws import Quantities, WorthDraws, tabulate_worths
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
+
+    from .model import BradleyTerryLuce
 
 
 _N_DRAWS, _SEED = 1_000, 0  # draws of the sampling distribution, each with its opposite
@@ -119,10 +122,83 @@ class WorthsEngine(Engine):
         return simulate_replicates(problem, model._draws, model._view.shape, rng)
 
 
+class WorthFit(ChainFit[Any]):
+    """Base of the fits of worths by chains."""
+
+    model: "BradleyTerryLuce"
+    is_compiled = True
+
+    def prepare(self, run: Run) -> None:
+        """Check the data, and keep them as a problem of the method."""
+        self.run = run
+        self.problem: Any = self.model._build_problem(self.source)
+
+    def describe_run(self) -> dict[str, Any]:
+        """Return the attributes of a posterior tree that describe the run."""
+        return {"thin": self.run.thin or 1, "tuning_steps": self.run.tune}
+
+
+class LaplaceFit(WorthFit):
+    """Fit by method "laplace": independent draws from a corrected Laplace approximation."""
+
+    def prepare(self, run: Run) -> None:
+        """Refuse `thin`, which independent draws do not have."""
+        if run.thin is not None:
+            refuse_chain_argument(
+                "thin", reason=", because draws from the chosen method are already independent"
+            )
+        super().prepare(run)
+
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[Any]:
+        """Return chains of independent draws."""
+        assert self.problem.respondents is not None  # computed once, before threads need it
+        return [
+            LatticeChain(self.problem, draws, rng)
+            for rng in spawn_generators(seed, self.run.chains)
+        ]
+
+    def get_dependence(self) -> Dependence | None:
+        """Return how the draws account for several answers of a respondent."""
+        return self.problem.respondents.score_dependence
+
+    def build_tree(self, chains: Sequence[Any]) -> "xarray.DataTree":
+        """Return the posterior tree of one population."""
+        attributes = self.describe_run()
+        dependence = self.get_dependence()
+        if dependence is not None:
+            attributes |= dependence.attributes
+        records = cut_records(chains)[1]
+        parameter_vectors = np.stack([record["points"] for record in records])
+        log_sds = np.stack([record["logs"] for record in records])
+        return self.problem.build_tree(parameter_vectors, log_sds, attributes)
+
+
+class TrajectoryFit(LaplaceFit):
+    """Fit by method "mcmc": Hamiltonian chains of worths and their prior sds."""
+
+    def prepare(self, run: Run) -> None:
+        """Check the data; respondents who answer repeatedly are treated as independent."""
+        self.run = run
+        self.problem = self.model._build_problem(self.source, default_adjustment=INDEPENDENT)
+
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[Any]:
+        """Return Hamiltonian chains."""
+        sampler = HamiltonianSampler(self.problem.power_marginal)
+        return [
+            TrajectoryChain(sampler, draws, self.run.tune, self.run.thin or 1, rng)
+            for rng in spawn_generators(seed, self.run.chains)
+        ]
+
+    def get_dependence(self) -> Dependence | None:
+        """Return how the draws account for several answers of a respondent."""
+        return self.problem.respondents.power_dependence
+
+
 class LaplaceEngine(WorthsEngine, RespondentChainEngine):
     """Method "laplace": independent draws from Laplace approximations on a grid of sds."""
 
     has_evidence = True
+    fit_class: type[WorthFit] = LaplaceFit
     advice = Advice(tunes=False, note=(_APPROXIMATION_NOTE, Setting("method", "mcmc"), "."))
 
     def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
@@ -138,23 +214,6 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
     def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
         """Check data and arguments of `fit`, without sampling; return a PreparedFit."""
         return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
-
-    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """Return the prepared chains of a fit to these data."""
-        if run.thin is not None:
-            refuse_chain_argument(
-                "thin", reason=", because draws from the chosen method are already independent"
-            )
-        problem = model._build_problem(source)
-
-        def build_chains(draws: int, seed: Any) -> list[LatticeChain]:
-            """Return chains of independent draws from this seed."""
-            assert problem.respondents is not None  # computed once, before threads need it
-            return [LatticeChain(problem, draws, rng) for rng in spawn_generators(seed, run.chains)]
-
-        return _build_population_sampling(
-            problem, source, run, build_chains, lambda: problem.respondents.score_dependence
-        )
 
     def get_draws(self, model: Any) -> WorthDraws:
         """Return the draws of log worths and other parameters."""
@@ -174,68 +233,11 @@ def read_worth_draws(view: Any) -> WorthDraws:
     )
 
 
-def _build_population_sampling(
-    problem: WorthProblem, source: Any, run: Run, build_chains: Any, describe_dependence: Any
-) -> Sampling[Any]:
-    """Return `Sampling` of these chains, whose draws become one population's posterior."""
-
-    def convert_to_tree(finished_chains: Any) -> Any:
-        """Return the posterior tree of the finished chains."""
-        attributes, treatment_of_dependence = describe_run(run), describe_dependence()
-        if treatment_of_dependence is not None:
-            attributes |= treatment_of_dependence.attributes
-        _, records = cut_records(finished_chains)
-        parameter_vectors, log_sds = (
-            np.stack([record[name] for record in records]) for name in ("points", "logs")
-        )
-        return problem.build_tree(parameter_vectors, log_sds, attributes)
-
-    return build_sampling(source, run, build_chains, convert_to_tree)
-
-
-def describe_run(run: Run) -> dict[str, Any]:
-    """Return the attributes of a posterior tree that describe its run."""
-    return {"thin": run.thin or 1, "tuning_steps": run.tune}
-
-
-def build_sampling(
-    source: Any, run: Run, build_chains: Any, convert_to_tree: Any, **options: Any
-) -> Sampling[Any]:
-    """Return `Sampling` of chains, with the function that builds their tree.
-
-    `options` are further fields of `Sampling`.
-    """
-    run_settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
-    return Sampling(
-        source,
-        run,
-        build_chains,
-        convert_to_tree,
-        lambda tree, chains, seed: {},
-        is_compiled=True,
-        settings=run_settings,
-        **options,
-    )
-
-
 class TrajectoryEngine(LaplaceEngine):
     """Method "mcmc": Hamiltonian chains of worths and their prior sds."""
 
     advice = Advice()
-
-    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """Return the prepared Hamiltonian chains of a fit to these data."""
-        problem = model._build_problem(source, default_adjustment=INDEPENDENT)
-
-        def build_chains(draws: int, seed: Any) -> list[TrajectoryChain]:
-            """Return Hamiltonian chains with these seeds."""
-            sampler = HamiltonianSampler(problem.power_marginal)
-            rngs = spawn_generators(seed, run.chains)
-            return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
-
-        return _build_population_sampling(
-            problem, source, run, build_chains, lambda: problem.respondents.power_dependence
-        )
+    fit_class = TrajectoryFit
 
 
 # Maximum likelihood -------------------------------------------------------------------------------

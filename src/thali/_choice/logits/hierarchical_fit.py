@@ -1,14 +1,14 @@
 """Fit of the hierarchical logit: chains, fitted attributes and draws from the prior."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._inference.markov_chains import FIRST_DRAWS, Run
 from thali._inference.random_seeds import build_seed_sequence, spawn_generators
-from thali._model.chain_runs import Sampling, limit_run
+from thali._model.chain_runs import ChainFit
 from thali._model.simulated_data import PriorSample, build_predictive_dataset
 from thali._posterior.posterior_tree import PosteriorTree
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
 
-    from .hierarchical_sweep import TasteChain
+    from .hierarchical_logit import HierarchicalLogit
+    from .hierarchical_sweep import TasteChain, TasteProblem
 
 MEAN_SD = 10.0  # prior standard deviation of a mean taste
 DEFAULT_SCALE = 1.0  # V
@@ -39,62 +40,74 @@ _MIN_FIRST_DRAWS = 100  # of a chain before the first convergence check
 _PERSON_SECONDS, _PAIR_SECONDS, _CELL_SECONDS = 1.5e-6, 3e-9, 1.4e-8
 
 
-def build_sampling(
-    source: "ChoiceExperiment", run: Run, fit_arguments: FitArguments
-) -> Sampling[Any]:
-    """Return `Sampling` of a fit: its chains, and how draws become fitted attributes."""
-    import xarray as xr
+class TasteFit(ChainFit["TasteChain"]):
+    """Fit of the hierarchical logit: Gibbs chains of tastes and of their distribution."""
 
-    from .hierarchical_sweep import TasteChain, build_problem
+    model: "HierarchicalLogit"
+    source: "ChoiceExperiment"
 
-    coding, scale, covariates, prior = fit_arguments
-    n_people, n_columns = len(source.respondents), len(coding.names)
-    draw_bytes = run.chains * n_people * n_columns * np.dtype(float).itemsize  # of a draw
-    first_draws, first_thin = _choose_first_draws(run.thin, draw_bytes)
-    run_settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": first_thin}
-    tune_draws = run.tune  # in draws
-    if run.thin is None:
-        tune_draws = run.tune * DEFAULT_THIN // first_thin
-    sweep_seconds = estimate_sweep_seconds(n_people, len(source.row_product), n_columns)
-    run_limit = limit_run(run._replace(tune=tune_draws), first_thin, sweep_seconds, first_draws)
-    run, thin = run_limit.run._replace(thin=run_limit.thin), run_limit.thin
+    def prepare(self, run: Run) -> None:
+        """Resolve the arguments; limit the lengths to what the size of the data allows."""
+        self.arguments = self.model._resolve_arguments(self.source)
+        n_people = len(self.source.respondents)
+        n_columns = len(self.arguments.coding.names)
+        draw_bytes = run.chains * n_people * n_columns * np.dtype(float).itemsize
+        first_draws, first_thin = _choose_first_draws(run.thin, draw_bytes)
+        self.job_settings = run.lengths | {"thin": first_thin}
+        if run.thin is None:  # the warm-up is a number of draws, which are now further apart
+            run = run._replace(tune=run.tune * DEFAULT_THIN // first_thin)
+        sweep_seconds = estimate_sweep_seconds(n_people, len(self.source.row_product), n_columns)
+        self.thin = self.set_lengths(run, first_thin, sweep_seconds, first_draws).thin
+        self.run = self.run._replace(thin=self.thin)
 
-    @cache
-    def build_chain_problem() -> Any:
-        """Return data and prior as the kernels read them."""
-        tasks = encode_choices(source, coding)
+    @cached_property
+    def problem(self) -> "TasteProblem":
+        """Data and prior as the kernels read them."""
+        from .hierarchical_sweep import build_problem
+
+        coding, scale, covariates, prior = self.arguments
+        tasks = encode_choices(self.source, coding)
         scaled_tasks = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
         return build_problem(
-            scaled_tasks, source.first_task, prior, scale.sign, covariates.matrix, scale.price
+            scaled_tasks, self.source.first_task, prior, scale.sign, covariates.matrix, scale.price
         )
 
-    def build_chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
-        """Return chains of the hierarchical logit from this seed."""
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
+        """Return new chains; the second child of the seed is for new respondents."""
+        from .hierarchical_sweep import TasteChain
+
+        chain_seed = build_seed_sequence(seed).spawn(2)[0]
         return [
-            TasteChain(build_chain_problem(), rng, draws, run.tune * thin, thin)
-            for rng in spawn_generators(build_seed_sequence(seed).spawn(2)[0], run.chains)
+            TasteChain(self.problem, rng, draws, self.run.tune * self.thin, self.thin)
+            for rng in spawn_generators(chain_seed, self.run.chains)
         ]
 
-    def convert_to_tree(chains: "Sequence[TasteChain]") -> "xarray.DataTree":
-        """Return the posterior tree of these chains."""
-        tree_attributes = {"thin": thin, "tuning_steps": run.tune * thin}
-        tree = build_tree(chains, source.respondents, fit_arguments, tree_attributes)
+    def build_tree(self, chains: "Sequence[TasteChain]") -> "xarray.DataTree":
+        """Return the posterior tree, with the effects whose convergence is checked."""
+        import xarray as xr
+
+        attrs = {"thin": self.thin, "tuning_steps": self.run.tune * self.thin}
+        tree = build_tree(chains, self.source.respondents, self.arguments, attrs)
         posterior = tree["posterior"].to_dataset()
-        effects = compute_monitored_effects(posterior["beta"].values, source, coding)
+        effects = compute_monitored_effects(
+            posterior["beta"].values, self.source, self.arguments.coding
+        )
         tree["posterior"] = xr.DataTree(posterior.assign(effects))
         return tree
 
-    return Sampling(
-        source,
-        run,
-        build_chains,
-        convert_to_tree,
-        lambda tree, chains, seed: _build_attributes(tree, source, fit_arguments, seed),
-        settings=run_settings,
-        first_draws=run_limit.first_draws,
-        data_max_draws=run_limit.max_draws,
-        forecast=run_limit.forecast,
-    )
+    def build_attributes(
+        self, tree: "xarray.DataTree", chains: "Sequence[TasteChain]"
+    ) -> dict[str, Any]:
+        """Return the coding, the seed of new respondents and the posterior means."""
+        return {
+            "_new_people_": build_seed_sequence(self.run.random_seed).spawn(2)[1],
+            "_scheme_": self.source.scheme,
+            "_coding_": self.arguments.coding,
+            "_scale_": self.arguments.scale,
+            "_covariates_": self.arguments.covariates,
+            "_respondents_": self.source.respondents,
+            **_compute_posterior_means(tree, self.arguments.scale),
+        }
 
 
 def _choose_first_draws(thin: int | None, draw_bytes: int) -> tuple[int, int]:
@@ -104,24 +117,6 @@ def _choose_first_draws(thin: int | None, draw_bytes: int) -> tuple[int, int]:
     # large draws are fewer, with more sweeps between them, also in a continued fit
     first_draws = max(_MIN_FIRST_DRAWS, min(FIRST_DRAWS, _FIRST_CHECK_BYTES // draw_bytes))
     return first_draws, DEFAULT_THIN * -(-FIRST_DRAWS // first_draws)
-
-
-def _build_attributes(
-    tree: "xarray.DataTree",
-    source: "ChoiceExperiment",
-    fit_arguments: FitArguments,
-    seed: np.random.SeedSequence,
-) -> dict[str, Any]:
-    """Return the fitted attributes by name, from the tree of draws."""
-    return {
-        "_new_people_": build_seed_sequence(seed).spawn(2)[1],
-        "_scheme_": source.scheme,
-        "_coding_": fit_arguments.coding,
-        "_scale_": fit_arguments.scale,
-        "_covariates_": fit_arguments.covariates,
-        "_respondents_": source.respondents,
-        **_compute_posterior_means(tree, fit_arguments.scale),
-    }
 
 
 def estimate_sweep_seconds(n_people: int, n_rows: int, n_columns: int) -> float:

@@ -8,7 +8,6 @@ from thali._argument_checks import check_allowed
 from thali._inference.index_arithmetic import space_evenly
 from thali._inference.markov_chains import Run, build_run
 from thali._inference.user_warnings import is_quiet
-from thali._model.chain_runs import Sampling
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.simulated_data import PriorSample
 from thali._object_descriptions import Facts
@@ -48,7 +47,7 @@ from .hierarchical_draws import (
     population_quantities,
     predict_probabilities,
 )
-from .hierarchical_fit import DEFAULT_SCALE, MEAN_SD, build_sampling, sample_taste_prior
+from .hierarchical_fit import DEFAULT_SCALE, MEAN_SD, TasteFit, sample_taste_prior
 from .spec import check_priors
 from .willingness_to_pay_space import (
     MONEY,
@@ -259,9 +258,13 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             If Ctrl-C or `max_time` stopped the run; its draws are kept.
         """
         run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
-        data, fit_arguments = self._check_fit(data)
+        data = require_experiment(data, self.constants)
+        refuse_many_levels(data, self._build_coding(data).linear)
         chain_fit = self._build_fit(data, run)
-        remarks = build_unseen_remarks(fit_arguments.coding, data.levels)
+        coding = chain_fit.arguments.coding
+        if self.space == MONEY:
+            refuse_rising_demand(data, coding, coding.names[chain_fit.arguments.scale.price])
+        remarks = build_unseen_remarks(coding, data.levels)
         if not is_quiet():
             directions = parse_directions("signs", self.signs, data)
             if contradiction_sentence := describe_contradicted_directions(data, directions):
@@ -298,20 +301,9 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             attributes["posterior_"] = build_tree(tree_groups, tree.attrs)
         return attributes
 
-    def _check_fit(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
-        """Check data and arguments; return the experiment and resolved arguments."""
-        data = require_experiment(data, self.constants)
-        refuse_many_levels(data, self._build_coding(data).linear)
-        fit_arguments = self._resolve_arguments(data)
-        if fit_arguments.scale.price >= 0:
-            refuse_rising_demand(
-                data, fit_arguments.coding, fit_arguments.coding.names[fit_arguments.scale.price]
-            )
-        return data, fit_arguments
-
-    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        """Return the prepared chains of a fit to checked data."""
-        return build_sampling(source, run, self._resolve_arguments(source))
+    def _build_fit(self, source: "ChoiceExperiment", run: Run) -> TasteFit:
+        """Return the fit of a checked experiment, ready to run."""
+        return TasteFit(self, source, run)
 
     def _build_coding(self, data: "ChoiceExperiment") -> "Coding":
         """Return the model-matrix columns for these data."""

@@ -9,16 +9,13 @@ import numpy as np
 
 from thali._argument_checks import check_allowed, check_integer, check_positive, check_share
 from thali._inference.markov_chains import Run, build_run
-from thali._inference.progress_display import format_duration
 from thali._inference.user_warnings import is_quiet
 from thali._labels import format_plural
 from thali._model.base import Job
-from thali._model.chain_runs import BUDGET, Sampling, limit_run, open_fit_folder
 from thali._model.evidence_arguments import EvidenceRun, check_finished
 from thali._model.fitting_methods import (
     ChainEngine,
     Engine,
-    Forecast,
     PreparedFit,
     check_method_arguments,
 )
@@ -28,9 +25,7 @@ from thali._model.simulated_data import PriorSample
 from thali._object_descriptions import Facts
 from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.log_evidence import LogEvidence
-from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import (
-    Argument,
     ArgumentError,
     ConvergenceWarning,
     InterruptedWarning,
@@ -41,23 +36,17 @@ from thali.errors import (
 
 from ..logit_likelihood import describe_contradicted_directions, parse_directions
 from ..product_coding import refuse_many_levels, require_experiment
+from .class_fits import ClassChainFit, ParticleFit, read_fitted_attributes
 from .convergence_checks import describe_parameters, estimate_climb, format_chain_remarks
 from .fit_preparation import (
     CHAINS,
     FIRST_DRAWS,
     GROUPS,
-    LOOK_DRAWS,
-    MAX_DRAWS,
     PARTICLES,
     SWEEPS_PER_STEP,
-    THIN,
     TUNE,
     describe_dominated_choices,
-    estimate_draw_seconds,
-    estimate_steps,
-    estimate_sweep_seconds,
     refuse_uninformative,
-    schedule_next_look,
 )
 from .reports.report_methods import ProductClassReports
 from .samplers.tempering_path import USABLE
@@ -103,6 +92,7 @@ class MarkovChains(ClassEngine):
     """Sampler "mcmc": independent chains, annealed during tuning."""
 
     sentence = "classes.mcmc"
+    fit_class = ClassChainFit
 
     def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
         """Return the arguments of `fit`, checked and with defaults for chains."""
@@ -159,23 +149,8 @@ class SequentialMonteCarlo(ClassEngine):
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
         """Return the job of a fit by particles; raise if it takes too long."""
-        forecast = forecast_particles(data, run, sweeps_per_step)
-        if run.max_time is None and forecast.least > BUDGET:
-            raise ArgumentError(
-                "Computing the evidence for this number of choices would take"
-                f" {format_duration(forecast.least)} of CPU time, above the limit of"
-                f" {format_duration(BUDGET)}. Set ",
-                Setting("method", "mcmc"),
-                ", or raise the limit with ",
-                Argument("max_time"),
-                ".",
-            )
-        return Job(
-            lambda: model._fit_by_particles(data, run, sweeps_per_step),
-            remarks,
-            data=str(data),
-            forecast=forecast,
-        )
+        particle_fit = ParticleFit(model, data, run, sweeps_per_step)
+        return Job(particle_fit.run_to_end, remarks, data=str(data), forecast=particle_fit.forecast)
 
     def estimate_evidence(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
         """Estimate the log evidence of these data by a new fit."""
@@ -195,17 +170,6 @@ class SequentialMonteCarlo(ClassEngine):
             " cannot be continued, because the evidence is estimated by a complete run; fit with"
             " more draws.",
         )
-
-
-def forecast_particles(data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> Forecast:
-    """Forecast the run time of sequential Monte Carlo."""
-    assert run.draws is not None
-    n_sweeps, sweep_seconds = (
-        estimate_steps(np.diff(data.first_row)) * sweeps_per_step,
-        estimate_sweep_seconds(data),
-    )
-    cpu_seconds = run.chains * run.draws * (n_sweeps * sweep_seconds + estimate_draw_seconds(data))
-    return Forecast(cpu_seconds, cpu_seconds, sweep_seconds)
 
 
 ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
@@ -412,91 +376,11 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             remarks.append(describe_dominated_choices(data, monotone))
         return list(filter(None, remarks))
 
-    def _build_sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
-        """Return the prepared chains of a fit to checked data."""
-        from thali._data.experiments.fitted_design import build_design
-
-        from .posterior_datatree import build_classes_datatree
-        from .samplers.mcmc import (
-            build_chains,
-            build_engine_result,
-            compute_mean_classes,
-            format_chain_status,
-            read_chain_draws,
-        )
-
-        # share of the budget that the looks take
-        look_share = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
-        sweep_seconds = estimate_sweep_seconds(source)
-        run_limit = limit_run(
-            run, run.thin or THIN, sweep_seconds, FIRST_DRAWS, max(1.0 - look_share, 0.5)
-        )
-        max_draws = MAX_DRAWS
-        if run.max_time is None:
-            max_draws = run_limit.max_draws
-        run = run_limit.run._replace(thin=run_limit.thin)
-        problem, design = self._build_problem(source), build_design(source)
-        reports_by_draw: dict[bytes, Any] = {}  # reports of draws at earlier looks
-
-        def convert_to_tree(chains: Any) -> "xarray.DataTree":
-            """Return the posterior tree of these chains."""
-            fit_result = build_engine_result(chains)
-            return build_classes_datatree(
-                fit_result,
-                design,
-                {"draws": fit_result.draws, "tune": run.tune, "thin": run_limit.thin},
-                run.cores,
-                reports_by_draw,
-            )
-
-        return Sampling(
-            source,
-            run,
-            lambda draws, seed: build_chains(problem, self.lapse, run, draws, seed),
-            convert_to_tree,
-            lambda tree, chains, seed: {**_read_fitted_attributes(tree), "_people_": source.people},
-            settings=run_limit.settings,
-            count_draws=lambda tree: int(tree.attrs["draws"]),
-            read_draws=read_chain_draws,
-            status=format_chain_status,
-            max_draws=MAX_DRAWS,
-            first_draws=run_limit.first_draws,
-            data_max_draws=max_draws,
-            forecast=run_limit.forecast,
-            measure_speedup=lambda chains: min(
-                1.0, sweep_seconds / estimate_sweep_seconds(source, compute_mean_classes(chains))
-            ),
-            choose_next_check=schedule_next_look,
-        )
-
     def _build_problem(self, data: "ChoiceExperiment") -> "ClassProblem":
         """Return the data as kernels read them, after checks."""
         from .state import build_class_problem
 
         return build_class_problem(data, self._check_fit(data), self.alpha)
-
-    def _fit_by_particles(
-        self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
-    ) -> dict[str, Any]:
-        """Fit by sequential Monte Carlo; return the fitted attributes."""
-        from thali._data.experiments.fitted_design import build_design
-
-        from .posterior_datatree import build_classes_datatree
-        from .samplers.smc import run_smc
-
-        problem = self._build_problem(data)
-        run_settings = {
-            "draws": run.draws,
-            "chains": run.chains,
-            "sweeps_per_step": sweeps_per_step,
-        }
-        with open_fit_folder(self, run_settings, data, run) as (folder, seed):
-            fit_result = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
-        tree_attributes = {"draws": fit_result.draws, "interrupted": int(fit_result.interrupted)}
-        tree = build_classes_datatree(
-            fit_result, build_design(data), tree_attributes, run.cores, {}
-        )
-        return {**_read_fitted_attributes(tree), "_people_": data.people}
 
     @requires(require_evidence)
     def log_evidence(self) -> LogEvidence:
@@ -597,7 +481,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         vars(self).update(
             {"_people_": None}
             | fitted_attributes
-            | _read_fitted_attributes(fitted_attributes["posterior_"])
+            | read_fitted_attributes(fitted_attributes["posterior_"])
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
@@ -612,23 +496,3 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         convergence = self.convergence()
         if not convergence.agrees:
             yield ConvergenceWarning(convergence.message)
-
-
-def _read_fitted_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
-    """Return the fitted attributes by name, from a posterior tree."""
-    from thali._data.experiments.fitted_design import read_design
-
-    from .ragged_draws import read_particles
-
-    posterior = PosteriorTree(tree)
-    sample_stats = posterior.stats
-    return {
-        "posterior_": tree,
-        "_log_evidence_": float(sample_stats["log_evidence"]),
-        "_log_evidence_se_": float(sample_stats["log_evidence_se"]),
-        "_evidence_sd_": float(sample_stats["evidence_sd"]),
-        "_messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
-        "_interrupted_": bool(tree.attrs.get("interrupted", 0)),
-        "_draws_": read_particles(tree["particles"].to_dataset()),
-        "_design_": read_design(posterior.fixed),
-    }

@@ -10,7 +10,7 @@ from thali._data.classification_data import TrainingData
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.weight_shares import compute_shares
 from thali._model.base import Job
-from thali._model.chain_runs import Sampling, limit_run
+from thali._model.chain_runs import ChainFit
 from thali._model.fitting_methods import ChainEngine, Engine
 from thali._object_descriptions import Facts
 from thali._posterior.convergence_check import Advice
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from thali._inference.markov_chains import Run
 
+    from .markov_chain import WeightChain
     from .model import PlackettLuceRegression
 
 _STUCK = (
@@ -54,11 +55,79 @@ def _label_weights(model: "PlackettLuceRegression", weights: np.ndarray) -> Any:
     return pandas.DataFrame(weights, index=classes, columns=model._columns_)
 
 
+class WeightFit(ChainFit["WeightChain"]):
+    """Fit by method "gibbs": Markov chains of the weights and the prior's shape a."""
+
+    model: "PlackettLuceRegression"
+    source: TrainingData
+    faster = Setting("method", "variational")
+
+    def prepare(self, run: "Run") -> None:
+        """Repeat the rows by their weights; limit the lengths to what their number allows."""
+        from .chain_state import repeat_rows
+        from .markov_chain import build_gibbs_settings
+
+        model = self.model
+        self.n_classes = len(model.classes_)
+        self.W, self.class_codes = repeat_rows(self.source)
+        default_settings = build_gibbs_settings(
+            self.W.size,
+            model.a,
+            model.a_range,
+            model.b,
+            run.min_draws,
+            run.tune,
+            run.chains,
+            run.thin,
+        )
+        self.job_settings = run.lengths | {"thin": default_settings.thin}
+        sweep_seconds = CELL_SECONDS * self.W.size * self.n_classes
+        thin = self.set_lengths(run, default_settings.thin, sweep_seconds).thin
+        self.run = self.run._replace(thin=thin)
+        self.settings = replace(
+            default_settings, draws=self.min_draws, tune=self.run.tune, thin=thin
+        )
+
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> "list[WeightChain]":
+        """Return new chains of this many draws."""
+        from .markov_chain import build_weight_chains
+
+        return build_weight_chains(
+            replace(self.settings, draws=draws), self.W, self.class_codes, self.n_classes, seed
+        )
+
+    def build_tree(self, chains: "Sequence[WeightChain]") -> "xarray.DataTree":
+        """Return the posterior tree of the chains."""
+        from .posterior_draws import build_weight_tree
+
+        model = self.model
+        return build_weight_tree(
+            chains, self.settings, self.source, model.classes_, model._columns_
+        )
+
+    def build_attributes(
+        self, tree: "xarray.DataTree", chains: "Sequence[WeightChain]"
+    ) -> dict[str, Any]:
+        """Return the posterior means, and the number of sweeps."""
+        draws = PosteriorTree(tree).draws
+        a = self.model.a
+        if a is None:
+            a = np.exp(np.log(draws["a"].values).mean())
+        mean_weights = draws["weights"].values.mean(axis=(0, 1))
+        return {
+            "weights_": _label_weights(self.model, mean_weights),
+            "a_": float(a),
+            "log_likelihood_": float(draws["log_likelihood"].values.mean()),
+            "_n_passes_": sum(chain.sweeps for chain in chains),
+        }
+
+
 class GibbsEngine(ChainEngine):
     """Method "gibbs": Markov chains; fitted attributes are posterior means."""
 
     takes_sparse = False
     requires_shape = False  # whether the argument a must be a number
+    fit_class = WeightFit
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
         """Return the training rows unchanged; chains repeat them by weight."""
@@ -77,68 +146,6 @@ class GibbsEngine(ChainEngine):
             )
         refuse_fractional_weights(data.counts, ("map", "variational"))
         return model._build_fit(data, run).build_job("")
-
-    def sampling(
-        self, model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None
-    ) -> Sampling[Any]:
-        """Return the prepared Gibbs chains of a fit.
-
-        A kernel `sweep` replaces the sweeps that are usual for the prior.
-        """
-        from .chain_state import repeat_rows
-        from .markov_chain import WeightChain, build_gibbs_settings, build_weight_chains
-        from .posterior_draws import build_weight_tree
-
-        n_classes = len(model.classes_)
-        W, class_codes = repeat_rows(source)
-        default_settings = build_gibbs_settings(
-            W.size, model.a, model.a_range, model.b, run.min_draws, run.tune, run.chains, run.thin
-        )
-        limited_run = limit_run(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
-        run = limited_run.run._replace(thin=limited_run.thin)
-        settings = replace(
-            default_settings, draws=limited_run.first_draws, tune=run.tune, thin=limited_run.thin
-        )
-        if sweep is not None:
-            settings = replace(settings, sweep=sweep)
-
-        def start_chains(draws: int, seed: np.random.SeedSequence) -> list[WeightChain]:
-            """Return new chains of this many draws, from this seed."""
-            return build_weight_chains(
-                replace(settings, draws=draws), W, class_codes, n_classes, seed
-            )
-
-        def build_tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
-            """Return the posterior tree of the chains."""
-            return build_weight_tree(chains, settings, source, model.classes_, model._columns_)
-
-        def build_attributes(
-            tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any
-        ) -> dict[str, Any]:
-            """Return the fitted attributes (posterior means) by name."""
-            draws = PosteriorTree(tree).draws
-            a = model.a
-            if a is None:
-                a = np.exp(np.log(draws["a"].values).mean())
-            return {
-                "weights_": _label_weights(model, draws["weights"].values.mean(axis=(0, 1))),
-                "a_": float(a),
-                "log_likelihood_": float(draws["log_likelihood"].values.mean()),
-                "_n_passes_": sum(chain.sweeps for chain in chains),
-            }
-
-        return Sampling(
-            source,
-            run,
-            start_chains,
-            build_tree,
-            build_attributes,
-            settings=limited_run.settings | {"thin": default_settings.thin},
-            first_draws=limited_run.first_draws,
-            faster=Setting("method", "variational"),
-            data_max_draws=limited_run.max_draws,
-            forecast=limited_run.forecast,
-        )
 
     def iterate_probabilities(
         self, model: "PlackettLuceRegression", matrix: np.ndarray

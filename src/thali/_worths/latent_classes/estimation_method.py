@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
-from ..people.estimation_method import IndividualsEngine
+from ..people.estimation_method import IndividualsEngine, RespondentFit
 from ..population_posterior import WorthProblem
 from ..posterior_density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from ..worth_draws import Quantities, WorthDraws
@@ -25,6 +25,7 @@ from .respondent_results import WorthClasses, list_label_free_quantities, member
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
 
 def sample_class_record(
@@ -53,12 +54,20 @@ def sample_class_record(
     return ClassRecord(*(np.array(arrays) for arrays in zip(*record_rows, strict=True)))
 
 
+class WorthClassFit(RespondentFit):
+    """Fit of the worths of latent classes by Markov chains."""
+
+    def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        """Add an order of classes that agrees between draws."""
+        return add_class_order(tree)
+
+
 class ClassesEngine(IndividualsEngine):
     """Fits worths of latent classes by chains; predictions for new respondents."""
 
     findings = "thali._worths.latent_classes.findings"
     problem_class = WorthClassProblem
-    complete_tree = staticmethod(add_class_order)
+    fit_class = WorthClassFit
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(sample_class_record)
 

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.markov_chains import Run, cut_records
+from thali._inference.markov_chains import cut_records
 from thali._inference.random_seeds import spawn_generators
-from thali._model.chain_runs import Sampling
 from thali._model.simulated_data import PriorSample
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence_check import Advice
 from thali._posterior.posterior_tree import Posterior
 
-from ..estimation_methods import LaplaceEngine, build_sampling, describe_run, read_worth_draws
+from ..estimation_methods import LaplaceEngine, WorthFit, read_worth_draws
 from ..simulation import build_prior_sample
 from ..worth_draws import MAX_SUMMARY_OPTIONS, Quantities, WorthDraws
 from .individual_posterior import PeopleProblem
@@ -25,11 +24,30 @@ from .simulation import observe_counts, sample_people_record, simulate_answers
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
     from thali._model.option_scores import ScoreScale
 
 
 FIRST_DRAWS = 500  # draws of each chain at the first convergence check
+
+
+class RespondentFit(WorthFit):
+    """Fit of the worths of respondents, classes or groups by Markov chains."""
+
+    first_draws = FIRST_DRAWS
+
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[Any]:
+        """Return new chains of the problem's parameters."""
+        return [
+            self.problem.build_chain(draws, self.run.tune, self.run.thin or 1, rng)
+            for rng in spawn_generators(seed, self.run.chains)
+        ]
+
+    def build_tree(self, chains: Sequence[Any]) -> "xarray.DataTree":
+        """Return the posterior tree of the chains."""
+        records = [self.problem.record_class(**draws) for draws in cut_records(chains)[1]]
+        return self.problem.build_tree_from_records(records, self.describe_run())
 
 
 class IndividualsEngine(LaplaceEngine):
@@ -40,39 +58,9 @@ class IndividualsEngine(LaplaceEngine):
     has_evidence = False
     findings = "thali._worths.people.findings"
     problem_class = PeopleProblem
+    fit_class: type[WorthFit] = RespondentFit
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(sample_people_record)
-
-    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """Return the prepared chains of a fit to these data."""
-        problem = model._build_problem(source)
-
-        def build_chains(draws: int, seed: Any) -> list[Any]:
-            """Return chains of individual worths from this seed."""
-            chain_settings = draws, run.tune, run.thin or 1
-            return [
-                problem.build_chain(*chain_settings, rng)
-                for rng in spawn_generators(seed, run.chains)
-            ]
-
-        def convert_to_tree(chains: Sequence[Any]) -> Any:
-            """Return the posterior tree of the finished chains."""
-            records = [problem.record_class(**draws) for draws in cut_records(chains)[1]]
-            return problem.build_tree_from_records(records, describe_run(run))
-
-        return build_sampling(
-            source,
-            run,
-            build_chains,
-            convert_to_tree,
-            first_draws=FIRST_DRAWS,
-            complete_tree=self.complete_tree,
-        )
-
-    @staticmethod
-    def complete_tree(tree: Any) -> Any:
-        """Return the posterior tree with quantities of all draws together (none here)."""
-        return tree
 
     def get_respondent_draws(self, model: Any) -> RespondentDraws:
         """Return the draws of all respondents' worths."""
