@@ -18,6 +18,7 @@ import default_fits
 import numpy as np
 
 from thali._aspects.samplers.chains import FeatureChain
+from thali._model.chain_runs import ChainFit
 
 
 class Caught(Exception):
@@ -27,14 +28,17 @@ class Caught(Exception):
 def chain_of(model: Any, data: tuple[Any, ...]) -> tuple[Any, Any]:
     """What the default fit runs, and its first chain at the start."""
 
-    def catch(sampling: Any, *_: Any) -> Any:
-        raise Caught(sampling, sampling.chains(sampling.min_draws, np.random.SeedSequence(1))[0])
+    def catch(chain_fit: Any) -> Any:
+        raise Caught(chain_fit)
 
-    model._build_job = catch
+    run_to_end, ChainFit.run_to_end = ChainFit.run_to_end, catch
     try:
         default_fits.fit(model, data)
     except Caught as caught:
-        return caught.args[0], caught.args[1]
+        chain_fit = caught.args[0]
+        return chain_fit, chain_fit.build_chains(chain_fit.min_draws, np.random.SeedSequence(1))[0]
+    finally:
+        ChainFit.run_to_end = run_to_end
     raise ValueError("no chains")
 
 

@@ -155,7 +155,7 @@ def test_a_short_run_counts_where_there_are_many_objects():
     )
     for draws, thin, max_time, counts in cases:
         run = run_of(th.AdditiveClustering(), data, draws, 5, 2, thin, max_time=max_time)
-        task = run.chains(1, np.random.SeedSequence(1))[0].task
+        task = run.build_chains(1, np.random.SeedSequence(1))[0].task
         assert (task.work_counts is not None) == counts
 
 
@@ -225,8 +225,9 @@ def test_columns_are_those_of_the_prior(arguments, columns):
 @pytest.mark.fit
 def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
     model, data = comparisons(8, np.random.default_rng(0))
-    sampling = replace(run_of(model, data, tune=100, chains=2, thin=1), data_max_draws=1_000)
-    chains = sampling.chains(10, np.random.SeedSequence(1))
+    sampling = run_of(model, data, tune=100, chains=2, thin=1)
+    sampling.data_max_draws = 1_000
+    chains = sampling.build_chains(10, np.random.SeedSequence(1))
     assert (
         sampling.count_allowed_draws(chains) == 1_000
     )  # nothing is counted before there are draws

@@ -25,7 +25,6 @@ from thali._aspects.samplers.chains import (
 from thali._aspects.samplers.sampling_task import FIRST_LEVELS
 from thali._inference.progress_display import Progress
 from thali._model import chain_runs as fits
-from thali._model.chain_runs import SamplingFit
 from thali.errors import EstimateWarning
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
@@ -123,7 +122,7 @@ def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
         sampling = run_of(
             th.EliminationByAspects(lapse=0.0, tempering=2), random_comparisons(6, 9), **run
         )
-        (chain,) = sampling.chains(10, np.random.SeedSequence(2))[:1]
+        (chain,) = sampling.build_chains(10, np.random.SeedSequence(2))[:1]
         assert chain.in_pilot and chain.schedule[0][0] < PILOT_SWEEPS
         for end in range(1, slices + 1):
             chain.run_until(end * PILOT_SWEEPS // slices)
@@ -155,8 +154,8 @@ def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     sampling = run_of(
         th.EliminationByAspects("unique"), random_comparisons(8, 3), tune=400, chains=3
     )
-    sampling = replace(sampling, data_max_draws=2_000)
-    chains = sampling.chains(10, np.random.SeedSequence(2))
+    sampling.data_max_draws = 2_000
+    chains = sampling.build_chains(10, np.random.SeedSequence(2))
     assert (
         chains[0].in_pilot
         and chains[0].total == PILOT_SWEEPS
@@ -181,7 +180,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
         sampling = run_of(
             th.EliminationByAspects(tempering=2, **how), data, draws=draws, tune=40, chains=2
         )
-        return sampling, sampling.chains(10, np.random.SeedSequence(2))
+        return sampling, sampling.build_chains(10, np.random.SeedSequence(2))
 
     assert not chains_of(100)[1][0].in_pilot
     sampling, chains = chains_of(None)
@@ -209,8 +208,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 @pytest.mark.unit
 def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
     data, model = random_comparisons(4, 3), th.EliminationByAspects()
-    sampling = run_of(model, data, chains=2, max_time=3.0)
-    work = SamplingFit(model, data, sampling.run)
+    work = run_of(model, data, chains=2, max_time=3.0)
     chains = work._start_chains(250, None)
     for chain in chains:
         chain.run_until(50)  # sweeps, two draws' worth of them
@@ -241,9 +239,9 @@ def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     data = random_comparisons(4, 3)
     monkeypatch.setattr(fits, "_is_stuck", lambda convergence: True)
     monkeypatch.setattr(
-        SamplingFit,
+        fits.ChainFit,
         "_is_settled",
-        lambda work, found: work.is_tempered or work.sampling.with_tempering(0) is None,
+        lambda work, found: work.is_tempered or not work.task.may_temper,
     )
     found = th.EliminationByAspects().fit(data, **how)
     assert found.posterior_["posterior"].sizes["draw"] == 500

@@ -137,8 +137,7 @@ def caught(what, place, model, data, *given, **how):
 
 def run_of(model, data, *given, **how):
     """What the fit of a model by chains runs, with the arguments of `fit`."""
-    fit = caught("a fit by chains", 0, model, data, *given, **how)
-    return getattr(fit, "sampling", fit)
+    return caught("a fit by chains", 0, model, data, *given, **how)
 
 
 def without_fit(model, data, *given, **how):

@@ -3,9 +3,8 @@
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -67,80 +66,10 @@ MIN_DRAWS = 100  # per chain, in any case, and the same number of warm-up draws
 AnyChain = TypeVar("AnyChain", bound=Chain)
 
 
-@dataclass(frozen=True)
-class Sampling(Generic[AnyChain]):
-    """Chains for checked data, and functions that turn their draws into a posterior."""
-
-    source: Any  # the data, as `MarkovChainModel._build_sampling` takes them
-    run: Run
-    # builds chains for a number of draws, each at its start
-    chains: Callable[[int, np.random.SeedSequence], Sequence[AnyChain]]
-    # returns the posterior of the recorded draws
-    tree: Callable[[Sequence[AnyChain]], "xarray.DataTree"]
-    # returns other fitted attributes
-    build_attributes: Callable[
-        ["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]
-    ]
-    # Adds quantities that depend on all draws together, at the end of a fit.
-    complete_tree: Callable[["xarray.DataTree"], "xarray.DataTree"] = lambda tree: tree
-    # called once all chains have run their pilot
-    end_pilot: Callable[[Sequence[AnyChain]], None] = lambda chains: None
-    is_compiled: bool = False
-    # Returns the sampling with tempering, within the budget left after so many sweeps of all
-    # chains; None if it is tempered already or cannot be.
-    with_tempering: "Callable[[int], Sampling[Any] | None]" = lambda sweeps: None
-    # settings of the run in the record of its job; None: the settings that all models share
-    settings: dict[str, Any] | None = None
-    # returns the number of draws per chain of a posterior
-    count_draws: Callable[["xarray.DataTree"], int] = lambda tree: tree["posterior"].sizes["draw"]
-    # Reads draws from a posterior for `Chain.adopt_draws`; None: later draws are appended to the
-    # posterior.
-    read_draws: Callable[["xarray.DataTree"], list[Arrays]] | None = None
-    status: Callable[[Sequence[AnyChain]], str] = lambda chains: ""  # shown during the run
-    max_draws: int | None = None  # longest run without a fixed length; None: MAX_DRAWS
-    # per chain, at the first convergence check; None: FIRST_DRAWS
-    first_draws: int | None = None
-    faster: Setting | None = None  # a faster method of the model
-    # draws per chain that the size of the data allows; None: `max_draws`
-    data_max_draws: int | None = None
-    forecast: Forecast | None = None  # run time; None: unknown
-    # Factor by which draws are faster than `data_max_draws` assumes, known after a pilot.
-    measure_speedup: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
-    # Returns the draws per chain at the next convergence check.
-    choose_next_check: "Callable[[int, ConvergenceCheck], int]" = lambda draws, convergence: (
-        2 * draws
-    )
-
-    @property
-    def max_open_draws(self) -> int:
-        """Maximum draws per chain of a run without a fixed length, whatever the data."""
-        if self.max_draws is None:
-            return MAX_DRAWS
-        return self.max_draws
-
-    def count_allowed_draws(self, chains: Sequence[AnyChain] = ()) -> int:
-        """Return maximum draws per chain of a run without fixed length, for these data."""
-        max_draws = self.max_open_draws
-        if self.data_max_draws is not None:
-            tune = self.run.tune
-            speedup = 1.0
-            if chains:
-                speedup = self.measure_speedup(chains)
-            max_draws = min(max_draws, int((tune + self.data_max_draws) * speedup) - tune)
-        return max(self.min_draws, max_draws)
-
-    @property
-    def min_draws(self) -> int:
-        """Draws per chain before the first convergence check."""
-        if self.first_draws and self.run.draws is None:
-            return self.first_draws
-        return self.run.min_draws
-
-
 class Continuation(NamedTuple):
     """State that `continue_fit` needs: data, run settings, chain states."""
 
-    source: Any  # data of `_build_sampling`; None in a file that cannot store them
+    source: Any  # checked data of the fit; None in a file that cannot store them
     digest: str  # of the data
     parameters: dict[str, Any]  # of the model at the time of the fit
     run: Run
@@ -273,7 +202,7 @@ class ChainFit(ABC, Generic[AnyChain]):
     ) -> "BudgetedRun":
         """Set the lengths and the forecast of a run within a share of the CPU budget."""
         budgeted_run = limit_run(run, thin, sweep_seconds, first_draws, budget_share)
-        self.run = budgeted_run.run
+        self.run = budgeted_run.run._replace(random_seed=self.run.random_seed)
         self.first_draws = budgeted_run.first_draws
         self.data_max_draws = budgeted_run.max_draws
         self.forecast = budgeted_run.forecast
@@ -619,79 +548,6 @@ class ChainFit(ABC, Generic[AnyChain]):
             for array in chain.read_draws(0, chain.recorded).values()
         )
         return target < self.count_allowed_draws(chains) and 2 * n_bytes <= MAX_BYTES
-
-
-class SamplingFit(ChainFit[Any]):
-    """A fit whose method is described by a `Sampling`."""
-
-    def prepare(self, run: Run) -> None:
-        """Take the chains that the model builds."""
-        self._adopt_sampling(self.model._build_sampling(self.source, run))
-
-    def _adopt_sampling(self, sampling: Sampling[Any]) -> None:
-        """Take the fields of the description."""
-        run = sampling.run
-        if hasattr(self, "sampling"):
-            run = run._replace(random_seed=self.run.random_seed)
-        self.sampling = sampling
-        self.run = run
-        if sampling.settings is not None:
-            self.job_settings = sampling.settings
-        self.is_compiled = sampling.is_compiled
-        self.faster = sampling.faster
-        self.forecast = sampling.forecast
-        self.first_draws = sampling.first_draws
-        self.max_draws = sampling.max_draws
-        self.data_max_draws = sampling.data_max_draws
-
-    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> Sequence[Any]:
-        """Return chains with room for `draws` draws, each at its start."""
-        return self.sampling.chains(draws, seed)
-
-    def build_tree(self, chains: Sequence[Any]) -> "xarray.DataTree":
-        """Return the posterior of the recorded draws."""
-        return self.sampling.tree(chains)
-
-    def build_attributes(self, tree: "xarray.DataTree", chains: Sequence[Any]) -> dict[str, Any]:
-        """Return fitted attributes other than the posterior, by name."""
-        return self.sampling.build_attributes(tree, chains, self.run.random_seed)
-
-    def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
-        """Add quantities that depend on all draws together, at the end of the fit."""
-        return self.sampling.complete_tree(tree)
-
-    def end_pilot(self, chains: Sequence[Any]) -> None:
-        """Choose the sweeps per draw once all chains have run their pilot."""
-        self.sampling.end_pilot(chains)
-
-    def temper(self, n_sweeps: int) -> bool:
-        """Prepare tempered chains; return False if that is impossible."""
-        sampling = self.sampling.with_tempering(n_sweeps)
-        if sampling is not None:
-            self._adopt_sampling(sampling)
-        return sampling is not None
-
-    def count_draws(self, tree: "xarray.DataTree") -> int:
-        """Return the number of draws per chain that a posterior was built from."""
-        return self.sampling.count_draws(tree)
-
-    def read_draws(self, tree: "xarray.DataTree") -> list[Arrays] | None:
-        """Return the draws of a posterior for `Chain.adopt_draws`, by chain."""
-        if self.sampling.read_draws is None:
-            return None
-        return self.sampling.read_draws(tree)
-
-    def format_status(self, chains: Sequence[Any]) -> str:
-        """Return a text to show next to the progress bar."""
-        return self.sampling.status(chains)
-
-    def measure_speedup(self, chains: Sequence[Any]) -> float:
-        """Return the factor by which draws are faster than `data_max_draws` assumes."""
-        return self.sampling.measure_speedup(chains)
-
-    def choose_next_check(self, draws: int, convergence: "ConvergenceCheck") -> int:
-        """Return the draws per chain at the convergence check after this one."""
-        return self.sampling.choose_next_check(draws, convergence)
 
 
 def check_unchanged(model: "MarkovChainModel") -> None:

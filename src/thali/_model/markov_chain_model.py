@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thali._inference.markov_chains import Run
     from thali._posterior.log_evidence import LogEvidence
 
-    from .chain_runs import ChainFit, Continuation, Sampling
+    from .chain_runs import ChainFit, Continuation
     from .evidence_arguments import EvidenceRun
     from .simulated_data import PriorSample
 
@@ -49,7 +49,7 @@ def require_prior(model: Any, name: str) -> None:
 class MarkovChainModel(SampledModel):
     """Base class of models fitted by Markov chains that can be stored and continued.
 
-    Its engines have `sampling(model, source, run)`, or a subclass has `_build_sampling(source,
+    Its engines have a `fit_class`, a subclass of `ChainFit`, or a subclass has `_build_fit(source,
     run)`. It has `_sample_prior(rngs, *design)`, `_simulate_replicates(rng, *design)` and
     `_build_observed(*design)`, where the design is the arguments of `fit`; and
     `_compute_log_evidence(data, run)` if its evidence can be computed.
@@ -72,14 +72,7 @@ class MarkovChainModel(SampledModel):
 
     def _build_fit(self, source: Any, run: "Run") -> "ChainFit[Any]":
         """Return the fit of checked data by the fitting method, ready to run."""
-        from .chain_runs import SamplingFit
-
-        fit_class = getattr(self._engine, "fit_class", None) or SamplingFit
-        return fit_class(self, source, run)
-
-    def _build_sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
-        """Build the chains for checked data, and the functions that store their draws."""
-        return self._engine.sampling(self, source, run)
+        return self._engine.fit_class(self, source, run)
 
     @requires(require_stored_chains)
     def continue_fit(

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +13,7 @@ from thali._inference.markov_chains import Run, TimeIsUp, TimeLimit
 from thali._inference.numerics.log_densities import log_normal_density
 from thali._inference.progress_display import Progress
 from thali._inference.user_warnings import silence_warnings
-from thali._model.chain_runs import Sampling, get_model_parameters
+from thali._model.chain_runs import get_model_parameters
 from thali._model.dependent_answers import choose_chain_dependence
 from thali._model.finding_settings import AnswerSettings
 from thali._model.fitting_methods import Engine
@@ -514,23 +513,20 @@ class AdditiveClustering(AdditiveAnswers):
         """Return the arguments of the sampling task, without a choice of sigma."""
         return self._build_arguments_before_sigma(data)
 
-    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        """Cross-validate sigma if it is None, then prepare the chains of a fit."""
-        if not self._needs_sigma_choice(source) or self._matches_fit(source):
-            return super()._build_sampling(source, run)
+    def _choose_arguments(self, data: Any, run: Run) -> dict[str, Any]:
+        """Cross-validate sigma if it is None; return the scores as a fitted attribute."""
+        if not self._needs_sigma_choice(data) or self._matches_fit(data):
+            return {}
+        # all other arguments are checked before the cross-validation, which takes long
         build_task(
-            data=source,
+            data=data,
             draws=run.min_draws,
             tune=run.tune,
             thin=run.thin,
-            **self._build_arguments_before_sigma(source),
+            **self._build_arguments_before_sigma(data),
         )
-        self._choose_sigma(source, run.progressbar, run.max_time)
-        sigma_scores = self._sigma_choice[2]
-        sampling = super()._build_sampling(source, run)
-        return replace(
-            sampling, build_attributes=lambda tree, chains, seed: {"sigma_scores_": sigma_scores}
-        )
+        self._choose_sigma(data, run.progressbar, run.max_time)
+        return {"sigma_scores_": self._sigma_choice[2]}
 
     def _suggest_faster_setting(self, data: Any) -> Setting | None:
         """Return the setting that makes a fit faster; None if there is none."""

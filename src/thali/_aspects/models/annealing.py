@@ -11,7 +11,6 @@ from thali._inference.index_arithmetic import repeat_indices
 from thali._inference.markov_chains import Run
 from thali._inference.random_seeds import spawn_generators
 from thali._model.answers_by_respondent import AnswersByRespondent
-from thali._model.chain_runs import Sampling
 from thali._model.cluster_robust_variance import ScoreVariance, compute_score_variance
 from thali._model.fitting_methods import refuse_chain_argument
 from thali._people.people_argument import INDEPENDENT, chains_required_error
@@ -19,7 +18,7 @@ from thali.errors import ArgumentError, Setting
 
 from ..chain_state import ALPHA, COLUMNS
 from ..draws.feature_columns import FeatureColumns, concatenate_chain_columns
-from ..draws.posterior_tree import compute_log_priors
+from ..draws.posterior_tree import build_datatree, compute_log_priors
 from ..kernel_operations import is_exchangeable, keeps_empty
 from ..likelihoods.similarity_residuals import CONSTANT, VARIANCE, arrange_squares
 from ..maximum_likelihood.feature_likelihoods import (
@@ -42,6 +41,7 @@ from ..samplers.chains import AnnealedChain, FeatureChain
 from ..samplers.default_sweeps import sweep_conjugate_jointly
 from ..samplers.draw_record import RecordedDraws
 from ..samplers.sampling_task import build_task, build_weight_prior
+from .feature_fit import FeatureFit
 from .sampling_engine import FeatureSamplingEngine
 
 if TYPE_CHECKING:
@@ -57,51 +57,59 @@ RUN_SWEEPS = 2000  # sweeps of each run
 REACHED_NATS = 1.0  # a run that ends within this distance of the best one has reached it
 
 
+class AnnealedFit(FeatureFit):
+    """Fit by method "map": annealed runs, whose best state is the only draw."""
+
+    first_draws = 1
+    max_draws = 1
+
+    def prepare(self, run: Run) -> None:
+        """Plan the annealed runs for this kind of data."""
+        self.run = run
+        self._read_arguments(run)
+        if self.model.people not in (None, INDEPENDENT):
+            raise chains_required_error(self.model.people, self.model.method)
+        fit_task = build_task(data=self.source, draws=1, tune=0, thin=1, **self.task_arguments)
+        if self.task_arguments["tempering"] is not None:
+            refuse_chain_argument("tempering")
+        plan_runs, self.find_best = _SEARCHES[self.source.kind]
+        self.task, self.chain_class, self.n_runs = plan_runs(fit_task, run.chains)
+        self.is_compiled = self.task.kernel.is_compiled(self.task.model)
+
+    def temper(self, n_sweeps: int) -> bool:
+        """Return False: annealed runs end at temperature 1."""
+        return False
+
+    def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[FeatureChain]:
+        """Return the annealed runs; their length does not depend on `draws`."""
+        return [self.chain_class(self.task, rng) for rng in spawn_generators(seed, self.n_runs)]
+
+    def build_tree(self, chains: Sequence[FeatureChain]) -> "xarray.DataTree":
+        """Return the posterior tree whose only draw is the best state of all runs."""
+        best_draw, n_reached = self.find_best(chains, self.source, self.task_arguments, self.task)
+        attrs = {
+            "thin": 1,
+            "tuning_steps": self.task.tune,
+            TEMPERED_LATER: 0,
+            POINT: 1,
+            RESTARTS: len(chains),
+            REACHED: n_reached,
+        }
+        return build_datatree(
+            [best_draw],
+            self.source,
+            self.task_arguments["likelihood"],
+            is_alpha_learned=self.task.model.learn_alpha,
+            attrs=attrs,
+            task=self.task,
+        )
+
+
 class AnnealingEngine(FeatureSamplingEngine):
     """Engine that finds the most probable features by annealing: a posterior of one draw."""
 
     is_point = True
-
-    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """Return the prepared annealed runs of a fit to these data."""
-        task_arguments = model._build_task_arguments(source)
-        if model.people not in (None, INDEPENDENT):
-            raise chains_required_error(model.people, model.method)
-        fit_task = build_task(data=source, draws=1, tune=0, thin=1, **task_arguments)
-        if task_arguments["tempering"] is not None:
-            refuse_chain_argument("tempering")
-        plan_runs, find_best = _SEARCHES[source.kind]
-        task, chain_class, n_runs = plan_runs(fit_task, run.chains)
-
-        def tree(chains: Sequence[FeatureChain]) -> "xarray.DataTree":
-            """Return the posterior tree whose only draw is the best state of all chains."""
-            from ..draws.posterior_tree import build_datatree
-
-            best_draw, n_reached = find_best(chains, source, task_arguments, task)
-            attrs = {"thin": 1, "tuning_steps": task.tune, TEMPERED_LATER: 0, POINT: 1}
-            attrs |= {RESTARTS: len(chains), REACHED: n_reached}
-            learns_alpha = task.model.learn_alpha
-            return build_datatree(
-                [best_draw],
-                source,
-                task_arguments["likelihood"],
-                is_alpha_learned=learns_alpha,
-                attrs=attrs,
-                task=task,
-            )
-
-        return Sampling(
-            source=source,
-            run=run,
-            chains=lambda draws, seed: [
-                chain_class(task, rng) for rng in spawn_generators(seed, n_runs)
-            ],
-            tree=tree,
-            build_attributes=lambda tree, chains, seed: {},
-            is_compiled=task.kernel.is_compiled(task.model),
-            max_draws=1,
-            first_draws=1,
-        )
+    fit_class = AnnealedFit
 
     def check_continuable(self) -> None:
         """Raise ArgumentError: annealed chains cannot be continued by `continue_fit`."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from thali._data.pairs.data_subsets import HeldOutPair
     from thali._data.similarities import Similarities
+    from thali._inference.markov_chains import Run
     from thali._posterior.convergence_check import Advice
     from thali._posterior.respondent_dependence import Dependence
     from thali._trees.tree import Tree
@@ -55,6 +56,7 @@ class LatentFeatures(MarkovChainModel):
     _matrix: ClassVar[str] = ""  # the data kind of a plain matrix
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.latent_feature_model"
     _VIEW = Posterior
+    people: Any = None  # an argument of models whose respondents may depend on each other
 
     @property
     def _data_results(self) -> "PosteriorResults":
@@ -192,6 +194,10 @@ class LatentFeatures(MarkovChainModel):
     ) -> PreparedFit:
         """Check a fit and return its sampling task, without drawing."""
         return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
+
+    def _choose_arguments(self, data: Any, run: "Run") -> dict[str, Any]:
+        """Choose arguments by the data; return fitted attributes that describe the choice."""
+        return {}
 
     def _suggest_faster_setting(self, data: Any) -> Setting | None:
         """Return the setting that makes a fit faster; None by default."""
