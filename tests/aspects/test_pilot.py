@@ -223,12 +223,14 @@ def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget(
     """Less than half of it is not enough to begin again."""
     data = random_comparisons(8, 3)
     sampling = run_of(th.EliminationByAspects(), data)
-    assert sampling.forecast is not None and sampling.with_tempering(0).forecast.most <= fits.BUDGET
-    spent = int(0.4 * fits.BUDGET / sampling.forecast.sweep)
-    again = sampling.with_tempering(spent)
-    assert again.forecast.most <= 0.6 * fits.BUDGET and again.with_tempering(0) is None
-    assert len(again.chains(10, np.random.SeedSequence(1))[0].ladder.beta) == FIRST_LEVELS
-    assert sampling.with_tempering(int(0.6 * fits.BUDGET / sampling.forecast.sweep)) is None
+    assert sampling.forecast is not None
+    sweep = sampling.forecast.sweep
+    assert not sampling.temper(int(0.6 * fits.BUDGET / sweep))
+    assert sampling.temper(int(0.4 * fits.BUDGET / sweep))
+    assert sampling.forecast.most <= 0.6 * fits.BUDGET and not sampling.temper(0)
+    assert len(sampling.build_chains(10, np.random.SeedSequence(1))[0].ladder.beta) == FIRST_LEVELS
+    at_once = run_of(th.EliminationByAspects(), data)
+    assert at_once.temper(0) and at_once.forecast.most <= fits.BUDGET
 
 
 @pytest.mark.long
