@@ -339,10 +339,7 @@ class ChainFit(ABC, Generic[AnyChain]):
         target: int,
         progress: Progress,
     ) -> tuple[int, _ChainStart | None] | None:
-        """Return the next number of draws per chain and the start of the chains.
-
-        None: the fit is finished. A start of None: new chains, which are tempered.
-        """
+        """Return the next number of draws and start of the chains; None if the fit is finished."""
         convergence = self._check_convergence(attributes)
         if self._is_settled(convergence):
             return None
@@ -351,7 +348,7 @@ class ChainFit(ABC, Generic[AnyChain]):
             progress.note("the chains are in different modes: restarting with tempering")
             self.is_tempered = True
             self.n_sweeps_before = n_sweeps
-            return self.min_draws, None
+            return self.min_draws, None  # new chains
         if not self._may_double(chains, target):
             return None
         progress.note(f"after {target:,} draws per chain the chains do not agree yet")
