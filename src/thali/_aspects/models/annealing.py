@@ -67,8 +67,9 @@ class AnnealedFit(FeatureFit):
         """Plan the annealed runs for this kind of data."""
         self.run = run
         self._read_arguments(run)
-        if self.model.people not in (None, INDEPENDENT):
-            raise chains_required_error(self.model.people, self.model.method)
+        people = self.model.get_params()["people"]
+        if people not in (None, INDEPENDENT):
+            raise chains_required_error(people, self.model.method)
         fit_task = build_task(data=self.source, draws=1, tune=0, thin=1, **self.task_arguments)
         if self.task_arguments["tempering"] is not None:
             refuse_chain_argument("tempering")

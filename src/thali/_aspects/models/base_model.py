@@ -56,7 +56,6 @@ class LatentFeatures(MarkovChainModel):
     _matrix: ClassVar[str] = ""  # the data kind of a plain matrix
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.latent_feature_model"
     _VIEW = Posterior
-    people: Any = None  # an argument of models whose respondents may depend on each other
 
     @property
     def _data_results(self) -> "PosteriorResults":
