@@ -83,6 +83,12 @@ def sets():
     return th.Choices(pd.DataFrame(rows))
 
 
+def priced_sets():
+    """Choices out of the same sets, with prices."""
+    prices = pd.DataFrame({"price": [2.0, 1.0, 0.5, 0.0]}, index=list("abcd"))
+    return sets().with_option_covariates(prices)
+
+
 def answers():
     """Best and worst of two and three of the same options."""
     offered = ["abd"] * 6 + ["abc"] * 5 + ["bcd"] * 5 + ["ad"] * 4
@@ -149,6 +155,7 @@ def cases():
             priced_pairs(),
             CHAIN,
         ),
+        ("sets: worths, covariates of options", th.BradleyTerryLuce("mcmc"), priced_sets(), CHAIN),
         ("pairs: 2 aspects", eba(2), pairs(), CHAIN),
         ("pairs: given aspects", eba(OWNERS), pairs(), CHAIN),
         ("pairs: tree", eba(tree), pairs(), CHAIN),

@@ -146,13 +146,13 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
     }
 
 
-def judged(ties=0):
+def judged(ties=0, **settings):
     rng = np.random.default_rng(4)
     rows = [(who, a, b) for who in range(12) for k, a in enumerate("abc") for b in "abc"[k + 1 :]]
     table = pd.DataFrame(rows, columns=["respondent", "first", "second"])
     table["chosen"] = np.where(rng.random(len(table)) < 0.7, "first", "second")
     table.loc[: ties - 1, "chosen"] = "tie"
-    return th.PairedComparisons.from_trials(table, respondent="respondent")
+    return th.PairedComparisons.from_trials(table, respondent="respondent", **settings)
 
 
 def test_people_are_left_out_of_comparisons_as_of_choices():
@@ -168,17 +168,20 @@ def test_people_are_left_out_of_comparisons_as_of_choices():
     assert found.loc["BTL", "respondents"] == 12 and found.loc["BTL", "tasks"] == 36
 
 
-def test_covariates_do_not_count_where_people_are_left_out():
-    prices = pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
-    data = judged().with_option_covariates(prices)
-    with warned(DataWarning, "'price'"):
-        th.compare(
-            {"mine": th.BradleyTerryLuce("maximum-likelihood")},
-            data,
-            leave_out="respondent",
-            folds=2,
-            **QUIET,
-        )
+def test_only_covariates_of_options_count_where_people_are_left_out():
+    data = judged(covariates=["order"]).with_option_covariates(
+        pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
+    )
+    ml = th.BradleyTerryLuce("maximum-likelihood")
+    run = {"leave_out": "respondent", "folds": 2, **QUIET}
+    with warned(DataWarning, "'order'"):
+        found = th.compare({"mine": ml}, data, **run)
+    priced = th.Choices.from_comparisons(data)
+    assert priced.covariate_names == ("price",)
+    assert (
+        found.loc["mine", "log_score"]
+        == th.compare({"mine": ml}, priced, **run).loc["mine", "log_score"]
+    )
 
 
 @pytest.mark.parametrize(

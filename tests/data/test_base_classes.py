@@ -65,10 +65,10 @@ def test_answers_are_counted_by_question(data, sizes, counts):
 
 def test_what_a_kind_lacks_is_nothing_or_refused():
     assert ALIKE.questions() is None and ALIKE.example() == ""
-    for data in (SETS, ALIKE, TRIPLETS):
-        with refused(DataError, "comparisons of two"):
+    for data in (ALIKE, TRIPLETS):
+        with refused(DataError, "comparisons or choices"):
             data.with_covariates(["price"])
-        with refused(DataError, "comparisons of two"):
+        with refused(DataError, "comparisons or choices"):
             data.with_option_covariates(pd.DataFrame({"price": [1.0, 2.0, 3.0]}))
     for data in (ALIKE, TRIPLETS):
         with refused(DataError, "identify respondents"):

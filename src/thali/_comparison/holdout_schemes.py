@@ -81,7 +81,7 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
     """Convert paired comparisons to `Choices` of the same respondents.
 
     Raises a DataError without respondents or with ties. Covariates of comparisons, which choices do
-    not have, are dropped with a warning.
+    not have, are dropped with a warning; those of options remain.
     """
     if data.answers is None:
         raise DataError(
@@ -100,15 +100,15 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
             ),
             ", or hold out pairs instead.",
         )
-    if data.covariate_names:
-        covariate_text = shorten(data.covariate_names)
+    choices = Choices.from_comparisons(data)
+    if dropped := [name for name in data.covariate_names if name not in choices.covariate_names]:
         warn(
             DataWarning(
-                "Predictions for left-out respondents do not use covariates, so the models ignore"
-                f" {covariate_text}."
+                "Predictions for left-out respondents do not use covariates of comparisons, so the"
+                f" models ignore {shorten(dropped)}."
             )
         )
-    return Choices.from_comparisons(data)
+    return choices
 
 
 def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutScheme:

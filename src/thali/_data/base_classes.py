@@ -101,9 +101,7 @@ def _are_equal_fields(value: Any, other_value: Any) -> bool:
 # The interface of all judgements of options -------------------------------------------------------
 
 
-_NO_COVARIATES = (
-    "Covariates require comparisons of two options; remove them for choices from larger sets."
-)
+_NO_COVARIATES = "Covariates require comparisons or choices of options; remove them."
 
 
 class Judged(Frozen):
@@ -121,7 +119,7 @@ class Judged(Frozen):
     _ANSWER: ClassVar[tuple[str, str]] = ("answer", "answers")
     labels: tuple[str, ...]
     people: "pd.DataFrame | None" = None  # columns that describe respondents, one row each
-    covariates: Any = None  # of comparisons of two
+    covariates: Any = None  # of comparisons and of options
     dates: Any = None  # when comparisons were made
     worst: np.ndarray | None = None  # see `Choices`, for best-worst choices
     # comparisons with the first option shown first; see `PairedComparisons`
@@ -169,8 +167,10 @@ class Judged(Frozen):
 
     @property
     def covariate_names(self) -> tuple[str, ...]:
-        """Names of the covariates of the answers."""
-        return ()
+        """Names of the covariates; empty if there are none."""
+        if self.covariates is None:
+            return ()
+        return self.covariates.names
 
     def questions(self, ties: bool | None = None) -> "Questions | None":
         """Return questions, possible answers and counts; None if answers are not counted.
@@ -227,7 +227,7 @@ class Judged(Frozen):
         return self
 
     def with_option_covariates(self, frame: Any, /) -> Self:
-        """Return comparisons with covariates of options added; else raise DataError."""
+        """Return the data with covariates of options added; else raise DataError."""
         raise DataError(_NO_COVARIATES)
 
     def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:

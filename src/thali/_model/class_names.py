@@ -58,6 +58,7 @@ PLACES = {
     "NormalPosterior": "thali._classify.sparse_logit.normal_approximation:NormalPosterior",
     "NotSaved": "thali._model.model_files:UnsavedFunction",
     "Observed": "thali._data.custom_data:Observed",
+    "OptionCovariates": "thali._data.option_covariates:OptionCovariates",
     "PairCovariates": "thali._data.pairs.covariates:PairCovariates",
     "PairProblem": "thali._aspects.maximum_likelihood.pair_likelihood:PairProblem",
     "PairedComparisons": "thali._data.pairs.comparisons:PairedComparisons",

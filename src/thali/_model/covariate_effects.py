@@ -13,6 +13,7 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.option_covariates import OptionCovariates
     from thali._data.pairs.covariates import PairCovariates
 
 
@@ -23,16 +24,24 @@ def coefficient_name(name: str) -> str:
 
 def store_covariates(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Return the covariates as variables and coordinates of the posterior's group constant_data."""
-    covariate_names = np.asarray(covariates.names, dtype=str)
+    option_variables, covariate_names = store_option_covariates(covariates)
     variables = {
         "cell_pair": ("cell", covariates.pair),
         "covariate_values": (("cell", COVARIATE), covariates.values),
-        "option_values": (("option", COVARIATE), covariates.options),
+        **option_variables,
         "cell_wins": ("cell", covariates.wins),
         "cell_losses": ("cell", covariates.losses),
         "cell_ties": ("cell", covariates.tied),
     }
-    return variables, {COVARIATE: covariate_names}
+    return variables, covariate_names
+
+
+def store_option_covariates(
+    covariates: "OptionCovariates",
+) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """Return covariates of options as variables and coordinates of constant_data."""
+    variables = {"option_values": (("option", COVARIATE), covariates.options)}
+    return variables, {COVARIATE: np.asarray(covariates.names, dtype=str)}
 
 
 def predictor_matrix(covariates: Any, names: Sequence[str], n_pairs: int) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
 
-from .covariate_effects import store_covariates
+from .covariate_effects import store_covariates, store_option_covariates
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -123,6 +123,10 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
         "log_multinomial_coefficient": ("set", coefficients),
         "lapse": float(lapse),
     }
+    if data.covariates is not None:
+        covariate_variables, covariate_names = store_option_covariates(data.covariates)
+        constants |= covariate_variables
+        coordinates |= covariate_names
     observed = {"chosen": (answer_dimension, convert_counts(questions.counts))}
     return StoredData(data_kind, coefficients, observed, constants, coordinates)
 

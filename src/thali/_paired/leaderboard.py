@@ -377,6 +377,8 @@ def build_leaderboard(
         return treat_ties(settings.select_comparisons(convert_to_judgements(source)), settings.ties)
 
     all_data = convert_to_judgements(source)
+    if all_data.covariates is not None:
+        all_data.covariates.refuse_options("a leaderboard")
     if isinstance(all_data, PairedComparisons) and all_data.covariates is not None:
         _check_covariates(all_data, all_data.covariates)
     data = prepare_data(all_data)
@@ -547,7 +549,6 @@ def _prefix_errors(part: str) -> Iterator[None]:
 
 def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> None:
     """Raise DataError for covariates that predict choices perfectly; warn if nearly."""
-    covariates.refuse_options("a leaderboard")
     is_win = covariates.wins > 0.0
     is_loss = covariates.losses > 0.0
     # chosen minus rejected option

@@ -17,6 +17,7 @@ from .set_choice_density import ChoiceSetDensity, count_distinct_answers
 
 # relative curvature below which comparisons contain no information about a direction
 _MIN_CURVATURE = 1e-10
+_MIN_ADVANTAGE = 1e-6  # sum of scaled log odds above rounding
 
 
 def convert_for_likelihood(data: Any, rule: str = RANKING) -> Any:
@@ -51,11 +52,14 @@ def build_density(
     data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has_prior: bool = True
 ) -> Density:
     """Build the posterior density of worths for data from `convert_for_likelihood`."""
+    option_values = get_option_values(data)
     if isinstance(data, Choices):
         answer_rows = count_distinct_answers(data, lapse, with_judges=False)
         if data.worst is not None:
             answer_rows = answer_rows._replace(rule=rule)
-        return ChoiceSetDensity(answer_rows, data.n_options, has_prior=has_prior)
+        return ChoiceSetDensity(
+            answer_rows, data.n_options, has_prior=has_prior, option_values=option_values
+        )
     cells, zeros = data.cells, np.zeros(len(data.cells.first), np.int64)
     tie_counts = cells.tied
     if not has_ties:
@@ -64,7 +68,16 @@ def build_density(
     comparison_rows = DistinctComparisons(
         cells.first, cells.second, zeros, zeros, cells.x, *outcome_counts, lapse, has_ties
     )
-    return Density(comparison_rows, data.n_options, has_prior=has_prior)
+    return Density(
+        comparison_rows, data.n_options, has_prior=has_prior, option_values=option_values
+    )
+
+
+def get_option_values(data: Any) -> np.ndarray:
+    """Return covariates of options, (n_options, n_covariates); 0 for others."""
+    if data.covariates is None:
+        return np.zeros((data.n_options, 0))
+    return data.covariates.options
 
 
 def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | None]:
@@ -104,27 +117,51 @@ def check_estimable(data: Any, density: Density) -> None:
     DataError
         If estimates are not finite; it names the options or covariates.
     """
-    check_finite(
-        data.labels,
-        *list_wins(data),
-        ("set ", Setting("method", "laplace"), ", whose prior keeps estimates finite."),
-    )
+    with_prior = "set ", Setting("method", "laplace"), ", whose prior keeps estimates finite."
+    if density.has_deviations:
+        check_finite(data.labels, *list_wins(data), with_prior)
     if not data.covariate_names:
         return
     curvature = density.curvature(np.zeros(density.size)).assemble_dense()
-    parameter_scale = np.sqrt(np.diag(curvature))
+    curvature = curvature[np.ix_(density.is_free, density.is_free)]
+    parameter_scale = np.sqrt(np.diag(curvature)).clip(_MIN_CURVATURE)
     eigenvalues = np.linalg.eigvalsh(curvature / parameter_scale / parameter_scale[:, None])
     # a common change of all log worths is always without information
-    if np.count_nonzero(eigenvalues < _MIN_CURVATURE) > 1:
+    if np.count_nonzero(eigenvalues < _MIN_CURVATURE) > density.has_deviations:
+        others = "the worths, because they do not vary between comparisons of the same pair or are"
+        if not density.has_deviations:
+            others = "each other, because they are"
         raise DataError(
-            f"The effects of {shorten(data.covariate_names)} cannot be separated from the worths,"
-            " because the covariates do not vary between comparisons of the same pair or are"
+            f"The effects of {shorten(data.covariate_names)} cannot be separated from {others}"
             " collinear; set ",
             Setting("method", "laplace"),
             ", which has a prior, or give fewer columns in ",
             Argument("covariates"),
             ".",
         )
+    winners, losers = list_wins(data)
+    option_values = density.option_values[:, density.option_values.any(axis=0)]
+    if not density.has_deviations and is_separated(option_values[winners] - option_values[losers]):
+        raise DataError(
+            f"A combination of {shorten(data.covariate_names)} predicts every answer, so that the"
+            " likelihood has no maximum; ",
+            *with_prior,
+        )
+
+
+def is_separated(differences: np.ndarray) -> bool:
+    """Return whether some coefficients predict that every winner is at least as good."""
+    from scipy.optimize import linprog
+
+    scaled_differences = np.unique(differences, axis=0) / np.abs(differences).max(axis=0)
+    # the largest sum of advantages, none of them negative
+    programme = linprog(
+        -scaled_differences.sum(axis=0),
+        A_ub=-scaled_differences,
+        b_ub=np.zeros(len(scaled_differences)),
+        bounds=(-1.0, 1.0),
+    )
+    return bool(programme.fun < -_MIN_ADVANTAGE)
 
 
 def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:

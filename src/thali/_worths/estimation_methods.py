@@ -65,6 +65,10 @@ class WorthsEngine(Engine):
         """Return the draws over which predictions are averaged."""
         return self.get_draws(model)
 
+    def get_spread(self, model: Any) -> np.ndarray:
+        """Return the standard deviation of log worths around effects of covariates, (draws,)."""
+        return model._view.draws["spread"].values.ravel()
+
     def draw_new_respondents(self, model: Any, respondent: Mapping[str, Any]) -> WorthDraws:
         """Draw worths of new respondents with the given covariates."""
         raise no_covariates_error()
@@ -337,6 +341,10 @@ class WorthMaximumEngine(WorthsEngine):
         estimates = model._estimates_
         return estimates.problem.build_draws(estimates.point[:, None], 1)
 
+    def get_spread(self, model: Any) -> np.ndarray:
+        """Return 0: worths of new options are those that their covariates predict."""
+        return np.zeros(1)
+
     def tabulate_worths(self, model: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of log worths and shares at the maximum, with errors of `summary`."""
         table = tabulate_worths(model._prediction_draws, ci)
@@ -371,6 +379,7 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
     if variance is not None:
         covariance_root = variance.matrix() @ covariance_root
         degrees = variance.expand_degrees(density.n_options, density.size)
+    covariance_root = density.is_free[:, None] * covariance_root
     log_likelihood = (
         float(density.log_likelihoods(mode.point[:, None])[0])
         + problem.build_data_groups().log_constant
@@ -387,7 +396,7 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
         covariance_root @ covariance_root.T,
         degrees,
         log_likelihood,
-        density.size - 1,
+        density.n_identified,
         *density_settings,
     )
 
@@ -426,8 +435,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     density, n = problem.density, estimates.data.n_options
     parameters = [*range(n), *range(density.nu.start, density.beta.stop)]
     contrast_matrix = np.eye(density.size)[parameters]
-    contrast_matrix[:n, density.beta] = problem.option_covariates
-    contrast_matrix[:n] -= contrast_matrix[:n].mean(axis=0)
+    contrast_matrix[:n] = density.option_contrasts
     estimate_values = contrast_matrix @ estimates.point
     std_errors = np.sqrt(
         np.einsum("ij,jk,ik->i", contrast_matrix, estimates.covariance, contrast_matrix)

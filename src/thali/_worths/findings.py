@@ -1,5 +1,6 @@
 """Findings that Bradley-Terry-Luce worths report."""
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import list_names
@@ -54,6 +55,12 @@ ENGLISH = {
     "worths": "Largest shares of the total worth: {named}.",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects"
     " of option covariates are included in the worths.",
+    "covariates.options": "Effects of covariates are included in the worths.",
+    "methods.options": "Log worths were sums of effects of covariates of options ({names}), with"
+    " Normal(0, 1) coefficients, and of the deviation of each option; the spread s is that of"
+    " deviations.",
+    "ml.methods.options": "Log worths were sums of effects of covariates of options ({names}),"
+    " without deviations of single options.",
     "spread": "Spread (standard deviation of the log worths): {value}.",
     "spread.fixed": "Spread (standard deviation of the log worths): {value:g}, fixed.",
     "methods.luce": "Choices were modelled with the choice rule of {source}; log worths were"
@@ -148,9 +155,10 @@ def report_covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
     if not model._covariates:
         return None
     effects_table = model.covariate_effects(settings.ci)
-    return build_covariate_finding(
-        effects_table, effects_table["mean"], (ENGLISH["covariates.zero"],)
-    )
+    note = "covariates.zero"
+    if model._prediction_draws.is_of_options.all():
+        note = "covariates.options"
+    return build_covariate_finding(effects_table, effects_table["mean"], (ENGLISH[note],))
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
@@ -220,8 +228,7 @@ def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
         prior = phrase(ENGLISH, "methods.fixed", spread=model.spread)
     sentences: list[Text] = [phrase(ENGLISH, "methods.luce", source=source, spread=prior)]
     sentences += _describe_best_worst(model, data, ENGLISH["methods.ties"])
-    if model._covariates:
-        sentences.append(phrase(COMMON, "methods.covariates", names=list_names(model._covariates)))
+    sentences += _describe_covariates(model, "methods")
     if model.lapse:
         sentences.append(phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
     return tuple(sentences)
@@ -236,15 +243,24 @@ def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> lis
     return [describe_ties(ties)]
 
 
+def _describe_covariates(model: "BradleyTerryLuce", chapter: str) -> list[Text]:
+    """Return methods sentences about covariates of comparisons and of options; [] without."""
+    is_of_options, sentences = model._prediction_draws.is_of_options, []
+    for templates, key, is_described in (
+        (COMMON, "covariates", ~is_of_options),
+        (ENGLISH, "options", is_of_options),
+    ):
+        if names := list(compress(model._covariates, is_described)):
+            sentences.append(phrase(templates, f"{chapter}.{key}", names=list_names(names)))
+    return sentences
+
+
 def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about maximum-likelihood estimates."""
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
     sentences += _describe_best_worst(model, model._get_fit_data(), "")
-    if model._covariates:
-        sentences.append(
-            phrase(COMMON, "ml.methods.covariates", names=list_names(model._covariates))
-        )
+    sentences += _describe_covariates(model, "ml.methods")
     errors_phrase = describe_errors(model._estimates_.people)
     sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors_phrase))
     if model.lapse:

@@ -10,6 +10,7 @@ from thali._data.base_classes import Judged, merge_new_data
 from thali._data.choices import Choices
 from thali._data.grouped_data import GroupedData
 from thali._data.kinds import PAIRS
+from thali._data.pairs.covariates import read_new_options
 from thali._inference.random_seeds import spawn_generators
 from thali._labels import shorten, suggest
 from thali._model.best_worst_probabilities import RULES, choose_default_rule
@@ -741,7 +742,12 @@ class BradleyTerryLuce(MarkovChainModel):
         return self._engine.tabulate_effects(self, ci)
 
     def predict_proba(
-        self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Any = None
+        self,
+        sets: Any,
+        return_se: bool = False,
+        covariates: Any = None,
+        respondent: Any = None,
+        options: Any = None,
     ) -> Any:
         """Return posterior mean choice probabilities, lapse included.
 
@@ -760,6 +766,10 @@ class BradleyTerryLuce(MarkovChainModel):
             b". Those not named are 0.
         respondent : dict, optional
             A new respondent's value for each column of `Individuals(by=...)`.
+        options : DataFrame, optional
+            Options that are not in the data, as of `with_option_covariates`: one row per option
+            with its label in the index, the covariates of the fit in the columns. Their log worths
+            are Normal(x'b, spread²) in each draw; by maximum likelihood x'b.
 
         Returns
         -------
@@ -781,6 +791,9 @@ class BradleyTerryLuce(MarkovChainModel):
         draws = self._prediction_draws
         if respondent is not None:
             draws = self._engine.draw_new_respondents(self, respondent)
+        if options is not None:
+            new_options = read_new_options(options, self._get_fit_data().covariates, draws.labels)
+            draws = draws.add_options(*new_options, self._engine.get_spread(self))
         return draws.predict_sets(sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":

@@ -112,10 +112,7 @@ class WorthProblem:
     @property
     def option_covariates(self) -> np.ndarray:
         """Covariates of options, (n_options, n_covariates); 0 for others."""
-        covariates = self.data.covariates
-        if covariates is None:
-            return np.zeros((self.data.n_options, 0))
-        return covariates.options
+        return self.density.option_values
 
     @property
     def respondent_coefficients(self) -> float:

@@ -125,7 +125,8 @@ class Density:
     discriminations are identified.
 
     A point contains L by period, log nu if there are ties, beta, g, and b judge by judge; several
-    points are columns. Log worths before an option enters are 0.
+    points are columns. Log worths before an option enters are 0. Where covariates describe options,
+    L are deviations from their effects; without a prior these deviations are 0.
 
     Parameters
     ----------
@@ -141,6 +142,8 @@ class Density:
         Whether each judge has individual coefficients of covariates.
     has_prior : bool
         False: the likelihood, with log worths whose mean is 0.
+    option_values : (options, covariates)
+        Covariates of options; 0 for covariates of comparisons. None: all are of comparisons.
     """
 
     rows: Any  # `DistinctComparisons`; subclasses have other rows
@@ -156,6 +159,7 @@ class Density:
         entry: np.ndarray | None = None,
         has_bias: bool = False,
         has_prior: bool = True,
+        option_values: np.ndarray | None = None,
     ) -> None:
         """Number the parameters: log worths by period, ties, bias, judges and covariates."""
         self.rows, self.n_options, self.n_judges, self.has_prior = (
@@ -168,6 +172,11 @@ class Density:
             steps = np.zeros(0)
         if entry is None:
             entry = np.zeros(n_options, np.int64)
+        if option_values is None:
+            option_values = np.zeros((n_options, rows.x.shape[1]))
+        self.option_values = option_values
+        # of log worths from the effects of option covariates
+        self.has_deviations = has_prior or not option_values.any()
         self.steps, self.entry = steps, entry
         self.n_periods = len(self.steps) + 1
         self.present = np.arange(self.n_periods)[:, None] >= self.entry  # (periods, options)
@@ -175,12 +184,14 @@ class Density:
         self.n_bias = 0
         if has_bias:
             self.n_bias = n_judges * rows.x.shape[1]
-        beta_stop = nu_stop + rows.x.shape[1]
+        beta_stop = nu_stop + option_values.shape[1]
         self.size = beta_stop + n_judges + self.n_bias
         self.worths, self.nu = slice(0, n_worths), slice(n_worths, nu_stop)
         self.beta, self.judges = slice(nu_stop, beta_stop), slice(beta_stop, beta_stop + n_judges)
         self.bias = slice(self.judges.stop, self.size)
-        self.is_free = np.append(self.present.ravel(), np.ones(self.size - n_worths, bool))
+        self.is_free = np.append(
+            self.present.ravel() & self.has_deviations, np.ones(self.size - n_worths, bool)
+        )
         has_spread = has_prior, has_prior and n_judges > 0, len(self.steps) > 0, self.n_bias > 0
         self.spread_kinds = tuple(np.flatnonzero(has_spread).tolist())
         self._blocks: dict[int, list[RowBlock]] = {}
@@ -189,6 +200,21 @@ class Density:
     def n_rows(self) -> int:
         """Number of distinct comparisons or answers."""
         return len(self.rows.judge)
+
+    @property
+    def n_identified(self) -> int:
+        """Number of parameters without the level of log worths, or without fixed deviations."""
+        if self.has_deviations:
+            return self.size - 1
+        return self.size - self.n_options
+
+    @property
+    def option_contrasts(self) -> np.ndarray:
+        """Centred log worths as functions of the parameters, (n_options, size)."""
+        contrasts = np.zeros((self.n_options, self.size))
+        contrasts[:, : self.n_options] = np.eye(self.n_options)
+        contrasts[:, self.beta] = self.option_values
+        return contrasts - contrasts.mean(axis=0)
 
     @property
     def n_terms(self) -> int:
@@ -569,8 +595,11 @@ class Density:
         n_periods, n, n_others = self.n_periods, self.n_options, self.size - self.worths.stop
         border = np.zeros((n_periods * n, n_others))
         if not self.has_prior:
+            level_curvature = np.full((n, n), 1.0 / n)
+            if not self.has_deviations:
+                level_curvature = np.eye(n)
             return BorderedBlocks(
-                np.full((1, n, n), 1.0 / n),
+                level_curvature[None],
                 np.zeros((0, n)),
                 border,
                 np.zeros((n_others, n_others)),
@@ -589,7 +618,8 @@ class Density:
 
     def _prior_precisions(self, spreads: Spreads) -> np.ndarray:
         """Return prior precisions of log nu, coefficients, judges and biases."""
-        precisions = [np.full(int(self.rows.has_ties), TIE_SD**-2.0), np.ones(self.rows.x.shape[1])]
+        n_covariates = self.option_values.shape[1]
+        precisions = [np.full(int(self.rows.has_ties), TIE_SD**-2.0), np.ones(n_covariates)]
         precisions.append(np.full(self.n_judges, 1.0 / spreads.judges**2))
         if BIAS in self.spread_kinds:
             precisions.append(np.full(self.n_bias, 1.0 / spreads.bias**2))
@@ -615,6 +645,9 @@ class Density:
             (corner.T, judges_after_worths),
         ):
             self._centre_judge_slopes(derivatives, judges_slice)
+        if not self.has_deviations:
+            for derivatives in (gradient[self.worths], blocks, border):
+                derivatives[:] = 0.0
         return LikelihoodExpansion(
             log_likelihood, gradient, BorderedBlocks(blocks, coupling, border, corner)
         )

@@ -40,8 +40,12 @@ def compute_answer_scores(
     gradient_and_hessian = expansion.gradient[:, 0], -expansion.curvature.assemble_dense()
     if isinstance(density, ChoiceSetDensity):
         assert isinstance(data, Choices)
-        return AnswerScores(*_score_set_answers(density, data, point), *gradient_and_hessian)
-    return AnswerScores(*_score_pair_answers(density, point), *gradient_and_hessian)
+        scores, p, set_sizes = _score_set_answers(density, data, point)
+    else:
+        scores, p, set_sizes = _score_pair_answers(density, point)
+    if not density.has_deviations:
+        scores = (scores * density.is_free).tocsr()
+    return AnswerScores(scores, p, set_sizes, *gradient_and_hessian)
 
 
 def _score_pair_answers(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -106,7 +110,7 @@ def estimate_respondent_variance(
 
     `covariance_root` is that of the covariance of draws.
     """
-    n, n_parameters = density.n_options, density.size
+    n = density.n_options
     scores = RespondentScores(
         compute_answer_scores(density, data, point),
         clusters.tally,
@@ -117,8 +121,7 @@ def estimate_respondent_variance(
     if not scores.has_maximum:  # with frequent lapses
         return None
     n_contrasts = min(_MAX_CONTRASTS, 1 + _MAX_SHARES // clusters.n_respondents)
-    contrasts = np.zeros((n, n_parameters, 1))
-    contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
+    contrasts = density.option_contrasts[..., None]
     independent = 1.0
     answers = data.answers
     if isinstance(answers, Answers) and data.scores is not None:
@@ -128,7 +131,7 @@ def estimate_respondent_variance(
         scores.variance,
         covariance_root,
         scores.degrees_of_freedom(contrasts[:: max(1, n // n_contrasts)]),
-        (clusters.n_respondents - 1) / (n_parameters - 1),
+        (clusters.n_respondents - 1) / density.n_identified,
         independent,
     )
 

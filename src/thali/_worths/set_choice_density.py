@@ -167,8 +167,9 @@ class ChoiceSetDensity(Density):
 
     A ranking consists of such choices in turn, each of the best remaining option (Plackett 1975) or
     of several that tie (`differentiate_tied_answers`). Best and worst choices follow
-    `best_worst_probabilities` with the weights :math:`e^{d_j L_i}`. Priors are as in `Density`,
-    without periods, ties of two options, and covariates.
+    `best_worst_probabilities` with the weights :math:`e^{d_j L_i}`. With covariates x of options
+    :math:`L_i = x_i' \beta + u_i`, and a point contains the deviations u. Priors are as in
+    `Density`, without periods, ties of two options, and covariates of comparisons.
 
     Parameters
     ----------
@@ -200,7 +201,8 @@ class ChoiceSetDensity(Density):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return discriminations (rows, points, 1) and log weights (rows, points, m)."""
         # Log weights are relative to the largest one.
-        worths = points[rows.members[0]].swapaxes(1, 2)
+        log_worths = points[self.worths] + self.option_values @ points[self.beta]
+        worths = log_worths[rows.members[0]].swapaxes(1, 2)
         discrimination = np.ones((1, 1, 1))
         if self.n_judges:
             discrimination = np.exp(self.log_discriminations(points))[rows.judge, :, None]
@@ -243,6 +245,7 @@ class ChoiceSetDensity(Density):
                 gradient[:, k] += np.bincount(
                     coordinates, parameter_slopes[:, k].ravel(), self.size
                 )
+        gradient[self.beta] += self.option_values.T @ gradient[self.worths]
         return log_density
 
     def _row_coordinates(self, rows: SetAnswersBySize) -> np.ndarray:
@@ -287,7 +290,10 @@ class ChoiceSetDensity(Density):
                 np.repeat(np.arange(row_slice.start, row_slice.stop), parameter_slopes.shape[1])
             )
         row_slice = np.concatenate(row_indices), np.concatenate(coordinates)
-        return csr_array((np.concatenate(slopes), row_slice), shape=(self.n_rows, self.size))
+        scores = csr_array((np.concatenate(slopes), row_slice), shape=(self.n_rows, self.size))
+        by_parameter = np.eye(self.size)
+        by_parameter[self.worths, self.beta] = self.option_values
+        return scores @ csr_array(by_parameter)
 
     # Its curvature --------------------------------------------------------------------------------
 
@@ -322,6 +328,9 @@ class ChoiceSetDensity(Density):
                 n_parameters * n_parameters,
             )
         curvature = curvature.reshape(n_parameters, n_parameters)
+        gradient[self.beta] = self.option_values.T @ gradient[self.worths]
+        curvature[self.beta] = self.option_values.T @ curvature[self.worths]
+        curvature[:, self.beta] = curvature[:, self.worths] @ self.option_values
         blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
         return LikelihoodExpansion(
             log_likelihood, gradient, BorderedBlocks(blocks, np.zeros((0, n)), border, corner)

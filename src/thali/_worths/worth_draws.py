@@ -1,5 +1,6 @@
 """Draws of worths, and what follows from them: choice probabilities, checks, predictions."""
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from thali._data.pairs.data_subsets import HeldOutPair
 
 
+_SEED = 0  # of options that nobody has seen
 MAX_LOG_ODDS = 700.0  # log odds are clipped here
 # with more options, the summary omits choice probabilities, or worths
 MAX_SUMMARY_OPTIONS, MAX_RANKED_OPTIONS = 60, 1_000
@@ -77,6 +79,11 @@ class WorthDraws(NamedTuple):
     chains: int
 
     @property
+    def is_of_options(self) -> np.ndarray:
+        """Whether each covariate describes options, not comparisons, (covariates,)."""
+        return np.asarray(self.option_covariates.any(axis=0))
+
+    @property
     def n_draws(self) -> int:
         """The number of draws."""
         return len(self.log_worths)
@@ -89,6 +96,23 @@ class WorthDraws(NamedTuple):
         if self.nu is None:
             return selected_draws
         return selected_draws._replace(nu=self.nu[draw_indices])
+
+    def add_options(self, labels: list[str], x: np.ndarray, spread: np.ndarray) -> "WorthDraws":
+        """Return draws with more options, which nobody has seen, given their covariates x.
+
+        Their deviations are Normal(0, spread²), less the mean of the others, which is unknown:
+        Normal(0, spread² / n).
+        """
+        rng = np.random.default_rng(_SEED)
+        deviations = rng.standard_normal((self.n_draws, len(labels)))
+        mean_deviation = rng.standard_normal((self.n_draws, 1)) / np.sqrt(len(self.labels))
+        effects = self.beta @ (x - self.option_covariates.mean(axis=0)).T
+        new_worths = effects + spread[:, None] * (deviations - mean_deviation)
+        return self._replace(
+            labels=[*self.labels, *labels],
+            log_worths=np.hstack([self.log_worths, new_worths]),
+            option_covariates=np.vstack([self.option_covariates, x]),
+        )
 
     @property
     def weights(self) -> np.ndarray:
@@ -164,10 +188,8 @@ class WorthDraws(NamedTuple):
     def build_covariates(self, covariates: Any, n_pairs: int) -> np.ndarray:
         """Return the user's covariates of pairs as an array, 0 for option covariates."""
         x = predictor_matrix(covariates, self.covariates, n_pairs)
-        for covariate_name, option_column in zip(
-            self.covariates, self.option_covariates.T, strict=True
-        ):
-            if option_column.any() and covariates is not None and covariate_name in covariates:
+        for covariate_name in compress(self.covariates, self.is_of_options):
+            if covariates is not None and covariate_name in covariates:
                 raise ArgumentError(
                     f"The covariate {covariate_name!r} describes options, so its values are already"
                     " known; do not pass it."

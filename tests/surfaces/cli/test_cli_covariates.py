@@ -74,6 +74,20 @@ def test_covariates_of_options_stand_in_a_file(run, refused, trials, tmp_path):
     )
 
 
+@pytest.mark.fit
+def test_rankings_have_covariates_of_options(run, refused, tmp_path):
+    rankings = ["tea,milk,rum", "milk,tea,rum", "tea,rum,milk", "rum,tea,milk", "milk,rum,tea"]
+    (tmp_path / "ranks.csv").write_text("first,second,third\n" + "\n".join(rankings) + "\n")
+    (tmp_path / "drinks.csv").write_text("drink;price\ntea;2\nmilk;1\nrum;5\n")
+    priced = (str(tmp_path / "ranks.csv"), "--option-covariates", str(tmp_path / "drinks.csv"))
+    found = run("fit", *priced, *ML, "--out", str(tmp_path / "out"), "--print", "all")
+    assert found.code == 0
+    says(found.err, "covariates of options: 'price'")
+    says(found.out, "Effects of covariates are included")
+    table = pd.read_csv(tmp_path / "out" / "covariates.csv", index_col=0)
+    assert table.index.tolist() == ["price"]
+
+
 @pytest.mark.parametrize(
     ("named", "wrong"),
     [

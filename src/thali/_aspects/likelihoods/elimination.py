@@ -189,6 +189,8 @@ class Elimination:
 
     def _check_covariates(self, data: "PairedComparisons | Choices") -> None:
         """Raise DataError for covariates of options, or other than the expected ones."""
+        if data.covariates is not None:
+            data.covariates.refuse_options("elimination by aspects")
         if not isinstance(data, PairedComparisons):
             if self.covariates:
                 raise DataError(
@@ -198,7 +200,6 @@ class Elimination:
             return
         expected_names, described_names = (), "no covariates"
         if data.covariates is not None:
-            data.covariates.refuse_options("elimination by aspects")
             expected_names = data.covariates.names
             described_names = f"the covariates {shorten(expected_names)}"
         if expected_names != self.covariates:

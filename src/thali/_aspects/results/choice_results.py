@@ -148,6 +148,7 @@ class PairResults(SetResults):
                 losses,
                 ties,
                 None,
+                None,
             )
         outcome_sums = [
             np.bincount(pair_of_cell, counts_j, len(pair_indices))

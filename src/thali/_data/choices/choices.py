@@ -17,7 +17,9 @@ from ..base_classes import Judged
 from ..connectivity import describe_disconnected, list_components
 from ..kinds import CHOICES
 from ..number_checks import convert_whole_counts
+from ..option_covariates import OptionCovariates
 from ..pairs import PairedComparisons
+from ..pairs.data_subsets import describe_options
 from ..questions import GivenAnswers, Questions
 from ..report_facts import (
     MAX_LISTED,
@@ -25,6 +27,7 @@ from ..report_facts import (
     count_respondent_facts,
     format_extremes,
     format_value_range,
+    list_name_facts,
 )
 from ..respondent_answers import (
     Answers,
@@ -189,6 +192,8 @@ class Choices(Judged):
         1; for a set of which tied options of a ranking were chosen together, the number of
         these options. Every choice from it includes all of them, and `choice` is the index of the
         first.
+    covariates : OptionCovariates or None
+        Columns that describe options, such as price (`with_option_covariates`).
 
     Raises
     ------
@@ -232,7 +237,9 @@ class Choices(Judged):
         "worst",
         "people",
         "n_tied",
+        "covariates",
     )
+    _IF_KNOWN = "covariates"
 
     labels: tuple[str, ...]
     respondents: tuple[str, ...]
@@ -244,6 +251,7 @@ class Choices(Judged):
     people: "pd.DataFrame | None"
     worst: np.ndarray | None = None
     n_tied: np.ndarray
+    covariates: OptionCovariates | None = None
     counts: np.ndarray
 
     def __init__(
@@ -282,6 +290,12 @@ class Choices(Judged):
         data_subsets.by_respondent
     )
     by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = data_subsets.by_group
+    with_covariates: ClassVar[Callable[["Choices", Iterable[str]], "Choices"]] = (
+        data_subsets.with_covariates
+    )
+    with_option_covariates: ClassVar[Callable[["Choices", Any], "Choices"]] = (
+        data_subsets.with_option_covariates
+    )
     with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = data_subsets.with_more
     together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = (
         data_subsets.together
@@ -324,6 +338,9 @@ class Choices(Judged):
         respondent = respondent[row_index]
         pair = pair[row_index]
         answer_fields = respondent, 2 * pair + side_index, answer_counts[row_index, side_index]
+        covariates = None
+        if data.covariates is not None:
+            covariates = data.covariates.of_options()
         return cls._from_fields(
             data.labels,
             data.respondents,
@@ -332,6 +349,8 @@ class Choices(Judged):
             *answer_fields,
             None,
             counted_answers.people,
+            np.ones(data.n_pairs, np.int64),
+            covariates,
         )
 
     def to_comparisons(self) -> PairedComparisons:
@@ -368,9 +387,12 @@ class Choices(Judged):
             is_first = self.choice % 2 == 0
             outcome_counts = self.times * is_first, self.times * ~is_first, 0.0 * self.times
             answers = Answers.from_rows(row_respondents, pair_index, *outcome_counts)
-        return PairedComparisons._from_fields(
+        comparisons = PairedComparisons._from_fields(
             self.labels, *pair_fields, np.zeros(len(first_indices)), None, answers, None
         )
+        if self.covariates is None:
+            return comparisons
+        return describe_options(comparisons, self.covariates)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a long table: choice_id, alternative, chosen, count, and respondent if known.
@@ -411,6 +433,8 @@ class Choices(Judged):
             counts[answer_indices],
             worst_positions,
             None,
+            self.n_tied,
+            self.covariates,
         )
 
     def places_of(self, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -451,12 +475,12 @@ class Choices(Judged):
             occasions.respondents,
             *table_constructors.aggregate_occasions(occasions)[:-1],
             occasions.people,
-        )
+        )._copy_with_fields(covariates=self.covariates)
 
     def _freeze(self, *fields: Any) -> "Choices":
         """Set the fields in the order of `_FIELDS`, count the answers and return the object."""
-        if len(fields) < len(self._FIELDS):
-            fields = (*fields, np.ones(len(fields[2]) - 1, np.int64))
+        defaults = np.ones(len(fields[2]) - 1, np.int64), None
+        fields = (*fields, *defaults[len(fields) - len(self._FIELDS) + len(defaults) :])
         super()._freeze(*fields)
         answer_counts = np.bincount(self.choice, weights=self.times, minlength=self.members.size)
         answer_counts.flags.writeable = False
@@ -475,6 +499,8 @@ class Choices(Judged):
         if self.n_ties:
             choices_text += f" ({format_plural(self.n_ties, 'tie')})"
         parts.append(choices_text)
+        if self.covariates is not None:
+            parts.append(str(self.covariates))
         if self.respondents:
             parts.append(format_plural(len(self.respondents), "respondent"))
         return ", ".join(parts)
@@ -496,6 +522,7 @@ class Choices(Judged):
                 f"{self.n_sets:,}, each with {format_value_range(np.diff(self.start))} options",
             ),
             ("Choices", f"{self.n_choices:,}"),
+            *list_name_facts("Covariates", self.covariate_names),
             *count_component_facts(self.components()),
             *count_respondent_facts(self.respondents, self.people),
         )
@@ -657,6 +684,8 @@ class Choices(Judged):
         """
         if message := describe_disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))
+        if self.covariates is not None:
+            self.covariates.warn_if_collinear()
         if self.n_sets == 1 and self.sizes[0] > 2:
             warn(
                 DataWarning(

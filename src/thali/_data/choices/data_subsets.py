@@ -1,6 +1,6 @@
 """Subsets of `Choices` by respondent or group, and merged `Choices`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -8,8 +8,11 @@ import numpy as np
 
 from thali._inference.index_arithmetic import part_bounds, part_positions, repeat_indices
 from thali._labels import index_labels
-from thali.errors import DataError
+from thali.errors import DataError, InPython
 
+from ..column_readers import convert_frame
+from ..option_covariates import add_option_columns
+from ..pairs.covariates import read_option_covariates
 from ..questions import ANSWER, MEMBER, ReportRows, build_report_rows
 from ..respondent_answers import NAMED, RowRespondents, list_possible_answers, merge_respondents
 from ..respondent_table import group_people
@@ -17,6 +20,8 @@ from .rankings import NAMELESS
 from .table_constructors import count_choices
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from .choices import Choices
 
 
@@ -95,10 +100,74 @@ def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = N
     selected_choices = select_choices(
         data, respondent_index, data.choice[rows], worst, times=data.times[rows]
     )
-    answer_fields = (getattr(selected_choices, name) for name in data._FIELDS[2:-2])
-    return selected_choices._from_fields(
-        data.labels, respondent_names, *answer_fields, people_table, selected_choices.n_tied
-    )
+    return selected_choices._copy_with_fields(respondents=respondent_names, people=people_table)
+
+
+def with_covariates(data: "Choices", names: Iterable[str]) -> "Choices":
+    """Return the choices with only the named covariates.
+
+    Parameters
+    ----------
+    names : list of str
+        None of them: choices without covariates.
+
+    Returns
+    -------
+    Choices
+
+    Raises
+    ------
+    DataError
+        If a covariate is not known.
+    """
+    names = list(names)
+    if data.covariates is not None:
+        return data._copy_with_fields(covariates=data.covariates.select_covariates(names))
+    if names:
+        raise DataError(
+            f"Unknown covariate {names[0]!r}: the choices have none. Covariates of answers require"
+            " comparisons of two options; add covariates of options with ",
+            InPython("with_option_covariates(frame)", "--option-covariates FILE"),
+            ".",
+        )
+    return data
+
+
+def with_option_covariates(data: "Choices", frame: "pd.DataFrame") -> "Choices":
+    r"""Add covariates of options, such as price, to rankings, choices or best-worst choices.
+
+    .. math:: \text{worth}_i = e^{x_i' b} u_i
+
+    where u are the remaining worths in a posterior; by maximum likelihood all are 1. For
+    `BradleyTerryLuce` alone.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per option, with its label in the index, and one column per covariate: numbers are
+        unchanged, other columns become indicators of all categories but the first.
+
+    Returns
+    -------
+    Choices
+
+    Raises
+    ------
+    DataError
+        If an option has no row, or a column is constant or has gaps, or bears the name of another
+        covariate.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> data = th.Choices.from_rankings([["tea", "milk", "water"], ["milk", "tea", "water"]])
+    >>> data.with_option_covariates(
+    ...     pd.DataFrame({"price": [2.0, 1.0, 0.5]}, index=["tea", "milk", "water"])
+    ... )
+    Choices(3 options, 2 sets of 2 to 3 options, 4 choices, 1 covariate, 2 respondents)
+    """
+    columns = read_option_covariates(convert_frame(frame), data.labels)
+    return data._copy_with_fields(covariates=add_option_columns(data.covariates, columns))
 
 
 def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
@@ -133,6 +202,7 @@ def select_choices(
         *answer_fields,
         data.people,
         data.n_tied[sets],
+        data.covariates,
     )
 
 
@@ -219,8 +289,11 @@ def together(
         )
     row_respondents = _merge_respondents(datasets)
     *set_fields, n_tied = _merge_occasions(datasets, labels, row_respondents.number)
+    covariates = None
+    if all(dataset.labels == labels for dataset in datasets):
+        covariates = data.covariates
     return data._from_fields(
-        labels, row_respondents.names, *set_fields, row_respondents.people, n_tied
+        labels, row_respondents.names, *set_fields, row_respondents.people, n_tied, covariates
     )
 
 
@@ -265,7 +338,8 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     Raises
     ------
     DataError
-        If in one of them the best and the worst were chosen, and in the other one option.
+        If in one of them the best and the worst were chosen, and in the other one option; if one of
+        them has covariates of options.
 
     Examples
     --------
@@ -277,6 +351,10 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     if (data.worst is None) != (more.worst is None):
         raise DataError(
             "Some of these are best-worst choices and others single choices; read them separately."
+        )
+    if data.covariate_names or more.covariate_names:
+        raise DataError(
+            "Choices with option covariates cannot be merged; add these covariates afterwards."
         )
     labels = tuple(dict.fromkeys(label for part in (data, more) for label in part.labels))
     return together(data, [more], labels)

@@ -7,8 +7,9 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
+from ..option_covariates import CovariateColumns
 from ..respondent_answers import Answers, RowRespondents
-from .covariates import CovariateColumns, PairCovariates
+from .covariates import PairCovariates
 from .dates import DatedComparisons, RowDates
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
         people, scores = data.answers.people, data.answers.scores
         row_respondents = RowRespondents(data.respondents, respondent, people, scores)
     if covariates is not None:
-        columns = CovariateColumns(covariates.names, values, covariates.options)
+        columns = CovariateColumns(covariates.names, values, covariates.options, covariates.table)
     counts = np.stack([row_counts.wins, row_counts.losses, row_counts.tied])
     return ComparisonRows(*sides, counts, row_respondents, columns, row_dates)
 

@@ -331,13 +331,6 @@ class PairedComparisons(JudgedByPeople):
         return self._list_absent_labels(self.first, self.second)
 
     @property
-    def covariate_names(self) -> tuple[str, ...]:
-        """Names of the covariates; empty if there are none."""
-        if self.covariates is None:
-            return ()
-        return self.covariates.names
-
-    @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
         """Table of respondents' characteristics, one row each; None if there are none."""
         if self.answers is None or self.answers.people is None:
@@ -452,3 +445,5 @@ class PairedComparisons(JudgedByPeople):
         """
         if message := describe_disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))
+        if self.covariates is not None:
+            self.covariates.warn_if_collinear()

@@ -2,20 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._inference.index_arithmetic import find_first
-from thali._labels import choose_number, format_label, format_plural, shorten, suggest
-from thali._object_descriptions import Facts
-from thali.errors import Argument, DataError, ModelName
+from thali._labels import check_labels, format_label, shorten
+from thali.errors import Argument, ArgumentError, DataError
 
-from ..base_classes import Frozen
-from ..column_readers import encode_column, get_column
+from ..column_readers import convert_frame, encode_column, get_column
 from ..column_roles import column_names, has_numbers
 from ..number_checks import refuse_extremes
+from ..option_covariates import CovariateColumns, OptionCovariates
 from ..respondent_answers import Answers, RowRespondents
 
 if TYPE_CHECKING:
@@ -23,38 +21,6 @@ if TYPE_CHECKING:
 
 _MIN_SHOWN_EFFECT = 0.005  # log odds below which odds round to 1.00
 ORDER = "order"  # the covariate that is 1 for the option shown first, or at home
-
-
-class CovariateColumns(NamedTuple):
-    """Names and values of the covariates of each table row."""
-
-    names: tuple[str, ...]
-    values: np.ndarray  # (rows, covariates), of comparisons with the sign of "first over second"
-    options: np.ndarray | None = None  # as in `PairCovariates`; None: all are 0
-
-    def select_rows(self, rows: np.ndarray) -> "CovariateColumns":
-        """Return the covariates of the given rows."""
-        return self._replace(values=self.values[rows])
-
-    def select_columns(self, columns: list[int]) -> "CovariateColumns":
-        """Return the covariates with these indices."""
-        options = self.options
-        if options is not None:
-            options = options[:, columns]
-        return CovariateColumns(
-            tuple(self.names[k] for k in columns), self.values[:, columns], options
-        )
-
-    def compute_effects(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return effects on the log odds of the first option, per unit of a coefficient."""
-        if self.options is None:
-            return self.values
-        return self.values + self.options[first] - self.options[second]
-
-    def turn_rows(self, is_turned: np.ndarray) -> "CovariateColumns":
-        """Return the covariates with the other sign in some rows."""
-        values = np.where(is_turned[:, None], -self.values, self.values)
-        return self._replace(values=values + 0.0)  # no negative zeros
 
 
 class CovariateCells(NamedTuple):
@@ -71,7 +37,7 @@ class CovariateCells(NamedTuple):
     answers: Answers | None  # the counts by person; its pairs are cells
 
 
-class PairCovariates(Frozen):
+class PairCovariates(OptionCovariates):
     """Comparisons counted by cell, a pair of options with equal covariate values.
 
     Attributes
@@ -89,43 +55,18 @@ class PairCovariates(Frozen):
         As in `PairedComparisons`.
     answers : Answers or None
         The same counts by person; its pairs are cells.
+    table : DataFrame or None
+        As of `OptionCovariates`.
     """
 
-    _FIELDS = ("names", "pair", "values", "options", "wins", "losses", "tied", "answers")
+    _FIELDS = ("names", "pair", "values", "options", "wins", "losses", "tied", "answers", "table")
 
-    names: tuple[str, ...]
     pair: np.ndarray
     values: np.ndarray
-    options: np.ndarray
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
     answers: Answers | None
-
-    def __str__(self) -> str:
-        return format_plural(len(self.names), "covariate")
-
-    def _details(self) -> Facts:
-        """Return (name, labels) facts that a notebook shows below the size."""
-        return (("covariates", self.names),)
-
-    @property
-    def is_of_options(self) -> np.ndarray:
-        """Whether each covariate describes options, not comparisons, (covariates,)."""
-        return np.asarray(self.options.any(axis=0))
-
-    def refuse_options(self, model: str) -> None:
-        """Raise DataError if a covariate describes options; `model` names the model."""
-        if option_covariates := list(compress(self.names, self.is_of_options)):
-            verb = choose_number(len(option_covariates), "describes", "describe")
-            raise DataError(
-                f"{shorten(option_covariates)} {verb} options, but {model} adjusts"
-                " only for differences between comparisons of the same pair; fit ",
-                ModelName("BradleyTerryLuce"),
-                f", or remove {shorten(option_covariates)} from ",
-                Argument("covariates"),
-                ".",
-            )
 
     def list_effect_units(self, effects: Sequence[float]) -> list[float]:
         """Return the covariate difference for which each effect is reported.
@@ -173,16 +114,8 @@ class PairCovariates(Frozen):
             option_values,
             *cell_sums,
             answers,
+            columns.table,
         )
-
-    def find_columns(self, names: Sequence[str]) -> list[int]:
-        """Return the indices of named covariates; raise DataError if a name is unknown."""
-        if unknown_names := [name for name in names if name not in self.names]:
-            raise DataError(
-                f"Unknown covariate {unknown_names[0]!r}; available:"
-                f" {shorten(self.names, 12)}.{suggest(unknown_names[0], self.names)}"
-            )
-        return [k for k, name in enumerate(self.names) if name in names]
 
     def without_answers(self) -> "PairCovariates":
         """Return the cells without respondents."""
@@ -253,9 +186,54 @@ def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> Cova
             f"The option covariates have no row for {shorten(missing_labels)}; the index of the"
             f" table must contain the labels, but it starts with {shorten(list(row_by_label), 3)}."
         )
-    return read_covariates(
-        frame.iloc[[row_by_label[label] for label in labels]], column_names(frame), None, ()
+    table = frame.iloc[[row_by_label[label] for label in labels]].set_axis(labels)
+    return read_covariates(table, column_names(table), None, ())._replace(table=table)
+
+
+def read_new_options(
+    frame: Any, covariates: OptionCovariates | None, labels: Sequence[str]
+) -> tuple[list[str], np.ndarray]:
+    """Read covariates of options that are not in the data, coded as those of the data.
+
+    `labels` are the options of the data. Return new labels and values (options, covariates).
+    """
+    import pandas as pd
+
+    name = Argument("options")
+    if covariates is None or covariates.table is None:
+        raise ArgumentError(
+            name,
+            " requires covariates of options; add them to the data with",
+            " with_option_covariates, and refit.",
+        )
+    table, frame = covariates.table, convert_frame(frame)
+    columns = column_names(table)
+    if sorted(columns) != sorted(column_names(frame)):
+        raise ArgumentError(
+            name,
+            f" has the columns {shorten(column_names(frame))}, but the fit used"
+            f" {shorten(columns)}; give the same columns.",
+        )
+    new_labels = [format_label(label) for label in frame.index]
+    check_labels([*labels, *new_labels], "The labels of old and new options")
+    new_rows = frame.set_axis(new_labels)[list(table)].astype(
+        table.select_dtypes("category").dtypes
     )
+    columns_of_all = read_option_covariates(
+        pd.concat([table, new_rows]), [*table.index, *new_labels]
+    )
+    if columns_of_all.names != read_option_covariates(table, list(table.index)).names:
+        raise ArgumentError(
+            name,
+            " has a category, or a text instead of a number, that the options of the fit do not"
+            f" have; the covariates are {shorten(covariates.names, 12)}.",
+        )
+    values = np.zeros((len(new_labels), len(covariates.names)))
+    for k, covariate_name in enumerate(covariates.names):
+        if covariate_name in columns_of_all.names:
+            column_index = columns_of_all.names.index(covariate_name)
+            values[:, k] = columns_of_all.values[len(table) :, column_index]
+    return new_labels, values
 
 
 # Covariates in two columns, one for each side -----------------------------------------------------

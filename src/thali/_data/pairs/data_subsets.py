@@ -18,11 +18,12 @@ from thali._labels import (
 from thali.errors import Argument, DataError, InPython, Message
 
 from ..column_readers import convert_frame
+from ..option_covariates import CovariateColumns, OptionCovariates, add_option_columns
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
 from ..respondent_answers import OUTCOMES, Answers, merge_respondents
 from ..respondent_table import group_people
 from .comparison_rows import ComparisonRows, build_fields, list_finest_rows, list_rows_by_order
-from .covariates import ORDER, CovariateCells, CovariateColumns, read_option_covariates
+from .covariates import ORDER, CovariateCells, read_option_covariates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -393,7 +394,7 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
     .. math:: \text{worth}_i = e^{x_i' b} u_i
 
     where u are the remaining worths in a posterior; by maximum likelihood all are 1. For
-    unique aspects alone.
+    `BradleyTerryLuce` alone.
 
     Parameters
     ----------
@@ -423,18 +424,22 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
     PairedComparisons(3 options, 3 pairs, 14 comparisons, 1 covariate, 1 component)
     """
     data.refuse_dates()
-    new_names, option_values, _ = read_option_covariates(convert_frame(frame), data.labels)
-    if repeated_names := [name for name in new_names if name in data.covariate_names]:
-        raise DataError(f"There is already a covariate {repeated_names[0]!r}; rename the column.")
-    if data.covariates is not None:
-        option_values = np.hstack([data.covariates.options, option_values])
+    columns = read_option_covariates(convert_frame(frame), data.labels)
+    return describe_options(data, add_option_columns(data.covariates, columns))
+
+
+def describe_options(
+    data: "PairedComparisons", covariates: OptionCovariates
+) -> "PairedComparisons":
+    """Return comparisons with these covariates; those of comparisons come first."""
+    names, option_values, table = covariates.names, covariates.options, covariates.table
 
     def add_columns(rows: ComparisonRows) -> ComparisonRows:
         """Return the rows with the new covariates, which are 0 for comparisons."""
-        values = np.zeros((len(rows.first), option_values.shape[1]))
+        values = np.zeros((len(rows.first), len(names)))
         if rows.covariates is not None:
             values[:, : len(data.covariate_names)] = rows.covariates.values
-        columns = CovariateColumns((*data.covariate_names, *new_names), values, option_values)
+        columns = CovariateColumns(names, values, option_values, table)
         return rows._replace(covariates=columns)
 
     return _change_rows(data, add_columns)
@@ -721,7 +726,7 @@ def _merge_rows(
         merged_rows = merged_rows._replace(respondents=merge_respondents(row_respondents))
     if covariates:
         values = np.concatenate([columns.values for columns in covariates])
-        columns = CovariateColumns(covariates[0].names, values, option_values)
+        columns = covariates[0]._replace(values=values, options=option_values)
         merged_rows = merged_rows._replace(covariates=columns)
     if row_dates:
         numbers = np.concatenate([dates.number for dates in row_dates])
