@@ -11,7 +11,6 @@ from scipy.optimize import minimize, root
 from scipy.special import expit
 
 import thali as th
-from thali._worths.density_from_data import build_density
 from thali._worths.posterior_density import Spreads
 from thali.errors import ArgumentError, DataError, DataWarning
 
@@ -164,7 +163,8 @@ def test_maximum_likelihood_is_that_of_scipy(name, rule):
 @pytest.mark.parametrize("name", ["rankings with ties", "best and worst of four", "sets"])
 def test_slopes_and_curvature_are_those_of_the_density(name):
     data = DATA[name].with_option_covariates(TABLE)
-    density, plain = (build_density(d, 0.0, False) for d in (data, DATA[name]))
+    model = th.BradleyTerryLuce()
+    density, plain = (model._build_problem(d).density for d in (data, DATA[name]))
     point = 0.4 * np.random.default_rng(2).normal(size=density.size)
     worths = point[density.worths] + X @ point[density.beta]
     value = density.log_likelihoods(point[:, None])
