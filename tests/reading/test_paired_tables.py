@@ -187,7 +187,7 @@ def test_best_and_worst_of_a_trait():
     text = sets("item_A,item_B,item_C,yield_pos,yield_neg", [f"{best},A" for best in "BCBC"])
     data = read(text)
     assert data.worst is not None and counted(data)["rum"] == 2
-    with refused(DataError, "'yield_pos'", "'taste_pos'", "best", "worst"):
+    with refused(DataError, "'yield' and 'taste'", "`trait`"):
         read(sets("a,b,c,yield_pos,yield_neg,taste_pos,taste_neg", ["B,A,C,A"] * 4))
 
 
