@@ -218,11 +218,11 @@ def find_repeated_tasks(
     task = TASK.find_column(name_by_simplified, used_columns)
     if task is None:
         return None
-    keys = frame[[respondent, task]].map(format_label)
-    is_repeated = keys.duplicated() & (keys != "").all(axis=1)
+    keys = frame[[respondent, task]]
+    is_repeated = keys.duplicated() & keys.notna().all(axis=1)
     if not 0 < is_repeated.mean() <= _MAX_REPEATED_TASKS:
         return None
-    person, number = keys.loc[is_repeated].iloc[0]
+    person, number = map(format_label, keys.loc[is_repeated].iloc[0])
     remainder = ""
     if is_repeated.sum() > 1:
         remainder = f", as are {is_repeated.sum() - 1:,} more"
