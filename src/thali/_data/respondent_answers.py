@@ -47,11 +47,6 @@ class RowRespondents(NamedTuple):
         )
 
 
-def split_ties(answers: Any, share: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return wins and losses, each with `share` of the ties added."""
-    return answers.wins + share * answers.tied, answers.losses + share * answers.tied
-
-
 def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
     """Concatenate the row respondents of several data sets; equal names are one respondent.
 
@@ -177,9 +172,7 @@ class RespondentAnswers(Frozen):
 
     def _select_rows(self, rows: np.ndarray) -> Self:
         """Return a copy with only these rows, given by mask or index."""
-        array_fields = (
-            name for name in self._FIELDS if name not in ("respondents", "people", "scores")
-        )
+        array_fields = (name for name in self._FIELDS if name not in ("respondents", "people"))
         return self._copy_with_fields(**{name: getattr(self, name)[rows] for name in array_fields})
 
     def select_positions(self, is_kept: np.ndarray, new_positions: np.ndarray) -> Self | None:

@@ -17,6 +17,7 @@ from thali.errors import (
     Argument,
     ArgumentError,
     DataWarning,
+    Message,
     NotFittedError,
     Setting,
     ThaliWarning,
@@ -375,6 +376,11 @@ class Model:
                 "found": Findings(self, finding_makers, settings),
             }
         return latest_findings["found"]
+
+    @classmethod
+    def _describe_use(cls, data: Any, arguments: Mapping[str, Any]) -> Message | None:
+        """Return how a model with these arguments uses the data, if that needs a clause."""
+        return None
 
     def _load_findings_module(self) -> Any:
         """Import and return the module that makes the findings."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from thali._data.pairs import PairedComparisons
-from thali._data.respondent_answers import name_respondents, split_ties
+from thali._data.respondent_answers import name_respondents
 from thali._labels import format_plural, shorten
 from thali._number_format import format_percent
 from thali._object_descriptions import Description
@@ -194,7 +194,8 @@ def _find_decisive_voters(data: PairedComparisons, votes: _Votes, leader: int) -
     """Return the respondents without whom another option is first."""
     answers = data.answers
     assert answers is not None
-    shares = split_ties(answers, 0.5)
+    half_ties = 0.5 * answers.tied
+    shares = answers.wins + half_ties, answers.losses + half_ties
     first, second = data.first[answers.pair], data.second[answers.pair]
     p = expit(votes.worths[first] - votes.worths[second])
     scores = np.zeros((len(answers.respondents), data.n_options))

@@ -1,6 +1,6 @@
 """`Chooser` of logit models, with tastes given at every draw; draws for market simulators."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from itertools import compress, pairwise
@@ -17,8 +17,14 @@ from thali._labels import format_plural
 from thali._model.fitting_methods import PreparedFit
 from thali._model.method_requirements import mark_as_setup
 from thali._people.respondent_columns import MarketRespondents, describe_respondents
+from thali.errors import Message
 
-from ..product_coding import AttributeCoding, encode_attribute_cells, read_task_cells
+from ..product_coding import (
+    AttributeCoding,
+    describe_constants,
+    encode_attribute_cells,
+    read_task_cells,
+)
 from .choice_draws import (
     AS_FITTED,
     LOGIT,
@@ -540,6 +546,11 @@ class LogitReports(MarketMethods):
     """Reports that all logit models share; subclasses define `_build_chooser` and `_check_fit`."""
 
     _check_fit: Any  # (data) -> anything: checks the data before the fit
+
+    @classmethod
+    def _describe_use(cls, data: Any, arguments: Mapping[str, Any]) -> Message:
+        """Return whether alternatives have constants, and how to change that."""
+        return describe_constants(data, arguments.get("constants"))
 
     @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> PreparedFit:

@@ -527,13 +527,6 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         return {attribute.name: attribute.order for attribute in self.scheme.all_attributes}
 
     @property
-    def cut_points(self) -> dict[str, tuple[float, ...]]:
-        """Upper ends of the bins of each binned attribute, by its name."""
-        return {
-            attribute.name: attribute.cuts for attribute in self.scheme.attributes if attribute.cuts
-        }
-
-    @property
     def n_respondents(self) -> int:
         """Number of respondents."""
         return len(self.respondents)

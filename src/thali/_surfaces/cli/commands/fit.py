@@ -79,8 +79,10 @@ def run_fit(
     model_note = ""
     if spec is None:
         request, model_note = request_default_model(terminal, data, typed)
-    constants_note = _describe_constants(terminal, request, data)
-    data_sentence = f"{data_name}: {reading_sentence}{constants_note}{model_note}"
+    use_note = ""
+    if (use := request.spec.load()._describe_use(data, request.arguments(MODEL))) is not None:
+        use_note = f"; {use.render(terminal.words)}"
+    data_sentence = f"{data_name}: {reading_sentence}{use_note}{model_note}"
     notify(data_sentence)
     model = _build_model(request, data)
     model._load_findings_module()
@@ -166,16 +168,6 @@ def _request_kind_model(
     if kind_spec.method_of_individuals:
         typed = {"people": "individuals"} | typed
     return request_model(terminal, kind_spec, "", typed, named_data.name)
-
-
-def _describe_constants(terminal: Terminal, request: FitRequest, data: Any) -> str:
-    """Return a clause on constants of a logit's alternatives; "" for other models."""
-    from thali._choice.product_coding import describe_constants
-
-    if not any(option.name == "constants" for option in request.spec.options):
-        return ""
-    constants = describe_constants(data, request.arguments(MODEL).get("constants"))
-    return f"; {constants.render(terminal.words)}"
 
 
 def _report_early_stop(model: Any, out_folder: Path | None) -> None:
