@@ -201,7 +201,9 @@ class ChoiceSetDensity(Density):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return discriminations (rows, points, 1) and log weights (rows, points, m)."""
         # Log weights are relative to the largest one.
-        log_worths = points[self.worths] + self.option_values @ points[self.beta]
+        log_worths = points[self.worths]
+        if self.option_values.shape[1]:
+            log_worths = log_worths + self.option_values @ points[self.beta]
         worths = log_worths[rows.members[0]].swapaxes(1, 2)
         discrimination = np.ones((1, 1, 1))
         if self.n_judges:
@@ -291,6 +293,8 @@ class ChoiceSetDensity(Density):
             )
         row_slice = np.concatenate(row_indices), np.concatenate(coordinates)
         scores = csr_array((np.concatenate(slopes), row_slice), shape=(self.n_rows, self.size))
+        if not self.option_values.shape[1]:
+            return scores
         by_parameter = np.eye(self.size)
         by_parameter[self.worths, self.beta] = self.option_values
         return scores @ csr_array(by_parameter)
