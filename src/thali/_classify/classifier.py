@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.classification_data import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._data.report_facts import MAX_LISTED
-from thali._inference.markov_chains import Run, build_run
+from thali._inference.markov_chains import Run
 from thali._labels import format_plural, list_names
 from thali._lazy_imports import load_method
 from thali._model.base import Job
@@ -161,15 +161,22 @@ class Classifier(Predictions, MarkovChainModel):
         """
         self._clear_fit()
         try:
-            seed = convert_random_state(self.random_state)
-            sampling_run = build_run(
-                self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
-            )
+            run = Run(
+                draws=self.draws,
+                tune=self.tune,
+                chains=self.chains,
+                thin=thin,
+                cores=cores,
+                random_seed=convert_random_state(self.random_state),
+                progressbar=progressbar,
+                job=job,
+                max_time=max_time,
+            ).check()
             if is_dask_array(X):
-                fit_job = self._build_dask_job(X, y, sample_weight, sampling_run)
+                fit_job = self._build_dask_job(X, y, sample_weight, run)
             else:
                 data = self._read_training_data(X, y, sample_weight)
-                fit_job = self._build_fit_job(data, sampling_run)
+                fit_job = self._build_fit_job(data, run)
             # attributes of classes and columns, which are set before the fit
             class_attributes = self._get_fitted_attributes()
             return self._run_job(replace(fit_job, run=lambda: class_attributes | fit_job.run()))

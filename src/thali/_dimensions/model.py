@@ -10,7 +10,7 @@ import numpy as np
 from thali._argument_checks import check_integer, check_positive, check_share
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._data.questions import draw_answers, slice_sets
-from thali._inference.markov_chains import Run, build_run
+from thali._inference.markov_chains import Run
 from thali._inference.random_seeds import spawn_generators
 from thali._labels import check_labels
 from thali._model.chain_runs import ChainFit
@@ -264,10 +264,18 @@ class NonnegativeDimensions(MarkovChainModel):
         """
         data = self._check_fit(data)
         problem = self._build_problem(data)
-        lengths = choose_lengths(problem, draws, tune, thin)
-        run = build_run(
-            *lengths[:2], chains, lengths[2], cores, random_seed, progressbar, job, max_time
-        )
+        draws, tune, thin = choose_lengths(problem, draws, tune, thin)
+        run = Run(
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            thin=thin,
+            cores=cores,
+            random_seed=random_seed,
+            progressbar=progressbar,
+            job=job,
+            max_time=max_time,
+        ).check()
         data.warn_if_unusual()
         return self._run_job(self._build_fit(data, run).build_job(str(data)))
 

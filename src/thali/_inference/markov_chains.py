@@ -27,15 +27,15 @@ FIRST_DRAWS = 1000
 
 
 class Run(NamedTuple):
-    """Checked run arguments of `fit`: draws, tune, chains, thin, cores, seed."""
+    """The settings of a run: what `fit` was asked for, or what its chains do."""
 
     draws: int | None  # None: until the chains agree
     tune: int
-    chains: int
-    thin: int | None  # None: as the model chooses
-    cores: int | None
-    random_seed: Any
-    progressbar: bool
+    chains: int = 4
+    thin: int | None = None  # None: as the model chooses
+    cores: int | None = None
+    random_seed: Any = None
+    progressbar: bool = True
     job: Any = None
     max_time: float | None = None
 
@@ -49,30 +49,32 @@ class Run(NamedTuple):
         """Draws per chain before the first convergence check."""
         return self.draws or FIRST_DRAWS
 
-
-def build_run(
-    draws: int | None,
-    tune: int,
-    chains: int,
-    thin: Any,
-    cores: Any,
-    random_seed: Any,
-    progressbar: bool,
-    job: Any = None,
-    max_time: Any = None,
-) -> Run:
-    """Return the checked run arguments of `fit` as a `Run`."""
-    if draws is not None:
-        draws = check_integer("draws", draws, 1)
-    tune, chains = check_integer("tune", tune, 0), check_integer("chains", chains, 1)
-    if thin is not None:
-        thin = check_integer("thin", thin, 1)
-    check_run_length(draws or FIRST_DRAWS, tune, chains, thin or 1)
-    if cores is not None:
-        cores = check_integer("cores", cores, 1)
-    if max_time is not None:
-        max_time = check_positive("max_time", max_time, "the run time in seconds")
-    return Run(draws, tune, chains, thin, cores, random_seed, bool(progressbar), job, max_time)
+    def check(self) -> "Run":
+        """Return these settings as numbers; raise ArgumentError if one is out of range."""
+        draws = self.draws
+        if draws is not None:
+            draws = check_integer("draws", draws, 1)
+        tune = check_integer("tune", self.tune, 0)
+        chains = check_integer("chains", self.chains, 1)
+        thin = self.thin
+        if thin is not None:
+            thin = check_integer("thin", thin, 1)
+        check_run_length(draws or FIRST_DRAWS, tune, chains, thin or 1)
+        cores = self.cores
+        if cores is not None:
+            cores = check_integer("cores", cores, 1)
+        max_time = self.max_time
+        if max_time is not None:
+            max_time = check_positive("max_time", max_time, "the run time in seconds")
+        return self._replace(
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            thin=thin,
+            cores=cores,
+            progressbar=bool(self.progressbar),
+            max_time=max_time,
+        )
 
 
 class Chain(SlicedWork):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from thali._argument_checks import check_integer
-from thali._inference.markov_chains import build_run
+from thali._inference.markov_chains import Run
 from thali._inference.random_seeds import format_seed_setting
 from thali.errors import ArgumentError, Setting
 
@@ -18,7 +18,6 @@ from .method_requirements import require_draws, requires
 if TYPE_CHECKING:
     import xarray
 
-    from thali._inference.markov_chains import Run
     from thali._posterior.log_evidence import LogEvidence
 
     from .chain_runs import ChainFit, Continuation
@@ -70,7 +69,7 @@ class MarkovChainModel(SampledModel):
             "chains": run.chains,
         } | format_seed_setting(run.random_seed)
 
-    def _build_fit(self, source: Any, run: "Run") -> "ChainFit[Any]":
+    def _build_fit(self, source: Any, run: Run) -> "ChainFit[Any]":
         """Return the fit of checked data by the fitting method, ready to run."""
         return self._engine.fit_class(self, source, run)
 
@@ -122,9 +121,14 @@ class MarkovChainModel(SampledModel):
         """
         from .chain_runs import check_unchanged, continue_sampling
 
-        run = build_run(
-            check_integer("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
-        )
+        run = Run(
+            draws=check_integer("draws", draws, 1),
+            tune=0,
+            chains=1,
+            cores=cores,
+            progressbar=progressbar,
+            max_time=max_time,
+        ).check()
         check_unchanged(self)
 
         def continue_run() -> dict[str, Any]:
@@ -141,7 +145,7 @@ class MarkovChainModel(SampledModel):
         """Refit to slightly more data, with chains started where the last fit ended."""
         from .chain_runs import update_sampling
 
-        run = build_run(draws, tune, 1, None, cores, None, progressbar)
+        run = Run(draws, tune, chains=1, cores=cores, progressbar=progressbar).check()
         return self._run_job(
             Job(lambda: update_sampling(self, data, run), draws=draws, data=str(data))
         )

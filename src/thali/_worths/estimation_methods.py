@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import PAIRS
-from thali._inference.markov_chains import Run, build_run, cut_records
+from thali._inference.markov_chains import Run, cut_records
 from thali._inference.random_seeds import spawn_generators
 from thali._inference.user_warnings import is_quiet
 from thali._model.base import Job
@@ -205,17 +205,15 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
     fit_class: type[WorthFit] = LaplaceFit
     advice = Advice(tunes=False, note=(_APPROXIMATION_NOTE, Setting("method", "mcmc"), "."))
 
-    def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
+    def job(self, model: Any, data: Any, run: Run) -> Job:
         """Check data and arguments of `fit`; return its job."""
-        data, arguments = model._convert_data(data), dict(arguments)
-        if arguments["tune"] is None:
-            arguments["tune"] = self.default_tune
-        chain_fit = model._build_fit(data, build_run(**arguments))
+        data = model._convert_data(data)
+        chain_fit = model._build_fit(data, run.check())
         if not is_quiet():
             data.warn_if_unusual()
         return chain_fit.build_job(str(data))
 
-    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
+    def prepare(self, model: Any, data: Any) -> PreparedFit:
         """Check data and arguments of `fit`, without sampling; return a PreparedFit."""
         return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
 
@@ -282,20 +280,22 @@ class WorthMaximumEngine(WorthsEngine):
     """Method "maximum-likelihood": worths without a prior, with standard errors."""
 
     findings = "thali._worths.findings"
+    default_tune = 0  # there are no chains
 
-    def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
+    def job(self, model: Any, data: Any, run: Run) -> Job:
         """Check data and arguments of `fit`; return its job."""
         data = model._convert_data(data)
-        problem = self._build_problem(model, data, arguments)
+        refuse_run_settings(model, run)
+        problem = self._build_problem(model, data)
         return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
 
-    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
+    def prepare(self, model: Any, data: Any) -> PreparedFit:
         """Check data and arguments of `fit`; return the lapse rate, as a PreparedFit."""
-        return PreparedFit(self._build_problem(model, model._convert_data(data), {}).lapse)
+        refuse_prior(model)
+        return PreparedFit(self._build_problem(model, model._convert_data(data)).lapse)
 
-    def _build_problem(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> WorthProblem:
+    def _build_problem(self, model: Any, data: Any) -> WorthProblem:
         """Check data and arguments; return them as a problem without prior."""
-        refuse_run_settings(model, arguments)
         problem = model._build_problem(data, has_prior=False)
         check_estimable(problem.converted_data, problem.density)
         return problem
@@ -401,20 +401,20 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
     )
 
 
-def refuse_run_settings(model: Any, arguments: Mapping[str, Any]) -> None:
+def refuse_run_settings(model: Any, run: Run) -> None:
     """Raise ArgumentError for arguments that only sampling or a prior uses."""
-    import inspect
-
-    fit_parameters = inspect.signature(model.fit).parameters
-    default_arguments = {
-        argument_name: parameter.default
-        for argument_name, parameter in fit_parameters.items()
-        if argument_name != "data"
-    }
-    check_method_arguments(BRADLEY_TERRY_LUCE, "maximum-likelihood", arguments, default_arguments)
+    default_run = Run(draws=None, tune=WorthMaximumEngine.default_tune)
+    check_method_arguments(
+        BRADLEY_TERRY_LUCE, "maximum-likelihood", run._asdict(), default_run._asdict()
+    )
     for argument_name in ("job", "max_time"):
-        if arguments.get(argument_name) is not None:
+        if getattr(run, argument_name) is not None:
             refuse_chain_argument(argument_name)
+    refuse_prior(model)
+
+
+def refuse_prior(model: Any) -> None:
+    """Raise ArgumentError if the model has a prior that this method does not use."""
     if model.spread is not None:
         raise ArgumentError(
             Argument("spread"),

@@ -11,6 +11,7 @@ from thali._data.choices import Choices
 from thali._data.grouped_data import GroupedData
 from thali._data.kinds import PAIRS
 from thali._data.pairs.covariates import read_new_options
+from thali._inference.markov_chains import Run
 from thali._inference.random_seeds import spawn_generators
 from thali._labels import shorten, suggest
 from thali._model.best_worst_probabilities import RULES, choose_default_rule
@@ -339,18 +340,20 @@ class BradleyTerryLuce(MarkovChainModel):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        run_arguments = {
-            "draws": draws,
-            "tune": tune,
-            "chains": chains,
-            "thin": thin,
-            "cores": cores,
-            "random_seed": random_seed,
-            "progressbar": progressbar,
-            "job": job,
-            "max_time": max_time,
-        }
-        return self._run_job(self._engine.job(self, data, run_arguments))
+        if tune is None:
+            tune = self._engine.default_tune
+        run = Run(
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            thin=thin,
+            cores=cores,
+            random_seed=random_seed,
+            progressbar=progressbar,
+            job=job,
+            max_time=max_time,
+        )
+        return self._run_job(self._engine.job(self, data, run))
 
     @mark_as_setup
     def prepare(
@@ -362,7 +365,7 @@ class BradleyTerryLuce(MarkovChainModel):
         **others: Any,
     ) -> PreparedFit:
         """Run all checks of `fit` without sampling."""
-        return self._engine.prepare(self, data, {"draws": draws, "thin": thin})
+        return self._engine.prepare(self, data)
 
     @requires(require_stored_chains)
     def update(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import PAIRS
+from thali._inference.markov_chains import Run
 from thali._inference.numerics.weight_shares import stack_outcomes
 from thali._labels import format_plural
 from thali._model.base import Job, Model
@@ -39,14 +40,14 @@ class AspectLikelihoodEngine(Engine):
 
     findings = "thali._aspects.findings.maximum_likelihood"
 
-    def job(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> Job:
-        """Check a fit and return its job; `fit_arguments` are the arguments of `fit`."""
+    def job(self, model: Any, data: Any, run: Run) -> Job:
+        """Check data and arguments of a fit; return its job."""
         from thali._model.data_argument_check import check_data
 
         from .fit import estimate
 
-        _check_arguments(model, fit_arguments, data)
-        seed = fit_arguments["random_seed"]
+        _check_arguments(model, run._asdict(), data)
+        seed = run.random_seed
         if seed is None:
             seed = 0
         data = _treat_ties(model, check_data(data, PAIRS))
@@ -58,7 +59,7 @@ class AspectLikelihoodEngine(Engine):
             data=str(data),
         )
 
-    def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
+    def prepare(self, model: Any, data: Any, run: Run) -> PreparedFit:
         """Check data and arguments of a fit without running it; return a PreparedFit."""
         from ..likelihoods.elimination import convert_to_pairs
         from .fit import check_aspects

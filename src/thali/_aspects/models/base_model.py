@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._data.grouped_data import GroupedData
+from thali._inference.markov_chains import Run
 from thali._model.data_argument_check import check_data
 from thali._model.evidence_arguments import EvidenceRun, build_evidence_run
 from thali._model.fitting_methods import Engine, PreparedFit
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from thali._data.pairs.data_subsets import HeldOutPair
     from thali._data.similarities import Similarities
-    from thali._inference.markov_chains import Run
     from thali._posterior.convergence_check import Advice
     from thali._posterior.respondent_dependence import Dependence
     from thali._trees.tree import Tree
@@ -174,17 +174,17 @@ class LatentFeatures(MarkovChainModel):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        run = {
-            "draws": draws,
-            "tune": tune,
-            "chains": chains,
-            "thin": thin,
-            "cores": cores,
-            "random_seed": random_seed,
-            "progressbar": progressbar,
-            "job": job,
-            "max_time": max_time,
-        }
+        run = Run(
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            thin=thin,
+            cores=cores,
+            random_seed=random_seed,
+            progressbar=progressbar,
+            job=job,
+            max_time=max_time,
+        )
         return self._run_job(self._engine.job(self, data, run))
 
     @mark_as_setup
@@ -192,9 +192,9 @@ class LatentFeatures(MarkovChainModel):
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
     ) -> PreparedFit:
         """Check a fit and return its sampling task, without drawing."""
-        return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
+        return self._engine.prepare(self, data, Run(draws, tune, thin=thin))
 
-    def _choose_arguments(self, data: Any, run: "Run") -> dict[str, Any]:
+    def _choose_arguments(self, data: Any, run: Run) -> dict[str, Any]:
         """Choose arguments by the data; return fitted attributes that describe the choice."""
         return {}
 

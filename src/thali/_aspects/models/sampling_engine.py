@@ -1,9 +1,9 @@
 """The `mcmc` method of latent-feature models: jobs, chains and predictions from draws."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.markov_chains import build_run
+from thali._inference.markov_chains import Run
 from thali._inference.user_warnings import is_quiet
 from thali._model.base import Job
 from thali._model.fitting_methods import PreparedFit, RespondentChainEngine
@@ -22,19 +22,21 @@ class FeatureSamplingEngine(RespondentChainEngine):
     has_evidence = True
     fit_class = FeatureFit
 
-    def job(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> Job:
-        """Check a fit and build its job, from the arguments of `fit`."""
+    def job(self, model: Any, data: Any, run: Run) -> Job:
+        """Check data and arguments of a fit; return its job."""
         data = model._convert_data(data)
-        chain_fit = model._build_fit(data, build_run(**fit_arguments))
+        chain_fit = model._build_fit(data, run.check())
         if not is_quiet():
             data.warn_if_unusual()
         return chain_fit.build_job(str(data))
 
-    def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
+    def prepare(self, model: Any, data: Any, run: Run) -> PreparedFit:
         """Check a fit and return its sampling task, without drawing."""
         data = model._convert_data(data)
         task_arguments = model._build_prepare_arguments(data)
-        task = build_task(data=data, **fit_arguments, **task_arguments)
+        task = build_task(
+            data=data, draws=run.min_draws, tune=run.tune, thin=run.thin, **task_arguments
+        )
         lapse = None
         if data.are_choices:
             lapse = float(task_arguments["likelihood"].lapse)

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._argument_checks import check_allowed
 from thali._inference.index_arithmetic import space_evenly
-from thali._inference.markov_chains import Run, build_run
+from thali._inference.markov_chains import Run
 from thali._inference.user_warnings import is_quiet
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.simulated_data import PriorSample
@@ -257,7 +257,17 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         InterruptedWarning
             If Ctrl-C or `max_time` stopped the run; its draws are kept.
         """
-        run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
+        run = Run(
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            thin=thin,
+            cores=cores,
+            random_seed=random_seed,
+            progressbar=progressbar,
+            job=job,
+            max_time=max_time,
+        ).check()
         data = require_experiment(data, self.constants)
         refuse_many_levels(data, self._build_coding(data).linear)
         chain_fit = self._build_fit(data, run)

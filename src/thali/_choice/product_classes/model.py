@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._argument_checks import check_allowed, check_integer, check_positive, check_share
-from thali._inference.markov_chains import Run, build_run
+from thali._inference.markov_chains import Run
 from thali._inference.user_warnings import is_quiet
 from thali._labels import format_plural
 from thali._model.base import Job
@@ -67,6 +67,8 @@ class ClassEngine(ChainEngine):
 
     has_evidence = True
     sentence: str  # of the methods section
+    default_draws: int | None = None
+    default_chains: int
 
     def check_chains(self, model: Any) -> ConvergenceCheck:
         """Return the convergence check, with remarks on chains whose likelihood still rises."""
@@ -94,11 +96,11 @@ class MarkovChains(ClassEngine):
     sentence = "classes.mcmc"
     fit_class = ClassChainFit
 
-    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
-        """Return the arguments of `fit`, checked and with defaults for chains."""
-        if chains is None:
-            chains = CHAINS
-        return build_run(draws, tune, chains, thin, *settings)
+    default_chains = CHAINS
+
+    def check_run(self, run: Run) -> Run:
+        """Return the settings of chains, checked."""
+        return run.check()
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
         """Return the job of a fit by chains."""
@@ -131,13 +133,12 @@ class SequentialMonteCarlo(ClassEngine):
 
     sentence = "classes.smc"
 
-    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
-        """Return the arguments of `fit`, checked and with defaults for particles."""
-        if draws is None:
-            draws = PARTICLES
-        if chains is None:
-            chains = GROUPS
-        run = build_run(check_integer("draws", draws, 2), 0, chains, None, *settings)
+    default_draws = PARTICLES
+    default_chains = GROUPS
+
+    def check_run(self, run: Run) -> Run:
+        """Return the settings of groups of particles, checked."""
+        run = run._replace(draws=check_integer("draws", run.draws, 2), tune=0, thin=None).check()
         if run.chains < 2:
             raise ArgumentError(
                 Setting("method", "smc"),
@@ -346,7 +347,23 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         }
         default_arguments = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
         check_method_arguments(PRODUCT_CLASSES, self.method, arguments, default_arguments)
-        run = engine.run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
+        if draws is None:
+            draws = engine.default_draws
+        if chains is None:
+            chains = engine.default_chains
+        run = engine.check_run(
+            Run(
+                draws=draws,
+                tune=tune,
+                chains=chains,
+                thin=thin,
+                cores=cores,
+                random_seed=random_seed,
+                progressbar=progressbar,
+                job=job,
+                max_time=max_time,
+            )
+        )
         return self._run_job(
             engine.job(self, data, run, sweeps_per_step, self._list_data_remarks(data, monotone))
         )
@@ -358,7 +375,12 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Check the data and arguments of a fit, without drawing; return an empty PreparedFit."""
         self._check_fit(data)
         refuse_uninformative(data)
-        self._engine.run(draws, TUNE, chains, None, None, None, False)
+        engine = self._engine
+        if draws is None:
+            draws = engine.default_draws
+        if chains is None:
+            chains = engine.default_chains
+        engine.check_run(Run(draws, TUNE, chains))
         return PreparedFit()
 
     def _get_comparison_run(self) -> dict[str, Any]:
