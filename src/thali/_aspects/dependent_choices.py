@@ -28,7 +28,8 @@ def choice_dependence(setting: Any, data: Any, task_arguments: dict[str, Any]) -
     """
     if not data.are_choices:  # the model rejects these data
         return None
-    likelihood, prior = task_arguments["likelihood"], task_arguments["prior"]
+    likelihood = task_arguments["likelihood"]
+    prior = task_arguments["prior"]
     return choose_chain_dependence(
         setting,
         data,

@@ -31,10 +31,8 @@ def simulate_replicates(
     posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Simulate data at every draw, arrays (n_chains, n_draws, ...) by variable name."""
-    feature_columns, parameter_draws = (
-        read_columns(posterior),
-        read_parameter_draws(posterior, likelihood.parameters),
-    )
+    feature_columns = read_columns(posterior)
+    parameter_draws = read_parameter_draws(posterior, likelihood.parameters)
     replicates = []
     for draw in range(feature_columns.n_draws):
         draw_parameters = {
@@ -75,7 +73,8 @@ def sample_prior_features(
     task: "SamplingTask", likelihood: Any, data: Any, rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
     """Sample features, weights and parameters of the prior, and data at each draw."""
-    prior_draws, simulated_data = [], []
+    prior_draws = []
+    simulated_data = []
     for rng in rngs:
         prior_draw = _sample_prior_draw(task, likelihood, data, rng)
         prior_draws.append(prior_draw)
@@ -116,7 +115,8 @@ def _sample_prior_draw(
     task: "SamplingTask", likelihood: Any, data: Any, rng: np.random.Generator
 ) -> RecordedDraws:
     """Sample features and parameters from the prior, as a chain of one draw."""
-    model, n_options = task.model, task.n_options
+    model = task.model
+    n_options = task.n_options
     alpha = sample_alpha(rng, task.alpha)
     owners_by_feature = task.prior.sample(n_options, alpha, rng).T
     owners_by_feature = owners_by_feature[owners_by_feature.any(axis=1)]

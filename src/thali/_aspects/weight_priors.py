@@ -31,7 +31,8 @@ class GammaWeights(NamedTuple):
         """Return the log density of each weight."""
         from scipy.special import gammaln, xlogy
 
-        shape, rate = self.shape, self.rate
+        shape = self.shape
+        rate = self.rate
         return shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, weights) - rate * weights
 
 

@@ -84,7 +84,9 @@ def compute_local_likelihood(tasks: EncodedTasks, beta: np.ndarray) -> LocalLike
 
     .. math:: \bar x_t = \sum_j p_{tj} x_{tj}, \qquad \nabla \ln p_t(x^*_t) = x^*_t - \bar x_t
     """
-    x, task_starts, task_index = tasks.matrix, tasks.first_row[:-1], tasks.task_of_row
+    x = tasks.matrix
+    task_starts = tasks.first_row[:-1]
+    task_index = tasks.task_of_row
     u = x @ beta
     u -= np.maximum.reduceat(u, task_starts)[task_index]
     e = np.exp(u)
@@ -166,7 +168,8 @@ def find_independent_columns(tasks: EncodedTasks) -> np.ndarray:
 
     Independence is linear and within tasks. Raises DataError if no column varies within tasks.
     """
-    x, task_starts = tasks.matrix, tasks.first_row[:-1]
+    x = tasks.matrix
+    task_starts = tasks.first_row[:-1]
     task_means = np.add.reduceat(x, task_starts) / np.diff(tasks.first_row)[:, None]
     centred_columns = x - task_means[tasks.task_of_row]
     is_independent = np.zeros(x.shape[1], dtype=bool)

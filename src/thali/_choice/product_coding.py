@@ -138,13 +138,11 @@ def build_coding_from_numbers(
 ) -> Coding:
     """Build model-matrix columns, given the numbers of numeric levels."""
     column_names: list[str] = []
-    attribute_codings, shown_levels, shared_missing, lacking_by_label, first_column = (
-        [],
-        [],
-        [],
-        [],
-        {},
-    )
+    attribute_codings = []
+    shown_levels = []
+    shared_missing = []
+    lacking_by_label = []
+    first_column = {}
     missing_masks = {}
     if INSIDE in data.levels:
         missing_masks[data.attributes.index(INSIDE)] = data.products[:, 0] == 0
@@ -152,7 +150,8 @@ def build_coding_from_numbers(
         codes = data.products[:, attribute_index]
         # code -1, missing, is counted last
         is_shown = np.bincount(codes % (len(levels) + 1), minlength=len(levels) + 1) > 0
-        level_numbers, knots = None, request.numbers.get(attribute, ())
+        level_numbers = None
+        knots = request.numbers.get(attribute, ())
         if attribute in numbers:
             level_numbers = np.asarray(numbers[attribute], float)
             names_of_columns = _name_pieces(attribute, knots)
@@ -209,7 +208,8 @@ def _add_interactions(
     interactions: tuple[tuple[str, str], ...],
 ) -> Coding:
     """Return the coding with columns for interactions of attributes."""
-    single_columns, column_names = coding.encode_codes(products), coding.names
+    single_columns = coding.encode_codes(products)
+    column_names = coding.names
     column_pairs = [
         (a, b)
         for first_name, second_name in interactions
@@ -467,7 +467,8 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
     if numbers is not None:
         numeric_advice = *numbers, *data.scheme.measured, data.scheme.alternative
     for attribute in data.scheme.attributes:
-        attribute_name, levels = attribute.name, attribute.levels
+        attribute_name = attribute.name
+        levels = attribute.levels
         if (
             attribute_name in numeric_advice
             or len(levels) <= MANY_LEVELS

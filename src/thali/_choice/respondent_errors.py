@@ -56,7 +56,8 @@ def estimate_errors(
     if clusters is None or dependence is None:
         return EstimateErrors(covariance, dependence)
     scores, tally = build_scores()
-    root, origin = inverse_root(information, NO_INFORMATION), np.zeros(len(information))
+    root = inverse_root(information, NO_INFORMATION)
+    origin = np.zeros(len(information))
     respondent_scores = RespondentScores(scores, tally, origin, origin[:0], root)
     variance = RespondentVariance(
         respondent_scores.variance,

@@ -115,9 +115,11 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
     import pandas as pd
 
     draws, class_labels, column_names = _load_weight_draws(model)
-    estimate_name, has_draws = "coef", len(draws) > 0
+    estimate_name = "coef"
+    has_draws = len(draws) > 0
     if _has_relative_weights(model):
-        estimate_name, estimates = "weight", np.asarray(model.weights_).ravel()
+        estimate_name = "weight"
+        estimates = np.asarray(model.weights_).ravel()
     elif has_draws:
         estimates = draws.mean(axis=0)
     else:
@@ -166,7 +168,8 @@ def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
 
 _ESTABLISHED = 2.0  # smallest difference that is called established, in standard errors
 _MIN_SHOWN = 0.0005  # relative weight, with three decimals
-_NAMED, _WORST = 3, 10
+_NAMED = 3
+_WORST = 10
 
 
 def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
@@ -194,7 +197,9 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
     scores = _cross_validate(model, settings)
     if scores is None:
         return None
-    notes, ending_text, is_stopped = [], "", scores.fault == STOPPED
+    notes = []
+    ending_text = ""
+    is_stopped = scores.fault == STOPPED
     if scores.fault:
         fault = scores.fault.rstrip(".")
         ending_text = phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault)
@@ -232,8 +237,9 @@ def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
     cores = settings.cores
     if model._posterior is None:  # such a fit is too short for a process
         cores = 1
-    fold_arguments = settings.rows, settings.folds, settings.random_seed, cores
-    model.cross_validation_ = load_method("Classifier.cross_validate")(model, *fold_arguments)
+    model.cross_validation_ = load_method("Classifier.cross_validate")(
+        model, settings.rows, settings.folds, settings.random_seed, cores
+    )
     return model.cross_validation_
 
 
@@ -294,14 +300,13 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
         if len(table) == n_weights:
             sentence_key = "weights.all"
     title = phrase(ENGLISH, sentence_key, shown=f"{len(table):,}", every=f"{n_weights:,}")
-    notes, named_table = (), table
+    notes = ()
+    named_table = table
     if model.get_params()["transform"] is not None:
         notes = (ENGLISH["weights.exp"],)
         named_table = table.replace({"column": {"1": "the constant"}})
-    sentence, shown_table = (
-        _format_largest_rows(named_table, "weight", "weights"),
-        _move_names_last(shown_table),
-    )
+    sentence = _format_largest_rows(named_table, "weight", "weights")
+    shown_table = _move_names_last(shown_table)
     brief = _build_brief(shown_table, "Weights")
     return Finding(sentence, str(title), table, shown_table, notes=notes, brief=brief)
 
@@ -313,17 +318,16 @@ def coefficients(model: Any, settings: AnswerSettings) -> Finding:
     scale_text = ENGLISH["coef.units"]
     if model.standardize:
         scale_text = ENGLISH["coef.standard"]
-    sentence_key, count_texts = "coef.all", {}
+    sentence_key = "coef.all"
+    count_texts = {}
     if model._engine.is_point:
         sentence_key = "coef.some"
         count_texts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
     title = phrase(
         ENGLISH, sentence_key, covariates=scale_text, reference=model._reference_, **count_texts
     )
-    sentence, shown_table = (
-        _format_largest_rows(table, "coef", "coefficients"),
-        _move_names_last(table),
-    )
+    sentence = _format_largest_rows(table, "coef", "coefficients")
+    shown_table = _move_names_last(table)
     return Finding(
         sentence, str(title), table, shown_table, brief=_build_brief(shown_table, "Effects")
     )
@@ -401,10 +405,8 @@ def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
     """Return sentences on prior scales and log-likelihood (sparse logit)."""
     if model.prior == "horseshoe":
         draws = model._view.draws
-        tau, slab = (
-            _format_draws(np.log(draws["tau"].to_numpy()), ci),
-            _format_draws(draws["slab"].to_numpy(), ci),
-        )
+        tau = _format_draws(np.log(draws["tau"].to_numpy()), ci)
+        slab = _format_draws(draws["slab"].to_numpy(), ci)
         sentences = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
     else:
         sentences = [phrase(ENGLISH, "rate", value=_format_eta(model, ci))]
@@ -468,10 +470,8 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     tree = model._posterior
     if tree is None or "log_likelihood" not in tree.children:
         return Finding(ENGLISH["rows.unknown"])
-    log_probabilities, class_codes = (
-        tree["log_likelihood"]["label"],
-        model._view.observed["label"].to_numpy(),
-    )
+    log_probabilities = tree["log_likelihood"]["label"]
+    class_codes = model._view.observed["label"].to_numpy()
     mean_probabilities = np.exp(log_probabilities).mean(["chain", "draw"]).to_numpy()
     by_probability = np.argsort(mean_probabilities, kind="stable")
     columns = {

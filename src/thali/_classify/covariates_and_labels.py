@@ -97,7 +97,8 @@ def convert_to_matrix(X: Any, column_names: np.ndarray | None = None) -> np.ndar
     is_not_finite = ~np.isfinite(matrix)
     if is_not_finite.any():
         row_index, column_index = np.argwhere(is_not_finite)[0]
-        others_text, n_others = "", int(is_not_finite.sum()) - 1
+        others_text = ""
+        n_others = int(is_not_finite.sum()) - 1
         if n_others:
             others_text = f", and {n_others} more entries are NaN or infinite"
         raise DataError(
@@ -410,7 +411,8 @@ def _compute_sparse_moments(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and variance of each sparse column divided by its unit."""
     column_indices = part_indices(matrix.indptr)
-    scaled_values, weights = matrix.data / unit[column_indices], row_shares[matrix.indices]
+    scaled_values = matrix.data / unit[column_indices]
+    weights = row_shares[matrix.indices]
     n_columns = matrix.shape[1]
     mean = np.bincount(column_indices, weights * scaled_values, n_columns)
     stored_share = np.bincount(column_indices, weights, n_columns)

@@ -82,7 +82,9 @@ def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Stan
     It takes two passes, the first for the mean.
     """
     range_standardization = compute_standardization(scan.ends, np.array(names, dtype=object))
-    unit, n_rows, blocks = range_standardization.unit, sum(scan.rows), [x for x, _ in scan.pairs]
+    unit = range_standardization.unit
+    n_rows = sum(scan.rows)
+    blocks = [x for x, _ in scan.pairs]
     mean = sum_over_blocks(_sum_scaled, zip(blocks), unit) / n_rows
     squared_deviations = sum_over_blocks(_sum_squared_deviations, zip(blocks), unit, mean)
     return Standardization(

@@ -243,7 +243,8 @@ class Predictions(ScikitLearn):
         NotFittedError, DataError
             As `predict_proba`, and if X and y differ in length.
         """
-        predicted, labels = self.predict(X), np.asarray(y)
+        predicted = self.predict(X)
+        labels = np.asarray(y)
         if labels.shape[:1] != predicted.shape:
             raise DataError(
                 f"X has {len(predicted)} rows but y has shape {labels.shape}; pass one label per"
@@ -373,10 +374,8 @@ class Predictions(ScikitLearn):
     def _read_covariates(self, X: Any) -> np.ndarray:
         """Return covariates of new rows as a matrix; they must match the fit."""
         self._require_fitted()
-        column_names, fitted_names = (
-            read_string_column_names(X),
-            getattr(self, "feature_names_in_", None),
-        )
+        column_names = read_string_column_names(X)
+        fitted_names = getattr(self, "feature_names_in_", None)
         if fitted_names is not None and column_names is None:
             warn(
                 DataWarning(
@@ -418,7 +417,8 @@ class Predictions(ScikitLearn):
         X = X.rechunk({1: -1})
         if not has_columns:
             return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
-        chunks, meta = (X.chunks[0], (len(classes),)), np.empty((0, 0), dtype)
+        chunks = (X.chunks[0], (len(classes),))
+        meta = np.empty((0, 0), dtype)
         return X.map_blocks(predict, chunks=chunks, dtype=dtype, meta=meta)
 
 
@@ -432,7 +432,8 @@ class _FeatureNamesError(DataError):
         """Return the message with one line per unexpected or missing name."""
         names, fitted_names = map(set, self.args)
         message = "The feature names should match those that were passed during fit.\n"
-        unseen_names, missing_names = sorted(names - fitted_names), sorted(fitted_names - names)
+        unseen_names = sorted(names - fitted_names)
+        missing_names = sorted(fitted_names - names)
         if unseen_names:
             message += f"Feature names unseen at fit time:\n{_format_name_lines(unseen_names)}"
         if missing_names:

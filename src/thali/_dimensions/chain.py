@@ -26,7 +26,8 @@ CLIMB_STEPS = 0.05, 0.003
 CLIMB_SHARE = 0.6  # of the warm-up; the rest is for the moves
 # Rates of the exponential prior while they are unknown: at the start, and at the end of the climb
 # times the root of the number of answers per object, so that surplus dimensions vanish.
-FIRST_RATE, LAST_RATE = 1.0, 0.12
+FIRST_RATE = 1.0
+LAST_RATE = 0.12
 START = 0.3  # largest coordinate at the start
 MIN_HEIGHT = 0.1  # a dimension whose coordinates are all smaller after the climb is removed
 STEPS_PER_TIME = 0.4  # time of the dynamics per pass over the questions
@@ -35,7 +36,8 @@ MIN_BATCH, MIN_BATCHES = 32, 25  # questions of a batch, and batches of a sweep
 MAX_BATCHES = 200  # of a sweep, if batches of four times the objects suffice for that
 MIN_VARIANCE_SHARE = 0.05  # of the similarities' variance, as noise during the climb
 # InverseGamma prior of the variance of the noise: shape, and rate as a share of the variance
-VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
+VARIANCE_SHAPE = 2.0
+VARIANCE_SHARE = 0.02
 
 
 class DimensionProblem(NamedTuple):
@@ -72,12 +74,17 @@ def build_problem(
     if data.kind == SIMILARITIES:
         start = np.arange(data.n_pairs + 1)
         unit = float(np.ptp(data.values)) / 2.0 or 1.0
-        counts, values = data.judgements, data.values / unit
+        counts = data.judgements
+        values = data.values / unit
         sigma = None
         if data.sigma is not None:
             sigma = data.sigma / unit
     else:
-        start, counts, values, sigma, unit = data.start, data.counts, np.zeros(0), None, 1.0
+        start = data.start
+        counts = data.counts
+        values = np.zeros(0)
+        sigma = None
+        unit = 1.0
     sizes = np.diff(start)
     # a fixed stream, so that the order is a function of the data
     order = np.random.default_rng(0).permutation(len(sizes))
@@ -117,7 +124,8 @@ class DimensionChain(FixedChain):
         self, problem: DimensionProblem, rng: np.random.Generator, draws: int, tune: int, thin: int
     ) -> None:
         super().__init__(draws, tune, thin)
-        self.problem, self.rng = problem, rng
+        self.problem = problem
+        self.rng = rng
         self.n_climbs = math.ceil(CLIMB_SHARE * self.tune)
         self._n_adapting = (self.n_climbs + self.tune) // 2  # sweeps that change the metric
         shape = problem.n_objects, problem.n_dimensions
@@ -229,7 +237,8 @@ class DimensionChain(FixedChain):
         values = self.problem.answers.values
         if not len(values):
             return
-        numbers, answers = self.state.numbers, self.problem.answers
+        numbers = self.state.numbers
+        answers = self.problem.answers
         residuals = values - multiply_rows(self.state.x, answers.first, answers.second)
         total = float(answers.counts.sum())
         numbers[CONSTANT] = float(answers.counts @ residuals) / total
@@ -258,7 +267,8 @@ class DimensionChain(FixedChain):
 
     def _record(self, row: int) -> None:
         """Record the state in a row of the draws, in the units of the data."""
-        state, unit = self.state, self.problem.unit
+        state = self.state
+        unit = self.problem.unit
         self.record.coordinates[row] = math.sqrt(unit) * state.x
         log_likelihood = sum_log_likelihood(
             state.x, self.problem.answers, state.numbers, self.work[1]

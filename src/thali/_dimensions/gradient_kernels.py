@@ -23,7 +23,10 @@ import numpy as np
 from thali._compile.jit import compiled, scalar, vectorised
 
 # indices in `DimensionState.numbers`; similarities have a precision, 1 / sigma^2, above 0
-LAPSE, CONSTANT, PRECISION, N_ACTIVE = 0, 1, 2, 3
+LAPSE = 0
+CONSTANT = 1
+PRECISION = 2
+N_ACTIVE = 3
 RATE_SHAPE, RATE_OFFSET = 1.0, 0.1  # Gamma prior of the rate of each dimension
 # largest velocity, in its standard deviations: where the metric is much too large, steps would grow
 # without bound

@@ -548,7 +548,8 @@ class NonnegativeDimensions(MarkovChainModel):
         ArgumentError
             If `ci` is not between 0 and 1, or the model has no data.
         """
-        data, posterior = self._get_fit_data(), self._view
+        data = self._get_fit_data()
+        posterior = self._view
         if posterior.data_kind == SIMILARITIES:
             return check_similarities(
                 data, posterior.fit_similarities, posterior.sigma, random_seed, ci

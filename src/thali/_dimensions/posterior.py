@@ -115,10 +115,12 @@ def store_data(data: Any) -> StoredData:
 def _compute_pointwise(posterior: "DimensionPosterior", data: Any) -> tuple[str, str, np.ndarray]:
     """Return name, dimension and log-likelihood (chain, draw, observation) of the data."""
     if data.kind == SIMILARITIES:
-        name, dim = "similarity", "measured_pair"
+        name = "similarity"
+        dim = "measured_pair"
         terms = log_normal_density(data.values, *posterior.predict_similarities(data))
     else:
-        name, dim = "chosen", "set"
+        name = "chosen"
+        dim = "set"
         probabilities = posterior.compute_answers(slice(None), data.start, data.first, data.second)
         terms = data.questions().log_likelihoods(np.maximum(probabilities, MIN_PROBABILITY))
     return name, dim, terms.reshape(*posterior.shape, -1)
@@ -356,7 +358,8 @@ def compute_similarity_matrices(posterior: DimensionPosterior, ci: float) -> np.
     matrices = np.full((3, n, n), np.nan)
     first, second = np.triu_indices(n, k=1)
     for pairs in iterate_slices(len(first), posterior.n_draws):
-        i, j = first[pairs], second[pairs]
+        i = first[pairs]
+        j = second[pairs]
         similarities = posterior.fit_similarities(slice(None), i, j)
         summaries = [similarities.mean(axis=0), *compute_interval(similarities, ci)]
         matrices[:, i, j] = matrices[:, j, i] = summaries

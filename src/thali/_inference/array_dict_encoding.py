@@ -65,7 +65,8 @@ def pack_generators(rngs: Sequence[np.random.Generator]) -> np.ndarray:
     state_rows = []
     for rng in rngs:
         generator_state = rng.bit_generator.state
-        state, inc = generator_state["state"]["state"], generator_state["state"]["inc"]
+        state = generator_state["state"]["state"]
+        inc = generator_state["state"]["inc"]
         words = [state >> 64, state & _WORD, inc >> 64, inc & _WORD]
         state_rows.append([*words, generator_state["has_uint32"], generator_state["uinteger"]])
     return np.array(state_rows, np.uint64)

@@ -37,10 +37,8 @@ def lock_file(descriptor: int) -> bool:
     return True
 
 
-_SPACE, _RIGHTS = (
-    "free some space, or choose another folder",
-    "choose a folder that you can write to",
-)
+_SPACE = "free some space, or choose another folder"
+_RIGHTS = "choose a folder that you can write to"
 _ADVICE = {
     errno.ENOSPC: _SPACE,
     getattr(errno, "EDQUOT", errno.ENOSPC): _SPACE,
@@ -69,7 +67,8 @@ def write_together(folder: Path, file_bytes: Mapping[str, bytes | memoryview]) -
     temporary_paths = {
         name: folder / f"{_part_prefix(name)}{secrets.token_hex(8)}.part" for name in file_bytes
     }
-    identity_by_name, path = {}, folder
+    identity_by_name = {}
+    path = folder
     try:
         _remove_parts(folder, file_bytes)
         for name, temporary_path in temporary_paths.items():

@@ -48,7 +48,8 @@ from .random_seeds import build_seed_sequence, decode_seed, encode_seed
 from .user_warnings import warn
 
 SCHEMA = 4
-INDEX, LOCK = "job.json", "lock"
+INDEX = "job.json"
+LOCK = "lock"
 MIN_SECONDS = 3.0  # seconds of work that may be lost
 SHARE = 0.05  # maximum share of the running time spent on writing
 # files that an index names
@@ -120,7 +121,8 @@ class JobFolder:
         )
         self._segments: list[dict[str, str]] = []
         self._file_number = 0
-        self._pause, self._last = MIN_SECONDS, time.monotonic()
+        self._pause = MIN_SECONDS
+        self._last = time.monotonic()
         self._is_full = False  # whether the disk is full
         self._command = _command.get()
         _check_folder(self.path)
@@ -244,7 +246,9 @@ class FitFolder(JobFolder):
 
     def restart(self) -> None:
         """Let the next snapshot replace all files written so far."""
-        self._outdated, self._segments, self.recorded = [*self._outdated, *self._segments], [], ()
+        self._outdated = [*self._outdated, *self._segments]
+        self._segments = []
+        self.recorded = ()
 
     def is_due(self) -> bool:
         """Return whether enough time has passed since the last snapshot."""
@@ -281,7 +285,8 @@ class FitFolder(JobFolder):
 
     def _load_index(self, index: Mapping[str, Any]) -> None:
         """Load the stored states and draws of all chains into `snapshot`."""
-        self.recorded, self._outdated = index["recorded"], [index["state"]]
+        self.recorded = index["recorded"]
+        self._outdated = [index["state"]]
         self._file_number = int(Path(index["state"]["file"]).stem.rpartition("-")[2])
         draws_by_file = [decode_npz(read_entry(self.path, entry)) for entry in self._segments]
         state_arrays = decode_npz(read_entry(self.path, index["state"]))
@@ -350,7 +355,8 @@ def _describe_model_difference(
     """Return how a stored model differs from the current one; None if equal."""
     alias_text = owner_text = ""
     if name:
-        alias_text, owner_text = f" as {name!r}", f" for {name!r}"
+        alias_text = f" as {name!r}"
+        owner_text = f" for {name!r}"
     if stored["class"] != current["class"]:
         return Message(
             "was started with ",

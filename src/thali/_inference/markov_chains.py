@@ -150,7 +150,8 @@ class Chain(SlicedWork):
         """Run for a time slice; take a snapshot if one is requested."""
         super().run_slice()
         if self.needs_snapshot or self.is_done:
-            self.snapshot, self.needs_snapshot = self.take_snapshot(), False
+            self.snapshot = self.take_snapshot()
+            self.needs_snapshot = False
 
 
 class RowChain(Chain):
@@ -186,7 +187,8 @@ class FixedChain(RowChain):
     total: int
 
     def __init__(self, draws: int, tune: int, thin: int) -> None:
-        self.tune, self.thin = tune * thin, thin
+        self.tune = tune * thin
+        self.thin = thin
         self.total = (tune + draws) * thin
         self.sweeps = 0
 
@@ -353,7 +355,8 @@ class IndependentDraws(RowChain):
 
     def __init__(self, draws: int, rng: np.random.Generator) -> None:
         self.rng = rng
-        self.total, self.sweeps = draws, 0
+        self.total = draws
+        self.sweeps = 0
         self._block_draws: Any = None  # the current block
 
     @property

@@ -18,7 +18,8 @@ import numpy as np
 
 _HALVINGS = 60
 # largest damping that is tried, and smallest damping after accepted steps
-_STIFFEST, _MIN_DAMPING = 1e10, 1e-14
+_STIFFEST = 1e10
+_MIN_DAMPING = 1e-14
 _CLOSE = 1e-6  # a point that no step raises is a maximum if the promised gain is below this
 
 
@@ -130,7 +131,8 @@ def maximise_newton(
             if is_last:
                 return ClimbResult(trial_point, n_steps + 1, True)
             if target.accepts_step(point, trial_point, promised):
-                point, damping = trial_point, next_damping
+                point = trial_point
+                damping = next_damping
                 break
             if target.is_spent():
                 return ClimbResult(point, n_steps, False)
@@ -190,7 +192,9 @@ class Concave(Target[LocalFunction]):
         solve: Callable[[np.ndarray, np.ndarray], np.ndarray] = np.linalg.solve,
         rounding: float = 1e-9,
     ) -> None:
-        self._function, self._solve, self._rounding = function, solve, rounding
+        self._function = function
+        self._solve = solve
+        self._rounding = rounding
 
     def evaluate(self, where: np.ndarray) -> LocalFunction:
         """Return value, gradient and information (minus the Hessian) at a point."""
@@ -254,10 +258,8 @@ def maximise_bfgs(
             curvature_pairs.clear()
             continue
         n_steps += 1
-        displacement, gradient_change = (
-            step_length * direction,
-            point.gradient - next_point.gradient,
-        )
+        displacement = step_length * direction
+        gradient_change = point.gradient - next_point.gradient
         curvature = float(displacement @ gradient_change)
         if curvature > 1e-14 * float(gradient_change @ gradient_change):
             curvature_pairs.append((displacement, gradient_change, curvature))
@@ -269,7 +271,8 @@ def _compute_direction(gradient: np.ndarray, curvature_pairs: Any) -> np.ndarray
     """Return the BFGS direction: inverse curvature times gradient (two-loop recursion)."""
     if not curvature_pairs:
         return gradient / np.sqrt(gradient @ gradient)
-    direction, projections = gradient.copy(), []
+    direction = gradient.copy()
+    projections = []
     for displacement, gradient_change, curvature in reversed(curvature_pairs):
         projection = float(displacement @ direction) / curvature
         direction -= projection * gradient_change
@@ -290,7 +293,8 @@ def _search_line(
     # The point is None if no trial is higher than the start.
     # Between a length that is too short and one that is too long, the next length maximises a cubic
     # through both.
-    start_slope, largest_change = float(direction @ start.gradient), float(np.abs(direction).max())
+    start_slope = float(direction @ start.gradient)
+    largest_change = float(np.abs(direction).max())
     max_length = max_change / largest_change
     step_length = min(1.0, max_length)
     low_end = (0.0, start.value, start_slope)
@@ -303,7 +307,8 @@ def _search_line(
         trial_point = target.move_point(start, step_length * direction)
         trial_end = (step_length, trial_point.value, float(direction @ trial_point.gradient))
         if np.isfinite(trial_point.value) and trial_point.value > highest_value:
-            best_trial, highest_value = (step_length, trial_point), trial_point.value
+            best_trial = (step_length, trial_point)
+            highest_value = trial_point.value
         is_rise_sufficient = (
             trial_point.value
             >= start.value + _RISE * step_length * start_slope - _ROUNDING * abs(start.value)
@@ -336,7 +341,8 @@ def _search_line(
 
 def _maximise_cubic(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
     """Return the maximiser of the cubic through two (x, value, slope) triples."""
-    (x, f, g), (y, h, k) = low, high
+    x, f, g = low
+    y, h, k = high
     midpoint = 0.5 * (x + y)
     if np.isfinite(h) and np.isfinite(k):
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
@@ -346,7 +352,8 @@ def _maximise_cubic(low: tuple[float, float, float], high: tuple[float, float, f
             maximiser = y - (y - x) * (-k + root - d) / (-k + g + 2.0 * root)
             if not np.isfinite(root):
                 maximiser = midpoint
-        lower, upper = min(x, y) + 0.1 * abs(y - x), max(x, y) - 0.1 * abs(y - x)
+        lower = min(x, y) + 0.1 * abs(y - x)
+        upper = max(x, y) - 0.1 * abs(y - x)
         if np.isfinite(maximiser):
             return float(min(max(maximiser, lower), upper))
     return midpoint
@@ -374,7 +381,9 @@ def iterate_squarem(
 ) -> FixedPoint:
     """Iterate a map such as EM to its fixed point, accelerated by SQUAREM."""
     image, value = map_step(theta)
-    objective_values, n_passes, n_small = [value], 1, 0
+    objective_values = [value]
+    n_passes = 1
+    n_small = 0
     max_leap_length = 4.0
     while n_passes < max_passes and n_small < 2:
         former_value = value
@@ -384,12 +393,14 @@ def iterate_squarem(
         objective_values.append(value)
         second_difference = second_image - image - first_difference
         second_norm = np.sqrt(np.sum(second_difference**2))
-        leap_length, n_leaps = 1.0, 0
+        leap_length = 1.0
+        n_leaps = 0
         if second_norm > 0.0:
             leap_length = np.sqrt(np.sum(first_difference**2)) / second_norm
         if leap_length > 1.0:
             n_leaps = _LEAPS
-        theta, image = image, second_image
+        theta = image
+        image = second_image
         for _ in range(n_leaps):
             leap_length = min(leap_length, max_leap_length)
             previous_theta = theta - first_difference
@@ -401,7 +412,9 @@ def iterate_squarem(
             leap_image, leap_value = map_step(leap_point)
             n_passes += 1
             if leap_value >= value:
-                theta, image, value = leap_point, leap_image, leap_value
+                theta = leap_point
+                image = leap_image
+                value = leap_value
                 objective_values.append(value)
                 if leap_length == max_leap_length:
                     max_leap_length *= 4.0

@@ -37,15 +37,14 @@ def estimate_constants(
     `log_likelihoods` has shape (ladders, draws, levels): one ladder is one set of tempered chains.
     """
     shape = log_likelihoods.shape
-    n_draws, n_levels = math.prod(shape[:2]), shape[2]
+    n_draws = math.prod(shape[:2])
+    n_levels = shape[2]
 
     def evaluate(a: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the MBAR objective with gradient and Hessian, per draw and level."""
-        objective, gradient, information = (
-            0.0,
-            np.full(n_levels, float(n_draws)),
-            np.zeros((n_levels, n_levels)),
-        )
+        objective = 0.0
+        gradient = np.full(n_levels, float(n_draws))
+        information = np.zeros((n_levels, n_levels))
         for _, log_weight in _iterate_log_weights(beta, log_likelihoods, np.append(a, 0.0)):
             max_log_weight = log_weight.max(axis=1, keepdims=True)
             p = np.exp(log_weight - max_log_weight)
@@ -61,7 +60,8 @@ def estimate_constants(
         return objective * scale, gradient[:-1] * scale, information[:-1, :-1] * scale
 
     maximum = maximise_concave(Concave(evaluate), _estimate_start(beta, log_likelihoods)[:-1])
-    a, information = maximum.where, maximum.information * n_draws * n_levels
+    a = maximum.where
+    information = maximum.information * n_draws * n_levels
     scores = np.zeros((shape[0], n_blocks, n_levels))
     block_of_draw = np.arange(shape[1]) * n_blocks // shape[1]
     for (ladder_indices, draw_indices, level_indices), log_weight in _iterate_log_weights(
@@ -99,10 +99,8 @@ def _estimate_start(beta: np.ndarray, log_likelihoods: np.ndarray) -> np.ndarray
     log_ratios = []
     for t in range(beta.size - 1):
         temperature_step = beta[t] - beta[t + 1]
-        next_log_likelihoods, own_log_likelihoods = (
-            log_likelihoods[..., t + 1].ravel(),
-            log_likelihoods[..., t].ravel(),
-        )
+        next_log_likelihoods = log_likelihoods[..., t + 1].ravel()
+        own_log_likelihoods = log_likelihoods[..., t].ravel()
         log_ratios.append(
             0.5
             * (

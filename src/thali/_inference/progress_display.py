@@ -26,9 +26,12 @@ def format_duration(seconds: float) -> str:
 
 
 # seconds after which the duration of a run is predicted, and duration of a long run
-EARLY, LONG = 10.0, 60.0
+EARLY = 10.0
+LONG = 60.0
 # Steps that a prediction requires: 1 % of all, and ten, or 10 % of fewer than a hundred.
-_MIN_SHARE, _MIN_STEPS, _MIN_SHARE_OF_FEW = 0.01, 10, 0.1
+_MIN_SHARE = 0.01
+_MIN_STEPS = 10
+_MIN_SHARE_OF_FEW = 0.1
 
 
 def can_forecast(seconds: float, n_steps: int, n_total: int) -> bool:
@@ -59,7 +62,8 @@ class DurationForecast:
 
     def _estimate_duration(self, n_total: int) -> float:
         """Return the expected seconds of the run; 0 before they can be predicted."""
-        (start_time, n_first), (now, n_done) = self.observations[0], self.observations[-1]
+        start_time, n_first = self.observations[0]
+        now, n_done = self.observations[-1]
         n_new = n_done - n_first
         if n_new == 0 or not can_forecast(now - start_time, n_new, n_total):
             return 0.0

@@ -53,7 +53,8 @@ class PartsFolder(JobFolder):
 
     def plan(self, part_groups: Mapping[str, str], unit: str) -> None:
         """Set the group of each task, and the noun for tasks in messages."""
-        self._part_groups, self._unit = part_groups, unit
+        self._part_groups = part_groups
+        self._unit = unit
 
     def add(self, key: str, record: Record, seconds: float) -> None:
         """Add a task's record; write it once enough seconds of work are unsaved."""
@@ -97,7 +98,8 @@ class PartsFolder(JobFolder):
                 )
             if self._source is not None and self._source_entry is None:
                 self._source_entry = self._write_file("source.npz", encode_npz(self._source))
-            n_finished, n_planned = self._count_finished(), Counter(self._part_groups.values())
+            n_finished = self._count_finished()
+            n_planned = Counter(self._part_groups.values())
             progress = {"done": n_finished.total(), "total": n_planned.total(), "unit": self._unit}
             progress["each"] = {
                 group: [n_finished[group], n_parts] for group, n_parts in n_planned.items()
@@ -105,7 +107,8 @@ class PartsFolder(JobFolder):
             self._write_index(
                 segments, progress, n_finished == n_planned, source=self._source_entry
             )
-            self._new, self._unsaved = {}, 0.0
+            self._new = {}
+            self._unsaved = 0.0
 
     def _load_index(self, index: Mapping[str, Any]) -> None:
         """Load the records that an earlier process stored."""
@@ -208,7 +211,8 @@ def read_parts(path: Path) -> JobParts:
             raise DataError(
                 f"The job '{path}' is a fit, not a comparison; give the folder of a comparison."
             )
-        source_entry, source_arrays = index["source"], {}
+        source_entry = index["source"]
+        source_arrays = {}
         with refuse_altered_job(path):
             if source_entry is not None:
                 source_arrays = decode_npz(read_entry(path, source_entry))

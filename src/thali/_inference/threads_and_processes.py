@@ -239,9 +239,12 @@ class _SingleCall(SlicedWork):
     function: Callable[[int], None]
     call_index: int
 
-    sweeps, total, is_done = 0, 1, False
+    sweeps = 0
+    total = 1
+    is_done = False
 
     def run_until(self, until: int) -> None:
         """Call the function."""
         self.function(self.call_index)
-        self.sweeps, self.is_done = 1, True
+        self.sweeps = 1
+        self.is_done = True

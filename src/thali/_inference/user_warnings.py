@@ -61,9 +61,11 @@ def warn(warning: Warning) -> None:
 
 def find_user_stack_level() -> int:
     """Return the stack level of the first caller outside the library."""
-    frame, level = sys._getframe(1), 0
+    frame = sys._getframe(1)
+    level = 0
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _LIBRARY:
-        frame, level = frame.f_back, level + 1
+        frame = frame.f_back
+        level = level + 1
     if frame is None:
         return 1
     return level + 1

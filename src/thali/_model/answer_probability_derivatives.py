@@ -89,7 +89,9 @@ def _differentiate_ranking_rule(
             lapse,
             has_hessian,
         )
-        p, g, hessian = p * choice_terms[0], g + choice_terms[1], hessian + choice_terms[2]
+        p = p * choice_terms[0]
+        g = g + choice_terms[1]
+        hessian = hessian + choice_terms[2]
         is_remaining[ranking_indices, 0, chosen] = 0.0
     total_p = p.sum(axis=0)
     p = p / total_p

@@ -24,7 +24,8 @@ import numpy as np
 from thali._data.respondent_answers import find_first_answers, list_ordered_pairs
 from thali._inference.numerics.weight_shares import divide_positive
 
-RANKING, REVERSED = "ranking", "reversed"
+RANKING = "ranking"
+REVERSED = "reversed"
 RULES = (RANKING, REVERSED)
 LARGEST = 6  # members of a set under the rule "ranking"
 LARGEST_RANKED = 3  # members of a set whose best and worst are a ranking

@@ -210,12 +210,14 @@ def build_score_finding(table: "pandas.DataFrame", title_key: str, file_key: str
     brief_table = table
     if table.index.nlevels == 1:
         brief_table = table.sort_values("score", ascending=False, kind="stable")
-        n_groups, n_options = 1, len(table)
+        n_groups = 1
+        n_options = len(table)
         best_scores = _list_best_scores(table)
     else:
         level_name = table.index.names[0]
         group_names = list(dict.fromkeys(table.index.get_level_values(0)))
-        n_groups, n_options = len(group_names), len(table.loc[group_names[0]])
+        n_groups = len(group_names)
+        n_options = len(table.loc[group_names[0]])
         best_scores = "; ".join(
             f"{_list_best_scores(table.loc[name])} in {level_name} {name!r}"
             for name in group_names[:MAX_GROUPS]

@@ -157,7 +157,10 @@ class RespondentScores:
         beta: np.ndarray,
         root: np.ndarray,
     ) -> None:
-        self._problem, self._tally, self._point, self._root = problem, tally, (weights, beta), root
+        self._problem = problem
+        self._tally = tally
+        self._point = (weights, beta)
+        self._root = root
         self._expected = problem.expect_outcomes(tally, weights, beta)
         derivatives = problem.compute_derivatives(weights, beta)
         # the sum of leverages is 1 minus the share of the prior
@@ -263,7 +266,8 @@ class RespondentScores:
         whitened_contrasts *= (eigenvalues > MIN_VARIANCE)[:, None]
         n_sets, _, q = whitened_contrasts.shape
         variances = np.zeros(n_sets)
-        share_blocks, respondent_pulls = [], []
+        share_blocks = []
+        respondent_pulls = []
         max_answers = np.diff(self._expected.indptr).max(initial=1)
         for block in self._split_respondents(max(self._root.shape[1], q * min(q, max_answers))):
             contrast_scores = np.einsum(
@@ -331,7 +335,9 @@ def _remove_leverage(
         n_terms += 1
     corrected_scores = []
     for respondent_scores in score_arrays:
-        corrected, term, coefficient = respondent_scores, respondent_scores, 1.0
+        corrected = respondent_scores
+        term = respondent_scores
+        coefficient = 1.0
         for k in range(1, n_terms + 1):
             term = _multiply_by_leverage(block, term)
             coefficient *= (2 * k - 1) / (2 * k)

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 # in attrs: whether std_error is a Monte Carlo error
 MONTE_CARLO = "monte_carlo"
-_MONTE_CARLO_ERROR, _STANDARD_ERROR = "MC error", "std. error"
+_MONTE_CARLO_ERROR = "MC error"
+_STANDARD_ERROR = "std. error"
 _ERRORS = {"_mcse": _MONTE_CARLO_ERROR, "_se": _STANDARD_ERROR}
 # types of attrs to keep; tables in attrs belong to other findings
 _PLAIN = (str, int, float, tuple, list, dict)
@@ -25,7 +26,7 @@ class ColumnDescription(NamedTuple):
     decimals: int | None = None  # in a terminal; None: as usual
 
 
-PROBABILITY, WEIGHT = "probability", "of the total weight, or relative weight"
+PROBABILITY = "probability"
 COLUMNS = {
     "mean": ColumnDescription(error="mcse_mean"),
     "n_features": ColumnDescription("features"),

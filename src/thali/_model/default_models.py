@@ -25,8 +25,10 @@ MIN_TASKS = 4  # of the median respondent; from here on respondents have individ
 MAX_OPTIONS = 40  # up to here, pairs are fitted with shared aspects
 MAX_OBJECTS = 60  # up to here, triplets are fitted with features, on which chains can agree
 MAX_MEMBERS = 3  # per set, up to which choices are fitted with shared aspects
-WORTHS, ASPECTS = "BTL", "elimination-by-aspects"
-FEATURES, DIMENSIONS = "additive-clustering", "nonnegative-dimensions"
+WORTHS = "BTL"
+ASPECTS = "elimination-by-aspects"
+FEATURES = "additive-clustering"
+DIMENSIONS = "nonnegative-dimensions"
 RESPONDENT_OPTIONS = ("people", "group", "method")  # each excludes individual worths
 
 

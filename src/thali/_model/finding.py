@@ -18,18 +18,25 @@ if TYPE_CHECKING:
 
 # The surfaces: one screen of a terminal, its full output, a page, a folder, and a workbook sheet
 # in the folder.
-SCREEN, TEXT, PAGE, FILES, SHEETS = "screen", "text", "page", "files", "sheets"
+SCREEN = "screen"
+TEXT = "text"
+PAGE = "page"
+FILES = "files"
+SHEETS = "sheets"
 # The surfaces that show a finding; FILE: a long table of respondents or pairs, as CSV only.
-BRIEF, FULL, SHEET, FILE = (
-    (TEXT, PAGE, FILES, SHEETS),
-    (PAGE, FILES, SHEETS),
-    (FILES, SHEETS),
-    (FILES,),
-)
+BRIEF = (TEXT, PAGE, FILES, SHEETS)
+FULL = (PAGE, FILES, SHEETS)
+SHEET = (FILES, SHEETS)
+FILE = (FILES,)
 ON_SCREEN = (SCREEN, *BRIEF)
-READ, SHOWN = (TEXT, PAGE), (PAGE,)
+READ = (TEXT, PAGE)
+SHOWN = (PAGE,)
 # The chapters of a page, in their order.
-ANSWERS, MISSES, DATA, METHODS, STATISTICS = "answers", "misses", "data", "methods", "statistics"
+ANSWERS = "answers"
+MISSES = "misses"
+DATA = "data"
+METHODS = "methods"
+STATISTICS = "statistics"
 CHAPTERS = (ANSWERS, MISSES, DATA, METHODS, STATISTICS)
 
 FINDING_KEYS: set[str] = set()  # of the makers in all imported modules; names of files
@@ -280,7 +287,8 @@ class Findings(Sequence[Finding], PrintedObject):
     """
 
     def __init__(self, source: Any, makers: Sequence[FindingMaker], settings: Any = None) -> None:
-        self._source, self._settings = source, settings
+        self._source = source
+        self._settings = settings
         self._makers = {maker.key: maker for maker in makers}
         self._made: dict[str, Finding | None] = {}
 

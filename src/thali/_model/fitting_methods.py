@@ -168,7 +168,9 @@ class RespondentChainEngine(ChainEngine):
         return replace(check, people=dependence.warning)
 
 
-MAXIMUM, DRAWS, CHAINS = Engine(), SamplingEngine(), ChainEngine()
+MAXIMUM = Engine()
+DRAWS = SamplingEngine()
+CHAINS = ChainEngine()
 
 
 def refuse_chain_argument(name: str, method: str = "mcmc", reason: str = "") -> None:

@@ -37,7 +37,8 @@ def predict_pair_sets(
     from thali._posterior.summary_table import compute_mean_errors
 
     set_starts, first_objects, second_objects = index_pair_sets(sets, labels)
-    mean_probability, mean_errors = np.empty(len(first_objects)), np.empty(len(first_objects))
+    mean_probability = np.empty(len(first_objects))
+    mean_errors = np.empty(len(first_objects))
     for pair_slice, probability_draws in iterate_sets(set_starts, first_objects, second_objects):
         mean_probability[pair_slice] = probability_draws.mean(axis=0)
         if return_se:
@@ -65,7 +66,8 @@ def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
             "Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got"
             f" {type(sets).__name__}."
         )
-    set_sizes, pair_indices = [], []
+    set_sizes = []
+    pair_indices = []
     for set_index, set_entry in enumerate(sets):
         if not is_list(set_entry):
             raise ArgumentError(
@@ -109,7 +111,8 @@ def tabulate_next_triplets(
     """
     triplets = list_subsets(allowed_options(among, labels, 3), 3, rng)
     start = np.arange(len(triplets) + 1) * 3
-    first, second = triplets[:, [0, 0, 1]].ravel(), triplets[:, [1, 2, 2]].ravel()
+    first = triplets[:, [0, 0, 1]].ravel()
+    second = triplets[:, [1, 2, 2]].ravel()
     draws = space_draws(n_draws, triplets.size)
     outcomes = QuestionOutcomes(compute_answers(draws, start, first, second), start)
     n_chosen = check_integer("n", n, 1)

@@ -417,11 +417,11 @@ def _decode_series(encoded: dict[Any, Any], arrays: dict[str, np.ndarray]) -> An
     """Rebuild a pandas series from its encoded values and index."""
     import pandas as pd
 
-    values_and_index = (
+    return pd.Series(
         decode_object(encoded["values"], arrays),
         decode_object(encoded["index"], arrays),
+        name=decode_object(encoded["series"], arrays),
     )
-    return pd.Series(*values_and_index, name=decode_object(encoded["series"], arrays))
 
 
 def _decode_labels(encoded: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:

@@ -103,7 +103,9 @@ def choose_questions(
     information_alone = compute_expected_information(outcomes, target, weights, p_answers)
     candidate_indices = argsort_descending(information_alone)[: max(CANDIDATES, n)]
     candidates = outcomes.select_questions(candidate_indices)
-    gains, chosen_candidates, chosen_gains = information_alone[candidate_indices], [], []
+    gains = information_alone[candidate_indices]
+    chosen_candidates = []
+    chosen_gains = []
     for n_chosen in range(min(n, len(candidate_indices))):
         if n_chosen:
             weights, p_answers = _extend_answers(
@@ -195,13 +197,16 @@ def _extend_answers(
     return joint_weights / joint_weights.sum(axis=1)[:, None], p_kept
 
 
-EVERYTHING, RANKS, BEST = "everything", "ranks", "best"
+EVERYTHING = "everything"
+RANKS = "ranks"
+BEST = "best"
 
 
 WORDS = (EVERYTHING, RANKS, BEST)
 
 
-MAX_DRAWS, MIN_DRAWS = 4_000, 2_000
+MAX_DRAWS = 4_000
+MIN_DRAWS = 2_000
 
 
 NUMBERS = 2**26  # in memory: outcomes of all questions in all draws

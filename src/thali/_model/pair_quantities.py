@@ -7,7 +7,9 @@ import numpy as np
 
 # Limits of the pairs for which convergence is checked: objects, pairs (minimum and maximum), and
 # numbers per quantity.
-MAX_CHECKED_OBJECTS, CHECKED_PAIRS, MAX_CHECKED_NUMBERS = 40, (20, 200), 1e7
+MAX_CHECKED_OBJECTS = 40
+CHECKED_PAIRS = (20, 200)
+MAX_CHECKED_NUMBERS = 1e7
 
 
 def space_indices(n: int, max_indices: int) -> np.ndarray:
@@ -32,7 +34,8 @@ def pair_quantities_by_name(
     `compute_draws` computes a number per draw and pair, (draws, pairs). Unlike the presence of an
     owner set, these rows suit any number of objects.
     """
-    labels, (first_objects, second_objects) = posterior.labels, select_spaced_pairs(posterior)
+    labels = posterior.labels
+    first_objects, second_objects = select_spaced_pairs(posterior)
     pair_draws = compute_draws(first_objects, second_objects).T.reshape(-1, *posterior.shape)
     row_names = (
         f"{name}[{labels[i]}, {labels[j]}]"

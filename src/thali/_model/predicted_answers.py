@@ -152,7 +152,8 @@ def predict_answers(
     is_shown = questions.rows.is_shown
     row_totals = questions.sums @ questions.times
     n_shown_before = part_bounds(is_shown)
-    prediction_blocks, row_index_blocks = [], []
+    prediction_blocks = []
+    row_index_blocks = []
     for group_slice in _select_most_answered(
         questions, np.diff(n_shown_before[questions.rows.group_row])
     ):

@@ -201,7 +201,9 @@ def describe_check(table: "pandas.DataFrame") -> str:
 
 def _describe_missed_row(row: Any, row_text: str) -> str:
     """Format "row (observed x, predicted low to high)" with digits that show the miss."""
-    observed, low, high = row.observed, row.low, row.high
+    observed = row.observed
+    low = row.low
+    high = row.high
     digits = 2
     while digits < 9 and f"{observed:.{digits}f}" in (f"{low:.{digits}f}", f"{high:.{digits}f}"):
         digits += 1

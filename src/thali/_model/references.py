@@ -284,7 +284,8 @@ class Cite(Fact):
     inside: bool
 
     def __init__(self, *keys: str, inside: bool = False) -> None:
-        self.keys, self.inside = keys, inside
+        self.keys = keys
+        self.inside = inside
         self.works = tuple(REFERENCES[key] for key in keys)
 
     def render(self, words: Words) -> str:

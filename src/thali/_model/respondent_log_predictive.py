@@ -108,7 +108,8 @@ def _find_largest_temperature_step(log_p: np.ndarray, max_step: float) -> float:
 
     if share_effective(max_step) >= _KEPT:
         return max_step
-    low, high = 0.0, max_step
+    low = 0.0
+    high = max_step
     for _ in range(40):
         midpoint = (low + high) / 2.0
         if share_effective(midpoint) >= _KEPT:

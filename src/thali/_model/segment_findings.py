@@ -80,7 +80,9 @@ def make_segment_makers(
     is_requested = settings.segments is not None
     sizes_place = table_place = list_place = SHOWN
     if is_requested:
-        sizes_place, table_place, list_place = ON_SCREEN, BRIEF, FULL
+        sizes_place = ON_SCREEN
+        table_place = BRIEF
+        list_place = FULL
     makers = (
         (
             "segment_sizes",
@@ -121,7 +123,8 @@ def _report_sizes(
     is_picture_requested: bool, text_if_unclear: Text, model: Any, segments: Segments
 ) -> Finding:
     """Report sizes and stability of the segments."""
-    is_clear, whose = segments.stability >= _CLEAR, segments.sizes.attrs["whose"]
+    is_clear = segments.stability >= _CLEAR
+    whose = segments.sizes.attrs["whose"]
     picture = None
     if is_clear or is_picture_requested:
         picture = Picture("segments", SENTENCES["sizes.caption"], segments)

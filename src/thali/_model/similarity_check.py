@@ -31,12 +31,17 @@ def check_similarities(
 
     from thali._exportable_table import Table
 
-    labels, first_objects, second_objects = np.array(data.labels), data.first, data.second
-    similarities, judgements = data.values, data.judgements
+    labels = np.array(data.labels)
+    first_objects = data.first
+    second_objects = data.second
+    similarities = data.values
+    judgements = data.judgements
     draw_indices = select_draws(len(sigma), len(first_objects))
-    rng, sigma = spawn_generators(random_seed, 1)[0], sigma[draw_indices]
+    rng = spawn_generators(random_seed, 1)[0]
+    sigma = sigma[draw_indices]
 
-    table_columns, squared_distances = [], np.zeros(len(draw_indices))
+    table_columns = []
+    squared_distances = np.zeros(len(draw_indices))
     for pair_slice in iterate_slices(len(similarities), len(draw_indices)):
         fitted = fit_pairs(draw_indices, first_objects[pair_slice], second_objects[pair_slice])
         residual_sd = sigma[:, None] / np.sqrt(judgements[pair_slice])
@@ -48,10 +53,8 @@ def check_similarities(
         outside_probability = (
             ndtr((low - fitted) / residual_sd) + ndtr((fitted - high) / residual_sd)
         ).mean(axis=0)
-        predicted, p_value = (
-            fitted.mean(axis=0),
-            2.0 * np.minimum(probability_below, 1.0 - probability_below),
-        )
+        predicted = fitted.mean(axis=0)
+        p_value = 2.0 * np.minimum(probability_below, 1.0 - probability_below)
         table_columns.append((predicted, low, high, p_value, outside_probability))
     predicted, low, high, p_value, outside_probability = (
         np.concatenate(parts) for parts in zip(*table_columns, strict=True)

@@ -109,10 +109,12 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
     questions = data.questions()
     coefficients = questions.log_coefficients()
     set_names = join_set_members(data)
-    data_kind, answer_dimension = BEST_WORST, "answer"
+    data_kind = BEST_WORST
+    answer_dimension = "answer"
     coordinates = {"set": set_names}
     if data.worst is None:
-        data_kind, answer_dimension = CHOICES, "place"
+        data_kind = CHOICES
+        answer_dimension = "place"
         coordinates |= {
             "offered": ("place", set_names[data.set_of]),
             "alternative": ("place", labels[data.members]),

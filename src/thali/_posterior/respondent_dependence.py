@@ -9,9 +9,12 @@ from thali._labels import format_plural, simplify_number
 from thali._number_format import format_percent
 from thali.errors import Argument, Clause, DataError, Message, Remedy, Setting
 
-INDEPENDENT, ADJUSTED, INDIVIDUALS = "independent", "adjusted", "individuals"
+INDEPENDENT = "independent"
+ADJUSTED = "adjusted"
+INDIVIDUALS = "individuals"
 # adjustment by the covariance of respondents' scores, or by a power of the likelihood
-SCORES, POWER = "scores", "power"
+SCORES = "scores"
+POWER = "power"
 NEGLIGIBLE = 1.1  # design effects below are not reported
 DOMINANT = 0.55  # share of the information from which on one respondent determines the result
 _PREFIX = "people_"

@@ -60,13 +60,22 @@ def build_density(
         return ChoiceSetDensity(
             answer_rows, data.n_options, has_prior=has_prior, option_values=option_values
         )
-    cells, zeros = data.cells, np.zeros(len(data.cells.first), np.int64)
+    cells = data.cells
+    zeros = np.zeros(len(data.cells.first), np.int64)
     tie_counts = cells.tied
     if not has_ties:
         tie_counts = np.zeros(len(tie_counts))
-    outcome_counts = cells.wins, cells.losses, tie_counts
     comparison_rows = DistinctComparisons(
-        cells.first, cells.second, zeros, zeros, cells.x, *outcome_counts, lapse, has_ties
+        cells.first,
+        cells.second,
+        zeros,
+        zeros,
+        cells.x,
+        cells.wins,
+        cells.losses,
+        tie_counts,
+        lapse,
+        has_ties,
     )
     return Density(
         comparison_rows, data.n_options, has_prior=has_prior, option_values=option_values
@@ -95,7 +104,8 @@ def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarra
             judge=0 * comparison_rows.judge, rule=density.rows.rule
         )
         return density.with_rows(pooled_rows), comparison_rows.judge
-    answers, comparison_rows = data.cells.answers, density.rows
+    answers = data.cells.answers
+    comparison_rows = density.rows
     shared_columns = ("first", "second", "period", "judge", "x")
     comparison_rows = comparison_rows._replace(
         **{name: getattr(comparison_rows, name)[answers.pair] for name in shared_columns},
@@ -168,11 +178,10 @@ def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return indices of the winner and of the loser of each observed preference."""
     if isinstance(data, Choices):
         set_indices, positions = list_row_members(data)
-        member_options, is_not_chosen = (
-            data.members[positions],
-            ~data.are_chosen(set_indices, positions),
-        )
-        n_tied, wins = data.n_tied[data.set_of[positions]], []
+        member_options = data.members[positions]
+        is_not_chosen = ~data.are_chosen(set_indices, positions)
+        n_tied = data.n_tied[data.set_of[positions]]
+        wins = []
         for k in range(n_tied.max()):  # every tied option is above all others
             is_beaten = is_not_chosen & (n_tied > k)
             wins.append(
@@ -180,10 +189,8 @@ def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
             )
         winners, losers = np.concatenate(wins, axis=1)
         if data.worst is not None:
-            winners, losers = (
-                np.append(winners, member_options),
-                np.append(losers, data.members[data.worst[set_indices]]),
-            )
+            winners = np.append(winners, member_options)
+            losers = np.append(losers, data.members[data.worst[set_indices]])
         is_pair = winners != losers
         return winners[is_pair], losers[is_pair]
     is_winner = data.wins + data.tied > 0, data.losses + data.tied > 0

@@ -229,9 +229,16 @@ def read_worth_draws(view: Any) -> WorthDraws:
     option_covariates = np.zeros((view.n_options, 0))
     if view.covariates:
         option_covariates = view.fixed["option_values"].values
-    draw_settings = view.covariates, option_covariates, view.lapse, rule
     return WorthDraws(
-        view.labels, log_worths, view.tie, view.coefficients, *draw_settings, view.shape[0]
+        view.labels,
+        log_worths,
+        view.tie,
+        view.coefficients,
+        view.covariates,
+        option_covariates,
+        view.lapse,
+        rule,
+        view.shape[0],
     )
 
 
@@ -354,7 +361,8 @@ class WorthMaximumEngine(WorthsEngine):
         """Return a table of effects of covariates, with errors of `summary`."""
         from scipy.special import stdtr
 
-        draws, estimates = model._prediction_draws, model._estimates_
+        draws = model._prediction_draws
+        estimates = model._estimates_
         table = tabulate_effects(draws.covariates, draws.beta, ci)
         table = self._copy_errors(model, table, coefficient_name("{}"), ci)
         degrees = estimates.degrees[estimates.problem.density.beta]
@@ -375,7 +383,8 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
     density = problem.density
     _, mode = problem.marginal.best
     covariance_root = mode.factor.draw(np.eye(density.size))
-    variance, degrees = problem.respondents.adjusted_variance, np.full(density.size, np.inf)
+    variance = problem.respondents.adjusted_variance
+    degrees = np.full(density.size, np.inf)
     if variance is not None:
         covariance_root = variance.matrix() @ covariance_root
         degrees = variance.expand_degrees(density.n_options, density.size)
@@ -384,12 +393,6 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
         float(density.log_likelihoods(mode.point[:, None])[0])
         + problem.build_data_groups().log_constant
     )
-    density_settings = (
-        problem.lapse,
-        problem.has_ties,
-        problem.rule,
-        problem.respondents.score_dependence,
-    )
     return EstimatedWorths(
         problem.data,
         mode.point,
@@ -397,7 +400,10 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
         degrees,
         log_likelihood,
         density.n_identified,
-        *density_settings,
+        problem.lapse,
+        problem.has_ties,
+        problem.rule,
+        problem.respondents.score_dependence,
     )
 
 
@@ -432,7 +438,8 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     from thali._exportable_table import Table
 
     problem = estimates.problem
-    density, n = problem.density, estimates.data.n_options
+    density = problem.density
+    n = estimates.data.n_options
     parameters = [*range(n), *range(density.nu.start, density.beta.stop)]
     contrast_matrix = np.eye(density.size)[parameters]
     contrast_matrix[:n] = density.option_contrasts

@@ -136,7 +136,8 @@ def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
     data = model._get_fit_data()
     if data.n_options < 3:
         return None
-    problem, halves = model._build_problem(data), {}
+    problem = model._build_problem(data)
+    halves = {}
     # effects of option covariates do not belong to the worths that are split
     if not problem.option_covariates.any():
         halves = estimate_split_halves(
@@ -222,7 +223,8 @@ def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about the probability of answers given worths."""
-    source, data = Cite("bradley1952", "luce1959", inside=True), model._get_fit_data()
+    source = Cite("bradley1952", "luce1959", inside=True)
+    data = model._get_fit_data()
     prior = ENGLISH["methods.learned"]
     if model.spread is not None:
         prior = phrase(ENGLISH, "methods.fixed", spread=model.spread)
@@ -245,7 +247,8 @@ def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> lis
 
 def _describe_covariates(model: "BradleyTerryLuce", chapter: str) -> list[Text]:
     """Return methods sentences about covariates of comparisons and of options; [] without."""
-    is_of_options, sentences = model._prediction_draws.is_of_options, []
+    is_of_options = model._prediction_draws.is_of_options
+    sentences = []
     for templates, key, is_described in (
         (COMMON, "covariates", ~is_of_options),
         (ENGLISH, "options", is_of_options),

@@ -19,9 +19,13 @@ from .posterior_density import Density, Spreads, add_bordered
 from .prior_sd_moves import ScaleState, move_spreads
 
 # chains; draws of each while tuning, of a block, and at most
-N_CHAINS, N_TUNE, BLOCK_DRAWS, MAX_DRAWS = 4, 400, 500, 20_000
+N_CHAINS = 4
+N_TUNE = 400
+BLOCK_DRAWS = 500
+MAX_DRAWS = 20_000
 # chains end when these limits of the convergence check are met
-MAX_R_HAT, MIN_ESS = HIGHEST_R_HAT, float(N_CHAINS * ESS_PER_CHAIN)
+MAX_R_HAT = HIGHEST_R_HAT
+MIN_ESS = float(N_CHAINS * ESS_PER_CHAIN)
 
 # The sampler --------------------------------------------------------------------------------------
 
@@ -87,7 +91,8 @@ class HamiltonianSampler:
         self, rng: np.random.Generator, state: ScaleState
     ) -> tuple[ScaleState, np.ndarray]:
         """Update each chain by a Hamiltonian trajectory; return the state and acceptance."""
-        density, spreads = self.density, state.spreads
+        density = self.density
+        spreads = state.spreads
         lattice_points = np.round(state.logs[list(self.learned)] / _FACTOR_SPACING).astype(int).T
         unique_points, group_of_chain = np.unique(lattice_points, axis=0, return_inverse=True)
         factor_groups = [
@@ -102,13 +107,12 @@ class HamiltonianSampler:
                 products[:, chain_indices] = getattr(factor, method)(vectors[:, chain_indices])
             return products
 
-        points, is_free = state.points, density.is_free[:, None]
+        points = state.points
+        is_free = density.is_free[:, None]
         first_log_density, gradient = density.gradients(points, spreads)
-        log_density, acceleration, total_impulse = (
-            first_log_density,
-            apply_factors("solve", gradient),
-            np.zeros_like(points),
-        )
+        log_density = first_log_density
+        acceleration = apply_factors("solve", gradient)
+        total_impulse = np.zeros_like(points)
         first_velocity = velocity = apply_factors(
             "draw", rng.standard_normal(points.shape) * is_free
         )
@@ -116,17 +120,13 @@ class HamiltonianSampler:
         for _ in range(
             min(_MAX_STEPS, math.ceil(_TRAJECTORY_LENGTH * (0.5 + rng.random()) / step_size))
         ):
-            velocity, total_impulse = (
-                velocity + 0.5 * step_size * acceleration,
-                total_impulse + 0.5 * step_size * gradient,
-            )
+            velocity = velocity + 0.5 * step_size * acceleration
+            total_impulse = total_impulse + 0.5 * step_size * gradient
             points = points + step_size * velocity
             log_density, gradient = density.gradients(points, spreads)
             acceleration = apply_factors("solve", gradient)
-            velocity, total_impulse = (
-                velocity + 0.5 * step_size * acceleration,
-                total_impulse + 0.5 * step_size * gradient,
-            )
+            velocity = velocity + 0.5 * step_size * acceleration
+            total_impulse = total_impulse + 0.5 * step_size * gradient
         # v'Hv - v0'Hv0 = (v + v0)' G, because v = v0 + H^-1 G, the sum of all pushes
         log_ratio = (
             log_density
@@ -162,7 +162,8 @@ def run_chains(
     """
     from thali.errors import DataWarning
 
-    sampler, density = HamiltonianSampler(marginal), marginal.density
+    sampler = HamiltonianSampler(marginal)
+    density = marginal.density
     (rng,) = spawn_generators(random_seed, 1)
     state = sampler.draw_start(rng, n_chains)
     states: list[ScaleState] = []
@@ -201,11 +202,9 @@ def tune_step(
     sampler: HamiltonianSampler, rng: np.random.Generator, state: ScaleState, n_sweeps: int
 ) -> ScaleState:
     """Find the step size by dual averaging (Hoffman & Gelman 2014); return the state."""
-    shrinkage_point, mean_error, mean_log_step = (
-        math.log(10.0 * sampler.step),
-        0.0,
-        math.log(sampler.step),
-    )
+    shrinkage_point = math.log(10.0 * sampler.step)
+    mean_error = 0.0
+    mean_log_step = math.log(sampler.step)
     for k in range(1, n_sweeps + 1):
         state, acceptance = sampler.sweep(rng, state)
         mean_error += (_TARGET_ACCEPTANCE - float(acceptance.mean()) - mean_error) / (k + 10.0)
@@ -220,7 +219,8 @@ def _compute_diagnostics(quantity_draws: np.ndarray) -> tuple[float, float]:
     """Return the largest R-hat and the smallest effective sample size of the quantities."""
     # Effective sample sizes of tails count only where the other limits are met.
     ess, r_hat = compute_ess_and_r_hat(quantity_draws)
-    largest_r_hat, smallest_ess = float(r_hat.max()), float(ess.min())
+    largest_r_hat = float(r_hat.max())
+    smallest_ess = float(ess.min())
     if largest_r_hat <= MAX_R_HAT and smallest_ess >= MIN_ESS:
         smallest_ess = min(smallest_ess, float(compute_tail_ess(quantity_draws, INTERVAL).min()))
     return largest_r_hat, smallest_ess

@@ -8,7 +8,8 @@ from .laplace_approximation import Marginal, find_mode
 from .posterior_density import Density
 
 # limits of judges, and of judges times rows, for separate fits without each judge
-_MAX_REFITTED_JUDGES, _MAX_REFITTED_ROWS = 50, 500_000
+_MAX_REFITTED_JUDGES = 50
+_MAX_REFITTED_ROWS = 500_000
 
 
 class JudgeAgreement(NamedTuple):
@@ -26,11 +27,9 @@ def measure_agreement(marginal: Marginal) -> JudgeAgreement:
     Newton step from the mode of all answers, which is close if each judge has a small share of
     them.
     """
-    density, judge_of_row, (spreads, mode) = (
-        marginal.density,
-        marginal.density.rows.judge,
-        marginal.best,
-    )
+    density = marginal.density
+    judge_of_row = marginal.density.rows.judge
+    spreads, mode = marginal.best
     if (
         density.n_judges <= _MAX_REFITTED_JUDGES
         and density.n_judges * len(judge_of_row) <= _MAX_REFITTED_ROWS

@@ -65,7 +65,9 @@ class _DensityClimb(Target[DensityPoint]):
 
     def evaluate(self, coordinates: np.ndarray) -> DensityPoint:
         """Return log density and derivatives; -inf without a finite gradient."""
-        density, spreads, point_column = self.density, self.spreads, coordinates[:, None]
+        density = self.density
+        spreads = self.spreads
+        point_column = coordinates[:, None]
         log_density, gradient, curvature = density.expand(coordinates, self.is_convex)
         log_density += float(density.log_priors(point_column, spreads)[0])
         density.add_prior_slope(gradient, point_column, spreads)
@@ -203,7 +205,8 @@ _MAX_REFINEMENTS = 12  # refinements of the lattice
 _MAX_MIRRORED_ROWS = 20_000
 _BLOCK_TERMS = 1 << 21  # rows times points of a block
 # deviations that measure asymmetry, and their limit times rows
-_PILOT_DEVIATIONS, _PILOT_TERMS = 200, 1 << 22
+_PILOT_DEVIATIONS = 200
+_PILOT_TERMS = 1 << 22
 
 
 def _build_key(log_sds: np.ndarray) -> tuple[float, ...]:
@@ -316,7 +319,8 @@ class Marginal:
 
     def build_mode(self, k: int) -> Mode:
         """Return the mode at grid point k."""
-        point, spreads = self._points[k], self.spreads[k]
+        point = self._points[k]
+        spreads = self.spreads[k]
         density_at_point = _DensityClimb(self.density, spreads).evaluate(point)
         return _build_mode(
             self.density,
@@ -340,9 +344,11 @@ class Marginal:
             self._log_marginal(centre)
             assert self._last is not None
             variances = self._last.factor.variances
-            centre_change, widths = np.zeros_like(centre), np.zeros_like(centre)
+            centre_change = np.zeros_like(centre)
+            widths = np.zeros_like(centre)
             for i, k in enumerate(self.learned):
-                variance_prior, v = math.exp(2.0 * centre[i]), variances[slices[k]]
+                variance_prior = math.exp(2.0 * centre[i])
+                v = variances[slices[k]]
                 slope, prior_curvature = _differentiate_log_prior(k, centre[i])
                 slope += float(
                     ((self._last.point[slices[k]] ** 2 + v) / variance_prior - 1.0).sum()
@@ -394,8 +400,10 @@ class Marginal:
 
     def _build_lattice(self, centre: np.ndarray, step_sizes: np.ndarray) -> None:
         """Fill the grid with all points of sufficient weight."""
-        origin, max_drop = (0,) * len(step_sizes), _DROPS[len(step_sizes)]
-        log_weights, edge_points = {origin: self._log_marginal(centre)}, [origin]
+        origin = (0,) * len(step_sizes)
+        max_drop = _DROPS[len(step_sizes)]
+        log_weights = {origin: self._log_marginal(centre)}
+        edge_points = [origin]
         unit_vectors = np.eye(len(step_sizes), dtype=int)
         directions = [*unit_vectors, *-unit_vectors]
         while edge_points:
@@ -456,7 +464,9 @@ class Marginal:
         """Evaluate the marginal at grid points (log sds); store points, weights, cells."""
         for point_log_sds in log_sds:
             self._log_marginal(point_log_sds)
-        self._logs, self.weights, self._cell_widths = log_sds, weights, cell_widths
+        self._logs = log_sds
+        self.weights = weights
+        self._cell_widths = cell_widths
         self.spreads = [self._build_spreads(point_log_sds) for point_log_sds in log_sds]
         self._points = [self._cache[_build_key(point_log_sds)][1] for point_log_sds in log_sds]
 
@@ -518,7 +528,8 @@ class Marginal:
 
     def nearest_points(self, log_sds: np.ndarray) -> np.ndarray:
         """Return the nearest grid point to each column of log sds (4, n_draws)."""
-        learned_rows, grid_points = list(self.learned), np.array(self._logs)
+        learned_rows = list(self.learned)
+        grid_points = np.array(self._logs)
         grid_ranges = np.maximum(np.ptp(grid_points, axis=0), 1e-9)
         scaled_differences = (log_sds[learned_rows].T[:, None] - grid_points) / grid_ranges
         return (scaled_differences**2).sum(axis=2).argmin(axis=1)
@@ -546,7 +557,8 @@ class Marginal:
         points = np.zeros((self.density.size, n_draws))
         for k in np.unique(point_indices):
             draw_indices = np.flatnonzero(point_indices == k)
-            mode, spreads = self.build_mode(k), self.spreads[k]
+            mode = self.build_mode(k)
+            spreads = self.spreads[k]
             deviations = self.draw_deviations(mode, rng, len(draw_indices))
             if self.density.n_terms <= _MAX_MIRRORED_ROWS:
                 log_density_ahead, log_density_behind = self._mirrored_log_densities(

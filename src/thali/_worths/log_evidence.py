@@ -26,7 +26,8 @@ def estimate_log_evidence(problem: "WorthProblem", rng: np.random.Generator) -> 
     """
     import pandas as pd
 
-    marginal, density = problem.marginal, problem.density
+    marginal = problem.marginal
+    density = problem.density
     n_points = len(marginal.weights)
     n_deviations = int(
         np.clip(
@@ -37,7 +38,8 @@ def estimate_log_evidence(problem: "WorthProblem", rng: np.random.Generator) -> 
     for k, spreads in enumerate(marginal.spreads):
         mode = marginal.build_mode(k)
         standard_normals = rng.standard_normal((density.size, n_deviations))
-        deviations, mode_point = mode.factor.draw(standard_normals), mode.point[:, None]
+        deviations = mode.factor.draw(standard_normals)
+        mode_point = mode.point[:, None]
         log_normal_density = float(density.log_densities(mode_point, spreads)[0]) - 0.5 * (
             standard_normals**2
         ).sum(axis=0)

@@ -340,8 +340,9 @@ class BradleyTerryLuce(MarkovChainModel):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
+        default_tune: int = self._engine.default_tune
         if tune is None:
-            tune = self._engine.default_tune
+            tune = default_tune
         run = Run(
             draws=draws,
             tune=tune,
@@ -504,7 +505,8 @@ class BradleyTerryLuce(MarkovChainModel):
         ArgumentError
             If there is no such group.
         """
-        name, known_groups = str(name), self._groups
+        name = str(name)
+        known_groups = self._groups
         if not known_groups:
             return self._copy_with_posterior(self.posterior_, f"group {name}")
         if name not in known_groups:
@@ -525,7 +527,9 @@ class BradleyTerryLuce(MarkovChainModel):
         spread_draws = self._view.draws["spread"].values.ravel()
         tree = problem.build_tree_from_draws(draws, spread_draws, dict(self._view.attributes))
         part_model = self._copy_with_posterior(tree, part_name)
-        part_model.people, part_model.method, part_model._part_data = None, "mcmc", data
+        part_model.people = None
+        part_model.method = "mcmc"
+        part_model._part_data = data
         return part_model
 
     def _get_fit_data(self) -> Any:
@@ -707,7 +711,9 @@ class BradleyTerryLuce(MarkovChainModel):
 
     def _build_score_scale(self, none: str | None = None) -> ScoreScale:
         """Return reference-set size and anchor of MaxDiff scores; `none` is the anchor option."""
-        data, mean_set_size, anchor_option = self._get_fit_data(), 2.0, None
+        data = self._get_fit_data()
+        mean_set_size = 2.0
+        anchor_option = None
         if isinstance(data, Choices):
             mean_set_size = float(data.sizes.mean())
         if none is not None:

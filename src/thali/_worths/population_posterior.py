@@ -129,8 +129,17 @@ class WorthProblem:
         nu = None
         if density.rows.has_ties:
             nu = np.exp(points[density.nu])[0]
-        draw_settings = self.covariates, self.option_covariates, self.lapse, self.rule
-        return WorthDraws(list(self.data.labels), worths.T, nu, beta, *draw_settings, chains)
+        return WorthDraws(
+            list(self.data.labels),
+            worths.T,
+            nu,
+            beta,
+            self.covariates,
+            self.option_covariates,
+            self.lapse,
+            self.rule,
+            chains,
+        )
 
     def build_data_groups(self) -> StoredData:
         """Return the data as datasets of a posterior tree, by group name."""
@@ -152,11 +161,14 @@ class WorthProblem:
 
         from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
 
-        shape, density = points.shape[:2], self.density
+        shape = points.shape[:2]
+        density = self.density
         point_columns = points.reshape(-1, points.shape[2]).T
         spreads = Spreads(*np.exp(log_sds.reshape(-1, 4).T))
-        draws, stored_data = self.build_draws(point_columns, shape[0]), self.build_data_groups()
-        option_labels, dims = np.asarray(self.single_data.labels, dtype=str), ("chain", "draw")
+        draws = self.build_draws(point_columns, shape[0])
+        stored_data = self.build_data_groups()
+        option_labels = np.asarray(self.single_data.labels, dtype=str)
+        dims = ("chain", "draw")
         log_likelihood = density.log_likelihoods(point_columns) + stored_data.log_constant
         variables: dict[Any, Any] = {
             "log_worth": ((*dims, "option"), draws.log_worths.reshape(*shape, -1)),
@@ -340,7 +352,8 @@ class LatticeChain(IndependentDraws):
         points, spreads = sample_posterior(self.problem.marginal, rng, self.block_size)
         # sweeps return another number of draws
         draw_indices = np.arange(self.block_size) * points.shape[1] // self.block_size
-        points, marginal = points[:, draw_indices], self.problem.marginal
+        points = points[:, draw_indices]
+        marginal = self.problem.marginal
         score_variance = self.problem.respondents.adjusted_variance
         if score_variance is not None:
             points = widen_points(rng, marginal, score_variance, points, marginal.mean_mode).wide
@@ -365,8 +378,10 @@ class TrajectoryChain(FixedChain):
     ) -> None:
         """Draw the starting state and allocate the record."""
         super().__init__(draws, tune, thin)
-        self.sampler, self.rng = copy.copy(sampler), rng
-        self.state, self.leap = sampler.draw_start(rng, 1), np.array(sampler.step)
+        self.sampler = copy.copy(sampler)
+        self.rng = rng
+        self.state = sampler.draw_start(rng, 1)
+        self.leap = np.array(sampler.step)
         self.record = PointRecord.empty(draws, sampler.density.size)
 
     def run_until(self, until: int) -> None:

@@ -162,12 +162,10 @@ class Density:
         option_values: np.ndarray | None = None,
     ) -> None:
         """Number the parameters: log worths by period, ties, bias, judges and covariates."""
-        self.rows, self.n_options, self.n_judges, self.has_prior = (
-            rows,
-            n_options,
-            n_judges,
-            has_prior,
-        )
+        self.rows = rows
+        self.n_options = n_options
+        self.n_judges = n_judges
+        self.has_prior = has_prior
         if steps is None:
             steps = np.zeros(0)
         if entry is None:
@@ -177,17 +175,21 @@ class Density:
         self.option_values = option_values
         # of log worths from the effects of option covariates
         self.has_deviations = has_prior or not option_values.any()
-        self.steps, self.entry = steps, entry
+        self.steps = steps
+        self.entry = entry
         self.n_periods = len(self.steps) + 1
         self.present = np.arange(self.n_periods)[:, None] >= self.entry  # (periods, options)
-        n_worths, nu_stop = self.n_periods * n_options, self.n_periods * n_options + rows.has_ties
+        n_worths = self.n_periods * n_options
+        nu_stop = self.n_periods * n_options + rows.has_ties
         self.n_bias = 0
         if has_bias:
             self.n_bias = n_judges * rows.x.shape[1]
         beta_stop = nu_stop + option_values.shape[1]
         self.size = beta_stop + n_judges + self.n_bias
-        self.worths, self.nu = slice(0, n_worths), slice(n_worths, nu_stop)
-        self.beta, self.judges = slice(nu_stop, beta_stop), slice(beta_stop, beta_stop + n_judges)
+        self.worths = slice(0, n_worths)
+        self.nu = slice(n_worths, nu_stop)
+        self.beta = slice(nu_stop, beta_stop)
+        self.judges = slice(beta_stop, beta_stop + n_judges)
         self.bias = slice(self.judges.stop, self.size)
         self.is_free = np.append(
             self.present.ravel() & self.has_deviations, np.ones(self.size - n_worths, bool)
@@ -224,7 +226,8 @@ class Density:
     def with_rows(self, rows: Any) -> "Density":
         """Return the same density for other counts of comparisons."""
         density = copy(self)
-        density.rows, density._blocks = rows, {}
+        density.rows = rows
+        density._blocks = {}
         return density
 
     def select_rows(self, row_indices: Any) -> "Density":
@@ -388,7 +391,8 @@ class Density:
         if k in (JUDGES, BIAS):
             points[self._spread_slice(k)] *= factor
             return points
-        scaled_worths, worths = self.entry_worths(points), self.worths_by_period(points)
+        scaled_worths = self.entry_worths(points)
+        worths = self.worths_by_period(points)
         if k == DRIFT:
             scaled_worths = worths - scaled_worths
         worths += np.where(self.present[..., None], (factor - 1.0) * scaled_worths, 0.0)
@@ -417,7 +421,8 @@ class Density:
 
     def log_prior_parts(self, points: np.ndarray, spreads: Spreads) -> dict[str, np.ndarray]:
         """Return log prior densities by variable name, each (n_points,)."""
-        log_nu, beta = points[self.nu] / TIE_SD, points[self.beta]
+        log_nu = points[self.nu] / TIE_SD
+        beta = points[self.beta]
         log_priors = {
             "tie": -0.5 * (log_nu**2 + LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0),
             "covariate": -0.5 * (beta**2 + LOG_2PI).sum(axis=0),
@@ -447,10 +452,8 @@ class Density:
         self, points: np.ndarray, k: int
     ) -> Callable[[np.ndarray], np.ndarray]:
         """Return log prior sd number k's log density as a function, given the parameters."""
-        sum_of_squares, n_parameters = (
-            self.sum_of_squares(points, k),
-            self.count_spread_coordinates(k),
-        )
+        sum_of_squares = self.sum_of_squares(points, k)
+        n_parameters = self.count_spread_coordinates(k)
         return lambda log: (
             self.log_spread_prior(k, log)
             - 0.5 * sum_of_squares * np.exp(-2.0 * log)
@@ -570,7 +573,8 @@ class Density:
         """Predict each judge's answers from parameters estimated without that judge."""
         rows = self.rows
         period_start = rows.period * self.n_options
-        worths, beta = points[self.worths], points[self.beta]
+        worths = points[self.worths]
+        beta = points[self.beta]
         worth_differences = (
             worths[period_start + rows.first, rows.judge]
             - worths[period_start + rows.second, rows.judge]
@@ -592,7 +596,9 @@ class Density:
 
     def prior_curvature(self, spreads: Spreads) -> BorderedBlocks:
         """Return the negative Hessian of the log prior, as a bordered matrix."""
-        n_periods, n, n_others = self.n_periods, self.n_options, self.size - self.worths.stop
+        n_periods = self.n_periods
+        n = self.n_options
+        n_others = self.size - self.worths.stop
         border = np.zeros((n_periods * n, n_others))
         if not self.has_prior:
             level_curvature = np.full((n, n), 1.0 / n)
@@ -661,8 +667,10 @@ class Density:
             block.rows, comparisons.q, comparisons.q_rest, comparisons.log_nu
         )
         log_likelihood = float(comparisons.log_likelihoods(block.rows).sum())
-        mixed_derivative, nu_curvature = derivatives.mixed[:, 0], derivatives.spread[:, 0]
-        slope, curvature = derivatives.slope[:, 0], -derivatives.bend[:, 0]
+        mixed_derivative = derivatives.mixed[:, 0]
+        nu_curvature = derivatives.spread[:, 0]
+        slope = derivatives.slope[:, 0]
+        curvature = -derivatives.bend[:, 0]
         if is_convex:
             curvature = np.maximum(
                 curvature, mixed_derivative**2 / np.maximum(nu_curvature, 1e-300)
@@ -695,25 +703,32 @@ class Density:
         """Return log-likelihood, gradient and curvature by centred log d, not yet by g."""
         # In the code, w is minus the second derivative of a row by its log odds, m that by its log
         # odds and log nu, d the discrimination, and s is d times the difference of log worths.
-        log_likelihood, n_worths = 0.0, self.worths.stop
-        n_periods, n = self.n_periods, self.n_options
-        gradient, blocks = np.zeros((self.size, 1)), np.zeros((n_periods, n, n))
-        border, corner = (
-            np.zeros((n_worths, self.size - n_worths)),
-            np.zeros((self.size - n_worths,) * 2),
-        )
+        log_likelihood = 0.0
+        n_worths = self.worths.stop
+        n_periods = self.n_periods
+        n = self.n_options
+        gradient = np.zeros((self.size, 1))
+        blocks = np.zeros((n_periods, n, n))
+        border = np.zeros((n_worths, self.size - n_worths))
+        corner = np.zeros((self.size - n_worths,) * 2)
         parameter_slices = self.nu, self.beta, self.judges, self.bias
         nu, beta, judges, bias = map(self.offset_by_worths, parameter_slices)
         linear_indices = np.r_[beta, bias]
         for block in self.split_rows(1):
             terms = self._differentiate_rows(block, point, is_convex)
-            rows, along, judged = block.rows, block.along.T, block.judged.T
-            w, m, d, s = terms.curvature, terms.mixed, terms.discrimination, terms.scaled_difference
+            rows = block.rows
+            along = block.along.T
+            judged = block.judged.T
+            w = terms.curvature
+            m = terms.mixed
+            d = terms.discrimination
+            s = terms.scaled_difference
             log_likelihood += terms.value
             self._add_likelihood_slope(
                 gradient, block, terms.comparisons, terms.slope[:, None], terms.of_nu
             )
-            wd, x = w * d, _join_columns([rows.x, block.biased])
+            wd = w * d
+            x = _join_columns([rows.x, block.biased])
             cell_index = (rows.period * n + rows.first) * n + rows.second
             np.subtract.at(blocks.reshape(-1), cell_index, wd * d)
             border[:, linear_indices] += _to_dense(along @ (x * wd[:, None]))
@@ -893,11 +908,11 @@ class GroupDensity(Density):
 
     def prior_curvature(self, spreads: Spreads) -> BorderedBlocks:
         """Return the negative Hessian of the log prior, as a bordered matrix."""
-        n_parts, n, precision = self.n_periods, self.n_options, float(spreads.drift) ** -2.0
-        border, worth_indices = (
-            np.zeros((n_parts * n, self.size - self.worths.stop)),
-            np.arange(n_parts * n),
-        )
+        n_parts = self.n_periods
+        n = self.n_options
+        precision = float(spreads.drift) ** -2.0
+        border = np.zeros((n_parts * n, self.size - self.worths.stop))
+        worth_indices = np.arange(n_parts * n)
         border[worth_indices, self.common.start - self.worths.stop + worth_indices % n] = -precision
         common_precisions = np.full(n, n_parts * precision + float(spreads.worths) ** -2.0)
         corner = np.diag(np.append(self._prior_precisions(spreads), common_precisions))

@@ -13,11 +13,18 @@ from .prior_sd_moves import ScaleState, move_spreads
 # up to this asymmetry, mirrored draws have rank probabilities to within 0.01
 MAX_ASYMMETRY = 0.5
 # limits of coordinates and rows for Metropolis steps, their number and length
-_MAX_STEP_SIZE, _MAX_STEP_ROWS, _N_STEPS, _STEP_LENGTH = 20, 400, 20, 0.7
+_MAX_STEP_SIZE = 20
+_MAX_STEP_ROWS = 400
+_N_STEPS = 20
+_STEP_LENGTH = 0.7
 _SKEW_FACTOR = 4  # of steps if the density is skewed: ends within 0.1 standard deviations
-_N_CHAINS, _N_CHAINS_OF_MANY, _MANY_OPTIONS = 48, 16, 1_000
+_N_CHAINS = 48
+_N_CHAINS_OF_MANY = 16
+_MANY_OPTIONS = 1_000
 # first and largest number of sweeps; largest drift of the median log spread, in deviations
-_FIRST_SWEEPS, _MAX_SWEEPS, _MAX_DRIFT = 40, 640, 0.2
+_FIRST_SWEEPS = 40
+_MAX_SWEEPS = 640
+_MAX_DRIFT = 0.2
 _MAX_SWEEP_ROWS = 100_000  # with more, chains take minutes, and mirrored draws are used
 _MAX_SWEEP_TERMS = 1 << 24  # rows times chains times sweeps; with more, sweeps are not doubled
 
@@ -64,11 +71,9 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
         n_steps *= _SKEW_FACTOR
     for _ in range(n_steps):
         nearest_points = marginal.nearest_points(state.logs)
-        nearest_modes, nearest_roots, nearest_inverses = (
-            modes[nearest_points].T,
-            roots[nearest_points],
-            root_inverses[nearest_points],
-        )
+        nearest_modes = modes[nearest_points].T
+        nearest_roots = roots[nearest_points]
+        nearest_inverses = root_inverses[nearest_points]
         h = state.points - nearest_modes
         xi = np.einsum("dij,jd->id", nearest_roots, rng.standard_normal(h.shape))
         h_new = np.sqrt(1.0 - _STEP_LENGTH**2) * h + _STEP_LENGTH * xi * density.is_free[:, None]
@@ -87,11 +92,13 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
 def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleState:
     """Run Hamiltonian chains from Laplace draws; return the second half."""
     # The number of sweeps doubles while the spread drifts.
-    density, sampler = marginal.density, HamiltonianSampler(marginal)
+    density = marginal.density
+    sampler = HamiltonianSampler(marginal)
     n_chains = _N_CHAINS
     if density.n_options > _MANY_OPTIONS:
         n_chains = _N_CHAINS_OF_MANY
-    state, states = ScaleState.from_points(density, *marginal.draw_points(rng, n_chains)), []
+    state = ScaleState.from_points(density, *marginal.draw_points(rng, n_chains))
+    states = []
     n_sweeps = _FIRST_SWEEPS
     while True:
         for _ in range(n_sweeps - len(states)):
@@ -100,7 +107,8 @@ def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleStat
                 sampler.step = adapt_step(sampler.step, acceptance)
             states.append(state)
         log_spreads = np.array([past_state.logs[WORTHS] for past_state in states[n_sweeps // 2 :]])
-        early_spreads, late_spreads = log_spreads[: n_sweeps // 4], log_spreads[n_sweeps // 4 :]
+        early_spreads = log_spreads[: n_sweeps // 4]
+        late_spreads = log_spreads[n_sweeps // 4 :]
         drift = abs(np.median(late_spreads) - np.median(early_spreads))
         is_still = WORTHS not in marginal.learned or drift <= _MAX_DRIFT * log_spreads.std()
         if (

@@ -46,7 +46,8 @@ def sample_by_slice(
     """Update each entry of x by slice sampling with stepping out (Neal 2003)."""
     log_height = log_density(x) - rng.standard_exponential(x.shape)
     low = x - _SLICE_WIDTH * rng.random(x.shape)
-    high, steps_low = low + _SLICE_WIDTH, np.floor(_STEPS_OUT * rng.random(x.shape))
+    high = low + _SLICE_WIDTH
+    steps_low = np.floor(_STEPS_OUT * rng.random(x.shape))
     for interval_end, end_step, n_steps in (
         (low, -_SLICE_WIDTH, steps_low),
         (high, _SLICE_WIDTH, _STEPS_OUT - 1 - steps_low),
@@ -56,16 +57,15 @@ def sample_by_slice(
             if not is_outside.any():
                 break
             interval_end[is_outside] += end_step
-    new_x, is_open = x.copy(), np.ones(x.shape, bool)
+    new_x = x.copy()
+    is_open = np.ones(x.shape, bool)
     while is_open.any():
         candidates = low + (high - low) * rng.random(x.shape)
         is_inside = log_density(np.where(is_open, candidates, x)) > log_height
         new_x = np.where(is_open & is_inside, candidates, new_x)
         is_open &= ~is_inside
-        low, high = (
-            np.where(is_open & (candidates < x), candidates, low),
-            np.where(is_open & (candidates >= x), candidates, high),
-        )
+        low = np.where(is_open & (candidates < x), candidates, low)
+        high = np.where(is_open & (candidates >= x), candidates, high)
     return new_x
 
 
@@ -90,7 +90,8 @@ def move_spread_with_coordinates(
     rng: np.random.Generator, density: Density, state: ScaleState, k: int
 ) -> ScaleState:
     """Propose to scale prior sd number k and its parameters by one factor."""
-    n_chains, old_log_sd = state.points.shape[1], state.logs[k]
+    n_chains = state.points.shape[1]
+    old_log_sd = state.logs[k]
     log_factor = rng.standard_normal(n_chains) * np.exp(rng.uniform(*_LOG_STEP_RANGE, n_chains))
     # the prior of the scaled coordinates cancels with the change of volume
     with np.errstate(over="ignore", invalid="ignore"):

@@ -44,10 +44,8 @@ def separation_reliability(log_worths: np.ndarray) -> float:
     .. math:: \operatorname{Var}(m) / (\operatorname{Var}(m) + \bar v)
     """
     centred_worths = log_worths - log_worths.mean(axis=1, keepdims=True)
-    variance_of_means, mean_variance = (
-        centred_worths.mean(axis=0).var(),
-        centred_worths.var(axis=0).mean(),
-    )
+    variance_of_means = centred_worths.mean(axis=0).var()
+    mean_variance = centred_worths.var(axis=0).mean()
     return float(variance_of_means / max(variance_of_means + mean_variance, 1e-300))
 
 
@@ -76,10 +74,8 @@ def estimate_split_half(
             density.centre_worths(find_mode(half, spreads, start).point[density.worths])
             for half in halves
         )
-        first_worths, second_worths = (
-            first_worths[-density.n_options :],
-            second_worths[-density.n_options :],
-        )
+        first_worths = first_worths[-density.n_options :]
+        second_worths = second_worths[-density.n_options :]
         correlation = float(first_worths @ second_worths) / max(
             float(np.sqrt((first_worths @ first_worths) * (second_worths @ second_worths))), 1e-300
         )

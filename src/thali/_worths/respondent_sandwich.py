@@ -52,8 +52,10 @@ def _score_pair_answers(density: Density, point: np.ndarray) -> tuple[Any, np.nd
     """Return gradients, probabilities (rows: each pair's outcomes) and outcomes per pair."""
     from scipy.sparse import vstack
 
-    n, has_ties = density.n_rows, density.rows.has_ties
-    ones, zeros = np.ones(n), np.zeros(n)
+    n = density.n_rows
+    has_ties = density.rows.has_ties
+    ones = np.ones(n)
+    zeros = np.zeros(n)
     # counts of wins, losses and ties
     outcome_counts = [(ones, zeros, zeros), (zeros, zeros, ones), (zeros, ones, zeros)]
     if not has_ties:
@@ -72,11 +74,14 @@ def _score_set_answers(
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return gradients and probabilities of all answers to all sets, and answers per set."""
     # A set with a tie has only its given answer.
-    set_sizes, set_starts, worst_positions = data.sizes, data.start, None
+    set_sizes = data.sizes
+    set_starts = data.start
+    worst_positions = None
     if data.worst is not None:
         answers = list_possible_answers(set_starts)
         set_of_answer = np.repeat(np.arange(len(set_sizes)), answers.sizes)
-        best_positions, worst_positions = answers.best, answers.worst
+        best_positions = answers.best
+        worst_positions = answers.worst
     else:
         positions = np.arange(len(data.members))
         best_positions = positions[
@@ -86,10 +91,8 @@ def _score_set_answers(
     row_blocks, member_blocks, tied_counts = zip(
         *iterate_answers_by_size(data, set_of_answer, best_positions, worst_positions), strict=True
     )
-    zeros, row_order = (
-        np.zeros(len(best_positions), np.int64),
-        np.argsort(np.concatenate(row_blocks)),
-    )
+    zeros = np.zeros(len(best_positions), np.int64)
+    row_order = np.argsort(np.concatenate(row_blocks))
     possible_answers = density.rows._replace(
         members=member_blocks, n_tied=tied_counts, judge=zeros, counts=zeros + 1.0
     )
@@ -213,7 +216,8 @@ def widen_points(
     from scipy.special import chdtri
 
     density = marginal.density
-    widening_matrix, centre_column = variance.matrix(), centre[:, None]
+    widening_matrix = variance.matrix()
+    centre_column = centre[:, None]
     degrees = variance.expand_degrees(density.n_options, density.size)[:, None]
     _, mode = marginal.best
     deviations = widening_matrix @ marginal.draw_deviations(mode, rng, points.shape[1])

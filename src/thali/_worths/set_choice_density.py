@@ -34,7 +34,8 @@ _BLOCK_ENTRIES = 1 << 20
 MAX_TIED_WITH_LAPSES = 12  # tied options, whose subsets are all summed over
 N_NODES = 100  # nodes that a few tied options need
 # fall of the log integrand at the ends, for 12 digits and for 6
-EXACT_DROP, ROUGH_DROP = 37.0, 16.0
+EXACT_DROP = 37.0
+ROUGH_DROP = 16.0
 _PRODUCT_SIZE = 8  # options whose r are multiplied without underflow
 _MAX_Z, _TINY = 100.0, 1e-300  # z beyond which e^-z is 0; replaces products of r that are 0
 
@@ -96,7 +97,10 @@ def count_distinct_answers(data: "Choices", lapse: float, with_judges: bool) -> 
             Setting("lapse", 0),
             ".",
         )
-    member_blocks, judge_blocks, count_blocks, n_tied = [], [], [], []
+    member_blocks = []
+    judge_blocks = []
+    count_blocks = []
+    n_tied = []
     for answer_indices, ordered_members, tied_options in iterate_answers_by_size(
         data, set_indices, data.choice, data.worst
     ):
@@ -232,10 +236,8 @@ class ChoiceSetDensity(Density):
         """Return `log_density` plus the log-likelihood; add its gradient to `gradient`."""
         for _, rows in self.rows.iterate_blocks(points.shape[1]):
             discrimination, log_weights = self._log_weights(rows, points)
-            answer_derivatives, counts = (
-                _differentiate_answers(rows, log_weights, False, points.shape[1]),
-                to_column(rows.counts),
-            )
+            answer_derivatives = _differentiate_answers(rows, log_weights, False, points.shape[1])
+            counts = to_column(rows.counts)
             log_density = log_density + (
                 counts * answer_derivatives.log_p.reshape(log_weights.shape[:2])
             ).sum(axis=0)
@@ -278,7 +280,9 @@ class ChoiceSetDensity(Density):
         """Return gradients of each row's log-likelihood, sparse (n_rows, size)."""
         from scipy.sparse import csr_array
 
-        slopes, coordinates, row_indices = [], [], []
+        slopes = []
+        coordinates = []
+        row_indices = []
         for row_slice, rows in self.rows.iterate_blocks(1):
             discrimination, log_weights = self._log_weights(rows, point[:, None])
             parameter_slopes = self._coordinate_slopes(
@@ -306,12 +310,16 @@ class ChoiceSetDensity(Density):
     ) -> LikelihoodExpansion:
         """Return log-likelihood, gradient and curvature by centred log discriminations."""
         # An answer's expected curvature is the mean of this product, which is never below 0.
-        n, n_parameters, log_likelihood = self.n_options, self.size, 0.0
-        gradient, curvature = np.zeros((n_parameters, 1)), np.zeros(n_parameters * n_parameters)
+        n = self.n_options
+        n_parameters = self.size
+        log_likelihood = 0.0
+        gradient = np.zeros((n_parameters, 1))
+        curvature = np.zeros(n_parameters * n_parameters)
         for _, rows in self.rows.iterate_blocks(1):
             discrimination, log_weights = self._log_weights(rows, point[:, None])
             answer_derivatives = _differentiate_answers(rows, log_weights, not is_convex)
-            coordinates, answer_counts = self._row_coordinates(rows), rows.counts[:, None]
+            coordinates = self._row_coordinates(rows)
+            answer_counts = rows.counts[:, None]
             parameter_slopes = self._coordinate_slopes(
                 discrimination, log_weights, answer_derivatives.gradient[:, None]
             )[:, 0]
@@ -335,7 +343,9 @@ class ChoiceSetDensity(Density):
         gradient[self.beta] = self.option_values.T @ gradient[self.worths]
         curvature[self.beta] = self.option_values.T @ curvature[self.worths]
         curvature[:, self.beta] = curvature[:, self.worths] @ self.option_values
-        blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
+        blocks = curvature[None, :n, :n]
+        border = curvature[:n, n:]
+        corner = curvature[n:, n:]
         return LikelihoodExpansion(
             log_likelihood, gradient, BorderedBlocks(blocks, np.zeros((0, n)), border, corner)
         )
@@ -361,7 +371,8 @@ class ChoiceSetDensity(Density):
 
     def predict_judges(self, points: np.ndarray) -> JudgePredictions:
         """Predict each judge's answers from parameters estimated without that judge."""
-        log_probabilities, n_answers = np.empty((3, len(self.rows.judge))), self.rows.counts.copy()
+        log_probabilities = np.empty((3, len(self.rows.judge)))
+        n_answers = self.rows.counts.copy()
         for row_slice, rows in self.rows.iterate_blocks(1):
             (members,) = rows.members
             if rows.n_tied != (1,):
@@ -432,7 +443,8 @@ def differentiate_tied_answers(
     top. Moving a node by log 2 turns :math:`r = 1 - e^{-v_i e^x / W}` into :math:`r (2 - r)`. With
     lapses the orders of T are summed, subset by subset.
     """
-    other_weights, n_options = weights[:, n_tied:].sum(axis=1, keepdims=True), weights.shape[1]
+    other_weights = weights[:, n_tied:].sum(axis=1, keepdims=True)
+    n_options = weights.shape[1]
     # the probability depends on a alone
     a = np.log(weights[:, :n_tied]) - np.log(other_weights)
     if lapse:
@@ -461,7 +473,8 @@ def differentiate_tied_answers(
 
 def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, log_drop: float) -> AnswerDerivatives:
     """Return the log probability by the trapezoidal rule, with derivatives by a."""
-    n_tied, weights = a.shape[1], np.exp(a)[:, None]
+    n_tied = a.shape[1]
+    weights = np.exp(a)[:, None]
     left_width = min(log_drop + 1.0, max(a.max(), 0.0) + (log_drop + 1.0) / (1.0 + 0.58 * n_tied))
     right_end = math.log(1.0 + log_drop) + 1.5 * math.log(1.0 + n_tied)
     nodes_per_doubling = math.ceil(
@@ -480,10 +493,8 @@ def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, log_drop: float) -> A
     largest_height = log_integrand.max(axis=1, keepdims=True)
     node_weights = np.exp(log_integrand - largest_height)
     total_weight = node_weights.sum(axis=1, keepdims=True)
-    log_p, node_weights = (
-        largest_height[:, 0] + np.log(node_spacing * total_weight[:, 0]),
-        node_weights / total_weight,
-    )
+    log_p = largest_height[:, 0] + np.log(node_spacing * total_weight[:, 0])
+    node_weights = node_weights / total_weight
     z = np.minimum(clock_rates * weights, _MAX_Z)
     ratio = z * (1.0 - r) / r  # z / (e^z - 1)
     gradient = (node_weights[:, None] @ ratio)[:, 0]
@@ -503,8 +514,10 @@ def _sum_over_orders(a: np.ndarray, n_options: int, lapse: float) -> AnswerDeriv
     # For each subset, P, P g and P (H + g g') are blocks of a matrix M, which a choice with the
     # slope s and the bend B turns into p (A M A' + P B), where A adds s times the first row to the
     # others.
-    n_tied, identity = a.shape[1], np.eye(1 + a.shape[1])
-    weights, subset_codes = np.exp(a)[:, None], np.arange(1 << n_tied)
+    n_tied = a.shape[1]
+    identity = np.eye(1 + a.shape[1])
+    weights = np.exp(a)[:, None]
+    subset_codes = np.arange(1 << n_tied)
     is_remaining = 1.0 - (subset_codes[:, None] >> np.arange(n_tied) & 1)
     matrices = np.zeros((len(a), len(subset_codes), *identity.shape))
     matrices[:, 0, 0, 0] = 1.0

@@ -56,8 +56,10 @@ def sample_worths_prior(
     problem: "WorthProblem", rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
     """Sample worths from the prior and data given them, once per generator."""
-    density, spread = problem.density, problem.spread
-    points, log_sds = np.zeros((len(rngs), density.size)), np.full((len(rngs), 4), np.nan)
+    density = problem.density
+    spread = problem.spread
+    points = np.zeros((len(rngs), density.size))
+    log_sds = np.full((len(rngs), 4), np.nan)
     for k, rng in enumerate(rngs):
         log_sds[k, 0] = sample_log_spread(rng, spread)
         parameter_vector = rng.standard_normal(density.size)
@@ -66,7 +68,8 @@ def sample_worths_prior(
         points[k] = parameter_vector
     posterior = Posterior(problem.build_tree(points[None], log_sds[None], {}))
     draws = problem.build_draws(points.T, 1)
-    data_sets, log_likelihoods = [], []
+    data_sets = []
+    log_likelihoods = []
     for k, rng in enumerate(rngs):
         data, log_likelihood = _simulate_data(problem, draws.take(slice(k, k + 1)), rng)
         data_sets.append(data)

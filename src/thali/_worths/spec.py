@@ -34,7 +34,8 @@ from thali._model.command_line_options import (
 )
 from thali._model.model_spec import ModelSpec, Option
 
-_CHAINS, _DRAWN = ("mcmc",), ("laplace", "mcmc")
+_CHAINS = ("mcmc",)
+_DRAWN = ("laplace", "mcmc")
 
 BRADLEY_TERRY_LUCE = ModelSpec(
     name="bradley-terry-luce",

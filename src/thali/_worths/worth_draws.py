@@ -61,7 +61,8 @@ if TYPE_CHECKING:
 _SEED = 0  # of options that nobody has seen
 MAX_LOG_ODDS = 700.0  # log odds are clipped here
 # with more options, the summary omits choice probabilities, or worths
-MAX_SUMMARY_OPTIONS, MAX_RANKED_OPTIONS = 60, 1_000
+MAX_SUMMARY_OPTIONS = 60
+MAX_RANKED_OPTIONS = 1_000
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
 
 
@@ -142,7 +143,8 @@ class WorthDraws(NamedTuple):
 
     def member_probabilities(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return choice probabilities of all members of all sets, (draws, members)."""
-        set_sizes, p = np.diff(start), np.empty((self.n_draws, len(members)))
+        set_sizes = np.diff(start)
+        p = np.empty((self.n_draws, len(members)))
         for m in np.unique(set_sizes).tolist():
             positions = start[:-1][set_sizes == m, None] + np.arange(m)
             weights = scale_to_maximum(self.log_worths[:, members[positions]])
@@ -264,10 +266,8 @@ class WorthDraws(NamedTuple):
         from scipy.special import logsumexp
 
         answer_indices, answer_counts = count_answers_by_respondent(data)
-        set_starts, members = (
-            part_bounds(data.sizes),
-            np.concatenate(set_indices(data, self.labels)[0]),
-        )
+        set_starts = part_bounds(data.sizes)
+        members = np.concatenate(set_indices(data, self.labels)[0])
         log_probabilities = np.empty((self.n_draws, answer_counts.shape[1]))
         for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
             p = self.take(draws).set_probabilities(set_starts, members, is_best_worst(data))

@@ -46,10 +46,8 @@ def multiply_first_advantage(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Multiply the first option's advantage by exp(eta); ones where both are zero."""
     are_zero = first_advantage + second_advantage == 0.0
-    first_advantage, second_advantage = (
-        np.where(are_zero, 1.0, first_advantage),
-        np.where(are_zero, 1.0, second_advantage),
-    )
+    first_advantage = np.where(are_zero, 1.0, first_advantage)
+    second_advantage = np.where(are_zero, 1.0, second_advantage)
     return first_advantage * np.exp(np.clip(eta, -MAX_OFFSET, MAX_OFFSET)), second_advantage
 
 
@@ -58,7 +56,8 @@ def read_cells(posterior: Posterior) -> dict[str, np.ndarray]:
 
     Without covariates each pair is one cell.
     """
-    constant_data, observed_data = posterior.fixed, posterior.observed
+    constant_data = posterior.fixed
+    observed_data = posterior.observed
     if posterior.covariates:
         variable_names = {
             "pair": "cell_pair",
@@ -69,7 +68,8 @@ def read_cells(posterior: Posterior) -> dict[str, np.ndarray]:
         return {key: constant_data[name].values for key, name in variable_names.items()} | {
             "x": constant_data["covariate_values"].values
         }
-    wins, losses = observed_data["wins"].values, constant_data["losses"].values
+    wins = observed_data["wins"].values
+    losses = constant_data["losses"].values
     ties = np.zeros(len(wins))
     if posterior.has_ties:
         ties = observed_data["ties"].values

@@ -61,7 +61,8 @@ class FeatureColumns:
 
     def select_draw(self, draw: int) -> "FeatureColumns":
         """Return the features of one draw."""
-        first_column, stop_column = self.column_offsets[draw], self.column_offsets[draw + 1]
+        first_column = self.column_offsets[draw]
+        stop_column = self.column_offsets[draw + 1]
         owners = self.owners[self.owner_offsets[first_column] : self.owner_offsets[stop_column]]
         draw_slice = slice(draw, draw + 1)
         return FeatureColumns(
@@ -110,9 +111,11 @@ class FeatureColumns:
             - self.column_offsets[start + draw_index]
         )
         if options is None:
-            option_position, n_selected = np.arange(self.n_options), self.n_options
+            option_position = np.arange(self.n_options)
+            n_selected = self.n_options
         else:
-            option_position, n_selected = np.full(self.n_options, -1), len(options)
+            option_position = np.full(self.n_options, -1)
+            n_selected = len(options)
             option_position[options] = np.arange(n_selected)
         max_features = int(self.n_features[start:stop].max(initial=0))
         weights = np.zeros((stop - start, max_features))
@@ -160,7 +163,8 @@ def read_columns(posterior: Posterior) -> FeatureColumns:
         n_owners = features.sum(axis=-1, dtype=np.int64)
         owners = np.nonzero(features)[2]
     else:
-        n_owners, owners = flatten_chains(posterior.feature_sizes), posterior.owners
+        n_owners = flatten_chains(posterior.feature_sizes)
+        owners = posterior.owners
         owners = owners[owners >= 0]
     has_owners = n_owners > 0
     return FeatureColumns(

@@ -35,7 +35,8 @@ def build_similarities_part(
         chains_by_draws
     )
     variables: dict[Any, Any] = {"n_shared_features": (("chain", "draw"), n_shared_features)}
-    coordinates, pointwise_variables = {}, {}
+    coordinates = {}
+    pointwise_variables = {}
     if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
         fitted = compute_similarities(feature_columns, parameter_draws["constant"], i, j)
@@ -101,7 +102,8 @@ def read_similarities(posterior: Posterior) -> "Similarities":
     """Read the similarities that a model was fitted to from its posterior."""
     from thali._data.similarities import Similarities
 
-    labels, (first_objects, second_objects) = posterior.labels, posterior.pairs
+    labels = posterior.labels
+    first_objects, second_objects = posterior.pairs
     similarity_matrix, judgements = np.full((2, len(labels), len(labels)), np.nan)
     similarity_matrix[first_objects, second_objects] = similarity_matrix[
         second_objects, first_objects

@@ -22,18 +22,21 @@ def compute_advantages(
 
     A_ij = sum_k w_k f_ik (1 - f_jk) + u_i
     """
-    i, j = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp)
+    i = np.asarray(i, dtype=np.intp)
+    j = np.asarray(j, dtype=np.intp)
     n_options = features.shape[-1]
     if n_options * n_options <= 4 * len(
         i
     ):  # with most pairs required, matrix products of all pairs are fast
         all_advantages = _compute_all_advantages(features, weights)
-        first_advantage, second_advantage = all_advantages[:, i, j], all_advantages[:, j, i]
+        first_advantage = all_advantages[:, i, j]
+        second_advantage = all_advantages[:, j, i]
     else:
         first_advantage = np.zeros((len(features), len(i)))
         second_advantage = np.zeros_like(first_advantage)
         for k in range(features.shape[1]):
-            has_first, has_second = features[:, k, i], features[:, k, j]
+            has_first = features[:, k, i]
+            has_second = features[:, k, j]
             weight = weights[:, k, None]
             first_advantage += np.where(has_first & ~has_second, weight, 0.0)
             second_advantage += np.where(has_second & ~has_first, weight, 0.0)
@@ -71,7 +74,8 @@ def iterate_advantages(
     """Yield (draws, i's advantage, j's advantage) for blocks of draws."""
     option_indices, pair_positions = np.unique(np.concatenate([i, j]), return_inverse=True)
     i, j = np.split(pair_positions, 2)
-    max_features, n_selected = int(feature_columns.n_features.max(initial=0)), len(option_indices)
+    max_features = int(feature_columns.n_features.max(initial=0))
+    n_selected = len(option_indices)
     n_numbers = max_features * n_selected + min(n_selected * n_selected, 4 * len(i)) + len(i)
     for draw_slice in iterate_slices(feature_columns.n_draws, n_numbers):
         features, weights = feature_columns.to_dense(

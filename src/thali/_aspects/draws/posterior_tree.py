@@ -150,7 +150,8 @@ def build_datatree(
     import xarray as xr
 
     kept_draws = select_kept_draws(chains)
-    feature_columns, shape = concatenate_chain_columns(*kept_draws), kept_draws.shape
+    feature_columns = concatenate_chain_columns(*kept_draws)
+    shape = kept_draws.shape
     labels = np.asarray(data.labels, dtype=str)
     stores_pairs = count_pairs(data.n_options) <= MAX_PAIRS
     parameter_draws = {
@@ -243,7 +244,8 @@ def _encode_owner_lists(feature_columns: FeatureColumns, shape: tuple[int, int])
         padded_rows[np.arange(padded_rows.shape[1]) < counts[:, None]] = values
         return padded_rows.reshape(*shape, -1)
 
-    feature_dims, owner_dims = ("chain", "draw", "feature"), ("chain", "draw", "owner")
+    feature_dims = ("chain", "draw", "feature")
+    owner_dims = ("chain", "draw", "owner")
     return {
         "weights": (
             feature_dims,

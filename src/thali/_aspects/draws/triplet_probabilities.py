@@ -41,7 +41,8 @@ def build_triplets_part(
             feature_columns.count_by_draw(is_shared).reshape(shape),
         )
     }
-    coordinates, pointwise_variables = {}, {}
+    coordinates = {}
+    pointwise_variables = {}
     questions = data.questions()
     log_coefficients = questions.log_coefficients()
     if stores_pairs:
@@ -142,7 +143,8 @@ def compute_mean_weight(feature_columns: FeatureColumns, constant: np.ndarray | 
     """Return each draw's mean of shared weight plus constant over all pairs."""
     if constant is None:
         return None
-    n_options, n_owners = feature_columns.n_options, feature_columns.sizes
+    n_options = feature_columns.n_options
+    n_owners = feature_columns.sizes
     return (
         feature_columns.sum_by_draw(feature_columns.weights * n_owners * (n_owners - 1))
         / (n_options * (n_options - 1))
@@ -190,12 +192,10 @@ def iterate_triplet_sets(
     second_objects: np.ndarray,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of whole sets: their slice, and answer probabilities by draw."""
-    feature_columns, constant, link, lapse = (
-        read_columns(posterior),
-        posterior.constant,
-        posterior.link,
-        posterior.lapse,
-    )
+    feature_columns = read_columns(posterior)
+    constant = posterior.constant
+    link = posterior.link
+    lapse = posterior.lapse
     set_sizes = np.diff(set_starts)
     set_size = feature_columns.n_draws * int(set_sizes.max(initial=1))
     for sets in iterate_slices(len(set_sizes), set_size):

@@ -78,7 +78,8 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
     from thali._exportable_table import Table
 
     posterior = model._view
-    similarities, labels = posterior.similarities, posterior.labels
+    similarities = posterior.similarities
+    labels = posterior.labels
     pair_indices = space_indices(similarities.size, MAX_PAIRS)
     first_objects, second_objects = (objects[pair_indices] for objects in posterior.pairs)
     if posterior.similarity is not None:
@@ -184,7 +185,8 @@ def membership_picture(model: "AdditiveClustering", settings: AnswerSettings) ->
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report the posterior of the number of features, used and overall."""
-    n_shared, n_all = model._view.n_counted, model._view.n_features
+    n_shared = model._view.n_counted
+    n_all = model._view.n_features
     shared_finding = build_number_finding(
         model, n_shared, "feature", ENGLISH[_get_kind_facts(model).number_key], settings.ci
     )
@@ -299,7 +301,8 @@ def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | No
             most="; ".join(pair_names[:3]),
             least="; ".join(pair_names[-3:]),
         )
-    title, brief = ENGLISH["additive.pairs.title"], Brief("Pairs", order=3)
+    title = ENGLISH["additive.pairs.title"]
+    brief = Brief("Pairs", order=3)
     return Finding(sentence, title=title, table=ranks_table, is_printed=False, brief=brief)
 
 
@@ -348,7 +351,8 @@ def _describe_similarity_assumptions(
 
 def describe_sigma(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
     """Return a sentence about sigma: its value, and whether fixed or learned."""
-    unit_noun, scale_note = ENGLISH["additive.sigma.similarity"], ""
+    unit_noun = ENGLISH["additive.sigma.similarity"]
+    scale_note = ""
     if (model._view.judgements != 1).any():
         unit_noun = ENGLISH["additive.sigma.judgement"]
         scale_note = ENGLISH["additive.sigma.several"]
@@ -392,7 +396,8 @@ def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     stats = model._view.stats
     if "temperature" not in stats:
         return Finding(ENGLISH["tempering.none"])
-    temperatures, swap_rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
+    temperatures = stats["temperature"].to_numpy()
+    swap_rates = stats["swap_rate"].to_numpy()
     level_counts = np.isfinite(temperatures).sum(axis=1)
     levels_text = f"{level_counts.min()}"
     if np.ptp(level_counts) > 0:

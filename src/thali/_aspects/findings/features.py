@@ -50,8 +50,10 @@ def build_features_finding(
     model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()
 ) -> Finding:
     """Build the finding that lists features, from a table of `Model.features`."""
-    labels, is_given = read_labels(model), has_given_features(model)
-    steps, step_notes = "", ()
+    labels = read_labels(model)
+    is_given = has_given_features(model)
+    steps = ""
+    step_notes = ()
     if not is_given:
         steps = suggest_next_steps(word)
         step_notes = (steps,)
@@ -76,9 +78,11 @@ def build_features_finding(
             named_sets.append(format_plural(len(disputed_members) - _MAX_NAMED, "other set"))
         notes += (phrase(ENGLISH, "features.not_agreed", members=list_names(named_sets)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
-    sentence, leads = describe_probable_features(features, word, len(labels), is_given), None
+    sentence = describe_probable_features(features, word, len(labels), is_given)
+    leads = None
     if not sentence:
-        sentence, leads = str(phrase(ENGLISH, "features.none", word=word)), False
+        sentence = str(phrase(ENGLISH, "features.none", word=word))
+        leads = False
         notes += step_notes
     return Finding(
         sentence,
@@ -122,11 +126,14 @@ def _build_brief(
         return Brief(label, next=steps)
     shown_table = format_for_reading(shared_features, model, word)
     shown_table = shown_table[[name for name in (*_NAMES, *_BRIEF_COLUMNS) if name in shown_table]]
-    brief_key, next_steps = "brief", ""
+    brief_key = "brief"
+    next_steps = ""
     if is_given:
-        brief_key, shown_table = "brief.given", shown_table.drop(columns="probability")
+        brief_key = "brief.given"
+        shown_table = shown_table.drop(columns="probability")
     elif shared_features["probability"].iloc[0] < _MIN_PROBABLE:
-        brief_key, next_steps = "brief.unsure", steps
+        brief_key = "brief.unsure"
+        next_steps = steps
     brief_text = phrase(ENGLISH, f"features.{brief_key}", word=word)
     return Brief(label, brief_text, table=shown_table, next=next_steps)
 

@@ -40,7 +40,8 @@ from .english_sentences import ENGLISH
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
 
-_MAX_BEST, _MAX_WORST = 3, 3
+_MAX_BEST = 3
+_MAX_WORST = 3
 
 
 def list_makers(
@@ -58,7 +59,8 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     zero_weights = [
         str(name) for name, weight in model.maximum_likelihood.weights().items() if weight == 0.0
     ]
-    notes, picture = [], None
+    notes = []
+    picture = None
     if zero_weights:
         notes.append(str(phrase(ENGLISH, "ml.zero", names=list_names(zero_weights))))
     if model._estimates_.independent_tests:
@@ -130,8 +132,10 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the test of fit, the likelihood and information criteria."""
     import pandas as pd
 
-    fit_statistics, fit_test = model.summary().attrs, model._estimates_.default_test
-    sentence, notes = str(fit_test), list[Text]()
+    fit_statistics = model.summary().attrs
+    fit_test = model._estimates_.default_test
+    sentence = str(fit_test)
+    notes = list[Text]()
     if fit_test.kind != "none":
         sentence = f"Test of fit: {fit_test}."
         pearson_text = f"{fit_statistics['pearson']:.4f}"
@@ -186,12 +190,11 @@ def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Findin
 
 def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ...]:
     """Return methods sentences about the maximum-likelihood fit."""
-    sentence_key, model_citation = "ml.methods.elimination", Cite("tversky1972")
+    sentence_key = "ml.methods.elimination"
+    model_citation = Cite("tversky1972")
     if isinstance(model.aspects, str):
-        sentence_key, model_citation = (
-            "ml.methods.luce",
-            Cite("bradley1952", "luce1959", inside=True),
-        )
+        sentence_key = "ml.methods.luce"
+        model_citation = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(ENGLISH, sentence_key, source=model_citation)]
     if model._estimates_.tie is not None:
         sentences.append(describe_ties())

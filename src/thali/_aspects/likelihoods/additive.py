@@ -42,9 +42,11 @@ from .similarity_residuals import (
 LEARNED = "learned"
 # The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of
 # the similarities.
-VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
+VARIANCE_SHAPE = 2.0
+VARIANCE_SHARE = 0.02
 # ratio of the largest similarity to the prior mean of a weight: range without a warning
-MIN_LARGEST_RATIO, MAX_LARGEST_RATIO = 0.05, 25.0
+MIN_LARGEST_RATIO = 0.05
+MAX_LARGEST_RATIO = 25.0
 # the same ratio in the default prior
 LARGEST_RATIO = 10.0
 DEFAULT_WEIGHT_PRIOR = (1.0, LARGEST_RATIO)  # for similarities of up to 1
@@ -134,7 +136,8 @@ class Additive:
                 " triplets use thali.likelihoods.MostSimilarPair; wrap a matrix as"
                 " Similarities(matrix)."
             )
-        sigma, similarity_sd = self.fixed_sigma(data), float(np.std(data.values))
+        sigma = self.fixed_sigma(data)
+        similarity_sd = float(np.std(data.values))
         if (
             sigma is not None
             and sigma * math.sqrt(mean_inverse_judgements(data)) < MIN_SIGMA_RATIO * similarity_sd

@@ -68,7 +68,8 @@ def build_pairs_part(
             feature_columns.unique_weights.reshape(*shape, -1),
         )
     }
-    coordinates, pointwise_variables = {}, {}
+    coordinates = {}
+    pointwise_variables = {}
     if beta is not None:
         variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
         coordinates = {COVARIATE: stored_data.coordinates[COVARIATE]}
@@ -130,7 +131,8 @@ def _compute_pair_draws(
                 data,
             )
             continue
-        comparison_cells, covariate_values = data.cells, data.covariates.values
+        comparison_cells = data.cells
+        covariate_values = data.covariates.values
         cell_starts = np.searchsorted(comparison_cells.pair, np.arange(data.n_pairs))
         # in blocks, because there may be many more cells than pairs
         for block_slice in iterate_slices(first_advantage.shape[0], len(comparison_cells.pair)):
@@ -185,7 +187,8 @@ def build_sets_part(
     has_unique: bool,
 ) -> DataPart:
     """Build the part of the posterior tree about choices from sets from all draws."""
-    labels, questions = np.asarray(data.labels, dtype=str), data.questions()
+    labels = np.asarray(data.labels, dtype=str)
+    questions = data.questions()
     stored_data = store_sets(data, lapse)
     variables: dict[Any, Any] = {
         "unique_weights": (
@@ -193,7 +196,8 @@ def build_sets_part(
             feature_columns.unique_weights.reshape(*shape, -1),
         )
     }
-    coordinates, pointwise_log_likelihood = {}, {}
+    coordinates = {}
+    pointwise_log_likelihood = {}
     if stores_pairs:
         pair_probability = _compute_all_pairs(feature_columns, data.n_options, lapse)
         variables["choice_probability"] = (

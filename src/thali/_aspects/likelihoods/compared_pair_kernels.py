@@ -57,19 +57,18 @@ from .pair_covariates import FIRST_COEFFICIENT, draw_coefficients
 def build_pair_data(data: PairedComparisons, lapse: float, has_unique: bool, ties: bool) -> Any:
     """Return compared pairs as kernels read them, and a function that makes a cache."""
     comparison_cells = data.cells
-    pair_class, x = PAIR_CLASSES[has_unique, ties], None
+    pair_class = PAIR_CLASSES[has_unique, ties]
+    x = None
     if data.covariates is not None:
-        pair_class, x = WITH_COVARIATES[has_unique, ties], comparison_cells.x
-    win_loss_counts = (
-        comparison_cells.wins + comparison_cells.tied / 2.0,
-        comparison_cells.losses + comparison_cells.tied / 2.0,
-    )
+        pair_class = WITH_COVARIATES[has_unique, ties]
+        x = comparison_cells.x
     pair_blocks = arrange_blocks(
         pair_class,
         data.n_options,
         comparison_cells.first,
         comparison_cells.second,
-        *win_loss_counts,
+        comparison_cells.wins + comparison_cells.tied / 2.0,
+        comparison_cells.losses + comparison_cells.tied / 2.0,
         lapse,
         x,
     )

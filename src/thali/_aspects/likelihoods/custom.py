@@ -302,7 +302,8 @@ class Custom:
             )
         assert self.simulate is not None
         owners, weights = feature_columns.to_dense(0, 1)
-        features, weights = owners[0].T.astype(float), weights[0]
+        features = owners[0].T.astype(float)
+        weights = weights[0]
         original_data = self.wrap_data(data).original
         simulated_data = Observed(
             self.simulate(

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 # feature matrices, and features in each, for a test of whether a likelihood depends on weights
-N_TRIED, N_SHOWN = 8, 4
+N_TRIED = 8
+N_SHOWN = 4
 
 
 def build_custom_part(
@@ -68,7 +69,8 @@ def depends_on_weights(
     """
     if not feature_columns.weights.size:
         return True
-    rng, n = np.random.default_rng(1), observed.n_options
+    rng = np.random.default_rng(1)
+    n = observed.n_options
     for draw in np.linspace(0, feature_columns.n_draws - 1, N_TRIED).astype(int).tolist():
         data = custom.set_parameters(
             observed.fields, {name: float(values[draw]) for name, values in parameter_draws.items()}

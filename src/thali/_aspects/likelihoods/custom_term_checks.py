@@ -113,7 +113,8 @@ def compare_changes(
     """
     worst_difference = WorstDifference()
     for features, weights in states:
-        state, cache = build_state(features, weights), make_cache(likelihood)
+        state = build_state(features, weights)
+        cache = make_cache(likelihood)
         kernel_operations.rebuild_cache(likelihood, cache, state)
         old_value = log_likelihood(features, weights)
         changes = StateChanges(
@@ -171,9 +172,11 @@ class StateChanges:
         """Yield changes in which an option joins or leaves a feature."""
         n, n_columns = self.features.shape
         for k, i in self._choose([(k, i) for k in range(n_columns) for i in range(n)]):
-            verb, d = "leaves", -self.weights[k]
+            verb = "leaves"
+            d = -self.weights[k]
             if self.features[i, k] == 0.0:
-                verb, d = "joins", self.weights[k]
+                verb = "joins"
+                d = self.weights[k]
             new_features = self.features.copy()
             new_features[i, k] = 1.0 - new_features[i, k]
             if new_features[:, k].any():
@@ -194,7 +197,8 @@ class StateChanges:
         """Yield changes of the weight of a feature, and its removal."""
         n_columns = len(self.weights)
         for k in self._choose(list(range(n_columns))):
-            owners, m = self._format_owners(self.features[:, k]), self.state.m[k]
+            owners = self._format_owners(self.features[:, k])
+            m = self.state.m[k]
             new_weights = self.weights.copy()
             new_weights[k] *= self.rng.uniform(0.3, 3.0)
             yield (
@@ -227,15 +231,19 @@ class StateChanges:
         """Yield changes in which a feature gains, or gives up, another feature's owners."""
         n, n_columns = self.features.shape
         for k, partner in self._choose(list(permutations(range(n_columns), 2))):
-            has_feature, partner_column = self.features[:, k], self.features[:, partner]
+            has_feature = self.features[:, k]
+            partner_column = self.features[:, partner]
             n_common = has_feature @ partner_column
             if n_common == partner_column.sum() < has_feature.sum():
-                sign, verb = -1.0, "gives up"
+                sign = -1.0
+                verb = "gives up"
             elif n_common == 0.0 and self.weights[partner] > self.weights[k]:
-                sign, verb = 1.0, "takes over"
+                sign = 1.0
+                verb = "takes over"
             else:
                 continue
-            new_features, new_weights = self.features.copy(), self.weights.copy()
+            new_features = self.features.copy()
+            new_weights = self.weights.copy()
             new_features[:, k] += sign * partner_column
             new_weights[partner] -= sign * self.weights[k]
             self.state.Z[scratch_index(self.state), :n] = new_features[:, k]

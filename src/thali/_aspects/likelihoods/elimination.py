@@ -198,7 +198,8 @@ class Elimination:
                     " choices from larger sets."
                 )
             return
-        expected_names, described_names = (), "no covariates"
+        expected_names = ()
+        described_names = "no covariates"
         if data.covariates is not None:
             expected_names = data.covariates.names
             described_names = f"the covariates {shorten(expected_names)}"

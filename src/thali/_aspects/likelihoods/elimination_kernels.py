@@ -87,9 +87,11 @@ def make_set_cache(sets: OfferedSets, largest: int = 0) -> SetCache:
 
 def make_scratch(n_sets: int, largest: int, n: int) -> SetCache:
     """Make scratch arrays of the recursion for sets of up to `largest` of n options."""
-    n_nodes, n_slots = 1, 1
+    n_nodes = 1
+    n_slots = 1
     if largest > MAX_DENSE_SIZE:
-        n_nodes, n_slots = MAX_NODES, SLOTS
+        n_nodes = MAX_NODES
+        n_slots = SLOTS
     return SetCache(
         count=np.zeros(0),
         value=np.zeros(n_sets),

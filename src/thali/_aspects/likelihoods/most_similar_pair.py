@@ -16,7 +16,8 @@ from .most_similar_pair_kernels import make_pair_set_cache
 from .most_similar_pair_probabilities import arrange_pair_sets
 from .triplet_normal_approximation import approximate_answers
 
-EXP, RATIO = "exp", "ratio"
+EXP = "exp"
+RATIO = "ratio"
 LINKS = (EXP, RATIO)
 
 

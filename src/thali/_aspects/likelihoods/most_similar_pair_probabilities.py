@@ -66,11 +66,13 @@ def arrange_pair_sets(
     data: Any, is_ratio: bool, lapse: float, shape: float, rate: float
 ) -> AnsweredPairSets:
     """Return answered sets of pairs as the arrays that kernels read."""
-    n, place_indices = data.n_options, list_answered_places(data)
+    n = data.n_options
+    place_indices = list_answered_places(data)
     has_answer = np.bincount(data.set_of, data.counts) > 0.0
     set_starts = part_bounds(data.sizes[has_answer])
     pair_keys, pair_index = np.unique(data.first * n + data.second, return_inverse=True)
-    lower, upper = (pair_keys // n).astype(np.int32), (pair_keys % n).astype(np.int32)
+    lower = (pair_keys // n).astype(np.int32)
+    upper = (pair_keys % n).astype(np.int32)
     pair_index = pair_index[place_indices].astype(np.int32)
     set_indices = np.repeat(np.arange(len(set_starts) - 1, dtype=np.int32), np.diff(set_starts))
     set_start, by_pair = _group_by_key(pair_index, len(pair_keys))

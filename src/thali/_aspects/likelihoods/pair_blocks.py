@@ -32,7 +32,9 @@ WIDTH = 8
 # j, their log-likelihood, scratch; without unique aspects the numbers of columns on the two sides;
 # with covariates x'beta and exp(x'beta). Constant distances in one array show the compiler that the
 # fields do not overlap.
-FIELDS, FIELDS_WITHOUT_UNIQUE, FIELDS_WITH_COVARIATES = 6, 8, 10
+FIELDS = 6
+FIELDS_WITHOUT_UNIQUE = 8
+FIELDS_WITH_COVARIATES = 10
 WEIGHT_I, WEIGHT_J, WINS, LOSSES, LOGLIK, Z, COLUMNS_I, COLUMNS_J, ETA, COVARIATE_FACTOR = range(
     0, FIELDS_WITH_COVARIATES * WIDTH, WIDTH
 )

@@ -424,7 +424,9 @@ def _log_parameter_density(line: Any, x: Any) -> Any:
     total = b.real[BETA] * state_log_likelihood(
         likelihood_at, b, b.whole[COLUMNS]
     ) + user_log_prior(likelihood_at)
-    code, prior_first, prior_second = likelihood.kind[p], likelihood.first[p], likelihood.second[p]
+    code = likelihood.kind[p]
+    prior_first = likelihood.first[p]
+    prior_second = likelihood.second[p]
     if code == REAL or code == LOG_NORMAL:
         total -= 0.5 * ((x - prior_first) / prior_second) ** 2
     elif code == ABOVE_ZERO:
@@ -445,7 +447,8 @@ def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, 
     """
     for p in range(c.parameters.size):
         position = position_on_line(likelihood, p, c.parameters[p])
-        code, width = likelihood.kind[p], 1.0
+        code = likelihood.kind[p]
+        width = 1.0
         if code == REAL or code == LOG_NORMAL:
             width = likelihood.second[p]
         line = ParameterLine(likelihood, c, b, p)

@@ -65,10 +65,8 @@ def compute_luce_probabilities(
     `weights` has shape (draws, options), and no aspect is shared.
     """
     set_sizes = np.diff(start)
-    uniform_probability, set_index = (
-        np.repeat(1.0 / set_sizes, set_sizes),
-        repeat_indices(set_sizes),
-    )
+    uniform_probability = np.repeat(1.0 / set_sizes, set_sizes)
+    set_index = repeat_indices(set_sizes)
     probabilities = np.empty((len(weights), len(members)))
     for draws in iterate_slices(len(weights), len(members), CACHE_NUMBERS):
         share_block = probabilities[draws]
@@ -101,9 +99,11 @@ def compute_answer_probabilities(
             f" {max_set_size}."
         )
     # the sets from which one option is chosen, and two positions in them for each answer
-    all_sets, answer_factors = [], []
+    all_sets = []
+    answer_factors = []
     for set_members in np.split(members, start[1:-1]):
-        full_set_index, rest_set_index = sum(map(len, all_sets)), {}
+        full_set_index = sum(map(len, all_sets))
+        rest_set_index = {}
         all_sets.append(set_members)
         for best, worst in zip(*list_ordered_pairs(len(set_members)), strict=True):
             middle_members = [k for k in range(len(set_members)) if k not in (best, worst)]

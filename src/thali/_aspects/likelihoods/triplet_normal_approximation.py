@@ -39,7 +39,8 @@ def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeight
         weight_unit = sets.shape / sets.rate
     shape = max(sets.shape, 1.0)
     weight_prior = GammaWeights(shape, weight_unit * sets.rate * shape / sets.shape)
-    n_pairs, set_sizes = len(sets.lower), np.diff(sets.start)
+    n_pairs = len(sets.lower)
+    set_sizes = np.diff(sets.start)
     n_answers = sum_parts(sets.times, sets.start)
     expected_counts = np.repeat(n_answers / set_sizes, set_sizes)
     pair_scores = np.bincount(sets.pair, weights=sets.times - expected_counts, minlength=n_pairs)

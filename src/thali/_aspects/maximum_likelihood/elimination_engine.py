@@ -80,7 +80,8 @@ class AspectLikelihoodEngine(Engine):
     def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports, such as its log-likelihood."""
         estimates = _require_fit(model)
-        error_facts, tie_facts = (), ()
+        error_facts = ()
+        tie_facts = ()
         if estimates.tie is not None:
             tie_text = f"nu {estimates.tie:.4g} (standard error {estimates.tie_std_error:.2g})"
             tie_facts = (("ties", tie_text),)
@@ -210,10 +211,8 @@ class AspectLikelihoodEngine(Engine):
 
     def predict_left_out(self, model: Any, part: "HeldOutPair") -> np.ndarray:
         """Return outcome probabilities of a held-out pair, shape (n_cells, n_outcomes)."""
-        pairs, covariates = (
-            [part.pair] * len(part.counts),
-            part.select_covariates(self.covariates(model)) or None,
-        )
+        pairs = [part.pair] * len(part.counts)
+        covariates = part.select_covariates(self.covariates(model)) or None
         if part.counts.shape[1] == 3:
             return self.predict_outcomes(model, pairs, covariates)[
                 ["p_a", "p_tie", "p_b"]
@@ -265,7 +264,8 @@ def _check_arguments(model: Any, fit_arguments: Mapping[str, Any], data: Any) ->
     given_values = model.get_params() | dict(fit_arguments)
     check_method_arguments(ELIMINATION, NAME, given_values, defaults)
     if fit_arguments.get("job") is not None:
-        required_setting, requested_setting = Setting("method", "mcmc"), Setting("method", NAME)
+        required_setting = Setting("method", "mcmc")
+        requested_setting = Setting("method", NAME)
         raise ArgumentError(
             Argument("job"),
             " requires ",

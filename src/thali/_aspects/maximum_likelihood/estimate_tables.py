@@ -23,7 +23,8 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
     """Build a table of residuals, one row per pair and covariate values (and outcome)."""
     from thali._exportable_table import Table
 
-    data, weight_problem = estimates.data, estimates.problem
+    data = estimates.data
+    weight_problem = estimates.problem
     n_answers = np.repeat(weight_problem.totals, weight_problem.sizes)
     number_columns = {
         "n": n_answers,
@@ -49,7 +50,8 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
 
 def describe_outcome(row: Mapping[Any, Any]) -> str:
     """Return words for a row's outcome, such as "a over b" or "a and b tied"."""
-    a, b = row["a"], row["b"]
+    a = row["a"]
+    b = row["b"]
     return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[
         row.get("outcome", "a")
     ]
@@ -75,7 +77,8 @@ def build_utility_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
     """Return utility, standard error and interval of each option, by quasi-variances."""
     import pandas as pd
 
-    utility, covariance = estimates.utility, estimates.utility_covariance
+    utility = estimates.utility
+    covariance = estimates.utility_covariance
     log_errors, error_source = _compute_log_errors(utility, covariance)
     interval_factor = np.exp(estimates.interval_half_width(ci) * np.nan_to_num(log_errors))
     is_positive = utility > 0.0
@@ -101,9 +104,11 @@ def _compute_log_errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np
     log_covariance = covariance[np.ix_(option_indices, option_indices)] / np.outer(
         utility[option_indices], utility[option_indices]
     )
-    variances, description = compute_quasi_variances(log_covariance), "quasi-variances"
+    variances = compute_quasi_variances(log_covariance)
+    description = "quasi-variances"
     if not (variances > 0.0).all():
-        variances, description = np.diag(log_covariance), "each option by itself"
+        variances = np.diag(log_covariance)
+        description = "each option by itself"
     log_errors[option_indices] = np.sqrt(np.maximum(variances, 0.0))
     return log_errors, description
 
@@ -141,7 +146,8 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
         variance_sums = np.where(is_pair, q[:, None] + q, 1.0)
         if not (variance_sums > 0.0).all():
             return -np.inf, q, np.eye(n_options)
-        log_gradient, misfit = is_pair / variance_sums, log_variances - np.log(variance_sums)
+        log_gradient = is_pair / variance_sums
+        misfit = log_variances - np.log(variance_sums)
         squared_slope = log_gradient**2
         return (
             -0.25 * float((misfit**2).sum()),
@@ -163,7 +169,8 @@ def build_branch_table(given_aspects: "KnownAspects", weights: np.ndarray) -> "p
     """Return branches of the aspect tree: name, parent row and length; leaves first."""
     from thali._exportable_table import Table
 
-    owners, n_options = given_aspects.owners, len(given_aspects.labels)
+    owners = given_aspects.owners
+    n_options = len(given_aspects.labels)
     n_owners = owners.sum(axis=0)
     inner_aspects = [
         int(k) for k in np.argsort(n_owners, kind="stable") if 1 < n_owners[k] < n_options
@@ -193,10 +200,8 @@ def build_branch_table(given_aspects: "KnownAspects", weights: np.ndarray) -> "p
     labels = list(given_aspects.labels)
     if not inner_aspects:  # without inner branches only lengths can order the options
         leaf_order = sort_descending(branch_lengths[:n_options])
-        labels, branch_lengths[:n_options] = (
-            [labels[k] for k in leaf_order],
-            branch_lengths[leaf_order],
-        )
+        labels = [labels[k] for k in leaf_order]
+        branch_lengths[:n_options] = branch_lengths[leaf_order]
     branch_table = Table(
         {
             "name": [*labels, *(given_aspects.names[k] for k in inner_aspects), ""],

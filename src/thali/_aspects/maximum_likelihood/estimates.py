@@ -71,7 +71,8 @@ class Estimates:
 
     def select_covariate_block(self, joint_covariance: np.ndarray) -> np.ndarray:
         """Return the rows and columns of a joint covariance that concern covariates."""
-        covariate_sizes, n_weights = compute_covariate_sizes(self.data), len(self.maximum.weights)
+        covariate_sizes = compute_covariate_sizes(self.data)
+        n_weights = len(self.maximum.weights)
         return joint_covariance[
             n_weights : n_weights + len(covariate_sizes),
             n_weights : n_weights + len(covariate_sizes),
@@ -137,7 +138,8 @@ class Estimates:
     def _informed_directions(self) -> InformationDirections:
         """Scaled eigenvectors of the information matrix, and which parameters are unknown."""
         # Eigenvectors with an eigenvalue near 0 are omitted.
-        weights, beta = self.maximum.weights, self.maximum.beta
+        weights = self.maximum.weights
+        beta = self.maximum.beta
         free_indices = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
         information = -self.problem.compute_derivatives(weights, beta).hessian
         eigenvalues, eigenvectors = np.linalg.eigh(information[np.ix_(free_indices, free_indices)])
@@ -167,7 +169,8 @@ class Estimates:
     @property
     def _log_weight_jacobian(self) -> np.ndarray:
         """Jacobian J of weights by log weights, with 1 for each coefficient."""
-        weights, n_weights = self.maximum.weights, len(self.maximum.weights)
+        weights = self.maximum.weights
+        n_weights = len(self.maximum.weights)
         jacobian = np.diag(np.append(weights, np.ones(len(self.maximum.beta))))
         jacobian[:n_weights, :n_weights] -= np.outer(weights, weights)
         return jacobian
@@ -188,9 +191,12 @@ class Estimates:
     def _respondent_scores(self) -> RespondentScores:
         """Scores (log-likelihood gradients) of respondents at the maximum."""
         assert self.clusters is not None
-        maximum_point = self.maximum.weights, self.maximum.beta
         return RespondentScores(
-            self.problem, self.clusters.tally, *maximum_point, self._informed_directions.root
+            self.problem,
+            self.clusters.tally,
+            self.maximum.weights,
+            self.maximum.beta,
+            self._informed_directions.root,
         )
 
     @cached_property
@@ -347,9 +353,12 @@ class Estimates:
     def design_effect(self, larger: "Estimates | None" = None) -> DesignEffect:
         """Return the design effect of G², against the saturated or a larger model."""
         assert self.clusters is not None
-        fitted_probabilities, df, larger_model_scores = self.fitted(), self.df, None
+        fitted_probabilities = self.fitted()
+        df = self.df
+        larger_model_scores = None
         if larger is not None:
-            fitted_probabilities, df = larger.fitted(), larger.n_parameters - self.n_parameters
+            fitted_probabilities = larger.fitted()
+            df = larger.n_parameters - self.n_parameters
         root_expected = np.sqrt(
             np.repeat(self.problem.totals, self.problem.sizes) * fitted_probabilities
         )[:, None]
@@ -423,7 +432,8 @@ class Estimates:
 
     def simulate_counts(self, rng: np.random.Generator) -> np.ndarray:
         """Simulate outcome counts from the fit, with the observed total of each pair."""
-        questions, fitted_probabilities = self.problem.asked, self.fitted()
+        questions = self.problem.asked
+        fitted_probabilities = self.fitted()
         return questions.simulate_counts(
             fitted_probabilities
             / np.repeat(questions.sum_by_question(fitted_probabilities), questions.sizes),
@@ -464,11 +474,9 @@ class Estimates:
         """Return signed roots of the contributions to X² ("pearson") or G² ("deviance")."""
         from scipy.special import xlogy
 
-        p, counts, n = (
-            self.fitted(),
-            self.problem.counts,
-            np.repeat(self.problem.totals, self.problem.sizes),
-        )
+        p = self.fitted()
+        counts = self.problem.counts
+        n = np.repeat(self.problem.totals, self.problem.sizes)
         if self.is_of_choices:
             p, p_second, wins, losses, n = p[::2], p[1::2], counts[::2], counts[1::2], n[::2]
             # equals wins - n p, to full precision for small p

@@ -14,7 +14,8 @@ from thali._model.cluster_robust_variance import LogWeightDerivatives, expect_an
 from ..likelihoods.most_similar_pair import RATIO
 
 # smallest expected gain of the log density, and largest change of a logarithm, in a step
-_GAIN, _LONGEST = 1e-8, 2.0
+_GAIN = 1e-8
+_LONGEST = 2.0
 NO_COEFFICIENTS = np.zeros(0)
 
 
@@ -47,18 +48,15 @@ class MostSimilarProblem(NamedTuple):
         self, weights: np.ndarray
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of sets: pair entries, probabilities, gradients of log probabilities."""
-        set_sizes, pair_values = np.diff(self.start), self.shared @ weights
+        set_sizes = np.diff(self.start)
+        pair_values = self.shared @ weights
         for sets in iterate_slices(len(set_sizes), int(set_sizes.max()) * max(self.n_aspects, 1)):
             set_bounds = self.start[sets.start : sets.stop + 1]
-            pair_slice, block_starts, block_sizes = (
-                slice(int(set_bounds[0]), int(set_bounds[-1])),
-                set_bounds[:-1] - set_bounds[0],
-                set_sizes[sets],
-            )
-            block_values, gradients = (
-                pair_values[self.pair[pair_slice]],
-                self.shared[self.pair[pair_slice]],
-            )
+            pair_slice = slice(int(set_bounds[0]), int(set_bounds[-1]))
+            block_starts = set_bounds[:-1] - set_bounds[0]
+            block_sizes = set_sizes[sets]
+            block_values = pair_values[self.pair[pair_slice]]
+            gradients = self.shared[self.pair[pair_slice]]
 
             def summed(
                 terms: np.ndarray,
@@ -93,7 +91,8 @@ class MostSimilarProblem(NamedTuple):
         self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> LogWeightDerivatives:
         """Return gradient, Hessian and information of the log-likelihood."""
-        gradient, information = np.zeros(self.n_aspects), np.zeros((self.n_aspects, self.n_aspects))
+        gradient = np.zeros(self.n_aspects)
+        information = np.zeros((self.n_aspects, self.n_aspects))
         totals = np.repeat(sum_parts(self.counts, self.start), np.diff(self.start))
         for pair_slice, p, gradients in self._iterate_blocks(weights):
             gradient += self.counts[pair_slice] @ gradients
@@ -184,7 +183,8 @@ def build_feature_problem(data: Any, owners: np.ndarray, likelihood: Any) -> Fea
     """Build the log-likelihood of weights of features with these owners, (K, n)."""
     if isinstance(data, Similarities):
         return _build_judgement_problem(data, owners, likelihood)
-    n_objects, is_ratio = data.n_options, likelihood.link == RATIO
+    n_objects = data.n_options
+    is_ratio = likelihood.link == RATIO
     pair_keys, pair_index = np.unique(
         data.first.astype(np.int64) * n_objects + data.second, return_inverse=True
     )

@@ -166,7 +166,8 @@ MAX_STD_ERROR = 5.0  # standard error of the largest log odds of a finite coeffi
 
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     """Raise DataError if the covariates' effects are not identified."""
-    comparison_cells, covariate_names = data.cells, data.covariate_names
+    comparison_cells = data.cells
+    covariate_names = data.covariate_names
     weights = draw_weights(owners.shape[1])
     first_patterns, second_patterns = compute_exclusive_aspects(
         owners, comparison_cells.first, comparison_cells.second
@@ -255,7 +256,8 @@ def refine_cells(small: Estimates, large: Estimates) -> Estimates:
 
     The larger model may distinguish comparisons by more covariates.
     """
-    large_names, small_names = large.data.covariate_names, small.data.covariate_names
+    large_names = large.data.covariate_names
+    small_names = small.data.covariate_names
     if large_names == small_names:
         return small
     column_indices = [large_names.index(name) for name in small_names]

@@ -188,7 +188,8 @@ def run_equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
     """Test that all counts have one Poisson mean; given their sum they are multinomial."""
     from scipy.special import xlogy
 
-    total_count, n_cells = counts.sum(), len(counts)
+    total_count = counts.sum()
+    n_cells = len(counts)
     if n_cells < 2:
         return FitTest(statistic, 0, math.nan, 0, "there is nothing to compare")
     if not are_integers(counts):

@@ -146,7 +146,8 @@ def _compare_clusters(test: FitTest, larger: Estimates) -> str:
 
 def _check_nested(small: Estimates, large: Estimates) -> None:
     """Raise ArgumentError unless the smaller model is a special case of the larger."""
-    large_data, small_names = large.data, small.data.covariate_names
+    large_data = large.data
+    small_names = small.data.covariate_names
     if set(small_names) <= set(large_data.covariate_names):
         large_data = large_data.with_covariates(small_names)
     if small.data != large_data:

@@ -140,7 +140,9 @@ class _LogWeightTarget(Target[LogWeightPoint]):
     """
 
     def __init__(self, problem: WeightProblem, is_moving: np.ndarray) -> None:
-        self._problem, self._moving, self._free = problem, is_moving, is_moving[: problem.n_aspects]
+        self._problem = problem
+        self._moving = is_moving
+        self._free = is_moving[: problem.n_aspects]
         self._n_free = int(self._free.sum())
 
     def evaluate(self, log_weights: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
@@ -207,10 +209,8 @@ def polish(
             step_size := np.abs(newton_step.change).max(initial=0.0)
         ) < min(previous_step_size / 2, 1e-2):
             break
-        (log_weights, beta), previous_step_size = (
-            objective.change_parameters(point, newton_step.change),
-            step_size,
-        )
+        log_weights, beta = objective.change_parameters(point, newton_step.change)
+        previous_step_size = step_size
     return log_weights, beta
 
 
@@ -234,7 +234,8 @@ class _LogPosteriorTarget(_LogWeightTarget):
 
     def evaluate(self, log_weights: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
         """Evaluate the log posterior at log weights and coefficients."""
-        max_log_weight, scaled_beta = log_weights.max(), beta[: len(self._sizes)] / self._sizes
+        max_log_weight = log_weights.max()
+        scaled_beta = beta[: len(self._sizes)] / self._sizes
         log_posterior = super().evaluate(log_weights - max_log_weight, beta).value
         log_posterior += (
             log_weights.sum()
@@ -248,9 +249,12 @@ class _LogPosteriorTarget(_LogWeightTarget):
 
     def slope(self, point: LogWeightPoint) -> Slope:
         """Return gradient and negative Hessian of the log posterior at a point."""
-        slope, n_weights, n_coefficients = super().slope(point), len(point.logs), len(self._sizes)
+        slope = super().slope(point)
+        n_weights = len(point.logs)
+        n_coefficients = len(self._sizes)
         relative_weights = softmax(point.logs)
-        gradient, curvature = slope.gradient.copy(), slope.curvature.copy()
+        gradient = slope.gradient.copy()
+        curvature = slope.curvature.copy()
         gradient[:n_weights] += 1.0 - n_weights * relative_weights
         curvature[:n_weights, :n_weights] += n_weights * (
             np.diag(relative_weights) - np.outer(relative_weights, relative_weights)

@@ -88,7 +88,8 @@ class PairProblem(QuestionProblem):
 
     def count_aspect_choices(self) -> tuple[np.ndarray, np.ndarray]:
         """Return how often owners of each aspect were chosen, and rejected."""
-        wins, losses = self.wins, self.losses
+        wins = self.wins
+        losses = self.losses
         return (
             self.first.T @ wins + self.second.T @ losses,
             self.first.T @ losses + self.second.T @ wins,
@@ -98,7 +99,8 @@ class PairProblem(QuestionProblem):
         self, weights: np.ndarray, beta: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the weight of aspects that each option of a pair has and the other lacks."""
-        first_advantage, second_advantage = self.first @ weights, self.second @ weights
+        first_advantage = self.first @ weights
+        second_advantage = self.second @ weights
         if self.extra.shape[1]:  # only covariates distinguish options without advantages
             return multiply_first_advantage(
                 first_advantage, second_advantage, self.extra @ beta[: self.extra.shape[1]]
@@ -159,7 +161,8 @@ class PairProblem(QuestionProblem):
         )
         hessian[np.diag_indices_from(hessian)] += weight_gradient
         information = (logit_gradient**2).T @ expected_information
-        x, gradient = self.extra, weight_gradient
+        x = self.extra
+        gradient = weight_gradient
         if x.shape[1]:
             cross_hessian = logit_gradient.T @ (curvature[:, None] * x)
             hessian = np.block(
@@ -230,7 +233,8 @@ class PairProblem(QuestionProblem):
         # first and second derivative of ln sqrt(p (1 - p))
         tie_slope = (first_slope - second_slope) / 2
         tie_curvature = (first_curvature - second_curvature) / 2
-        tie_excess, tie_variance = self.tied - totals * p_tie, totals * p_tie * (1 - p_tie)
+        tie_excess = self.tied - totals * p_tie
+        tie_variance = totals * p_tie * (1 - p_tie)
         expected_information = totals * (
             p_first * (first_slope - p_tie * tie_slope) ** 2
             + p_second * (second_slope + p_tie * tie_slope) ** 2
@@ -303,14 +307,16 @@ def compute_exclusive_aspects(
 ) -> tuple[Any, Any]:
     """Return aspects of the first option only, and of the second only, of each pair."""
     if len(first_options) * owners.shape[1] <= MAX_DENSE:
-        first_owners, second_owners = owners[first_options], owners[second_options]
+        first_owners = owners[first_options]
+        second_owners = owners[second_options]
         return (first_owners & ~second_owners).astype(float), (
             second_owners & ~first_owners
         ).astype(float)
     from scipy.sparse import csr_array
 
     sparse_owners = csr_array(owners.astype(float))
-    first_owners, second_owners = sparse_owners[first_options], sparse_owners[second_options]
+    first_owners = sparse_owners[first_options]
+    second_owners = sparse_owners[second_options]
     common_aspects = first_owners.multiply(second_owners)
     exclusive_patterns = (
         csr_array(first_owners - common_aspects),

@@ -108,7 +108,8 @@ class LuceProblem(QuestionProblem):
             return np.bincount(self.members, terms, self.n_aspects)
 
         expected_slope = np.repeat(set_slopes, self.sizes) * q
-        shares, curvature_rows = self._arrange_by_option(q), self._arrange_by_option(curvature)
+        shares = self._arrange_by_option(q)
+        curvature_rows = self._arrange_by_option(curvature)
         mixed_hessian = (curvature_rows.T @ shares).toarray()
         hessian = (
             (shares.T @ shares.multiply(set_sums[:, None]).tocsr()).toarray()
@@ -126,7 +127,8 @@ class LuceProblem(QuestionProblem):
         q = self._member_probabilities(weights, beta)[0]
         slope_matrix = tally.multiply(self._lapse_slopes(weights, beta)[None]).tocsr()
         member_indices = np.arange(len(self.members))
-        ones, set_of_member = np.ones(len(member_indices)), repeat_indices(self.sizes)
+        ones = np.ones(len(member_indices))
+        set_of_member = repeat_indices(self.sizes)
         to_option = csr_array(
             (ones, (member_indices, self.members)), shape=(len(member_indices), self.n_aspects)
         )

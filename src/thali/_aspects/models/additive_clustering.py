@@ -65,9 +65,12 @@ if TYPE_CHECKING:
 SIGMA_SHARES = (1.0, 0.8, 0.65, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 MIN_SCORED_PAIRS = 10  # measured pairs required for cross-validation
 MAX_PAIRS_MANY_PARTS = 500  # above this number of pairs the number of parts is smaller
-N_PARTS, N_FEW_PARTS = 10, 5
+N_PARTS = 10
+N_FEW_PARTS = 5
 # sweeps at each value, states that predict, and sweeps between these
-BURN_IN, STATES, SWEEPS_BETWEEN = 200, 100, 5
+BURN_IN = 200
+STATES = 100
+SWEEPS_BETWEEN = 5
 # consecutive values that predict worse than the best, after which the search stops
 MAX_WORSE = 2
 
@@ -105,13 +108,15 @@ def score_sigmas(
         for k in np.unique(part_of_pair)
     ]
     scores: dict[float, float] = {}
-    n_worse, time_limit = 0, TimeLimit(max_time)
+    n_worse = 0
+    time_limit = TimeLimit(max_time)
     with Progress(
         show_progress, "choosing sigma", len(SIGMA_SHARES) * len(chain_splits), "runs"
     ) as progress:
         progress.note("compiling, once")
         for sigma_share in SIGMA_SHARES:
-            sigma, total_score = sigma_share * max_sigma, 0.0
+            sigma = sigma_share * max_sigma
+            total_score = 0.0
             for chain, held_out in chain_splits:
                 total_score += _score_held_out(chain, held_out, sigma)
                 progress.update(len(scores) * len(chain_splits))
@@ -163,7 +168,8 @@ def _score_held_out(chain: FeatureChain, held_out: Any, sigma: float) -> float:
         chain.run_until(chain.sweeps + SWEEPS_BETWEEN)
         b = chain.state
         n_columns = int(b.whole[COLUMNS])
-        Z, w = b.Z[:n_columns], b.w[:n_columns]
+        Z = b.Z[:n_columns]
+        w = b.w[:n_columns]
         mu[state_index] = chain.cache.real[CONSTANT] + w @ (
             Z[:, held_out.first] * Z[:, held_out.second]
         )

@@ -146,10 +146,8 @@ def find_best_end(
     if is_exchangeable(task.model.prior):
         similarity_matrix, judgement_matrix, _ = arrange_squares(data)
         first_state = finished_chains[0].state
-        log_rate_by_size, keeps_empty_features = (
-            first_state.by_size.copy(),
-            bool(keeps_empty(task.model.prior)),
-        )
+        log_rate_by_size = first_state.by_size.copy()
+        keeps_empty_features = bool(keeps_empty(task.model.prior))
         log_alpha = 0.0
         if not keeps_empty_features:
             log_alpha = float(np.log(alpha))
@@ -261,19 +259,23 @@ def _build_best_draw(
 
 TRIPLET_RUNS_PER_CHAIN = 2  # annealed runs for each chain that `fit` would run
 # sweeps of each run, and the states at its end among which the best is chosen
-TRIPLET_SWEEPS, TRIPLET_DRAWS = 500, 50
+TRIPLET_SWEEPS = 500
+TRIPLET_DRAWS = 50
 # the same for a run that begins near features of many objects; one run per chain
-STARTED_SWEEPS, STARTED_DRAWS = 40, 20
+STARTED_SWEEPS = 40
+STARTED_DRAWS = 20
 
 
 def plan_triplet_runs(
     task: "SamplingTask", n_chains: int
 ) -> tuple["SamplingTask", type[FeatureChain], int]:
     """Return task, chain class and number of annealed runs for triplets."""
-    n_sweeps, n_draws = TRIPLET_SWEEPS, TRIPLET_DRAWS
+    n_sweeps = TRIPLET_SWEEPS
+    n_draws = TRIPLET_DRAWS
     has_start = task.sample_start is not None
     if has_start:
-        n_sweeps, n_draws = STARTED_SWEEPS, STARTED_DRAWS
+        n_sweeps = STARTED_SWEEPS
+        n_draws = STARTED_DRAWS
     task = task.shorten(n_draws, n_sweeps - n_draws)
     if has_start:
         return task, FeatureChain, n_chains
@@ -362,7 +364,8 @@ class ClimbProblem:
 
     def weight(self, A: float, B: float) -> float:
         """Return the most probable weight of a feature, from its sums A and B."""
-        linear_term, log_term = B - self.rate * self.sigma2, (self.shape - 1.0) * self.sigma2
+        linear_term = B - self.rate * self.sigma2
+        log_term = (self.shape - 1.0) * self.sigma2
         if linear_term <= 0.0:
             return 0.0
         return max(
@@ -376,14 +379,17 @@ def climb_features(
     owners: np.ndarray, weights: np.ndarray, constant: float, climb_problem: ClimbProblem
 ) -> tuple[np.ndarray, np.ndarray]:
     """Improve features and weights by hill climbing; return owners (K, n) and weights."""
-    z, w = owners.astype(float), weights.astype(float)
+    z = owners.astype(float)
+    w = weights.astype(float)
     residuals = (climb_problem.value - constant - (z.T * w) @ z) * climb_problem.measured
     for _ in range(MAX_PASSES):
-        has_changed, has_owners = False, np.ones(len(z), bool)
+        has_changed = False
+        has_owners = np.ones(len(z), bool)
         for k in np.argsort(w, kind="stable"):
             residuals += w[k] * np.outer(z[k], z[k]) * climb_problem.measured
             has_changed |= _flip_best_owners(z[k], residuals, climb_problem)
-            A, B = 0.5 * z[k] @ climb_problem.measured @ z[k], 0.5 * z[k] @ residuals @ z[k]
+            A = 0.5 * z[k] @ climb_problem.measured @ z[k]
+            B = 0.5 * z[k] @ residuals @ z[k]
             n_owners = int(z[k].sum())
             if (
                 not climb_problem.keeps
@@ -392,11 +398,14 @@ def climb_features(
                 + climb_problem.gain(A, B)
                 < 0.0
             ):
-                has_owners[k], has_changed, w[k] = False, True, 0.0
+                has_owners[k] = False
+                has_changed = True
+                w[k] = 0.0
                 continue
             w[k] = climb_problem.weight(float(A), float(B))
             residuals -= w[k] * np.outer(z[k], z[k]) * climb_problem.measured
-        z, w = z[has_owners], w[has_owners]
+        z = z[has_owners]
+        w = w[has_owners]
         if not has_changed:
             break
     return z.astype(bool), w
@@ -406,9 +415,12 @@ def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, climb_problem: Climb
     """Flip owners of one feature, best first, while density rises; return whether any."""
     # `residuals` exclude the feature. Return whether an owner was flipped.
     has_flipped = False
-    residual_sums, judgement_sums = residuals @ z, climb_problem.measured @ z
+    residual_sums = residuals @ z
+    judgement_sums = climb_problem.measured @ z
     while True:
-        A, B, n_owners = 0.5 * z @ judgement_sums, 0.5 * z @ residual_sums, int(z.sum())
+        A = 0.5 * z @ judgement_sums
+        B = 0.5 * z @ residual_sums
+        n_owners = int(z.sum())
         toggle_sign = 1.0 - 2.0 * z
         new_n_owners = n_owners + toggle_sign.astype(int)
         gains = climb_problem.gain(

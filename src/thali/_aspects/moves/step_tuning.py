@@ -8,7 +8,8 @@ import numpy as np
 from thali._compile.jit import scalar
 
 # positions in `step`: the random walk of column weights, the compensated weight move
-COLUMN_WEIGHT, COMPENSATED_WEIGHT = 0, 1
+COLUMN_WEIGHT = 0
+COMPENSATED_WEIGHT = 1
 
 ADAPTATION_INTERVAL = 10  # sweeps between two adaptations
 UNIQUE_ACCEPTANCE = 0.44  # target acceptance rate of walks of unique weights

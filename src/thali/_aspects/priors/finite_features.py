@@ -117,7 +117,8 @@ class FiniteFeatures:
         """
         from scipy.special import gammaln
 
-        a, n = alpha / self.n_features, columns.n_options
+        a = alpha / self.n_features
+        n = columns.n_options
 
         def log_p(a: np.ndarray, m: Any) -> np.ndarray:
             """Return the log probability of features with m owners, for each alpha."""
@@ -149,7 +150,9 @@ class FiniteFeatures:
             Minus infinity if there are more than `n_features` such columns.
         """
         shared_features = select_shared_columns(matrix)
-        m, n, a = len(shared_features), shared_features.shape[1], alpha / self.n_features
+        m = len(shared_features)
+        n = shared_features.shape[1]
+        a = alpha / self.n_features
         n_others = int(self.n_features) - m
         if n_others < 0:
             return -math.inf

@@ -70,7 +70,8 @@ class IndianBuffet:
         ndarray of bool, shape (n, K)
             Options by features, features in random order, none without an owner.
         """
-        feature_owners, size_rates = [], 1.0 / np.arange(1, n + 1)
+        feature_owners = []
+        size_rates = 1.0 / np.arange(1, n + 1)
         for _ in range(rng.poisson(alpha * size_rates.sum())):
             n_owners = 1 + rng.choice(n, p=compute_shares(size_rates))
             is_owner = np.zeros(n, bool)
@@ -136,7 +137,8 @@ class IndianBuffet:
         float
         """
         shared_features = select_shared_columns(matrix)
-        n, n_owners = shared_features.shape[1], np.count_nonzero(shared_features, axis=1).tolist()
+        n = shared_features.shape[1]
+        n_owners = np.count_nonzero(shared_features, axis=1).tolist()
         total_rate = sum(1.0 / m for m in range(2, n + 1))
         log_rates = sum(math.lgamma(m) + math.lgamma(n - m + 1) for m in n_owners)
         return (

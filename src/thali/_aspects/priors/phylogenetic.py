@@ -19,7 +19,8 @@ from .shared_features import log_copy_orders, select_shared_columns
 # smallest share of features that some but not all own; with less, drawing one takes too long
 MIN_SHARED_SHARE = 1e-3
 # gamma at the ends of the grid; less for long trees, more for short edges above leaves
-MIN_GAMMA, MAX_GAMMA = 1e-8, 24.0
+MIN_GAMMA = 1e-8
+MAX_GAMMA = 24.0
 MAX_GRID_GAMMA = 2.4e5
 MIN_LEAF_EDGE = 1e-9  # shortest edge above a leaf
 MAX_TABLE_OPTIONS = 16  # up to this number of options the rates of all patterns are tabulated
@@ -169,7 +170,8 @@ class PhylogeneticBuffet:
         # By eq. 6 it is ψ(1 + T) - ψ(1 + T - t), t the edge above the option.
         from scipy.special import digamma
 
-        tree_length, leaf_lengths = self.tree.lengths.sum(), self.tree.lengths[: self.tree.n_leaves]
+        tree_length = self.tree.lengths.sum()
+        leaf_lengths = self.tree.lengths[: self.tree.n_leaves]
         return digamma(1.0 + tree_length) - digamma(1.0 + tree_length - leaf_lengths)
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
@@ -239,7 +241,8 @@ class PhylogeneticBuffet:
         -------
         array (draws,)
         """
-        log_single_rates, owner_offsets = np.log(self._single_rates()), columns.owner_offsets
+        log_single_rates = np.log(self._single_rates())
+        owner_offsets = columns.owner_offsets
         log_rates = np.empty(len(columns.sizes))
         for k in range(len(log_rates)):
             owners = columns.owners[part_slice(owner_offsets, k)]
@@ -280,7 +283,8 @@ class PhylogeneticBuffet:
 
     def _log_shared_rate(self, is_owner: np.ndarray) -> float:
         """Return the log rate of a feature with these owners (at least two); cached."""
-        log_rates, pattern_key = self._rates_by_pattern, is_owner.tobytes()
+        log_rates = self._rates_by_pattern
+        pattern_key = is_owner.tobytes()
         if pattern_key not in log_rates:
             gains = self._tree_rates.sum_gains(is_owner, self.tree.parents)
             log_rates[pattern_key] = float(self._tree_rates.log_rates(gains[None])[0])
@@ -361,7 +365,8 @@ def _draw_gaining_edges(lengths: np.ndarray, gamma: float, rng: np.random.Genera
 
 def _list_children(parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return first child and next sibling of each tree node, -1 for none."""
-    child, sibling = np.full(len(parents), -1), np.full(len(parents), -1)
+    child = np.full(len(parents), -1)
+    sibling = np.full(len(parents), -1)
     for v in range(len(parents) - 2, -1, -1):
         sibling[v] = child[parents[v]]
         child[parents[v]] = v
@@ -398,17 +403,19 @@ class TreeRates:
     @classmethod
     def from_tree(cls, tree: Tree, n_points: int) -> "TreeRates":
         """Compute the quantities of a tree on a grid of `n_points` values of gamma."""
-        parents, lengths, n_leaves = tree.parents, tree.lengths, tree.n_leaves
+        parents = tree.parents
+        lengths = tree.lengths
+        n_leaves = tree.n_leaves
         max_gamma = min(MAX_GRID_GAMMA, MAX_GAMMA / lengths[:n_leaves].min())
         x = np.linspace(np.log(MIN_GAMMA / (1.0 + lengths.sum())), np.log(max_gamma), n_points)
         gamma = np.exp(x)
         # d pi / pi = gamma dx / (exp(gamma) - 1)
         log_weight = np.log(x[1] - x[0]) + x - gamma - np.log(-np.expm1(-gamma))
         n_nodes = len(parents)
-        n_leaves_below, owner_length = (
-            np.concatenate([np.ones(n_leaves, np.int64), np.zeros(n_nodes - n_leaves, np.int64)]),
-            lengths.copy(),
+        n_leaves_below = np.concatenate(
+            [np.ones(n_leaves, np.int64), np.zeros(n_nodes - n_leaves, np.int64)]
         )
+        owner_length = lengths.copy()
         # log probability that all leaves below a node own the feature if the node lacks it
         all_below = np.full((n_nodes, n_points), -np.inf)
         all_below[n_leaves:] = 0.0
@@ -455,7 +462,8 @@ class TreeRates:
 
         Bit i is set if leaf i owns the feature; the rate without owners is 0.
         """
-        n, n_nodes = len(self.order), len(parents)
+        n = len(self.order)
+        n_nodes = len(parents)
         gain_sums: list[Any] = [None] * n_nodes
         pattern_codes: list[Any] = [None] * n_nodes
         for v in range(n_nodes):

@@ -38,11 +38,10 @@ _SETS_PER_BLOCK = 200  # sets whose draws are in memory
 
 def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """Return posterior mean choice probabilities, with Monte Carlo errors if `return_se`."""
-    labels, lapse = posterior.labels, posterior.lapse
-    feature_columns, covariate_offsets = (
-        read_columns(posterior),
-        build_covariate_offsets(posterior, sets, covariates),
-    )
+    labels = posterior.labels
+    lapse = posterior.lapse
+    feature_columns = read_columns(posterior)
+    covariate_offsets = build_covariate_offsets(posterior, sets, covariates)
     mean_probabilities = predict_means(feature_columns, labels, sets, lapse, covariate_offsets)
     if not return_se:
         return mean_probabilities
@@ -95,10 +94,8 @@ def build_set_probabilities(
         compute_set_probabilities,
     )
 
-    set_starts, set_members = (
-        part_bounds(list(map(len, options_by_set))),
-        np.concatenate(options_by_set),
-    )
+    set_starts = part_bounds(list(map(len, options_by_set)))
+    set_members = np.concatenate(options_by_set)
     if not has_answers:
         return partial(
             compute_set_probabilities, feature_columns, set_starts, set_members, lapse
@@ -121,7 +118,8 @@ def compute_prediction_errors(
     from thali._posterior.summary_table import compute_mean_errors
 
     options_by_set, are_pairs = set_indices(sets, labels)
-    block_errors, set_sizes = [], []
+    block_errors = []
+    set_sizes = []
     for block in iterate_slices(len(options_by_set), 1, _SETS_PER_BLOCK):
         block_sets = options_by_set[block]
         if are_pairs:
@@ -168,16 +166,12 @@ def build_covariate_offsets(
 
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """Return a table of outcome probabilities: a, b, p_a, p_tie, p_b."""
-    labels, feature_columns, tie_parameter = (
-        posterior.labels,
-        read_columns(posterior),
-        posterior.tie,
-    )
+    labels = posterior.labels
+    feature_columns = read_columns(posterior)
+    tie_parameter = posterior.tie
     first_options, second_options = pair_indices(pairs, labels, posterior.has_ties)
-    summed_probability, covariate_offsets = (
-        np.zeros((len(first_options), 3)),
-        build_covariate_offsets(posterior, pairs, covariates),
-    )
+    summed_probability = np.zeros((len(first_options), 3))
+    covariate_offsets = build_covariate_offsets(posterior, pairs, covariates)
     for draw_slice, p_first, p_second in iterate_probabilities(
         feature_columns, first_options, second_options, posterior.lapse, covariate_offsets
     ):

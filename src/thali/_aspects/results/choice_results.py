@@ -60,7 +60,8 @@ class SetResults(PosteriorResults):
 
     def data(self) -> Choices:
         """Return the fitted `Choices`, without their respondents."""
-        posterior, no_indices = self.posterior, np.zeros(0, np.int64)
+        posterior = self.posterior
+        no_indices = np.zeros(0, np.int64)
         set_fields = posterior.set_start, posterior.fixed["member"].values.copy()
         unanswered_choices = Choices._from_fields(
             tuple(posterior.labels),
@@ -79,7 +80,8 @@ class SetResults(PosteriorResults):
 
         Questions without answers are omitted.
         """
-        choices, answer_indices = self.data(), np.flatnonzero(counts)
+        choices = self.data()
+        answer_indices = np.flatnonzero(counts)
         answered_choices = select_choices(
             choices,
             np.full(answer_indices.size, -1),
@@ -130,7 +132,8 @@ class PairResults(SetResults):
 
     def _build_comparisons(self, counts: np.ndarray) -> PairedComparisons:
         """Build `PairedComparisons` from counts of win, tie and loss, omitting zero rows."""
-        comparison_cells, has_count = read_cells(self.posterior), counts.sum(axis=1) > 0.0
+        comparison_cells = read_cells(self.posterior)
+        has_count = counts.sum(axis=1) > 0.0
         pair_indices, pair_of_cell = np.unique(
             comparison_cells["pair"][has_count], return_inverse=True
         )
@@ -165,10 +168,8 @@ class PairResults(SetResults):
         tie_parameter = None
         if ties:
             tie_parameter = posterior.tie[draws]
-        feature_columns, coefficients = (
-            read_columns(posterior).take(draws),
-            posterior.coefficients[draws],
-        )
+        feature_columns = read_columns(posterior).take(draws)
+        coefficients = posterior.coefficients[draws]
         return build_comparison_probabilities(
             feature_columns, data, posterior.lapse, tie_parameter, coefficients
         )

@@ -145,11 +145,9 @@ def find_feature_sets(feature_columns: FeatureColumns, n: int) -> FeatureSets:
     # ascending within a draw, for the rows of `members`
     pattern_index = pattern_index.ravel()  # NumPy 2.0 returns a column
     column_order = np.lexsort((pattern_index, feature_columns.draw[shared_columns]))
-    pattern_index, draw_of_feature, weights = (
-        pattern_index[column_order],
-        feature_columns.draw[shared_columns][column_order],
-        feature_columns.weights[shared_columns][column_order],
-    )
+    pattern_index = pattern_index[column_order]
+    draw_of_feature = feature_columns.draw[shared_columns][column_order]
+    weights = feature_columns.weights[shared_columns][column_order]
     n_features = np.bincount(draw_of_feature, minlength=feature_columns.n_draws)
     place_in_set = part_positions(n_features)
     max_features = int(n_features.max(initial=0))
@@ -174,10 +172,8 @@ def _pack_owners(feature_columns: FeatureColumns, n: int) -> np.ndarray:
     # The first option is the lowest bit.
     n_bytes = -(-n // 64) * 8
     column_index = repeat_indices(feature_columns.sizes)
-    byte_index, bit_value = (
-        column_index * n_bytes + feature_columns.owners // 8,
-        1 << (feature_columns.owners % 8),
-    )
+    byte_index = column_index * n_bytes + feature_columns.owners // 8
+    bit_value = 1 << (feature_columns.owners % 8)
     packed_bytes = np.bincount(
         byte_index, bit_value, minlength=len(feature_columns.sizes) * n_bytes
     )
@@ -291,7 +287,8 @@ def _maximise_by_ascent(
 ) -> np.ndarray:
     """Return weights T that maximise power' log T - rate T + (b'T - T'GT / 2) / sigma2."""
     # The maximum over T >= 0 is found by cyclic coordinate ascent.
-    gram, sums = terms.gram, terms.sums
+    gram = terms.gram
+    sums = terms.sums
     weights = np.zeros(sums.shape)
     gram_diagonal = np.einsum("skk->sk", gram)
     for _ in range(MAX_CYCLES):
@@ -360,7 +357,8 @@ def _integrate_two_weights(
     terms: FeatureTerms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float
 ) -> np.ndarray:
     """Integrate two weights: the second in closed form, the first on a grid."""
-    gram, sums = terms.gram, terms.sums
+    gram = terms.gram
+    sums = terms.sums
     # curvature of the first weight after maximising over the second
     conditional_curvature = gram[:, 0, 0] - gram[:, 0, 1] ** 2 / np.maximum(
         gram[:, 1, 1], np.finfo(float).tiny
@@ -493,13 +491,16 @@ def _score_draws(sets: FeatureSets, search_problem: FeatureSearchProblem) -> np.
     """Return log p(similarities | draw) + log p(weights) of each draw, up to a constant."""
     from scipy.special import gammaln
 
-    n, n_draws = search_problem.n, len(sets.of_draw)
+    n = search_problem.n
+    n_draws = len(sets.of_draw)
     max_features = sets.members.shape[1]
     # the last row is for padding
     owners = np.concatenate([sets.patterns, np.zeros((1, n), bool)]).astype(float)
-    draw_patterns, weights = sets.members[sets.of_draw], np.zeros((n_draws, max_features))
+    draw_patterns = sets.members[sets.of_draw]
+    weights = np.zeros((n_draws, max_features))
     weights[draw_patterns >= 0] = sets.weights
-    similarity_matrix, root_judgements = np.zeros((n, n)), np.zeros((n, n))
+    similarity_matrix = np.zeros((n, n))
+    root_judgements = np.zeros((n, n))
     similarity_matrix[search_problem.first, search_problem.second] = search_problem.values
     root_judgements[search_problem.first, search_problem.second] = np.sqrt(
         search_problem.judgements
@@ -542,7 +543,8 @@ def _group_by_terms(
         sets_by_size.setdefault(len(patterns), []).append((int(set_index), patterns, copies))
     for set_group in sets_by_size.values():
         group_set_indices, patterns, copies = zip(*set_group, strict=True)
-        patterns, copies = np.array(patterns), np.array(copies, float)
+        patterns = np.array(patterns)
+        copies = np.array(copies, float)
         feature_terms = FeatureTerms.compute(
             owners[patterns],
             copies,
@@ -617,7 +619,9 @@ def _separate_constant(
     log_joint: Any,
 ) -> BestFeatureSet:
     """Return the best set with the feature of all objects turned into the additive constant."""
-    constant, copies, weights = 0.0, copies.astype(np.int64), weights.copy()
+    constant = 0.0
+    copies = copies.astype(np.int64)
+    weights = weights.copy()
     if search_problem.with_constant:
         constant_index = int(np.flatnonzero(patterns == _full_pattern_index(sets))[0])
         constant = float(weights[constant_index] / copies[constant_index])

@@ -31,9 +31,11 @@ def features_table(
 
     check_min_probability(min_probability)
     quantile_levels = interval_tails(ci)
-    labels, feature_columns = posterior.labels, read_columns(posterior)
+    labels = posterior.labels
+    feature_columns = read_columns(posterior)
     pattern_weights = sum_pattern_weights(feature_columns)
-    patterns, n_present = pattern_weights.patterns, pattern_weights.n_present
+    patterns = pattern_weights.patterns
+    n_present = pattern_weights.n_present
     table_rows = []
     probable_patterns = np.flatnonzero(n_present >= min_probability * feature_columns.n_draws)
     # ties in the order of the options, so that the table does not depend on the order of draws
@@ -193,10 +195,8 @@ def find_pattern_presence(
         np.asarray(pattern, np.int32).tobytes(): pattern_row
         for pattern_row, pattern in enumerate(patterns)
     }
-    owners, owner_bounds = (
-        feature_columns.owners.astype(np.int32),
-        feature_columns.owner_offsets.tolist(),
-    )
+    owners = feature_columns.owners.astype(np.int32)
+    owner_bounds = feature_columns.owner_offsets.tolist()
     for draw, start, stop in zip(
         feature_columns.draw.tolist(), owner_bounds[:-1], owner_bounds[1:], strict=True
     ):

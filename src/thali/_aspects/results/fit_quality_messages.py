@@ -13,7 +13,8 @@ from .saved_posterior_layout import REACHED, RESTARTS
 
 def build_point_check(posterior: Posterior) -> ConvergenceCheck:
     """Return the convergence check of annealed runs: how many reached the best point."""
-    n_restarts, n_reached = int(posterior.attributes[RESTARTS]), int(posterior.attributes[REACHED])
+    n_restarts = int(posterior.attributes[RESTARTS])
+    n_reached = int(posterior.attributes[REACHED])
     run_text = f"reached by {n_reached} of {n_restarts} annealed runs"
     advice: tuple[object, ...] = ()
     if n_reached <= 1:
@@ -40,14 +41,13 @@ def describe_slow_swaps(posterior: Posterior) -> Message | None:
     stats = posterior.stats
     if "swap_rate" not in stats:
         return None
-    swap_rates, temperatures = stats["swap_rate"].values, stats["temperature"].values
+    swap_rates = stats["swap_rate"].values
+    temperatures = stats["temperature"].values
     if not np.isfinite(swap_rates).any() or np.nanmin(swap_rates) >= MIN_SWAP_RATE:
         return None
     chain_index, gap_index = np.unravel_index(np.nanargmin(swap_rates), swap_rates.shape)
-    lower_temperature, upper_temperature = (
-        temperatures[chain_index, gap_index],
-        temperatures[chain_index, gap_index + 1],
-    )
+    lower_temperature = temperatures[chain_index, gap_index]
+    upper_temperature = temperatures[chain_index, gap_index + 1]
     return Message(
         f"Replicas at temperatures {lower_temperature:.3g} and {upper_temperature:.3g} swap in"
         f" {100 * swap_rates[chain_index, gap_index]:.2g} % of attempts (target: at least"
@@ -75,7 +75,8 @@ def describe_odd_sigma(posterior: Posterior, was_chosen: bool) -> Message | None
     was_learned = posterior.learned_sigma
     if not was_learned and not was_chosen:
         return None
-    judgements, similarities = posterior.judgements, posterior.similarities
+    judgements = posterior.judgements
+    similarities = posterior.similarities
     sigma = float(posterior.sigma.mean())
     typical_error = float(np.sqrt(np.mean(1.0 / judgements)))
     similarity_sd = float(np.std(similarities))
@@ -84,7 +85,8 @@ def describe_odd_sigma(posterior: Posterior, was_chosen: bool) -> Message | None
         noise_share = sigma * typical_error / similarity_sd
     if MIN_NOISE <= noise_share <= MAX_NOISE or (was_chosen and noise_share < MIN_NOISE):
         return None
-    judgement_note, sigma_source = "", "cross-validated"
+    judgement_note = ""
+    sigma_source = "cross-validated"
     if (judgements != 1).any():
         judgement_note = " (given the numbers of judgements)"
     if was_learned:

@@ -182,10 +182,8 @@ def _find_consensus_draw(entries: FeatureEntries) -> int:
     draw_starts = np.searchsorted(draw_index, np.arange(len(candidate_draws)))
     # the largest J of each feature with a feature of each draw
     max_jaccard = np.maximum.reduceat(_compute_jaccard(owners, owners), draw_starts, axis=1)
-    summed_jaccard, n_features = (
-        np.add.reduceat(max_jaccard, draw_starts, axis=0),
-        np.bincount(draw_index),
-    )
+    summed_jaccard = np.add.reduceat(max_jaccard, draw_starts, axis=0)
+    n_features = np.bincount(draw_index)
     likeness = (summed_jaccard + summed_jaccard.T) / (n_features[:, None] + n_features)
     return int(candidate_draws[np.argmax(likeness.sum(1))])
 
@@ -238,7 +236,8 @@ def _find_leaders(
     """Return owner sets that start new features among the unassigned ones."""
     # Frequent patterns are tried repeatedly, and the pattern similar to entries of most draws is
     # selected.
-    pattern_index, entry_draws = entries.pattern[is_unassigned], entries.draw[is_unassigned]
+    pattern_index = entries.pattern[is_unassigned]
+    entry_draws = entries.draw[is_unassigned]
     leader_patterns = []
     while len(pattern_index):
         distinct_patterns, distinct_index, n_entries = np.unique(
@@ -264,7 +263,8 @@ def _find_leaders(
             entries.patterns[distinct_patterns[candidates[k]]] for k in selected_candidates
         ]
         is_uncovered = ~np.any(is_similar[selected_candidates], axis=0)[distinct_index]
-        pattern_index, entry_draws = pattern_index[is_uncovered], entry_draws[is_uncovered]
+        pattern_index = pattern_index[is_uncovered]
+        entry_draws = entry_draws[is_uncovered]
     return np.array(leader_patterns, np.float32).reshape(-1, entries.patterns.shape[1])
 
 

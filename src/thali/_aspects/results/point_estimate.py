@@ -106,9 +106,11 @@ class Estimate(PrintedObject):
         if target is not None:
             target_similarities = _read_target(target, self.similarity.index)
         i, j = np.triu_indices(len(target_similarities), 1)
-        target_similarities, fitted = target_similarities[i, j], self.similarity.to_numpy()[i, j]
+        target_similarities = target_similarities[i, j]
+        fitted = self.similarity.to_numpy()[i, j]
         is_measured = np.isfinite(target_similarities)
-        target_similarities, fitted = target_similarities[is_measured], fitted[is_measured]
+        target_similarities = target_similarities[is_measured]
+        fitted = fitted[is_measured]
         if target_similarities.size == 0 or np.ptp(target_similarities) == 0:
             warn(DataWarning("All similarities are equal, so there is no variance to account for."))
             return float("nan")
@@ -148,7 +150,8 @@ def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
             f" {shorten(list(target.labels), 99)}."
         )
     target_order = labels.get_indexer(target.labels)
-    first, second = target_order[target.first], target_order[target.second]
+    first = target_order[target.first]
+    second = target_order[target.second]
     similarity_matrix = np.full((len(labels), len(labels)), np.nan)
     similarity_matrix[first, second] = similarity_matrix[second, first] = target.values
     return similarity_matrix
@@ -219,10 +222,8 @@ def estimate_features(
         _warn_if_ill_posed(search_problem)
     best_set = search_best_set(estimator, feature_sets, search_problem)
     weight_order = np.lexsort((best_set.patterns, -best_set.weights))
-    owners, weights = (
-        feature_sets.patterns[best_set.patterns[weight_order]],
-        best_set.weights[weight_order],
-    )
+    owners = feature_sets.patterns[best_set.patterns[weight_order]]
+    weights = best_set.weights[weight_order]
     similarity = _compute_similarity(owners, weights, best_set.constant)
     gain = _compute_gains(
         owners, weights, best_set.copies[weight_order], similarity, search_problem
@@ -251,7 +252,8 @@ def _build_expectation(
     is_sigma_learned: bool,
 ) -> Estimate:
     """Build the expectation over draws: feature probabilities and mean weights."""
-    n_draws, n_patterns = len(feature_sets.of_draw), len(feature_sets.patterns)
+    n_draws = len(feature_sets.of_draw)
+    n_patterns = len(feature_sets.patterns)
     # a pattern counts once in each draw that contains it
     n_present = np.bincount(
         np.unique(feature_sets.pattern * n_draws + feature_sets.draw) // n_draws,

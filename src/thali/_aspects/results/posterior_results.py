@@ -90,7 +90,8 @@ class PosteriorResults:
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """Return a posterior predictive check: observed responses against replicates."""
-        data, ties = self.data(), self.posterior.has_ties
+        data = self.data()
+        ties = self.posterior.has_ties
         questions = data.questions(ties)
         check_unweighted(questions)
         draws = select_draws(self.posterior.n_draws, len(questions.counts))
@@ -104,7 +105,8 @@ class PosteriorResults:
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a table of observed proportions and their posterior predictions."""
-        data, draws = self.data(), np.arange(self.posterior.n_draws)
+        data = self.data()
+        draws = np.arange(self.posterior.n_draws)
         questions = data.questions(False)
         return predict_answers(
             questions, self._predict_respondents(data, questions, draws, False), len(draws), ci

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 TEMPERED_LATER = "started_anew"
 POINT = "point"  # attribute: 1 if the only draw is a point estimate
 # attributes of a point estimate: the number of runs, and of runs that reached it
-RESTARTS, REACHED = "restarts", "reached"
+RESTARTS = "restarts"
+REACHED = "reached"
 
 _DRAW_DIMS = ("chain", "draw")
 _REQUIRED = {
@@ -66,7 +67,8 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
                 f"'{path}' is not a posterior of this model: {name} must contain numbers"
             )
     feature_columns = read_columns(posterior)
-    owners, n_options = feature_columns.owners, posterior.n_options
+    owners = feature_columns.owners
+    n_options = posterior.n_options
     if feature_columns.sizes.sum() != len(owners) or (
         len(owners) and not 0 <= np.min(owners) <= np.max(owners) < n_options
     ):

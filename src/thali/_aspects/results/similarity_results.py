@@ -64,7 +64,8 @@ class SimilarityResults(ObjectResults):
 
     def _get_kind_quantities(self) -> Quantities:
         """Return draws of `sigma`, `constant` and feature presence, by row name."""
-        posterior, draws_by_name = self.posterior, {}
+        posterior = self.posterior
+        draws_by_name = {}
         if posterior.learned_sigma:
             draws_by_name["sigma"] = posterior.sigma.reshape(posterior.shape)
         if posterior.has_constant:

@@ -42,11 +42,9 @@ def pair_quantities(posterior: Posterior) -> Quantities:
     They are `tie`, `covariate[name]`, `choice_probability[a, b]` up to 60 options, and `worth[a]`,
     `rank[a]` up to 1,000.
     """
-    labels, shape, (first_options, second_options) = (
-        posterior.labels,
-        posterior.shape,
-        posterior.pairs,
-    )
+    labels = posterior.labels
+    shape = posterior.shape
+    first_options, second_options = posterior.pairs
     draws_by_name = {}
     if posterior.has_ties:
         draws_by_name["tie"] = posterior.tie.reshape(shape)
@@ -82,7 +80,8 @@ def worth_quantities(posterior: Posterior) -> Quantities:
     """
     labels = posterior.labels
     utility = compute_utilities(read_columns(posterior)).reshape(*posterior.shape, -1)
-    worth, ranks = compute_shares(utility), average_ranks(-utility)
+    worth = compute_shares(utility)
+    ranks = average_ranks(-utility)
     worth_rows = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
     return worth_rows | {f"rank[{label}]": ranks[..., i] for i, label in enumerate(labels)}
 
@@ -112,7 +111,9 @@ def weight_quantities(posterior: Posterior) -> Quantities:
     """
     if not posterior.sees_weights or not posterior.n_features.any():
         return {}
-    feature_columns, labels, shape = read_columns(posterior), posterior.labels, posterior.shape
+    feature_columns = read_columns(posterior)
+    labels = posterior.labels
+    shape = posterior.shape
     weights = sum_pattern_weights(feature_columns)
     is_constant = weights.n_present == feature_columns.n_draws
     draws_by_name = {

@@ -50,7 +50,8 @@ class TripletResults(ObjectResults):
 
     def _get_kind_quantities(self) -> Quantities:
         """Return draws of `constant` relative to the mean similarity, and of presence."""
-        posterior, presence = self.posterior, self._get_presence()
+        posterior = self.posterior
+        presence = self._get_presence()
         if (constant := posterior.constant) is None:
             return presence
         relative_constant = constant / compute_mean_weight(read_columns(posterior), constant)
@@ -73,11 +74,9 @@ class TripletResults(ObjectResults):
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         """Return a function from a slice of questions to answer probabilities at `draws`."""
-        feature_columns, link, lapse = (
-            read_columns(self.posterior).take(draws),
-            self.posterior.link,
-            self.posterior.lapse,
-        )
+        feature_columns = read_columns(self.posterior).take(draws)
+        link = self.posterior.link
+        lapse = self.posterior.lapse
         constant = self.posterior.constant
         if constant is not None:
             constant = constant[draws]

@@ -127,7 +127,8 @@ class FeatureChain(Chain):
 
     def __init__(self, task: Any, rng: np.random.Generator) -> None:
         """Build temperatures, initial states and records of the chain."""
-        self.task, self.rng = task, rng
+        self.task = task
+        self.rng = rng
         self.ladder = build_ladder(task.temperatures)
         self.thin = task.thin
         self.pairs = select_neighbour_pairs(task.n_options)
@@ -215,7 +216,8 @@ class FeatureChain(Chain):
             [self.task.make_cache(self.task.model.likelihood) for _ in self.ladder.beta]
         )
         self.pilot_statistics = self.pilot_statistics[:0]
-        self._n_restarts, self._sample_start = max(0, len(self.schedule) - 1), None
+        self._n_restarts = max(0, len(self.schedule) - 1)
+        self._sample_start = None
 
     @property
     def draws(self) -> RecordedDraws:
@@ -236,10 +238,8 @@ class FeatureChain(Chain):
         """Run and record the chain until it has done `until` sweeps."""
         if self._sample_start is not None and until > self.sweeps == 0:
             initial_state = self._sample_start(self.rng, self.task)
-            self.states, self._sample_start = (
-                stack_states([initial_state for _ in self.ladder.beta]),
-                None,
-            )
+            self.states = stack_states([initial_state for _ in self.ladder.beta])
+            self._sample_start = None
         if self.task.anneals:
             self._anneal(until)
         schedule = self.schedule
@@ -266,10 +266,8 @@ class FeatureChain(Chain):
     def _anneal(self, until: int) -> None:
         """Run the kernel while all temperatures fall from the hottest to their final values."""
         # This takes the first quarter of tuning.
-        end_sweep, final_beta = (
-            self.task.tune * self.thin // 4,
-            1.0 / np.asarray(self.task.temperatures),
-        )
+        end_sweep = self.task.tune * self.thin // 4
+        final_beta = 1.0 / np.asarray(self.task.temperatures)
         while self.sweeps < min(until, end_sweep):
             # a multiple of the step, so that slices of a run do not affect the draws
             start_sweep = self.sweeps // ANNEALING_STEP * ANNEALING_STEP
@@ -418,14 +416,14 @@ def select_neighbour_pairs(n: int) -> np.ndarray:
 
 def compute_pilot_statistics(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
     """Compute the number of features, ln alpha, and each pair's probability or overlap."""
-    n_columns, (i, j) = int(b.whole[COLUMNS]), pairs
-    Z, w = b.Z[:n_columns], b.w[:n_columns]
+    n_columns = int(b.whole[COLUMNS])
+    i, j = pairs
+    Z = b.Z[:n_columns]
+    w = b.w[:n_columns]
     shared_weight = w @ (Z[:, i] * Z[:, j])
     if model.unique != NO_UNIQUE:
-        advantage_i, advantage_j = (
-            w @ Z[:, i] + b.s[i] - shared_weight,
-            w @ Z[:, j] + b.s[j] - shared_weight,
-        )
+        advantage_i = w @ Z[:, i] + b.s[i] - shared_weight
+        advantage_j = w @ Z[:, j] + b.s[j] - shared_weight
         shared_weight = advantage_i / (advantage_i + advantage_j)
     n_features = n_columns + b.whole[FULL] + b.singles.sum()
     log_alpha = 0.0

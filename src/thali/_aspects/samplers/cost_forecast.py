@@ -32,14 +32,17 @@ class SweepCost(NamedTuple):
     column: float = 0.0  # constant
 
 
-PAIR_COST, SET_COST = SweepCost(1.7, 170.0), SweepCost(6.0, 200.0)
+PAIR_COST = SweepCost(1.7, 170.0)
+SET_COST = SweepCost(6.0, 200.0)
 LIKELIHOOD_COSTS = {
     PairBlocks: PAIR_COST,
     PairsWithCovariates: PAIR_COST,
     AnsweredPairSets: SweepCost(3.4, 800.0),
 }
-UNIQUE_COST, COST_WITHOUT_UNIQUE = SweepCost(4.0, 100.0), SweepCost(0.57, 82.0)
-CONJUGATE_COST, JOINT_COST = SweepCost(0.4, 0.0, column=400.0), SweepCost(0.2, 80.0)
+UNIQUE_COST = SweepCost(4.0, 100.0)
+COST_WITHOUT_UNIQUE = SweepCost(0.57, 82.0)
+CONJUGATE_COST = SweepCost(0.4, 0.0, column=400.0)
+JOINT_COST = SweepCost(0.2, 80.0)
 SIMILARITY_COSTS = {
     default_sweeps.sweep_conjugate: CONJUGATE_COST,
     default_sweeps.sweep_conjugate_jointly: JOINT_COST,
@@ -48,7 +51,8 @@ SHARED_SHARE = 0.6  # factor of the number of columns in models with unique weig
 # Levels per object, and their maximum, of a ladder lengthened during tuning, for features that at
 # least two objects share. Real similarities had 9 to 12 levels for 16 objects, 17 for 36, 31 for
 # 60; simulated ones 8 to 12 for any number; triplets 12 for 20 objects, 15 for 30, 16 for 38.
-LEVELS_PER_OBJECT, MAX_LEVELS = 0.4, 20.0
+LEVELS_PER_OBJECT = 0.4
+MAX_LEVELS = 20.0
 # Columns of similarities, as a mean over the levels. Real tables have many on cold levels and few
 # on hot ones (at temperature 1, at the hottest, on average: numbers 21, 8, 14; druguse 14, 8, 11;
 # phonemes 14, 2, 8; countries 17, 1, 10; morse 30, 3, 16; faces 21, 7, 12). Simulated tables of 8
@@ -60,7 +64,9 @@ SIMILARITY_COLUMNS = 10.0
 # has 0.9 to 1.6 times the columns of a long run (for one table 2.7 times).
 MIN_COUNTED_OBJECTS = 24
 # sweeps of a short run, their minimum, and its largest forecast of seconds
-SHORT_SWEEPS, MIN_SHORT_SWEEPS, MAX_SHORT_SECONDS = 1_100, 400, 6.0
+SHORT_SWEEPS = 1_100
+MIN_SHORT_SWEEPS = 400
+MAX_SHORT_SECONDS = 6.0
 SHORT_PARTS = 11  # columns are counted in the last of these parts; the other parts are tuning
 COUNT_INTERVAL = 10  # sweeps
 # With this number of objects the prior expects too few features of triplets: for 300 objects 12,
@@ -98,7 +104,8 @@ def add_work_counts(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
         return task
     n_draws = n_sweeps // SHORT_PARTS
     short_task = replace(task, draws=n_draws, tune=n_sweeps - n_draws, thin=1, pilot=0)
-    short_chain, column_means = short_task.chain(np.random.default_rng(0)), []
+    short_chain = short_task.chain(np.random.default_rng(0))
+    column_means = []
     with Progress(progressbar, "counting features", n_sweeps) as progress:
         if not task.kernel.is_compiled(task.model):
             progress.note("compiling, once")
@@ -113,7 +120,8 @@ def add_work_counts(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
 
 def forecast_sweep_seconds(task: "SamplingTask") -> float:
     """Forecast the CPU seconds of one sweep of a chain at all temperatures."""
-    sweep_cost, n_numbers = _select_cost(task), count_stored_numbers(task.model.likelihood)
+    sweep_cost = _select_cost(task)
+    n_numbers = count_stored_numbers(task.model.likelihood)
     column_cost = (
         sweep_cost.number * n_numbers + sweep_cost.option * task.n_options + sweep_cost.column
     )
@@ -149,7 +157,8 @@ def forecast_columns(task: "SamplingTask") -> float:
     """
     if task.work_counts is not None:
         return task.work_counts.columns
-    n_options, model = task.n_options, task.model
+    n_options = task.n_options
+    model = task.model
     n_columns = float(task.prior.usual_columns(n_options))
     if not task.prior.is_infinite:
         return n_columns

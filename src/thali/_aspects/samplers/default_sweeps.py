@@ -71,7 +71,8 @@ def compile_sweep(sweep: Any) -> Any:
             if status != CONTINUE:
                 return status
             for t in range(ladder.beta.size):
-                b, tuning = select_level_state(states, ladder, t), select_tuning(tunings, t)
+                b = select_level_state(states, ladder, t)
+                tuning = select_tuning(tunings, t)
                 c = select_cache(model.likelihood, caches, ladder.at[t])
                 sweep(rng, model, c, b, tuning)
                 draw_alpha_and_scale(rng, model, c, b)

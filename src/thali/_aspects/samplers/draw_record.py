@@ -107,7 +107,9 @@ def prepend_draws(record: ChainRecord, draws: Arrays, start: int) -> ChainRecord
     n_filled = start + len(draws["alpha"])
     for array_name in _BY_DRAW:
         fill_rows(getattr(record, array_name)[start:n_filled], draws[array_name])
-    n_features, n_owners, owners = draws["n_features"], draws["sizes"], draws["owners"]
+    n_features = draws["n_features"]
+    n_owners = draws["sizes"]
+    owners = draws["owners"]
     if not (
         n_features.sum() == len(n_owners) == len(draws["weights"]) and n_owners.sum() == len(owners)
     ):

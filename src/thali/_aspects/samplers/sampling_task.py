@@ -44,7 +44,8 @@ FIRST_LEVELS, FIRST_HOTTEST = 8, 10.0  # initial levels and hottest temperature 
 # chains of triplets begin at the end of a run with an approximate likelihood.
 MIN_ANNEALED = 40
 # default sweeps per recorded draw: a sweep costs microseconds
-DEFAULT_THIN, DEFAULT_THIN_TEMPERED = 25, 50
+DEFAULT_THIN = 25
+DEFAULT_THIN_TEMPERED = 50
 
 
 def build_task(
@@ -164,7 +165,8 @@ def _build_model(
     # Under an infinite prior, single-option columns that the likelihood does not see are drawn from
     # the prior. With exponential weights and a likelihood that sees an option's unique weight, the
     # state has only their sum with the fixed unique weight. Otherwise they are ordinary columns.
-    n_options, has_all_columns = data.n_options, has_custom_sweep or not prior.is_infinite
+    n_options = data.n_options
+    has_all_columns = has_custom_sweep or not prior.is_infinite
     compiled_prior = prior.compiled(n_options)
     likelihood.check(prior, data)
     compiled_likelihood, make_cache = likelihood.compiled(data, weight_prior)
@@ -346,7 +348,8 @@ def sample_approximate_start(
     `approximate` returns similarities, their prior of weights, and the factor of the weights.
     """
     likelihood, approximate_prior, weight_unit = approximate(task.model.likelihood)
-    model, n_options = task.model, task.n_options
+    model = task.model
+    n_options = task.n_options
     annealing_task = replace(
         task.shorten(1, APPROXIMATE_SWEEPS - 1),
         kernel=sweep_conjugate_jointly,

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 PRIOR_DRAWS = 200  # draws from the prior that place the temperatures of the pilot
 # chains of the pilot, which places the temperatures of the run; it has 1 / PILOT_SHARE of its draws
-PILOT_CHAINS, PILOT_SHARE = 4, 5
+PILOT_CHAINS = 4
+PILOT_SHARE = 5
 
 
 def estimate_fit_evidence(model: Any, run_settings: EvidenceRun) -> LogEvidence:
@@ -146,10 +147,8 @@ def _place_temperatures(
             " the evidence cannot be computed; check the likelihood, or choose priors that match"
             " the data."
         )
-    inverse_temperatures, n_pilot_draws = (
-        place_first_levels(prior_log_likelihoods),
-        max(PRIOR_DRAWS, run_settings.draws // PILOT_SHARE),
-    )
+    inverse_temperatures = place_first_levels(prior_log_likelihoods)
+    n_pilot_draws = max(PRIOR_DRAWS, run_settings.draws // PILOT_SHARE)
     return place_levels(
         inverse_temperatures,
         run_pilot(n_pilot_draws, n_pilot_draws, inverse_temperatures, PILOT_CHAINS, seeds[1]),

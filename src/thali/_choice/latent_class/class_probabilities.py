@@ -139,7 +139,8 @@ class ClassesByColumns(NamedTuple):
 
     def _complete_information(self) -> np.ndarray:
         """Return the information matrix as if classes were observed."""
-        probabilities, q = self.probabilities[:, 1:], self.people.shape[1]
+        probabilities = self.probabilities[:, 1:]
+        q = self.people.shape[1]
         weighted_covariates = self._multiply_by_covariates(probabilities)
         information = -weighted_covariates.T @ weighted_covariates
         for k in range(probabilities.shape[1]):

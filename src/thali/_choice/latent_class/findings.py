@@ -40,7 +40,8 @@ def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Fi
     """Return the functions that make the findings of a fit."""
     # the classes are the segments, if none is empty
     occupied_classes = set(model.membership_.to_numpy().argmax(axis=1))
-    n_segments, individual_makers = None, ()
+    n_segments = None
+    individual_makers = ()
     if model._n_classes_ > 1:
         individual_makers = RESPONDENT_FINDINGS
         if model._n_classes_ == len(occupied_classes):

@@ -146,7 +146,8 @@ def compute_derivatives(
         \bar s_n = \sum_k r_{nk} s_{nk}
     """
     n_classes, p = parameters.tastes.shape
-    r, classes = parameters.membership, parameters.classes
+    r = parameters.membership
+    classes = parameters.classes
     first_task = panel.first_task[:-1]
     scores = [
         np.add.reduceat(likelihood.score, first_task) for likelihood in parameters.local_likelihoods
@@ -198,7 +199,8 @@ def differentiate_by_person(
 
 
 _EM_GAIN = 1e-3  # gain per person below which Newton's method takes over
-_MAX_PASSES, _MAX_STEPS = 200, 300
+_MAX_PASSES = 200
+_MAX_STEPS = 300
 _LAST_GAIN = 1e-9  # smallest promised gain of a step
 # floor of curvatures relative to the largest, a million times its rounding
 _RELATIVE_FLOOR = 1e-10
@@ -222,7 +224,8 @@ def start_equal_classes(panel: ChoicePanel, tastes: np.ndarray) -> ClassParamete
 def climb(panel: ChoicePanel, parameters: ClassParameters) -> LocalMaximum:
     """Return the local maximum of the likelihood reached from these classes."""
     for _ in range(_MAX_PASSES):
-        previous_value, parameters = parameters.value, expect_and_maximise(panel, parameters)
+        previous_value = parameters.value
+        parameters = expect_and_maximise(panel, parameters)
         if parameters.value - previous_value < _EM_GAIN * panel.people:
             break
     return climb_by_newton(panel, parameters)
@@ -241,7 +244,8 @@ def expect_and_maximise(panel: ChoicePanel, parameters: ClassParameters) -> Clas
         taste_steps[k] = np.linalg.lstsq(
             information, task_weights[:, k] @ likelihood.score, rcond=_RELATIVE_FLOOR
         )[0]
-    propose_classes, step_length = parameters.classes.propose_step(parameters.membership), 1.0
+    propose_classes = parameters.classes.propose_step(parameters.membership)
+    step_length = 1.0
     while step_length > 1e-3:
         proposal = evaluate_parameters(
             panel, propose_classes(step_length), parameters.tastes + step_length * taste_steps
@@ -307,7 +311,8 @@ def sort_classes(panel: ChoicePanel, summit: LocalMaximum) -> LocalMaximum:
 SAME_MAXIMUM = 0.01  # log-likelihoods closer than this belong to the same maximum
 MIN_TIMES_FOUND = 3  # starts that must find the best maximum
 # default starts: at least for each class, and at most in total
-_MIN_STARTS, MAX_STARTS = 4, 40
+_MIN_STARTS = 4
+MAX_STARTS = 40
 _RIDGE = 1.0  # precision of the tastes of one person, where a class starts
 
 
@@ -355,7 +360,8 @@ def find_best_maximum(
         )
         report_start()
         return BestMaximum(best_summit, 1, 1)
-    best_summit, log_likelihoods = None, []
+    best_summit = None
+    log_likelihoods = []
     for rng in spawn_generators(random_seed, starts.n_starts or starts.limit):
         summit = climb(panel, start_equal_classes(panel, _draw_start(panel, n_classes, rng)))
         report_start()
@@ -436,7 +442,8 @@ def forecast_fits(
 
 
 N_FOLDS = 5  # of people, each held out once
-BIC, HELD_OUT = "bic", "held-out"
+BIC = "bic"
+HELD_OUT = "held-out"
 
 
 def check_numbers(classes: Any, choose: str, people: int) -> tuple[int, ...]:
@@ -581,7 +588,9 @@ def build_fitted_attributes(
     import pandas as pd
 
     summit = fit.best.summit
-    parameters, n_classes, p = summit.parameters, len(summit.parameters.tastes), len(is_kept)
+    parameters = summit.parameters
+    n_classes = len(summit.parameters.tastes)
+    p = len(is_kept)
     fitted_covariates = membership_coef = expected_probabilities = None
     column_units = np.append(1.0, covariates.sd)
     class_labels = pd.Index(np.arange(1, n_classes + 1), name="latent_class")
@@ -590,7 +599,8 @@ def build_fitted_attributes(
         membership_coef = _tabulate_membership_coefficients(
             parameters.classes.odds / column_units, class_labels, covariates.names
         )
-        fitted_covariates, expected_probabilities = covariates, parameters.classes.probabilities
+        fitted_covariates = covariates
+        expected_probabilities = parameters.classes.probabilities
     coefficient_names = pd.Index(coding.names, name="coefficient")
     tastes = np.full((n_classes, p), np.nan)
     tastes[:, is_kept] = parameters.tastes / scale
@@ -696,7 +706,9 @@ def draw_classes(
     rng: np.random.Generator,
 ) -> ClassDraws:
     """Draw sizes and tastes by Student's t with a root of their covariance, then memberships."""
-    size_draws, taste_draws, classes_of_people = [], [], []
+    size_draws = []
+    taste_draws = []
+    classes_of_people = []
     all_noise = rng.normal(size=(N_DRAWS, square_root.shape[1]))
     for noise in all_noise * draw_t_factors(rng, df, N_DRAWS):
         drawn_parameters = evaluate_parameters(

@@ -430,13 +430,12 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
     def _size_errors(self) -> np.ndarray:
         """Return standard errors of the class sizes, shape (K,)."""
-        class_probabilities, covariate_matrix, covariate_units = (
-            self._sizes_.to_numpy()[None],
-            np.ones((1, 1)),
-            np.ones(1),
-        )
+        class_probabilities = self._sizes_.to_numpy()[None]
+        covariate_matrix = np.ones((1, 1))
+        covariate_units = np.ones(1)
         if self._covariates_ is not None and self._expected_ is not None:
-            class_probabilities, covariate_matrix = self._expected_, self._covariates_.matrix
+            class_probabilities = self._expected_
+            covariate_matrix = self._covariates_.matrix
             covariate_units = np.append(covariate_units, self._covariates_.sd)
         covariate_units = np.tile(covariate_units, self._n_classes_ - 1)
         covariance = self.covariance_.to_numpy()[: len(covariate_units), : len(covariate_units)]
@@ -572,7 +571,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
     def _build_chooser(self) -> "LogitChooser":
         """Build the `Chooser` from class tastes and respondents' memberships."""
         self._require_fitted()
-        draws, n_odds = self._draws_, len(self.covariance_) - self.coef_.size
+        draws = self._draws_
+        n_odds = len(self.covariance_) - self.coef_.size
         tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
         size_draws = np.vstack([self._sizes_, draws.sizes])
         return LogitChooser(

@@ -30,7 +30,8 @@ class ClassRespondents(ChoiceRespondents):
         """
         from thali._exportable_table import Table
 
-        sizes, coef = self._model._sizes_, self._model.coef_
+        sizes = self._model._sizes_
+        coef = self._model.coef_
         class_rows = np.vstack([sizes, self._model._size_errors(), coef.T])
         class_names = [f"class {label}" for label in sizes.index]
         return Table(class_rows, ["size", "size_se", *coef.columns], class_names)
@@ -73,7 +74,8 @@ class ClassRespondents(ChoiceRespondents):
             len(coef) - 1, coef.shape[1]
         )
         row_labels = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
-        log_odds, std_error = coef.to_numpy()[1:, 1:].ravel(), coef_errors[:, 1:].ravel()
+        log_odds = coef.to_numpy()[1:, 1:].ravel()
+        std_error = coef_errors[:, 1:].ravel()
         degrees = (
             self._model._degrees_[: coef_errors.size].reshape(coef_errors.shape)[:, 1:].ravel()
         )

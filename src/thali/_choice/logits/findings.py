@@ -111,7 +111,8 @@ def report_population(model: "HierarchicalLogit", settings: AnswerSettings) -> F
 
 def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:
     """Return a warning if the prior determines the standard deviations."""
-    posterior, scale = model._view, model._scale_
+    posterior = model._view
+    scale = model._scale_
     prior = model._build_prior(len(scale.names))
     shrinkage = 1.0 - 0.5 ** measure_prior_influence(posterior.draws, scale, prior.df, prior.scale)
     if shrinkage.max() < _MIN_INFLUENCE:
@@ -175,7 +176,8 @@ def _describe_multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
 
 def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     """Return methods sentences about the hierarchical logit."""
-    signs, covariates = model.signs or {}, model._covariates_.names
+    signs = model.signs or {}
+    covariates = model._covariates_.names
     sentences = [phrase(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
     if (price_coefficient := model._find_price_coefficient()) is not None:
         sentences.append(

@@ -117,7 +117,9 @@ def build_taste_scale(
     `price` is the price in willingness-to-pay space, else None.
     """
     p = len(coding.names)
-    taste_names, taste_signs, steps = list(coding.names), np.zeros(p), np.eye(p)
+    taste_names = list(coding.names)
+    taste_signs = np.zeros(p)
+    steps = np.eye(p)
     column_start = 0
     for (attribute, levels), attribute_coding, is_shown in zip(
         data.levels.items(), coding.parts, coding.seen, strict=True
@@ -194,7 +196,8 @@ class TasteDistribution:
     ) -> None:
         """Read means and covariances of tastes from the posterior."""
         p = len(scale.names)
-        self.scale, self.people = scale, len(covariates.matrix)
+        self.scale = scale
+        self.people = len(covariates.matrix)
         self._means = posterior["mean"].values.reshape(-1, p)
         self._covariances = posterior["covariance"].values.reshape(-1, p, p)
         self._off = covariates.matrix[:, 1:] * covariates.sd
@@ -325,7 +328,10 @@ def _log_prior(
     """Return log prior densities of means, covariance and tastes, by name."""
     from scipy.special import gammaln
 
-    p, df, scale, precision = mean.shape[-1], problem.df, problem.scale, problem.mean_precision
+    p = mean.shape[-1]
+    df = problem.df
+    scale = problem.scale
+    precision = problem.mean_precision
     cholesky_factor = np.linalg.cholesky(covariance)
     inverse_factor = np.linalg.inv(cholesky_factor)
     log_det = 2.0 * np.log(np.diagonal(cholesky_factor, axis1=2, axis2=3)).sum(axis=2)
@@ -366,7 +372,8 @@ def build_posterior_group(
     Arrays are (chain, draw, ...) and contain the numbers of the chains.
     """
     coding, scale, covariates, _ = fit_arguments
-    dims, difference_units = ("chain", "draw"), scale.difference_units()
+    dims = ("chain", "draw")
+    difference_units = scale.difference_units()
     tastes = beta / scale.scale
     if scale.sign.any():
         tastes = tastes @ scale.steps.T
@@ -520,7 +527,8 @@ def _iterate_probabilities(
 def draw_new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
     """Draw tastes of new respondents at each draw, shape (people * draws, p)."""
     rng = np.random.default_rng(build_seed_sequence(random_seed))
-    n_draws, p = population.draws, len(population.scale.names)
+    n_draws = population.draws
+    p = len(population.scale.names)
     standard_normals = rng.normal(size=(N_NEW_PEOPLE, n_draws, p))
     respondent_indices = rng.integers(population.people, size=(N_NEW_PEOPLE, n_draws))
     tastes = population.compute_tastes(

@@ -37,7 +37,9 @@ DEFAULT_THIN = 2  # sweeps per draw
 _FIRST_CHECK_BYTES = 2**29
 _MIN_FIRST_DRAWS = 100  # of a chain before the first convergence check
 # seconds of a sweep per person, per pair of columns, per cell of the table
-_PERSON_SECONDS, _PAIR_SECONDS, _CELL_SECONDS = 1.5e-6, 3e-9, 1.4e-8
+_PERSON_SECONDS = 1.5e-6
+_PAIR_SECONDS = 3e-9
+_CELL_SECONDS = 1.4e-8
 
 
 class TasteFit(ChainFit["TasteChain"]):
@@ -167,10 +169,13 @@ def sample_taste_prior(
     coding, scale, covariates, prior = fit_arguments
     tasks = encode_choices(data, coding)
     model_matrix = tasks.matrix / coding.scale @ scale.steps
-    task_starts, task_of_row = tasks.first_row[:-1], tasks.task_of_row
+    task_starts = tasks.first_row[:-1]
+    task_of_row = tasks.task_of_row
     person_of_row = data.respondent_of_task[task_of_row]
-    n_people, p = len(data.respondents), model_matrix.shape[1]
-    parameter_draws, choices = [], []
+    n_people = len(data.respondents)
+    p = model_matrix.shape[1]
+    parameter_draws = []
+    choices = []
     for rng in rngs:
         population_means = prior.mean_sds(scale.sign) * rng.standard_normal(
             (covariates.matrix.shape[1], p)

@@ -322,7 +322,8 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":
         """Return all model arguments resolved for these data."""
         coding = self._build_coding(data)
-        signs, price = parse_directions("signs", self.signs, data), None
+        signs = parse_directions("signs", self.signs, data)
+        price = None
         if check_allowed("space", self.space, SPACES) == MONEY:
             price = require_price(data, coding)
             refuse_rising_price(price, signs)

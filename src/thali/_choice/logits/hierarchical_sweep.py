@@ -243,7 +243,8 @@ def build_problem(
 
     None: any `sign` (p,), only a constant in `covariates` (N, q). The sign at `price` is -1.
     """
-    n_people, p = len(first_task) - 1, tasks.matrix.shape[1]
+    n_people = len(first_task) - 1
+    p = tasks.matrix.shape[1]
     sign = np.zeros(p) if sign is None else np.asarray(sign, float)
     pooled_beta = maximise_log_likelihood(tasks, _RIDGE).beta
     if price >= 0:
@@ -270,7 +271,8 @@ def build_problem(
 
 def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
     """Draw starting tastes near the pooled estimate, and return the chain's state."""
-    n_people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
+    n_people = len(problem.first_task) - 1
+    p = problem.matrix.shape[1]
     q = problem.covariates.shape[1]
     taste_variances = np.exp(rng.normal(size=p))
     beta = problem.pooled + rng.normal(size=(n_people, p)) * np.sqrt(taste_variances)
@@ -296,7 +298,8 @@ def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
 
 def build_workspace(problem: TasteProblem) -> TasteWorkspace:
     """Allocate the scratch arrays for one chain of tastes."""
-    n_people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
+    n_people = len(problem.first_task) - 1
+    p = problem.matrix.shape[1]
     q = problem.covariates.shape[1]
     shape_by_name = {
         "matrix": (p, p),
@@ -337,10 +340,13 @@ class TasteChain(FixedChain):
         self, problem: TasteProblem, rng: np.random.Generator, draws: int, tune: int, thin: int
     ) -> None:
         """Start a chain; `tune` is in sweeps."""
-        self.problem, self.rng = problem, rng
-        self.state, self.space = draw_start(problem, rng), build_workspace(problem)
+        self.problem = problem
+        self.rng = rng
+        self.state = draw_start(problem, rng)
+        self.space = build_workspace(problem)
         super().__init__(draws, 0, thin)
-        self.tune, self.total = tune, tune + draws * thin
+        self.tune = tune
+        self.total = tune + draws * thin
         state = self.state
         self.record = TasteDraws(
             mean=np.zeros((draws, *state.mean.shape)),

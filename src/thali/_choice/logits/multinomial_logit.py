@@ -242,7 +242,8 @@ class MultinomialLogit(LogitReports, Model):
             )
             covariance = expand_covariance(errors.covariance, is_independent, column_scales)
             n_parameters = int(is_independent.sum())
-            contrasts, degrees = np.eye(len(beta)), np.full(len(beta), np.inf)
+            contrasts = np.eye(len(beta))
+            degrees = np.full(len(beta), np.inf)
             if price_index is not None:
                 contrasts = differentiate_amounts(beta, price_index)
                 price_coefficient = coefficient_names[price_index]

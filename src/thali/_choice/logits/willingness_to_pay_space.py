@@ -69,12 +69,11 @@ def refuse_rising_price(price: str, signs: Mapping[str, str]) -> None:
 
 def refuse_rising_demand(data: "ChoiceExperiment", coding: Coding, price: str) -> None:
     """Raise DataError if choices rise with the price in a pooled logit."""
-    tasks, price_index = encode_choices(data, coding), coding.names.index(price)
+    tasks = encode_choices(data, coding)
+    price_index = coding.names.index(price)
     estimate = maximise_log_likelihood(tasks._replace(matrix=tasks.matrix / coding.scale), _RIDGE)
-    slope, slope_error = (
-        estimate.beta[price_index],
-        np.sqrt(np.linalg.inv(estimate.hessian)[price_index, price_index]),
-    )
+    slope = estimate.beta[price_index]
+    slope_error = np.sqrt(np.linalg.inv(estimate.hessian)[price_index, price_index])
     if slope > _MIN_RISING_Z * slope_error:
         raise _build_rising_error(price, slope / coding.scale[price_index], slope / slope_error)
 

@@ -25,7 +25,8 @@ def estimate_climb(posterior: PosteriorTree) -> LikelihoodGain | None:
     from scipy.special import stdtrit
 
     log_likelihoods = posterior.log_likelihood
-    n_chains, quarter_length = len(log_likelihoods), log_likelihoods.shape[1] // 4
+    n_chains = len(log_likelihoods)
+    quarter_length = log_likelihoods.shape[1] // 4
     if n_chains < 2 or quarter_length < _MIN_DRAWS:
         return None
     gain_by_chain = log_likelihoods[:, -quarter_length:].mean(axis=1) - log_likelihoods[

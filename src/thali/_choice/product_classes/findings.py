@@ -63,7 +63,8 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
             ENGLISH["classes.none"], table=table, is_printed=False, brief=Brief("Classes")
         )
     stable_classes = table[table["stability"] >= STABLE]
-    n_classes, notes = table.attrs["classes"], ()
+    n_classes = table.attrs["classes"]
+    notes = ()
     if n_hidden := n_classes - len(stable_classes):
         hidden_importance = f"{table['importance'].sum() - stable_classes['importance'].sum():.3f}"
         notes = (
@@ -83,7 +84,8 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
             notes=notes,
             brief=Brief("Classes"),
         )
-    top_class, shown_table = stable_classes.iloc[0], _format_classes(stable_classes)
+    top_class = stable_classes.iloc[0]
+    shown_table = _format_classes(stable_classes)
     share_text = f"{100 * top_class['share']:.0f}"
     sentence = phrase(ENGLISH, "classes", name=top_class["product_class"], share=share_text)
     brief_table = shown_table[["importance", "share", "product_class"]]
@@ -111,7 +113,8 @@ def _format_classes(table: Any) -> Any:
     ]
     class_labels = []
     for row in table.to_dict("records"):
-        label, n_similar = str(row["product_class"]), int(row["rules"]) - 1
+        label = str(row["product_class"])
+        n_similar = int(row["rules"]) - 1
         if len(label) > _MAX_NAME:
             label = f"{label[: _MAX_NAME - 1]}…"
         if n_similar:

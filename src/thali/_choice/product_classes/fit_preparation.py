@@ -32,11 +32,14 @@ _MAX_NAMED = 3  # dominated choices written out
 
 # Seconds of a sweep for each product that was not chosen and each class; the fixed cost of such a
 # product equals that of _FIXED_COST_CLASSES classes.
-SECONDS_PER_CLASS, _FIXED_COST_CLASSES = 1.25e-8, 26.0
+SECONDS_PER_CLASS = 1.25e-8
+_FIXED_COST_CLASSES = 26.0
 USUAL_CLASSES = 10.0  # classes of a draw, assumed before the first draw
 SECONDS_PER_ALTERNATIVE = 6e-8  # seconds of a recorded draw for each product and simulated occasion
 # steps of particles = _STEPS (nats / _NATS) ^ _POWER, from observed runs
-_STEPS, _NATS, _POWER = 20.0, 198.0, 0.58
+_STEPS = 20.0
+_NATS = 198.0
+_POWER = 0.58
 
 
 def estimate_sweep_seconds(data: "ChoiceExperiment", classes: float = USUAL_CLASSES) -> float:

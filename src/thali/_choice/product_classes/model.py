@@ -73,7 +73,8 @@ class ClassEngine(ChainEngine):
     def check_chains(self, model: Any) -> ConvergenceCheck:
         """Return the convergence check, with remarks on chains whose likelihood still rises."""
         convergence = super().check_chains(model)
-        message, facts = convergence.message, convergence.facts
+        message = convergence.message
+        facts = convergence.facts
         if not convergence.agrees and (climb := self.describe_climb(model)):
             climb_gain, message = climb
             facts = facts | {"climb": climb_gain}
@@ -338,7 +339,8 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        monotone, engine = self._check_fit(data), self._engine
+        monotone = self._check_fit(data)
+        engine = self._engine
         refuse_uninformative(data)
         arguments = {
             "tune": tune,
@@ -349,8 +351,9 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         check_method_arguments(PRODUCT_CLASSES, self.method, arguments, default_arguments)
         if draws is None:
             draws = engine.default_draws
+        default_chains: int = engine.default_chains
         if chains is None:
-            chains = engine.default_chains
+            chains = default_chains
         run = engine.check_run(
             Run(
                 draws=draws,
@@ -378,8 +381,9 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         engine = self._engine
         if draws is None:
             draws = engine.default_draws
+        default_chains: int = engine.default_chains
         if chains is None:
-            chains = engine.default_chains
+            chains = default_chains
         engine.check_run(Run(draws, TUNE, chains))
         return PreparedFit()
 
@@ -474,7 +478,8 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Simulate the choices of the data at every draw."""
         from .reports.choice_probabilities import draw_choices
 
-        n_groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)
+        n_groups = self._view.shape[0]
+        draw_indices = np.arange(self._draws_.n_draws)
         choices = draw_choices(self._draws_, self._design_, rng, draw_indices)
         return {"chosen": choices.reshape(n_groups, -1, len(data.chosen))}
 

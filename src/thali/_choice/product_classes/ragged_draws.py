@@ -121,7 +121,8 @@ def concatenate_draws(parts: Sequence[Particles]) -> Particles:
         if name not in (*end_fields, *shared_fields)
     }
     for name in end_fields:
-        end_pieces, n_before = [np.zeros(1, np.int64)], 0
+        end_pieces = [np.zeros(1, np.int64)]
+        n_before = 0
         for p in parts:
             part_ends = getattr(p, name)
             end_pieces.append(part_ends[1:] + n_before)

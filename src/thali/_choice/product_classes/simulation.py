@@ -130,8 +130,10 @@ def sample_classes_prior(
     data_with_first_chosen = data.with_fields(chosen=np.zeros(data.n_tasks, np.int64))
     problem = build_class_problem(data_with_first_chosen, monotone, model.alpha)
     original_rows = problem.tasks.rows.copy()
-    target, draw_recorder = build_target(problem, model.lapse), DrawRecorder(problem)
-    prior_draws, choices = [], []
+    target = build_target(problem, model.lapse)
+    draw_recorder = DrawRecorder(problem)
+    prior_draws = []
+    choices = []
     for rng in rngs:
         problem.tasks.rows[...] = original_rows  # reordered by simulated choices
         state = draw_state(rng, problem, shapes_from_prior=True)
@@ -142,7 +144,8 @@ def sample_classes_prior(
         )
         prior_draws.append(draw_recorder.record(state, 0, log_likelihood_of_choice, model.lapse))
         choices.append(choice)
-    design, draws = build_design(data), concatenate_draws(prior_draws)
+    design = build_design(data)
+    draws = concatenate_draws(prior_draws)
     posterior_group = build_scalar_group(draws).assign(
         label_reports(simulate_quantities(draws, design, 1, {}), draws, design)
     )

@@ -24,7 +24,8 @@ ALPHA, BETA = range(2)  # in Problem.prior
 EDITS, EXCHANGES = range(2)  # in Problem.proposals
 # with this many respondents classes have many owners, who seldom accept a change: propose more
 MANY_RESPONDENTS = 30
-FEW_PROPOSALS, MANY_PROPOSALS = (3, 0), (6, 6)
+FEW_PROPOSALS = (3, 0)
+MANY_PROPOSALS = (6, 6)
 
 
 class ComparedProducts(NamedTuple):
@@ -89,7 +90,8 @@ def build_class_problem(
     # Copies, because kernels would be compiled again for the read-only arrays of the data.
     first_row = np.array(data.first_row, np.int64)
     first_bit = part_bounds(n_levels + 1)
-    n_tasks, n_attributes = len(first_row) - 1, len(n_levels)
+    n_tasks = len(first_row) - 1
+    n_attributes = len(n_levels)
     n_people = len(data.first_task) - 1
     row_order = _order_rows(first_row, np.asarray(data.chosen), n_tasks)
     first_task = np.array(data.first_task, np.int64)
@@ -281,7 +283,8 @@ def build_workspace(problem: ClassProblem, state: ClassState) -> ClassWorkspace:
     """Allocate scratch arrays for states up to this size."""
     n_people, n_tasks, n_comparisons = compute_sizes(problem)
     n_classes = len(state.classes)
-    log_eps, n_rows = state.features.log_eps, max(n_people, n_classes) + 2
+    log_eps = state.features.log_eps
+    n_rows = max(n_people, n_classes) + 2
     return ClassWorkspace(
         order=np.zeros(n_classes, np.int64),
         class_slots=np.zeros(n_classes, np.int64),

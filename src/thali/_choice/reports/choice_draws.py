@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from .people_weights import PeopleWeights
 
 
-LOGIT, FIRST_CHOICE, RANDOMISED = "logit", "first-choice", "randomised-first-choice"
+LOGIT = "logit"
+FIRST_CHOICE = "first-choice"
+RANDOMISED = "randomised-first-choice"
 RULES = (LOGIT, FIRST_CHOICE, RANDOMISED)
 
 

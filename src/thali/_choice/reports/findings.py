@@ -172,7 +172,8 @@ def tabulate_levels(data: "ExperimentDesign | ChoiceExperiment") -> "pandas.Data
         group_of_product = np.append(group_of_level, -1)[data.products[:, attribute_index]]
         for group_index, label in enumerate(groups):
             is_level = group_of_product == group_index
-            times_shown, share_chosen = int(n_shown[is_level].sum()), np.nan
+            times_shown = int(n_shown[is_level].sum())
+            share_chosen = np.nan
             if times_shown:
                 share_chosen = n_chosen[is_level].sum() / times_shown
             level_rows.append((attribute, label, times_shown, share_chosen))
@@ -294,7 +295,8 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
 
     A preference is clear if its interval excludes 0.5.
     """
-    interval_words, whose = describe_interval(effects.attrs["interval"]), effects.attrs["whose"]
+    interval_words = describe_interval(effects.attrs["interval"])
+    whose = effects.attrs["whose"]
     clear_rows = [
         row for row in _orient_effects(effects) if row["low"] > 0.5 and not row["at_bound"]
     ]
@@ -450,7 +452,8 @@ def report_market_shares(model: Any, settings: AnswerSettings) -> Finding | None
     )
     caption = str(phrase(ENGLISH, "shares.caption", interval=describe_interval(settings.ci)))
     picture = Picture("market_shares", caption, table)
-    notes, buyers = list(table.attrs.get("notes", ())), ""
+    notes = list(table.attrs.get("notes", ()))
+    buyers = ""
     if _lacks_no_choice(model, settings.market):
         buyers = ENGLISH["shares.buyers"]
         notes.insert(0, ENGLISH["shares.without_none"])
@@ -536,9 +539,11 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     chooser = model._build_chooser()
     scheme = chooser.data.scheme
     market = parse_markets(scheme, settings.market)[0]
-    price_change, title_key = None, "elasticities.title"
+    price_change = None
+    title_key = "elasticities.title"
     if settings.rule not in (None, LOGIT) and chooser.is_number(scheme.names.index(settings.price)):
-        price_change, title_key = _ARC_CHANGE, "elasticities.arc"
+        price_change = _ARC_CHANGE
+        title_key = "elasticities.arc"
     with silence_warnings():  # the market shares already raised these warnings
         table = model.elasticities(
             market.table.set_axis(market.labels),
@@ -589,7 +594,8 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str, buyers: str 
     """
     table: Any = shares.reset_index()
     ranked_rows = table.sort_values("share", ascending=False, kind="stable")
-    scenario_phrase, other_winners = "", ""
+    scenario_phrase = ""
+    other_winners = ""
     if "scenario" in table:
         first_scenario, *other_scenarios = table["scenario"].drop_duplicates()
         for scenario in other_scenarios[:_MAX_SCENARIOS]:
@@ -612,7 +618,8 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str, buyers: str 
         f"{row['product']} ({format_percent(row['share'])})"
         for row in other_rows[len(tied_products) :]
     ]
-    sentence_key, tied_text = "shares", ""
+    sentence_key = "shares"
+    tied_text = ""
     if tied_products:
         sentence_key = "shares.alike"
     if followers:
@@ -676,7 +683,8 @@ def _report_simulator(
         )
         segment_codes = (segmentation.assignment["segment"].to_numpy() - 1).astype(np.uint8)
         market_draws = market_draws.add_people_column("segment", segment_labels, segment_codes)
-    opening_market, notes = build_opening_market(market_draws), ()
+    opening_market = build_opening_market(market_draws)
+    notes = ()
     if settings.market is not None:
         chooser = model._build_chooser()
         opening_market = read_opening_market(market_draws, chooser, settings.market)

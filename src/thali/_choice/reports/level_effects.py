@@ -218,7 +218,8 @@ def compute_range_shares(chooser: "Chooser") -> np.ndarray:
 
     NaN for "inside", and for a respondent who is indifferent between all products.
     """
-    variants, n_attributes = build_level_variants(chooser), len(chooser.data.scheme.names)
+    variants = build_level_variants(chooser)
+    n_attributes = len(chooser.data.scheme.names)
     share_blocks = []
     for utility_block in chooser.utilities(variants.products):
         u = variants.reshape_utilities(utility_block)
@@ -245,8 +246,11 @@ class LevelVariants(NamedTuple):
 
 def build_level_variants(chooser: "Chooser") -> LevelVariants:
     """Build example products with each estimated level of each attribute."""
-    examples, cells_by_attribute = chooser.sample_products(), chooser.level_cells()
-    product_blocks, slices, levels_by_attribute = [], {}, {}
+    examples = chooser.sample_products()
+    cells_by_attribute = chooser.level_cells()
+    product_blocks = []
+    slices = {}
+    levels_by_attribute = {}
     for i, attribute in enumerate(chooser.data.scheme.names):
         known_levels = np.flatnonzero(~np.isnan(cells_by_attribute[i]))
         if attribute == INSIDE:
@@ -303,12 +307,11 @@ def select_tasks(
     data: "ChoiceExperiment | ExperimentDesign", person: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return shown products of some tasks of a respondent, and each task's first row."""
-    first_task, next_person_task = data.first_task[person], data.first_task[person + 1]
+    first_task = data.first_task[person]
+    next_person_task = data.first_task[person + 1]
     task_indices = first_task + space_evenly(next_person_task - first_task, MAX_PERSON_TASKS)
-    first_rows, next_rows = (
-        data.first_row[task_indices].tolist(),
-        data.first_row[task_indices + 1].tolist(),
-    )
+    first_rows = data.first_row[task_indices].tolist()
+    next_rows = data.first_row[task_indices + 1].tolist()
     row_indices = np.concatenate(
         [np.arange(*ends) for ends in zip(first_rows, next_rows, strict=True)]
     )

@@ -37,7 +37,8 @@ def tabulate_utilities(
     low, high = estimate_interval(thinned_chooser, of_people, ci)
     if chooser.has_individuals:
         is_member = weights.plain > 0
-        by_respondent, scaled_utilities = by_respondent[is_member], scaled_utilities[is_member]
+        by_respondent = by_respondent[is_member]
+        scaled_utilities = scaled_utilities[is_member]
     table = Table(level_labels, columns=["attribute", "level"]).assign(
         utility=point_estimate(thinned_chooser, utility_by_draw),
         low=low,
@@ -124,7 +125,8 @@ def _list_compared_products(
 def _centre_utilities(utilities: np.ndarray, variants: LevelVariants) -> np.ndarray:
     """Return utilities of levels, centred by attribute, and of no choice, shifted to match."""
     # `utilities` contains the level variants, the sample products, and the no-choice option.
-    n_variants, n_examples = len(variants.products), len(variants.examples)
+    n_variants = len(variants.products)
+    n_examples = len(variants.examples)
     level_utilities = variants.reshape_utilities(utilities[..., :n_variants]).mean(axis=-1)
     example_utility = utilities[..., n_variants : n_variants + n_examples].mean(axis=-1)
     mean_utility = example_utility.copy()

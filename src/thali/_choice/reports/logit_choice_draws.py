@@ -62,7 +62,9 @@ _OCCASIONS = 2**14  # occasions of all respondents, on which errors of products 
 _MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
 _MAX_DIFFERENCES = 256  # differences between two levels over which choices are averaged
 # draws, and respondents times draws, for importance
-_MIN_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000
+_MIN_DRAWS = 40
+_IMPORTANCE_DRAWS = 400
+_PEOPLE_DRAWS = 400_000
 _STEP = 1e-4  # of the delta method, in standard errors
 
 # (draw indices, generator) -> tastes of new respondents (draws, M, p); weights (M,) or (draws, M),
@@ -176,7 +178,8 @@ class LogitChooser(Chooser):
         if len(draw_indices) == len(self.chain):
             return self
         chooser = self._copy_with(self.tastes[draw_indices])
-        chooser.chain, chooser._draws = self.chain[draw_indices], self._draws[draw_indices]
+        chooser.chain = self.chain[draw_indices]
+        chooser._draws = self._draws[draw_indices]
         if self.respondent_classes is not None:
             chooser.respondent_classes = self.respondent_classes[draw_indices]
         return chooser
@@ -185,7 +188,8 @@ class LogitChooser(Chooser):
         """Return a copy with other tastes and without classes of respondents."""
         chooser = copy(self)
         vars(chooser).pop("_cache", None)
-        chooser.tastes, chooser.respondent_classes = tastes, None
+        chooser.tastes = tastes
+        chooser.respondent_classes = None
         return chooser
 
     def _compute_class_weights(self, weights: np.ndarray) -> np.ndarray:
@@ -253,7 +257,8 @@ class LogitChooser(Chooser):
 
         real_attributes = [k for k, name in enumerate(self.data.attributes) if name != INSIDE]
         _, product_index = np.unique(np.nan_to_num(cells, nan=-np.inf), axis=0, return_inverse=True)
-        error_indices, n_errors = [], 0
+        error_indices = []
+        n_errors = 0
         for attribute in real_attributes:
             attribute_cells = cells[:, attribute]
             _, error_index = np.unique(attribute_cells, return_inverse=True)
@@ -373,7 +378,8 @@ class LogitChooser(Chooser):
         )
         chain_numbers = np.unique(thinned_chooser.chain)
         # groups are the draws of an estimate, otherwise chains
-        pooled_changes, group_changes = [], []
+        pooled_changes = []
+        group_changes = []
         n_tasks = np.zeros(len(self.data.respondents))
         for person in range(len(n_tasks)):
             row_indices, first_row = select_tasks(self.data, person)
@@ -430,10 +436,8 @@ class LogitChooser(Chooser):
         # Alternatives are equal in "inside" if the no-choice option is replaced by a product, by
         # some products of the data in turn.
         if self.data.scheme.has_inside and attribute == 0:
-            is_no_choice, substitutes = (
-                observed_cells[:, :1] == 0,
-                self._select_products(_MAX_EXAMPLES),
-            )
+            is_no_choice = observed_cells[:, :1] == 0
+            substitutes = self._select_products(_MAX_EXAMPLES)
             substitute_weight = 1.0 / len(substitutes)
             return [
                 (np.where(is_no_choice, product, observed_cells), substitute_weight)
@@ -445,7 +449,8 @@ class LogitChooser(Chooser):
         is_missing = np.isnan(attribute_cells)
         level_values, level_counts = np.unique(attribute_cells[~is_missing], return_counts=True)
         if not (self.coding.crossed or is_missing.any()):  # any level gives the same choices
-            level_values, level_counts = level_values[:1], level_counts[:1]
+            level_values = level_values[:1]
+            level_counts = level_counts[:1]
         elif self.data.attributes[attribute] in self.data.scheme.measured:
             level_values = np.quantile(
                 attribute_cells[~is_missing], (np.arange(_MAX_EXAMPLES) + 0.5) / _MAX_EXAMPLES
@@ -482,7 +487,8 @@ def iterate_level_differences(
     Other attributes have the values of the data's products. Without interactions the differences
     are equal; with them there are up to one per product, and near ones are merged.
     """
-    products, times_shown = coding.convert_codes(data.products), np.bincount(data.row_product)
+    products = coding.convert_codes(data.products)
+    times_shown = np.bincount(data.row_product)
     for attribute, *compared_levels in pairs:
         is_inside = data.scheme.has_inside and attribute == 0
         has_attribute = ~np.isnan(products[:, attribute])
@@ -570,7 +576,8 @@ class LogitReports(MarketMethods):
 # A fit of a logit as the draws of a market: some draws and respondents, and their tastes ----------
 
 
-MIN_DRAWS, MAX_DRAWS = 40, 500
+MIN_DRAWS = 40
+MAX_DRAWS = 500
 # coefficients of all respondents in all draws: two bytes each; the class of a respondent takes one
 MAX_TASTES = 400_000
 
@@ -586,8 +593,11 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     if chooser.respondent_classes is not None:
         size_per_draw += len(data.respondents) // 2
     thinned_chooser = chooser.thin(int(np.clip(MAX_TASTES // size_per_draw, MIN_DRAWS, MAX_DRAWS)))
-    tastes, n_draws, respondent_classes = thinned_chooser.tastes, len(thinned_chooser.tastes), None
-    n_respondents, respondent_phrase = n_classes, ""
+    tastes = thinned_chooser.tastes
+    n_draws = len(thinned_chooser.tastes)
+    respondent_classes = None
+    n_respondents = n_classes
+    respondent_phrase = ""
     if chooser.membership is None:
         people_per_draw = max(1, min(n_classes, MAX_TASTES // (n_draws * p)))
         respondent_phrase = f", {describe_draw_respondents(people_per_draw, n_classes)}"
@@ -604,7 +614,8 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     distribution_phrase = "the posterior"
     if chooser.is_estimate:
         distribution_phrase = "the sampling distribution of the estimate"
-    attribute_codings, shown_levels = [], {}
+    attribute_codings = []
+    shown_levels = {}
     for (attribute, levels), attribute_coding, is_shown in zip(
         data.levels.items(), chooser.coding.parts, chooser.coding.seen, strict=True
     ):
@@ -643,7 +654,8 @@ def _build_market_people(chooser: "LogitChooser") -> MarketRespondents | None:
 
 def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
     """Return the products of the first task, without the no-choice option."""
-    attribute_codings, shown_levels = chooser.coding.parts, chooser.coding.seen
+    attribute_codings = chooser.coding.parts
+    shown_levels = chooser.coding.seen
     return tuple(
         tuple(map(_convert_code, product, attribute_codings, shown_levels))
         for product in list_first_products(chooser.data)
@@ -707,7 +719,8 @@ class LogitTastes(NamedTuple):
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
         """Return shares of every market's products without lapses, (draws, products) each."""
-        tastes, class_weights = self.codes * self.steps, self._compute_shares(weights)[:, None]
+        tastes = self.codes * self.steps
+        class_weights = self._compute_shares(weights)[:, None]
         return [
             (
                 class_weights

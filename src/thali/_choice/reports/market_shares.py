@@ -267,7 +267,9 @@ def tabulate_best_products(
     random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate the best lines of n products, one row per product."""
-    ci, n, top = check_interval(ci), check_integer("n", n, 1), check_integer("top", top, 1)
+    ci = check_interval(ci)
+    n = check_integer("n", n, 1)
+    top = check_integer("top", top, 1)
     space = build_product_space(chooser, attributes, costs, price)
     if n > space.size:
         raise ArgumentError(
@@ -449,7 +451,8 @@ def build_product_space(
         name: possible_values[0]
         for name, possible_values in zip(attribute_names, values, strict=True)
     }
-    cells, base_product = [], np.empty(0)
+    cells = []
+    base_product = np.empty(0)
     for name, possible_values in zip(attribute_names, values, strict=True):
         value_cells = chooser.cells(pd.DataFrame(first_values | {name: possible_values}))
         cells.append(value_cells[:, chooser.data.scheme.names.index(name)])

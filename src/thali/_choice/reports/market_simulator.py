@@ -207,7 +207,8 @@ def build_market_attributes(
     take_any: Sequence[bool],
 ) -> tuple[MarketAttribute, ...]:
     """Return the simulator's attributes with known levels or number ranges."""
-    is_real, market_attributes = find_real_products(design), []
+    is_real = find_real_products(design)
+    market_attributes = []
     for attribute_index, (attribute_name, levels) in enumerate(levels_by_name.items()):
         numbers = tuple(number for level in levels if (number := parse_number(level)) is not None)
         attribute = MarketAttribute(

@@ -139,7 +139,8 @@ def select_respondents(chooser: "Chooser", people: Any) -> np.ndarray:
 
 def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
     """Return the user's weights of all respondents as an array, checked."""
-    respondents, name = chooser.data.respondents, Argument("respondent_weights")
+    respondents = chooser.data.respondents
+    name = Argument("respondent_weights")
     if isinstance(weights_argument, str):
         weights_argument = _get_respondent_column(chooser, weights_argument, name)
     if (

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from thali._data.experiments.fitted_design import ExperimentDesign
 
 REPLICATES = 100  # at most, at evenly spaced draws
-LEVEL_SHARE, POSITION_SHARE, HETEROGENEITY = (
-    "share of level",
-    "share of position",
-    "heterogeneity between respondents",
-)
+LEVEL_SHARE = "share of level"
+POSITION_SHARE = "share of position"
+HETEROGENEITY = "heterogeneity between respondents"
 _MAX_POSITIONS = 12
 
 
@@ -88,7 +86,8 @@ def tabulate_choice_check(
         _compute_statistics(design, row_indicators, chosen)
         for chosen in (design.chosen, *replicated_choices)
     ]
-    observed_statistics, replicated_statistics = statistic_rows[0], np.array(statistic_rows[1:])
+    observed_statistics = statistic_rows[0]
+    replicated_statistics = np.array(statistic_rows[1:])
     low, high = compute_interval(replicated_statistics, ci)
     twice_n_below = 2 * (replicated_statistics < observed_statistics).sum(axis=0) + (
         replicated_statistics == observed_statistics
@@ -132,7 +131,8 @@ def _build_indicators(
     """Return names of statistics, and 0/1 indicators of levels and positions by row."""
     # The labels of the heterogeneity of levels follow at the end.
     products = design.products[design.row_product]
-    statistic_names, indicator_columns = [], []
+    statistic_names = []
+    indicator_columns = []
     for attribute_index, (attribute, (groups, group_of_level)) in enumerate(
         design.scheme.groups.items()
     ):

@@ -38,7 +38,8 @@ from .market_tables import Market, find_product
 _MAX_LIMITED = 10  # products that are not always available; every set of them is a market
 _MAX_LIMITED_RANDOMISED = 4  # the same with randomised first choice
 # iterations for constants; relative error of shares at the end
-_STEPS, _TOLERANCE = 2_000, 1e-9
+_STEPS = 2_000
+_TOLERANCE = 1e-9
 
 
 # Cells of the products of a market; sets of available products, and their probabilities.
@@ -165,7 +166,8 @@ class ShareSettings(NamedTuple):
     ) -> np.ndarray:
         """Return product constants by draw at which shares equal the actual ones."""
         log_actual = np.log([self.actual[label] for label in labels])
-        constants, log_differences = np.zeros((n_draws, len(log_actual))), log_actual
+        constants = np.zeros((n_draws, len(log_actual)))
+        log_differences = log_actual
         for _ in range(_STEPS):
             log_differences = log_actual - np.log(compute_shares(constants))
             constants += log_differences

@@ -88,7 +88,8 @@ def _compute_elasticities(
 ) -> tuple[list[Any], np.ndarray]:
     """Return the label of each row of the table, and its draws, (n_draws, n_rows)."""
     current_shares, *changed_shares = market_shares
-    row_labels, elasticities = [], []
+    row_labels = []
+    elasticities = []
     for step_index, (label, (current_price, low_price, high_price)) in enumerate(
         price_steps.items()
     ):

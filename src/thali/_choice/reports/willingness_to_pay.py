@@ -77,7 +77,8 @@ def tabulate_willingness_to_pay(
     from thali._exportable_table import Table
 
     ci = check_interval(ci)
-    prices, changes = read_tested_prices(chooser, price), list_level_changes(chooser, price)
+    prices = read_tested_prices(chooser, price)
+    changes = list_level_changes(chooser, price)
     attributes = chooser.data.scheme.names
     label_columns = ["attribute", "level", "over"]
     row_labels = [(attributes[change.attribute], *change.names) for change in changes]
@@ -235,7 +236,8 @@ def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:
             f": the fitted tasks show only one level of {price!r}, so its effect is unknown; use"
             " an attribute that varies.",
         )
-    sorted_prices, price_cells = level_numbers[level_order], price_cells[level_order]
+    sorted_prices = level_numbers[level_order]
+    price_cells = price_cells[level_order]
     slope_changes = chooser.slope_changes(attribute_index)
     if len(slope_changes):
         price_cells = sorted_prices = np.unique(np.concatenate([sorted_prices, slope_changes]))
@@ -331,7 +333,8 @@ def _compute_linear_compensation(u: np.ndarray, prices: TestedPrices) -> np.ndar
 
 def _find_crossing(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -> np.ndarray:
     """Return the price difference at which `better` and `worse` are equal, or an end."""
-    price_differences, utility_gap = prices.differences, _utility_gaps(better, worse, prices)
+    price_differences = prices.differences
+    utility_gap = _utility_gaps(better, worse, prices)
     return 0.5 * (
         _find_first_below(utility_gap, price_differences)
         - _find_first_below(-utility_gap[..., ::-1], -price_differences[::-1])
@@ -341,7 +344,8 @@ def _find_crossing(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) 
 def _utility_gaps(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -> np.ndarray:
     """Return utility differences if the better level costs more by each amount."""
     # The better level is dearer by each of the D differences of prices.
-    price_differences, middle_price = prices.differences, prices.numbers[[0, -1]].mean()
+    price_differences = prices.differences
+    middle_price = prices.numbers[[0, -1]].mean()
     return better @ _build_interpolation_weights(
         prices.numbers, middle_price + price_differences / 2.0
     ) - worse @ _build_interpolation_weights(prices.numbers, middle_price - price_differences / 2.0)
@@ -373,12 +377,11 @@ def _compute_confidence_set(
                 gap_blocks.append(_utility_gaps(u[:, :, :, 0], u[:, :, :, 1], prices))
         return np.concatenate(gap_blocks)
 
-    utility_gap, covariance = (
-        compute_utility_gaps(chooser.thin(1))[0],
-        chooser.delta_covariance(compute_utility_gaps),
-    )
+    utility_gap = compute_utility_gaps(chooser.thin(1))[0]
+    covariance = chooser.delta_covariance(compute_utility_gaps)
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
-    gap_steps, neighbour_covariance = np.diff(utility_gap), np.diagonal(covariance, 1, -2, -1)
+    gap_steps = np.diff(utility_gap)
+    neighbour_covariance = np.diagonal(covariance, 1, -2, -1)
     # a s^2 + 2 b s + c <= 0 between neighbouring differences, s from 0 to 1
     a = gap_steps**2 - z**2 * (variance[..., 1:] + variance[..., :-1] - 2.0 * neighbour_covariance)
     b = utility_gap[..., :-1] * gap_steps - z**2 * (neighbour_covariance - variance[..., :-1])
@@ -458,7 +461,8 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: floa
     """
     weights = np.broadcast_to(weights, values.shape[:2])
     has_weight = weights.any(axis=0)
-    values, weights = values[:, has_weight], weights[:, has_weight]
+    values = values[:, has_weight]
+    weights = weights[:, has_weight]
     weights = weights.reshape(*weights.shape, *(1,) * (values.ndim - 2))
     value_order = np.argsort(values, axis=1, kind="stable")
     cumulative_weights = np.cumsum(np.take_along_axis(weights, value_order, axis=1), axis=1)
@@ -487,7 +491,8 @@ def _describe_price_effect(
 ) -> list[str]:
     """Return a list with a warning if utility does not clearly fall with price."""
     example_products = chooser.sample_products()
-    cheap_products, dear_products = example_products.copy(), example_products.copy()
+    cheap_products = example_products.copy()
+    dear_products = example_products.copy()
     cheap_products[:, prices.attribute], dear_products[:, prices.attribute] = prices.cells[[0, -1]]
 
     def compute_price_effect(chooser_at: "Chooser") -> np.ndarray:
@@ -504,13 +509,12 @@ def _describe_price_effect(
 
     rise_draws = compute_price_effect(chooser)[:, 0]
     if chooser.is_estimate:
-        mean_effect, effect_error = (
-            rise_draws[0],
-            np.sqrt(chooser.delta_covariance(compute_price_effect)[0, 0]),
-        )
+        mean_effect = rise_draws[0]
+        effect_error = np.sqrt(chooser.delta_covariance(compute_price_effect)[0, 0])
         is_established = abs(mean_effect) > chooser.interval_half_width(ci) * effect_error
     else:
-        mean_effect, effect_error = rise_draws.mean(), rise_draws.std()
+        mean_effect = rise_draws.mean()
+        effect_error = rise_draws.std()
         low, high = quantiles(rise_draws, interval_tails(ci))
         is_established = low > 0.0 or high < 0.0
     price_name = chooser.data.scheme.names[prices.attribute]

@@ -112,7 +112,8 @@ def find_opposite_columns(W: np.ndarray) -> np.ndarray:
     opposite_columns = np.full(p, -1)
     if not all((W[rows] > 0.0).all() for rows in iterate_slices(len(W), 1, _BLOCK_ROWS)):
         return opposite_columns
-    rng, keys = np.random.default_rng(0), np.zeros(p)
+    rng = np.random.default_rng(0)
+    keys = np.zeros(p)
     for centred_logs in _iterate_centred_logs(W):
         keys += rng.standard_normal(len(centred_logs)) @ centred_logs
     by_key = np.argsort(keys)
@@ -120,7 +121,8 @@ def find_opposite_columns(W: np.ndarray) -> np.ndarray:
     candidates = np.stack(
         [by_key[np.clip(positions + neighbour, 0, p - 1)] for neighbour in (-1, 0, 1)]
     )
-    max_logs, distances = np.zeros(p), np.zeros(candidates.shape)
+    max_logs = np.zeros(p)
+    distances = np.zeros(candidates.shape)
     for centred_logs in _iterate_centred_logs(W):
         max_logs = np.maximum(max_logs, np.abs(centred_logs).max(axis=0))
         for candidate_index, candidate in enumerate(candidates):
@@ -248,7 +250,8 @@ class WeightDraws(NamedTuple):
 
 def build_weight_state(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> WeightState:
     """Return the state of a chain at these log weights and log a."""
-    block_shape, p = rows.W.shape[::2], rows.W.shape[1]
+    block_shape = rows.W.shape[::2]
+    p = rows.W.shape[1]
     log_weights = np.ascontiguousarray(log_weights, np.float64).copy()
     state = WeightState(
         real=np.array([log_a, 0.0, -math.inf, 0.3]),

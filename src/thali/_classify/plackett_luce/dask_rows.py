@@ -40,8 +40,11 @@ class DaskRows:
     def __init__(
         self, blocks: Sequence[Any], n_classes: int, p: int, block_sizes: Sequence[int]
     ) -> None:
-        self._blocks, self._block_sizes = list(blocks), list(block_sizes)
-        self.n_classes, self.p, self.n_rows = n_classes, p, sum(block_sizes)
+        self._blocks = list(blocks)
+        self._block_sizes = list(block_sizes)
+        self.n_classes = n_classes
+        self.p = p
+        self.n_rows = sum(block_sizes)
         self.n = float(self.n_rows)
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:
@@ -80,8 +83,10 @@ def build_dask_job(
     transform = model._transform
     check_transform(transform)
     scan = scan_blocks(X, y, sample_weight, type(model).__name__)
-    model.classes_, model.n_features_in_ = scan.classes, X.shape[1]
-    column_names, standardization = model._column_names(), None
+    model.classes_ = scan.classes
+    model.n_features_in_ = X.shape[1]
+    column_names = model._column_names()
+    standardization = None
     if model.standardize and transform is not None:
         standardization = compute_block_standardization(scan, column_names)
     design = PlackettLuceDesign.from_standardization(

@@ -260,10 +260,12 @@ def run_hamiltonian_sweeps(
         record_if_due(state, record, tune, thin)
 
 
-MIN_A, MAX_A = 1e-6, 1e6
+MIN_A = 1e-6
+MAX_A = 1e6
 _MIN_HAMILTONIAN_A = 0.5  # smallest fixed a for Hamiltonian Monte Carlo
 # sweeps per draw for small data; largest number of entries of W for which they are used
-_THIN_SMALL, _MAX_THINNED_ENTRIES = 10, 1_000_000
+_THIN_SMALL = 10
+_MAX_THINNED_ENTRIES = 1_000_000
 _STARTS = (0.01, 1.0)  # range of starting values of a, where the prior allows it
 
 
@@ -300,7 +302,9 @@ class WeightChain(RowChain):
         self, settings: GibbsSettings, rows: ClassRows, n_classes: int, rng: np.random.Generator
     ) -> None:
         """Draw starting weights and allocate the record."""
-        self.settings, self.rows, self.rng = settings, rows, rng
+        self.settings = settings
+        self.rows = rows
+        self.rng = rng
         self.total = (settings.tune + settings.draws) * settings.thin
         low_log_a, high_log_a = (
             min(max(math.log(start), settings.prior.low), settings.prior.high) for start in _STARTS
@@ -373,11 +377,13 @@ def build_gibbs_settings(
     W has `n_entries` entries.
     """
     prior = build_plackett_luce_prior(a, a_range, b)
-    sampler, default_thin = "exchange", _THIN_SMALL
+    sampler = "exchange"
+    default_thin = _THIN_SMALL
     if n_entries > _MAX_THINNED_ENTRIES:
         default_thin = 1
     if a is not None and a >= _MIN_HAMILTONIAN_A:
-        sampler, default_thin = "hamiltonian", 1
+        sampler = "hamiltonian"
+        default_thin = 1
     thin = thin or default_thin
     check_run_length(draws, tune, chains, thin)
     return GibbsSettings(prior, sampler, draws, tune, chains, thin)
@@ -396,10 +402,8 @@ def build_plackett_luce_prior(a: float | None, a_range: Any, b: float) -> Weight
             Argument("a_range"),
             f" must be a pair (low, high), the range of the prior of a; got {a_range!r}.",
         ) from None
-    low, high = (
-        _check_log_shape("The lower end of a_range", low),
-        _check_log_shape("The upper end of a_range", high),
-    )
+    low = _check_log_shape("The lower end of a_range", low)
+    high = _check_log_shape("The upper end of a_range", high)
     if not low < high:
         raise ArgumentError(Argument("a_range"), f" must have low < high; got {a_range!r}.")
     return WeightPrior(log_b, low, high, True)

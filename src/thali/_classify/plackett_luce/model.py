@@ -214,7 +214,8 @@ class PlackettLuceRegression(Classifier):
         )
         if design.standard is None and isinstance(self._transform, str):
             warn_about_constants(data.matrix, self._column_names())
-        W, n_classes = design.apply(data.matrix, data.first_row_indices()), len(self.classes_)
+        W = design.apply(data.matrix, data.first_row_indices())
+        n_classes = len(self.classes_)
         rows = self._engine.prepare_rows(data._replace(matrix=W), n_classes, run)
         class_counts = np.bincount(data.codes, data.counts, n_classes)
         return self._build_row_job(
@@ -270,7 +271,8 @@ class PlackettLuceRegression(Classifier):
                 design.columns,
                 build_scaling_advice(self._transform, self.standardize),
             )
-        self._design_, self._columns_ = design, list(design.columns)
+        self._design_ = design
+        self._columns_ = list(design.columns)
         self._class_count_ = class_count
         job = replace(self._engine.build_job(self, data, run), data=self._describe_size(n_rows))
         if self._transform is not None or is_quiet():

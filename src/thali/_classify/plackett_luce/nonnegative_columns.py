@@ -143,15 +143,14 @@ class PlackettLuceDesign:
         """Return W, shape (n, p), from non-negative covariates or the user's function."""
         if self.transform is None:
             W = np.array(matrix, dtype=np.float64, order="C")
-            subject, advice = (
-                "X",
-                Message(
-                    "; set ", Setting("transform", "exponential"), " for covariates of any sign"
-                ),
+            subject = "X"
+            advice = Message(
+                "; set ", Setting("transform", "exponential"), " for covariates of any sign"
             )
         else:
             W = np.array(self.transform(self._standardise(matrix)), dtype=np.float64, order="C")
-            subject, advice = "The transformed X", Message()
+            subject = "The transformed X"
+            advice = Message()
         if W.shape != (len(matrix), len(self.columns)) or W.shape[1] == 0:
             raise DataError(
                 f"The transform returned shape {W.shape} for {len(matrix)} rows; expected"
@@ -228,7 +227,8 @@ class ColumnSummary(NamedTuple):
 
 def summarise_columns(W: np.ndarray, counts: np.ndarray) -> ColumnSummary:
     """Return the summary of columns of W, whose rows have maximum 1."""
-    is_positive, n_dominated = np.zeros(W.shape[1], bool), np.zeros(W.shape[1])
+    is_positive = np.zeros(W.shape[1], bool)
+    n_dominated = np.zeros(W.shape[1])
     for rows in iterate_slices(len(W), 1, BLOCK_ROWS):
         block = W[rows]
         is_positive |= (block > 0.0).any(axis=0)

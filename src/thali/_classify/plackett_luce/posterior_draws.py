@@ -67,7 +67,8 @@ def build_weight_tree(
         name: np.stack([record[name] for record in draws_by_chain]) for name in draws_by_chain[0]
     }
     weights = draws["weights"]
-    W, class_codes = data.matrix, data.codes
+    W = data.matrix
+    class_codes = data.codes
     logit_rows = select_logit_rows(len(data.row))
     distinct_rows = data.row[logit_rows]
     rows_and_logits = (
@@ -180,7 +181,8 @@ def _compute_log_ratio(scores: np.ndarray, other_scores: np.ndarray) -> np.ndarr
 
 def collect_weight_summary(posterior: PosteriorTree) -> dict[str, np.ndarray]:
     """Return draws of the summary rows: a (if learned), log_likelihood, logit[row]."""
-    logits, quantities = posterior.draws["logit"], {"log_likelihood": posterior.log_likelihood}
+    logits = posterior.draws["logit"]
+    quantities = {"log_likelihood": posterior.log_likelihood}
     if posterior.fixed["learned_a"]:
         quantities = {"a": posterior.draws["a"].values} | quantities
     return quantities | {
@@ -264,7 +266,8 @@ def compute_importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.n
             "A custom transform function does not define which covariates a column of W is made"
             " of; use weights_ instead."
         )
-    column_shares, d = weights.sum(axis=0), len(design.names)
+    column_shares = weights.sum(axis=0)
+    d = len(design.names)
     shares = np.zeros(d)
     if design.transform is None:
         shares[:] = column_shares
@@ -301,7 +304,10 @@ def sample_prior_weights(
     """Sample shape a, weights and labels from the prior, once per generator."""
     with np.errstate(divide="ignore"):
         log_W = np.log(W)
-    a_draws, weights, code_draws, log_likelihoods = [], [], [], []
+    a_draws = []
+    weights = []
+    code_draws = []
+    log_likelihoods = []
     for rng in rngs:
         log_a = prior.low
         if prior.learned:
@@ -317,7 +323,8 @@ def sample_prior_weights(
         code_draws.append(row_codes)
         log_likelihoods.append(log_likelihood)
     class_codes = np.array(code_draws)
-    logit_rows, drawn_weights = select_logit_rows(len(W)), np.array([weights])
+    logit_rows = select_logit_rows(len(W))
+    drawn_weights = np.array([weights])
     rows_and_logits = (
         logit_rows,
         compute_logits(drawn_weights, W[logit_rows], class_codes[:, logit_rows]),

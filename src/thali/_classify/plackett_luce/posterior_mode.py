@@ -28,7 +28,8 @@ def iterate_fixed_point(
     would shrink in every step, by 1 − m (1 − a) / n with m nonzero weights, whatever b is, and
     finally underflow.
     """
-    has_converged, n_passes = False, 0
+    has_converged = False
+    n_passes = 0
     while n_passes < max_passes and not has_converged:
         sums = data.compute_statistics(weights, weights.sum(axis=0))
         n_passes += 1
@@ -85,7 +86,9 @@ class LogWeights(Target[WeightPoint]):
     def __init__(
         self, data: Any, a: float, is_active: np.ndarray, max_passes: float = np.inf
     ) -> None:
-        self.data, self.active, self.max_passes = data, np.nonzero(is_active), max_passes
+        self.data = data
+        self.active = np.nonzero(is_active)
+        self.max_passes = max_passes
         self.shape = is_active.shape
         self.pull = max(a - 1.0, 0.0)
         self.n_passes = 0
@@ -201,7 +204,8 @@ def _drop_weights(
     """Return a point with nearly useless weights at 0 (None if worse), and the number of tries."""
     is_falling = is_active & (point.statistics.R < point.statistics.s)
     explained_rows = point.weights * point.statistics.R
-    max_explained, n_passes = _MIN_EXPLAINED, 0
+    max_explained = _MIN_EXPLAINED
+    n_passes = 0
     has_vanished = is_active & (point.weights == 0.0)  # too small for a float
     while (
         is_dropped := has_vanished | is_falling & (explained_rows < max_explained)
@@ -244,7 +248,8 @@ _BFGS_SLOPE = 1e-7  # times n: sum of the gradient at the end, if Newton's metho
 _MAX_LOG_CHANGE = 10.0
 _PACE = 4.0  # factor of damping: 10 requires 6 % more sweeps
 # largest numbers of weights for Newton's method: with any number of rows, or at all
-_MAX_FREE_WEIGHTS, _MAX_WEIGHTS = 200, 2000
+_MAX_FREE_WEIGHTS = 200
+_MAX_WEIGHTS = 2000
 _MAX_START_ROWS = 20_000  # with more rows, the fit to a sample is the start
 _STAGES = (0.1, 0.01)  # a − 1 on the way to a = 1
 # largest a − 1, times n / (K p), so that the prior does not outweigh the data
@@ -321,7 +326,9 @@ def _maximise_likelihood(
     data: Any, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
     """Maximise the likelihood (a = 1) in stages, from larger a downwards."""
-    n_passes, n_iterations, point = 0, 0, None
+    n_passes = 0
+    n_iterations = 0
+    point = None
     for a_excess, max_prior_share in zip(_STAGES, _MAX_PRIOR_SHARES, strict=True):
         a = 1.0 + min(a_excess, max_prior_share * data.n / weights.size)
         weights = np.maximum(weights, 1e-12 * weights.max())
@@ -334,7 +341,8 @@ def _maximise_likelihood(
             point, n_steps, _ = _approach_maximum(target, np.log(weights).ravel())
             n_sweeps = target.n_passes
         weights = point.weights
-        n_passes, n_iterations = n_passes + n_sweeps, n_iterations + n_steps
+        n_passes = n_passes + n_sweeps
+        n_iterations = n_iterations + n_steps
     assert point is not None
     is_dead = np.broadcast_to(point.statistics.s == 0.0, weights.shape)
     point, n_sweeps, n_steps, has_converged = find_sparse_maximum(

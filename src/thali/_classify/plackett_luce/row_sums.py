@@ -180,7 +180,8 @@ class CovariateRows:
         self.counts = (
             np.ones(n_rows) if counts is None else np.ascontiguousarray(counts, np.float64)
         )
-        self.n, self.n_rows = float(self.counts.sum()), n_rows
+        self.n = float(self.counts.sum())
+        self.n_rows = n_rows
         self.threads = threads or os.cpu_count() or 1
         span_size = max(BLOCK_ROWS, -(-n_rows // MAX_BLOCKS))
         self.spans = [(span.start, span.stop) for span in iterate_slices(n_rows, 1, span_size)]
@@ -188,11 +189,13 @@ class CovariateRows:
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:
         """Return log-likelihood and sums R, s over all rows at A (K, p), m (p)."""
-        A, m = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(m, np.float64)
+        A = np.ascontiguousarray(A, np.float64)
+        m = np.ascontiguousarray(m, np.float64)
 
         def sum_block(span: Any) -> Any:
             """Return log-likelihood and sums of a block of rows."""
-            R, s = np.zeros((self.n_classes, self.p)), np.zeros(self.p)
+            R = np.zeros((self.n_classes, self.p))
+            s = np.zeros(self.p)
             return Statistics(
                 _add_row_sums(self.W, self.codes, self.counts, A, m, *span, R, s), R, s
             )
@@ -201,7 +204,8 @@ class CovariateRows:
 
     def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
         """Return the sums of products for the Hessian over all rows."""
-        A, m = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(m, np.float64)
+        A = np.ascontiguousarray(A, np.float64)
+        m = np.ascontiguousarray(m, np.float64)
         columns = np.ascontiguousarray(columns, np.int64)
 
         def sum_block(span: Any) -> Any:

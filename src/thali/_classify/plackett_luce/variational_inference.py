@@ -89,7 +89,8 @@ def maximise_shape(
         )
         return first_derivative - has_inverse_prior, second_derivative
 
-    low_log_a, high_log_a = math.log(low), math.log(high)
+    low_log_a = math.log(low)
+    high_log_a = math.log(high)
     x = min(max(math.log(a), low_log_a), high_log_a)
     first_derivative, second_derivative = differentiate_objective(x)
     direction = 1.0 if first_derivative > 0.0 else -1.0
@@ -112,7 +113,8 @@ def maximise_shape(
 # starting values of a; from a large a, all classes can become equally probable
 STARTS = (0.05, 0.01, 0.3)
 _MAX_PASSES = 5000
-_TOLERANCE, _CONVERGED = 1e-11, 1e-5
+_TOLERANCE = 1e-11
+_CONVERGED = 1e-5
 # largest share of n ln K, the deviance of equal probabilities, of a useful fit
 _MAX_UNEXPLAINED = 0.95
 
@@ -202,7 +204,8 @@ def fit_variational(
 ) -> VariationalFit:
     """Return the best variational posterior over several starts."""
     if a is None:
-        low, high = float(a_range[0]), float(a_range[1])
+        low = float(a_range[0])
+        high = float(a_range[1])
     else:
         low = high = float(a)
         starts = low, *starts

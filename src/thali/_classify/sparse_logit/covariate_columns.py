@@ -69,7 +69,8 @@ class SparseColumns:
     m: int
 
     def __init__(self, S: Any, shift: np.ndarray) -> None:
-        self.S, self.shift = S, shift
+        self.S = S
+        self.shift = shift
         self.n, self.m = S.shape
 
     @property
@@ -91,8 +92,10 @@ class SparseColumns:
         """Return Za' diag(weights) Zb for two selections of columns."""
         from scipy import sparse
 
-        a, b = self.S[:, columns_a], self.S[:, columns_b]
-        s, t = self.shift[columns_a], self.shift[columns_b]
+        a = self.S[:, columns_a]
+        b = self.S[:, columns_b]
+        s = self.shift[columns_a]
+        t = self.shift[columns_b]
         gram = (a.T @ (sparse.diags_array(weights) @ b)).toarray()
         gram -= np.outer(a.T @ weights, t) + np.outer(s, b.T @ weights)
         return gram + weights.sum() * np.outer(s, t)
@@ -121,7 +124,8 @@ def build_sparse_columns(
     shift = (standardization.mean / standardization.sd)[varying_indices]
     if has_intercept:
         zero_column = sparse.csc_array((matrix.shape[0], 1))
-        scaled_columns, shift = sparse.hstack([scaled_columns, zero_column]), np.append(shift, -1.0)
+        scaled_columns = sparse.hstack([scaled_columns, zero_column])
+        shift = np.append(shift, -1.0)
     return SparseColumns(sparse.csc_array(scaled_columns), shift)
 
 
@@ -132,7 +136,9 @@ class BlockColumns:
     m: int
 
     def __init__(self, blocks: Sequence[Any], block_sizes: Sequence[int], m: int) -> None:
-        self._blocks, self.n, self.m = list(blocks), sum(block_sizes), m
+        self._blocks = list(blocks)
+        self.n = sum(block_sizes)
+        self.m = m
         self._ends = np.cumsum(block_sizes)[:-1]
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:

@@ -49,7 +49,8 @@ def build_dask_job(
     model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any, run: Run
 ) -> Job:
     """Return the job of a fit to a Dask array."""
-    prior, is_automatic = read_prior(model), model.method == "auto"
+    prior = read_prior(model)
+    is_automatic = model.method == "auto"
     if model.method not in (*NORMAL_METHODS, "map") and not is_automatic:
         refuse_blocks(model.method, (*NORMAL_METHODS, "map"))
     if model.class_weight is not None:
@@ -60,7 +61,8 @@ def build_dask_job(
             ", or pass X.compute().",
         )
     scan = scan_blocks(X, y, sample_weight, type(model).__name__)
-    model.classes_, model.n_features_in_ = scan.classes, X.shape[1]
+    model.classes_ = scan.classes
+    model.n_features_in_ = X.shape[1]
     model._reference_ = find_reference_class(model)
     model._standard_ = _choose_dask_standardization(model, scan)
     model.method_ = model.method
@@ -101,7 +103,8 @@ def _fit_dask_approximation(
     from dask.base import persist
     from dask.delayed import delayed
 
-    standardization, class_codes = model._standard_, _encode_dask_labels(scan)
+    standardization = model._standard_
+    class_codes = _encode_dask_labels(scan)
     problem_arguments = standardization, scan.classes, model._reference_index(), prior
     problems = persist(
         *(delayed(_build_block_problem)(*pair, *problem_arguments) for pair in scan.pairs)
@@ -119,7 +122,8 @@ def _fit_dask_approximation(
     model._normal_ = fit_normal_approximation(
         empty_problem, prior.eta, model._used_engine.has_bound, expand_over_blocks
     )
-    unit_weights, row_numbers = np.ones(len(class_codes)), np.arange(len(class_codes))
+    unit_weights = np.ones(len(class_codes))
+    row_numbers = np.arange(len(class_codes))
     training_data = TrainingData(
         no_rows, class_codes, unit_weights, row_numbers, unit_weights, row_numbers
     )
@@ -168,10 +172,11 @@ def _build_block_problem(
     prior: CoefficientPrior,
 ) -> CoefficientProblem:
     """Return a Dask block's rows, labels and the prior as `CoefficientProblem`."""
-    problem_arguments = (
+    return build_coefficient_problem(
         standardization.varying(convert_to_matrix(block)),
         _encode_block_labels(labels, classes),
         len(classes),
         reference_index,
+        prior,
+        False,
     )
-    return build_coefficient_problem(*problem_arguments, prior, False)

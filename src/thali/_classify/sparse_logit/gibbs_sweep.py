@@ -40,10 +40,12 @@ ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # indices in `CoefficientState.real
 LAPLACE, HORSESHOE = 0, 1  # priors
 _MIN_ROOT_ETA = 1e-150  # smallest sqrt(eta) whose square is a float
 # variances whose square root and inverse are floats
-_MIN_VARIANCE, _MAX_VARIANCE = 1e-300, 1e100
+_MIN_VARIANCE = 1e-300
+_MAX_VARIANCE = 1e100
 _MAX_WIDE = 1e13  # `draw_coefficients_by_row` loses precision above it
 # smallest and largest width of steps of ln tau², as logarithms
-_LOG_MIN_WIDTH, _LOG_MAX_WIDTH = math.log(0.1), math.log(4.0)
+_LOG_MIN_WIDTH = math.log(0.1)
+_LOG_MAX_WIDTH = math.log(4.0)
 _TARGET_ACCEPTANCE = 0.4  # of the scale move
 
 

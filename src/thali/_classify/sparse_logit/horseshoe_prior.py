@@ -125,7 +125,8 @@ def _log_conditional_density(line: Any, log_square: Any) -> Any:
     factor = square / state.real[TAU_SQUARE]
     for k in problem.free_classes:
         for j in range(problem.n_penalised):
-            u, beta = state.spread[k, j], state.coef[k, j]
+            u = state.spread[k, j]
+            beta = state.coef[k, j]
             if variable == _WITH_RATIOS:
                 u *= factor
                 total += 0.5 * (

@@ -27,7 +27,8 @@ from .horseshoe_prior import SLAB_SQUARE, TAU_SQUARE
 
 PRIOR_CODES = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
 # the slab of the horseshoe, a Student's t distribution of the largest coefficients
-SLAB_DF, SLAB_SCALE = 4.0, 2.5
+SLAB_DF = 4.0
+SLAB_SCALE = 2.5
 
 
 def build_coefficient_problem(
@@ -46,7 +47,9 @@ def build_coefficient_problem(
     """
     covariates: Any
     if isinstance(matrix, SparseColumns):  # it contains the intercept's ones
-        covariates, is_wide, (n_columns, n) = matrix, False, matrix.shape
+        covariates = matrix
+        is_wide = False
+        n_columns, n = matrix.shape
         n_penalised = n_columns - prior.intercept
     else:
         columns = add_intercept_column(matrix, prior.intercept)
@@ -85,7 +88,8 @@ def sample_start(
 
     They differ between chains.
     """
-    A, columns = problem.covariates, problem.columns
+    A = problem.covariates
+    columns = problem.columns
     m, n = columns.shape
     row_norm = np.sqrt((A**2).sum() / n)
     coef = rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100))
@@ -99,14 +103,18 @@ def sample_start(
     real[SLAB_SQUARE] = problem.slab_scale**2
     square_scales = np.full_like(variances, real[TAU_SQUARE])
     smaller_size = A.shape[0]
-    work_space = (
+    return CoefficientState(
+        coef,
+        variances,
+        square_scales,
+        predictors,
+        real,
         np.empty(n),
         np.empty(n),
         np.empty_like(A),
         np.empty((smaller_size, smaller_size)),
         np.empty(smaller_size),
     )
-    return CoefficientState(coef, variances, square_scales, predictors, real, *work_space)
 
 
 class CoefficientChain(FixedChain):
@@ -130,7 +138,8 @@ class CoefficientChain(FixedChain):
         thin: int,
     ) -> None:
         """Draw the starting state and allocate the record."""
-        self.problem, self.rng = problem, rng
+        self.problem = problem
+        self.rng = rng
         self.state = sample_start(problem, eta, rng)
         covariate_shape = 0, 0
         if problem.trajectories:

@@ -247,7 +247,8 @@ class SparseMultinomialLogit(Classifier):
         """Sample coefficients from the prior, and class codes (draws, n)."""
         from .posterior_draws import sample_prior_predictive
 
-        prior, self._reference_ = read_prior(self), find_reference_class(self)
+        prior = read_prior(self)
+        self._reference_ = find_reference_class(self)
         standardised_matrix = choose_standardization(self, matrix, prior.intercept).varying(matrix)
         return sample_prior_predictive(
             prior,

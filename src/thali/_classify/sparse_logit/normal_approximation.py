@@ -45,7 +45,8 @@ from .time_forecast import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, has_few_r
 BLOCK_ROWS = 2**14  # rows of a block
 _BLOCK_CELLS = 2**23  # cells of a dense product of a sparse block: 64 MB
 # number of radii; with few rows coefficients are uncertain, which requires a better rule
-RADII_OF_FEW_ROWS, RADII_OF_MANY_ROWS = 3, 1
+RADII_OF_FEW_ROWS = 3
+RADII_OF_MANY_ROWS = 1
 
 
 class Expansion(NamedTuple):
@@ -72,7 +73,8 @@ def expand_log_likelihood(
     With `covariance`, expand its mean over Normal(coef, covariance).
     """
     q, m = coef.shape
-    log_likelihood, gradient = 0.0, np.zeros((q, m))
+    log_likelihood = 0.0
+    gradient = np.zeros((q, m))
     curvature = np.zeros((q, m, q, m))
     for row_slice, Z in _iterate_row_blocks(problem.covariates):
         is_class = (problem.free_classes[:, None] == problem.codes[row_slice]).astype(float)
@@ -193,7 +195,8 @@ def _expand_mean(
     """Return each row's mean log-likelihood to second order over normal predictors."""
     # With L̄ the slopes of the mean in L, its slopes in V are half of L^-T (P + P^T) L^-1, where P
     # is the lower triangle of L^T L̄ with half its diagonal.
-    (q, n), m = predictors.shape, len(covariance) // len(predictors)
+    q, n = predictors.shape
+    m = len(covariance) // len(predictors)
     predictor_covariance = np.empty((n, q, q))
     for k in range(q):
         for other_class in range(k + 1):
@@ -312,11 +315,16 @@ def fit_laplace_approximation(
     """Return the Laplace approximation; `eta` None means learned."""
     from scipy.linalg import cho_solve
 
-    q, m = problem.classes - 1, problem.covariates.shape[0]
+    q = problem.classes - 1
+    m = problem.covariates.shape[0]
     is_intercept = build_intercept_mask(problem)
-    mean, sd = np.zeros(q * m), np.ones(q * m)
-    etas, eta_probabilities = np.full(1, eta or 1.0), np.ones(1)
-    expansion, step_length, has_settled = expand(mean.reshape(q, m)), 1.0, False
+    mean = np.zeros(q * m)
+    sd = np.ones(q * m)
+    etas = np.full(1, eta or 1.0)
+    eta_probabilities = np.ones(1)
+    expansion = expand(mean.reshape(q, m))
+    step_length = 1.0
+    has_settled = False
     for _ in range(_MAX_ROUNDS):
         mean_root_eta = float(eta_probabilities @ np.sqrt(etas))
         prior_slope, prior_curvature = differentiate_prior(mean, sd, mean_root_eta, is_intercept)
@@ -341,7 +349,9 @@ def fit_laplace_approximation(
             ):
                 break
             step_length *= 0.5
-        mean, expansion, step_length = new_mean, new_expansion, min(1.0, 2.0 * step_length)
+        mean = new_mean
+        expansion = new_expansion
+        step_length = min(1.0, 2.0 * step_length)
         if eta is None:
             absolute_sum = float(compute_mean_absolute_value(mean, sd)[~is_intercept].sum())
             etas, eta_probabilities = compute_eta_distribution(
@@ -450,13 +460,15 @@ class _LowerBound:
         from scipy.linalg import LinAlgError, cho_solve, cholesky
 
         self.n_evaluations += 1
-        problem, is_intercept = self.problem, self.is_intercept
+        problem = self.problem
+        is_intercept = self.is_intercept
         try:
             precision_factor = cholesky(precision, lower=True)
         except LinAlgError:
             return None
         covariance = cho_solve((precision_factor, True), np.eye(len(precision_factor)))
-        mean, sd = covariance @ pull, np.sqrt(np.diag(covariance))
+        mean = covariance @ pull
+        sd = np.sqrt(np.diag(covariance))
         expansion: Expansion = self.expand(mean.reshape(problem.classes - 1, -1), covariance)
         absolute_sum = float(compute_mean_absolute_value(mean, sd)[~is_intercept].sum())
         if self.eta is None:
@@ -468,10 +480,8 @@ class _LowerBound:
         prior_slope, prior_curvature = differentiate_prior(
             mean, sd, float(eta_distribution[1] @ np.sqrt(eta_distribution[0])), is_intercept
         )
-        target_precision, gradient = (
-            expansion.curvature + np.diag(prior_curvature),
-            expansion.gradient - prior_slope,
-        )
+        target_precision = expansion.curvature + np.diag(prior_curvature)
+        gradient = expansion.gradient - prior_slope
         lower_bound = expansion.log_likelihood + _compute_prior_and_entropy(
             problem, self.eta, absolute_sum, mean[is_intercept], sd[is_intercept], precision_factor
         )
@@ -479,7 +489,6 @@ class _LowerBound:
         largest_change = max(
             float(np.abs(covariance @ gradient / sd).max()), float(sd_change.max())
         )
-        steps = target_precision - precision, target_precision @ mean + gradient - pull
         return _VariationalPoint(
             precision,
             pull,
@@ -488,7 +497,8 @@ class _LowerBound:
             sd,
             eta_distribution,
             lower_bound,
-            *steps,
+            target_precision - precision,
+            target_precision @ mean + gradient - pull,
             largest_change,
         )
 
@@ -497,7 +507,8 @@ def fit_variational_approximation(
     problem: CoefficientProblem, eta: float | None, expand: Expand
 ) -> NormalPosterior:
     """Return the variational normal posterior; `eta` None means learned."""
-    q, m = problem.classes - 1, problem.covariates.shape[0]
+    q = problem.classes - 1
+    m = problem.covariates.shape[0]
     lower_bound = _LowerBound(problem, eta, expand)
     prior_precision = np.where(lower_bound.is_intercept, 1.0 / INTERCEPT_VARIANCE, 1.0)
     best_point = lower_bound.evaluate(
@@ -505,12 +516,10 @@ def fit_variational_approximation(
     )
     assert best_point is not None  # the curvature at one point is that of a concave function
     n_remembered = min(_MEMORY, max(1, _BYTES // (24 * best_point.precision.size)))
-    points, bounds, step_length, has_settled = (
-        [best_point],
-        [best_point.bound],
-        1.0,
-        best_point.change < SETTLED,
-    )
+    points = [best_point]
+    bounds = [best_point.bound]
+    step_length = 1.0
+    has_settled = best_point.change < SETTLED
     while not has_settled and lower_bound.n_evaluations < _MAX_EVALUATIONS:
         is_slow = step_length < 1.0 or len(bounds) > _NEWTON_ROUNDS
         new_point = None
@@ -530,11 +539,9 @@ def fit_variational_approximation(
             if new_point is None or not _raises_bound(best_point, new_point):
                 break
             step_length = min(1.0, 2.0 * step_length)
-        best_point, points, bounds = (
-            new_point,
-            [*points[-n_remembered:], new_point],
-            [*bounds, new_point.bound],
-        )
+        best_point = new_point
+        points = [*points[-n_remembered:], new_point]
+        bounds = [*bounds, new_point.bound]
         has_settled = best_point.change < SETTLED or has_flat_bound(bounds, q * m)
     expansion = expand(best_point.mean.reshape(q, m))
     return NormalPosterior(
@@ -712,7 +719,8 @@ class NormalChain(IndependentDraws):
         draws: int,
         rng: np.random.Generator,
     ) -> None:
-        self.problem, self.normal = problem, normal
+        self.problem = problem
+        self.normal = normal
         super().__init__(draws, rng)
         coef = np.zeros((draws, problem.classes, problem.covariates.shape[0]))
         self.record = CoefficientDraws(coef, np.zeros(draws), np.zeros((draws, 2)))
@@ -721,7 +729,9 @@ class NormalChain(IndependentDraws):
         """Draw coefficients and eta from the approximation, with log-likelihoods."""
         from scipy.linalg import solve_triangular
 
-        normal, expansion, K = self.normal, self.normal.expansion, self.problem.classes
+        normal = self.normal
+        expansion = self.normal.expansion
+        K = self.problem.classes
         standard_normals = rng.standard_normal((normal.mean.size, BLOCK))
         deviations = solve_triangular(normal.factor.T, standard_normals).T
         coef = np.zeros((BLOCK, K, normal.mean.size // (K - 1)))

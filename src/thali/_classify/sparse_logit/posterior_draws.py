@@ -146,8 +146,11 @@ def _log_laplace_prior(
     # eta ~ Gamma(shape, rate) if it is learned.
     from scipy.special import gammaln, xlogy
 
-    eta, coef = posterior["eta"], posterior["coef"]
-    log_priors, shape, rate = {}, problem.shape, problem.rate
+    eta = posterior["eta"]
+    coef = posterior["coef"]
+    log_priors = {}
+    shape = problem.shape
+    rate = problem.rate
     if problem.learns_eta:
         log_priors["eta"] = (
             shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, eta) - rate * eta
@@ -166,8 +169,11 @@ def _log_horseshoe_prior(
     # tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
     from scipy.special import gammaln
 
-    tau, slab, coef = posterior["tau"], posterior["slab"], posterior["coef"]
-    tau_scale, half_df = problem.global_scale, 0.5 * problem.slab_df
+    tau = posterior["tau"]
+    slab = posterior["slab"]
+    coef = posterior["coef"]
+    tau_scale = problem.global_scale
+    half_df = 0.5 * problem.slab_df
     slab_rate = half_df * problem.slab_scale**2
     return {
         "tau": np.log(2.0 / (np.pi * tau_scale)) - np.log1p((tau / tau_scale) ** 2),
@@ -213,7 +219,8 @@ def collect_summary_draws(posterior: PosteriorTree) -> dict[str, np.ndarray]:
     contain the logarithm of tau: however large tau is, the slab limits the coefficients, so that
     tau itself has no mean.
     """
-    draws, quantities = posterior.draws, {}
+    draws = posterior.draws
+    quantities = {}
     if "tau" in draws:
         quantities = {"log_tau": np.log(draws["tau"].values), "slab": draws["slab"].values}
     elif posterior.fixed["learned_eta"]:
@@ -327,7 +334,8 @@ def build_path_table(
 ) -> "pandas.DataFrame":
     """Return the table of method `coefficient_path`, from a copy of the model."""
     model = type(model)(**(model.get_params() | {"method": "map", "prior": "laplace"}))
-    data, prior = model._read_training_data(X, y, sample_weight), read_prior(model)
+    data = model._read_training_data(X, y, sample_weight)
+    prior = read_prior(model)
     model._standard_ = choose_standardization(model, data.matrix, prior.intercept, data.counts)
     model._reference_ = find_reference_class(model)
     table = compute_coefficient_path(
@@ -357,7 +365,10 @@ def sample_prior_predictive(
     sample_coefficients = _sample_laplace_coefficients
     if prior.is_horseshoe:
         sample_coefficients = _sample_horseshoe_coefficients
-    all_scales, coefs, code_draws, log_likelihoods = [], [], [], []
+    all_scales = []
+    coefs = []
+    code_draws = []
+    log_likelihoods = []
     for rng in rngs:
         coef = np.zeros((len(classes), d + 1))
         scales, coef[is_free, :d] = sample_coefficients(prior, rng, (is_free.sum(), d))

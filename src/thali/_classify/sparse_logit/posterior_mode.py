@@ -85,7 +85,8 @@ def maximise_posterior(
     observed: ObservedRows, eta: float, start: np.ndarray | None = None
 ) -> CoefficientMaximum:
     """Return the posterior mode for this eta, by Newton steps from `start`."""
-    target, total_weight = _PenalisedLikelihood(observed, eta), float(observed.counts.sum())
+    target = _PenalisedLikelihood(observed, eta)
+    total_weight = float(observed.counts.sum())
     if start is None:
         start = np.zeros((observed.is_class.shape[1], observed.columns.m))
     point = target.evaluate(start)
@@ -146,19 +147,20 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
 
     def solve(self, slope: CoefficientPoint, damping: float) -> Step:
         """Return a proximal Newton step for the absolute-value penalty."""
-        point, largest_slope, direction = slope, float(slope.slope.max()), np.zeros_like(slope.coef)
+        point = slope
+        largest_slope = float(slope.slope.max())
+        direction = np.zeros_like(slope.coef)
         if largest_slope <= TOLERANCE * float(self._observed.counts.sum()):
             return Step(direction, 0.0)
         class_indices, column_indices = np.nonzero(
             (point.coef != 0.0) | (point.slope > 0.0) | (self._penalty == 0.0)
         )
         curvature = self._compute_curvature(point, class_indices, column_indices)
-        coef, gradient, penalty = (
-            point.coef[class_indices, column_indices],
-            point.gradient[class_indices, column_indices],
-            self._penalty[column_indices],
-        )
-        step, change = np.zeros(len(coef)), np.zeros(len(coef))
+        coef = point.coef[class_indices, column_indices]
+        gradient = point.gradient[class_indices, column_indices]
+        penalty = self._penalty[column_indices]
+        step = np.zeros(len(coef))
+        change = np.zeros(len(coef))
         descend_coordinates(
             curvature,
             gradient,
@@ -267,7 +269,8 @@ def find_largest_eta(observed: ObservedRows) -> float:
 
 
 # number of eta of a path, and the smallest as a share of the largest
-N_PATH_POINTS, SMALLEST_ETA_SHARE = 30, 1e-4
+N_PATH_POINTS = 30
+SMALLEST_ETA_SHARE = 1e-4
 
 
 def build_observed_rows(
@@ -347,8 +350,10 @@ def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame"
     """Return a table of nonzero coefficients, largest first."""
     from thali._exportable_table import Table
 
-    coef, column_names = model.scaled_coef_, list_varying_columns(model)
-    classes, nonzero_cells = list_non_reference_classes(model), list_nonzero_cells(coef)
+    coef = model.scaled_coef_
+    column_names = list_varying_columns(model)
+    classes = list_non_reference_classes(model)
+    nonzero_cells = list_nonzero_cells(coef)
     return Table(
         {"mean": [coef[cell] for cell in nonzero_cells]},
         index=[f"coef[{classes[k]}, {column_names[j]}]" for k, j in nonzero_cells],
@@ -370,10 +375,12 @@ def compute_coefficient_path(
     etas = np.unique(np.asarray(eta, float).ravel())[::-1]
     if not (etas.size and np.isfinite(etas).all() and etas[-1] > 0.0):
         raise DataError(f"`eta` must contain positive numbers; got {eta!r}.")
-    rows, start_coef = [], None
+    rows = []
+    start_coef = None
     for step_eta in etas.tolist():
         mode = maximise_posterior(observed, step_eta, start_coef)
-        start_coef, coef = mode.coef, mode.coef[:, : observed.n_penalised]
+        start_coef = mode.coef
+        coef = mode.coef[:, : observed.n_penalised]
         fit_columns = {"log_likelihood": mode.log_likelihood, "objective": mode.objective}
         named_coef = {
             f"coef[{label}, {name}]": coef[k, j]

@@ -13,12 +13,16 @@ MAX_SAMPLING_SECONDS = 60.0  # if a normal approximation is accurate
 # CPU seconds, measured by `benchmarks/run_time_forecast.py`: per sweep, per row and non-reference
 # class, per number of a product of the covariates, with more rows than columns or more columns than
 # rows
-SWEEP_SECONDS, ROW_SECONDS, PRODUCT_SECONDS, WIDE_PRODUCT_SECONDS = 1e-5, 3e-7, 2e-10, 1e-10
+SWEEP_SECONDS = 1e-5
+ROW_SECONDS = 3e-7
+PRODUCT_SECONDS = 2e-10
+WIDE_PRODUCT_SECONDS = 1e-10
 TRAJECTORY_CELL_SECONDS = 4e-9  # per cell and class along trajectories
 
 NORMAL_STEPS, NORMAL_STEPS_OF_FEW_ROWS = 20, 200  # steps of a normal approximation
 # seconds of a step per cubed number of coefficients, and per second moment of a row
-CUBE_SECONDS, MOMENT_SECONDS = 8e-10, 2.5e-10
+CUBE_SECONDS = 8e-10
+MOMENT_SECONDS = 2.5e-10
 DRAW_SECONDS = 2e-6  # per coefficient of a draw, including its summary
 
 TRAJECTORIES = 2  # per sweep
@@ -27,7 +31,8 @@ MAX_TRAJECTORY_COEFFICIENTS = 600  # a matrix of 3 MB
 THIN_WITH_TRAJECTORIES = 1
 THIN_TWO_CLASSES, THIN_MORE_CLASSES = 4, 10  # without trajectories
 # tau of the horseshoe mixes slowly
-THIN_HORSESHOE, THIN_HORSESHOE_WITHOUT_TRAJECTORIES = 3, 64
+THIN_HORSESHOE = 3
+THIN_HORSESHOE_WITHOUT_TRAJECTORIES = 64
 
 
 def has_few_rows(n_rows: float, n_coefficients: int) -> bool:
@@ -37,7 +42,8 @@ def has_few_rows(n_rows: float, n_coefficients: int) -> bool:
 
 def estimate_logit_sweep_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
     """Return the expected CPU seconds of one Gibbs sweep."""
-    n_cells, n_free_classes = n_rows * n_columns, n_classes - 1
+    n_cells = n_rows * n_columns
+    n_free_classes = n_classes - 1
     seconds_per_product = PRODUCT_SECONDS
     if n_columns > n_rows:
         seconds_per_product = WIDE_PRODUCT_SECONDS

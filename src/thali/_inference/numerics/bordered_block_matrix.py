@@ -28,7 +28,8 @@ class BorderedBlocks(NamedTuple):
 
     def add_diagonal(self, diagonal: np.ndarray) -> "BorderedBlocks":
         """Return the matrix with a vector added to its diagonal."""
-        blocks, corner = self.blocks.copy(), self.corner.copy()
+        blocks = self.blocks.copy()
+        corner = self.corner.copy()
         periods, n, _ = blocks.shape
         blocks[:, np.arange(n), np.arange(n)] += diagonal[: periods * n].reshape(periods, n)
         corner[np.diag_indices_from(corner)] += diagonal[periods * n :]
@@ -68,8 +69,10 @@ class BorderedFactor:
     log_determinant: float
 
     def __init__(self, matrix: BorderedBlocks) -> None:
-        self._coupling, self._border = matrix.coupling, matrix.border
-        self._roots, self._inverses = np.empty_like(matrix.blocks), np.empty_like(matrix.blocks)
+        self._coupling = matrix.coupling
+        self._border = matrix.border
+        self._roots = np.empty_like(matrix.blocks)
+        self._inverses = np.empty_like(matrix.blocks)
         sum_log_roots = 0.0
         for t, block in enumerate(matrix.blocks):
             if t:
@@ -86,10 +89,8 @@ class BorderedFactor:
 
     def solve(self, right_side: np.ndarray) -> np.ndarray:
         """Return x with H x = `right_side`, shape (size,) or (size, columns)."""
-        right_side, n_block_rows = (
-            np.asarray(right_side),
-            self._inverses.shape[0] * self._inverses.shape[1],
-        )
+        right_side = np.asarray(right_side)
+        n_block_rows = self._inverses.shape[0] * self._inverses.shape[1]
         block_solution = self._solve_blocks(right_side[:n_block_rows])
         if not len(self._corner):
             return block_solution

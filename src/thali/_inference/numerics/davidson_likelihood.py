@@ -39,7 +39,8 @@ def compute_log_likelihoods(
 
     Multinomial coefficients are left out. `log_nu` is empty without ties.
     """
-    guess_p, non_lapse = rows.lapse / 2.0, 1.0 - rows.lapse
+    guess_p = rows.lapse / 2.0
+    non_lapse = 1.0 - rows.lapse
     counts_and_shares = (rows.wins, p_win), (rows.losses, p_loss)
     win_terms, loss_terms = (
         count * np.log(np.maximum(non_lapse * share + guess_p, TINY))
@@ -61,7 +62,8 @@ def compute_tie_ratio(
     rows: Any, p_win: np.ndarray, p_loss: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
     """Return P(tie) / P(no tie) of each row."""
-    guess_p, non_lapse = rows.lapse / 2.0, 1.0 - rows.lapse
+    guess_p = rows.lapse / 2.0
+    non_lapse = 1.0 - rows.lapse
     return np.exp(log_nu) * np.sqrt((non_lapse * p_win + guess_p) * (non_lapse * p_loss + guess_p))
 
 
@@ -75,15 +77,11 @@ def compute_derivatives(
         return RowDerivatives(
             rows.wins * p_loss - rows.losses * p_win, -minus_bend, zeros, zeros, zeros
         )
-    win_attention, loss_attention = (
-        _compute_attention(rows, p_win),
-        _compute_attention(rows, p_loss),
-    )
+    win_attention = _compute_attention(rows, p_win)
+    loss_attention = _compute_attention(rows, p_loss)
     # slopes of ln p and of -ln (1 - p)
-    win_slope, loss_slope = (
-        p_loss * win_attention,
-        p_win * loss_attention,
-    )
+    win_slope = p_loss * win_attention
+    loss_slope = p_win * loss_attention
     win_bend = win_slope * (p_loss * (1.0 - win_attention) - p_win)  # of ln p
     loss_bend = loss_slope * (p_win * (1.0 - loss_attention) - p_loss)  # of ln (1 - p)
     slope = rows.wins * win_slope - rows.losses * loss_slope
@@ -92,11 +90,10 @@ def compute_derivatives(
         return RowDerivatives(slope, bend, zeros, zeros, zeros)
     n_answers = rows.wins + rows.losses + rows.tied
     tie_ratio = compute_tie_ratio(rows, p_win, p_loss, log_nu)
-    tie_share, mean_slope = tie_ratio / (1.0 + tie_ratio), (win_slope - loss_slope) / 2.0
-    spread, excess_ties = (
-        n_answers * tie_share * (1.0 - tie_share),
-        rows.tied - n_answers * tie_share,
-    )
+    tie_share = tie_ratio / (1.0 + tie_ratio)
+    mean_slope = (win_slope - loss_slope) / 2.0
+    spread = n_answers * tie_share * (1.0 - tie_share)
+    excess_ties = rows.tied - n_answers * tie_share
     bend = bend + excess_ties * (win_bend + loss_bend) / 2.0 - spread * mean_slope**2
     return RowDerivatives(
         slope + excess_ties * mean_slope, bend, excess_ties, spread, spread * mean_slope

@@ -46,7 +46,8 @@ def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     worst_positions = np.minimum.accumulate(
         np.where(is_last, positions, n_values)[..., ::-1], axis=-1
     )[..., ::-1]
-    best_rank, worst_rank = np.empty(values.shape, np.intp), np.empty(values.shape, np.intp)
+    best_rank = np.empty(values.shape, np.intp)
+    worst_rank = np.empty(values.shape, np.intp)
     np.put_along_axis(best_rank, sorted_indices, best_positions, -1)
     np.put_along_axis(worst_rank, sorted_indices, worst_positions, -1)
     return best_rank, worst_rank

@@ -41,7 +41,8 @@ class GroupsEngine(IndividualsEngine):
 
     def select_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
         """Return the data of one group and the draws of its worths."""
-        view, problem = model._view, model._build_problem(model._get_fit_data())
+        view = model._view
+        problem = model._build_problem(model._get_fit_data())
         worth_draws = flatten_chains(view.draws["group_log_worth"].sel(group=name).values)
         no_coefficients = np.zeros((view.n_draws, 0))
         draw_settings = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
@@ -98,7 +99,8 @@ def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
 
     from thali._exportable_table import Table
 
-    group_names, labels = model._groups, model._view.labels
+    group_names = model._groups
+    labels = model._view.labels
     worths = flatten_chains(model._view.draws["group_log_worth"].values)
     tables_by_groups = {}
     for a, b in combinations(range(len(group_names)), 2):

@@ -129,7 +129,8 @@ def report_differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report spread, lapse, ties and other parameters of no single group."""
-    summary_rows, notes = model.summary(settings.ci), []
+    summary_rows = model.summary(settings.ci)
+    notes = []
     if "spread_of_groups" in summary_rows.index:
         spread = format_row(summary_rows, "spread_of_groups")
         notes.append(phrase(ENGLISH, "spread", value=spread))

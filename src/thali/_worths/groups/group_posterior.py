@@ -51,7 +51,8 @@ class GroupProblem(WorthProblem):
         pooled_data = data.pooled()
         refuse_answers(pooled_data, rule, people, Groups(COMMON))
         super().__init__(pooled_data, lapse, has_ties, rule, spread)
-        self.names, self.is_similar = data.names, people.weights == SIMILAR
+        self.names = data.names
+        self.is_similar = people.weights == SIMILAR
         self.record_class: Any = ClassRecord
         if self.is_similar:
             self.record_class = PeopleRecord
@@ -61,12 +62,19 @@ class GroupProblem(WorthProblem):
 
     def build_chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> Any:
         """Build a chain with random starting values."""
-        chain_arguments = draws, tune, thin, rng
         if self.is_similar:
-            return PeopleChain(self.table, self.spread, 0, *chain_arguments)
+            return PeopleChain(self.table, self.spread, 0, draws, tune, thin, rng)
         answers_of_groups = list_all_options(self.table)
         return WorthClassChain(
-            answers_of_groups, len(self.names), False, self.spread, *chain_arguments, are_known=True
+            answers_of_groups,
+            len(self.names),
+            False,
+            self.spread,
+            draws,
+            tune,
+            thin,
+            rng,
+            are_known=True,
         )
 
     def build_tree_from_records(

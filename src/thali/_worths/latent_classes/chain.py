@@ -18,7 +18,8 @@ def list_all_options(table: AnswerTable) -> AnswerTable:
     n_members = np.diff(table.start)[: table.first_answer[-1]]
     first_option_of_answer = np.repeat(table.first_option[:-1], np.diff(table.first_answer))
     members = table.option[table.member + np.repeat(first_option_of_answer, n_members)]
-    n, person_indices = table.n_options, np.arange(len(table.x) + 1)
+    n = table.n_options
+    person_indices = np.arange(len(table.x) + 1)
     return table._replace(
         member=members,
         first_option=n * person_indices,
@@ -32,7 +33,8 @@ def tabulate_classes(people: AnswerTable, n_classes: int) -> AnswerTable:
 
     Sweeps set their counts.
     """
-    n, class_indices = people.n_options, np.arange(n_classes + 1)
+    n = people.n_options
+    class_indices = np.arange(n_classes + 1)
     answer_starts = people.start[:-1] + people.start[-1] * class_indices[:-1, None]
     return people._replace(
         first_answer=len(people.count) * class_indices,
@@ -72,7 +74,8 @@ class WorthClassChain(FixedChain):
     ) -> None:
         """Draw starting worths and memberships, and allocate the record."""
         super().__init__(draws, tune, thin)
-        self.people, self.rng = people, rng
+        self.people = people
+        self.rng = rng
         self.table = people
         if not are_known:
             self.table = tabulate_classes(people, n_classes)
@@ -105,13 +108,17 @@ class WorthClassChain(FixedChain):
 
     def run_until(self, until: int) -> None:
         """Run the chain until it has done `until` sweeps."""
-        sweep_arguments = (
+        run_class_sweeps(
+            self.rng,
             self.people,
             self.table,
             self.settings,
             self.state,
             self.memberships,
             self.record,
+            self.sweeps,
+            until,
+            self.tune,
+            self.thin,
         )
-        run_class_sweeps(self.rng, *sweep_arguments, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until

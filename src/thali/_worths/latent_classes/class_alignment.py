@@ -28,11 +28,9 @@ MAX_ROUNDS = 50  # maximum
 def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     """Return the posterior's tree with `class_order`, which aligns classes across draws."""
     posterior = Posterior(tree)
-    memberships, n_classes, (n_chains, n_draws) = (
-        posterior.members,
-        posterior.max_classes,
-        posterior.shape,
-    )
+    memberships = posterior.members
+    n_classes = posterior.max_classes
+    n_chains, n_draws = posterior.shape
     first_draws = memberships.reshape(n_chains, n_draws, -1)[:, :N_ALIGNMENT_DRAWS].reshape(
         -1, memberships.shape[1]
     )

@@ -24,10 +24,8 @@ class WorthClassDraws(NamedTuple):
 
 def read_class_draws(posterior: Posterior) -> WorthClassDraws:
     """Read the draws of latent classes from a posterior."""
-    class_worths, class_order = (
-        flatten_chains(posterior.latent["kind_log_worth"].values),
-        posterior.class_order,
-    )
+    class_worths = flatten_chains(posterior.latent["kind_log_worth"].values)
+    class_order = posterior.class_order
     return WorthClassDraws(
         tuple(posterior.respondents),
         align_members(posterior),
@@ -45,7 +43,8 @@ def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
         axis=1,
     )
     n_draws, _, n = worths.shape
-    mean, loadings = np.zeros((n_draws, 1, n)), np.zeros((n_draws, 0, n))
+    mean = np.zeros((n_draws, 1, n))
+    loadings = np.zeros((n_draws, 0, n))
     people = tuple(posterior.respondents)
     return RespondentDraws(people, worths, mean, loadings, np.zeros(n_draws), None)
 

@@ -51,15 +51,17 @@ class WorthClassProblem(WorthProblem):
         refuse_data(data, rule, people)
         check_enough_respondents(people, data.respondents)
         super().__init__(data, lapse, has_ties, rule, spread)
-        self.n_classes, self.is_similar = people.classes, people.weights == SIMILAR
+        self.n_classes = people.classes
+        self.is_similar = people.weights == SIMILAR
         self.table = list_all_options(tabulate_answers(self.converted_data, rule, lapse, has_ties))
 
     def build_chain(
         self, draws: int, tune: int, thin: int, rng: np.random.Generator
     ) -> WorthClassChain:
         """Build a chain with random starting values."""
-        chain_settings = self.table, self.n_classes, self.is_similar, self.spread
-        return WorthClassChain(*chain_settings, draws, tune, thin, rng)
+        return WorthClassChain(
+            self.table, self.n_classes, self.is_similar, self.spread, draws, tune, thin, rng
+        )
 
     def build_tree_from_records(
         self, records: list[ClassRecord], attributes: dict[str, Any]
@@ -68,7 +70,8 @@ class WorthClassProblem(WorthProblem):
         class_of, worths, log_sds, log_tie, log_likelihood = map(
             np.stack, zip(*records, strict=True)
         )
-        n, dims = self.data.n_options, ("chain", "draw")
+        n = self.data.n_options
+        dims = ("chain", "draw")
         class_sizes = (class_of[..., None] == np.arange(self.n_classes)).sum(axis=2)
         class_shares = new_class_probabilities(flatten_chains(class_sizes)).reshape(
             class_sizes.shape

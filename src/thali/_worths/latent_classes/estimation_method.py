@@ -32,17 +32,18 @@ def sample_class_record(
     problem: WorthClassProblem, rngs: Sequence[np.random.Generator]
 ) -> ClassRecord:
     """Sample class worths and memberships from the prior, once per generator."""
-    n_classes, n, record_rows = problem.n_classes, problem.data.n_options, []
+    n_classes = problem.n_classes
+    n = problem.data.n_options
+    record_rows = []
     for rng in rngs:
         log_s = LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
         if problem.spread is not None:
             log_s = np.log(problem.spread)
-        common_worths, log_sigma = np.zeros(n), log_s
+        common_worths = np.zeros(n)
+        log_sigma = log_s
         if problem.is_similar:
-            common_worths, log_sigma = (
-                np.exp(log_s) * rng.standard_normal(n),
-                np.log(abs(rng.normal())),
-            )
+            common_worths = np.exp(log_s) * rng.standard_normal(n)
+            log_sigma = np.log(abs(rng.normal()))
         worths = common_worths + np.exp(log_sigma) * rng.standard_normal((n_classes, n))
         worths -= worths.mean(axis=1, keepdims=True)
         class_shares = rng.dirichlet(np.ones(n_classes))

@@ -72,7 +72,8 @@ def tabulate_answers(
 
 def tabulate_groups(groups: Sequence[Any], rule: str, lapse: float, has_ties: bool) -> AnswerTable:
     """Return the answers of all groups for kernels, each group as one person."""
-    blocks, first_data = [], groups[0]
+    blocks = []
+    first_data = groups[0]
     for g, data in enumerate(groups):
         if isinstance(data, Choices):
             blocks += build_set_blocks(data, np.full(len(data.respondent), g))
@@ -103,10 +104,8 @@ def tabulate_blocks(
     answer_sizes = np.concatenate(
         [np.full(len(block.members), block.members.shape[1]) for block in blocks]
     )
-    member_person, person_order = (
-        np.repeat(person_of_answer, answer_sizes),
-        np.argsort(person_of_answer, kind="stable"),
-    )
+    member_person = np.repeat(person_of_answer, answer_sizes)
+    person_order = np.argsort(person_of_answer, kind="stable")
     member_codes = (
         member_person * n + np.concatenate([block.members.ravel() for block in blocks])
     )[np.argsort(member_person, kind="stable")]
@@ -167,10 +166,8 @@ def build_pair_blocks(
     blocks = []
     for answer_counts, ordered_options, is_tied in outcomes:
         counted_rows = np.flatnonzero(answer_counts)
-        person_of_row, tie_flags = (
-            person[counted_rows].astype(np.int64),
-            np.full(len(counted_rows), is_tied),
-        )
+        person_of_row = person[counted_rows].astype(np.int64)
+        tie_flags = np.full(len(counted_rows), is_tied)
         blocks.append(
             AnswerBlock(
                 person_of_row, ordered_options[counted_rows], answer_counts[counted_rows], tie_flags

@@ -30,11 +30,14 @@ class PeopleChain(FixedChain):
     ) -> None:
         """Draw the starting state and allocate the record; `tune` is in sweeps."""
         super().__init__(draws, tune, thin)
-        self.table, self.rng, self.is_spread_known = table, rng, spread is not None
+        self.table = table
+        self.rng = rng
+        self.is_spread_known = spread is not None
         self.state = draw_start(table, n_directions, rng)
         if spread is not None:
             self.state.log_sds[0] = math.log(spread)
-        (N, q), n = table.x.shape, table.n_options
+        N, q = table.x.shape
+        n = table.n_options
         self.record = PeopleRecord(
             mean=np.zeros((draws, q, n)),
             loadings=np.zeros((draws, n_directions, n)),
@@ -46,8 +49,17 @@ class PeopleChain(FixedChain):
 
     def run_until(self, until: int) -> None:
         """Run the chain until it has done `until` sweeps."""
-        sweep_arguments = self.rng, self.table, self.state, self.record, self.is_spread_known
-        run_sweeps(*sweep_arguments, self.sweeps, until, self.tune, self.thin)
+        run_sweeps(
+            self.rng,
+            self.table,
+            self.state,
+            self.record,
+            self.is_spread_known,
+            self.sweeps,
+            until,
+            self.tune,
+            self.thin,
+        )
         self.sweeps = until
 
 
@@ -56,7 +68,8 @@ def draw_start(table: AnswerTable, n_directions: int, rng: np.random.Generator) 
 
     The first sweep turns `u` into log worths.
     """
-    N, n_seen = len(table.x), len(table.option)
+    N = len(table.x)
+    n_seen = len(table.option)
     mean_shape = table.x.shape[1] + n_directions, table.n_options
     n_common = mean_shape[0] * mean_shape[1] + 1
     return PeopleState(

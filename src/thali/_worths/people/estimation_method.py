@@ -86,7 +86,8 @@ class IndividualsEngine(LaplaceEngine):
 
     def get_quantities(self, model: Any) -> Quantities:
         """Return draws of the summary rows, by name."""
-        view, labels = model._view, model._view.labels
+        view = model._view
+        labels = model._view.labels
         quantities = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
         respondent_draws = self.get_respondent_draws(model)
         if respondent_draws.covariates is not None and len(labels) <= MAX_SUMMARY_OPTIONS:
@@ -125,7 +126,8 @@ class IndividualsEngine(LaplaceEngine):
         """Sample worths from the prior and data given them, once per generator."""
         record = self.draw_record(problem, rngs)
         posterior = Posterior(problem.build_tree_from_records([record], {}))
-        worths, respondents = read_worth_draws(posterior), self.read_respondents(posterior)
+        worths = read_worth_draws(posterior)
+        respondents = self.read_respondents(posterior)
         simulation = simulate_answers(problem, worths, respondents, rngs[0])
         simulated = observe_counts(problem, simulation.counts)
         empty_data = [None] * len(rngs)

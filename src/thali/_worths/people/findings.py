@@ -305,7 +305,8 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and individual worths."""
-    respondent_draws, covariate_clause = model._engine.get_respondent_draws(model), ""
+    respondent_draws = model._engine.get_respondent_draws(model)
+    covariate_clause = ""
     covariates = respondent_draws.covariates
     if covariates is not None:
         covariate_clause = phrase(ENGLISH, "methods.by", columns=list_names(covariates.sources))

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import xarray
 
 # with fewer respondents, worths have no shared directions; number of directions
-MIN_RESPONDENTS, N_DIRECTIONS = 100, 3
+MIN_RESPONDENTS = 100
+N_DIRECTIONS = 3
 _DESCRIPTIONS = {
     "log_worth": "population log worth of an option, with a mean of 0 over options",
     "spread": "standard deviation of population log worths",
@@ -81,8 +82,7 @@ class PeopleProblem(WorthProblem):
         self, draws: int, tune: int, thin: int, rng: np.random.Generator
     ) -> PeopleChain:
         """Build a chain with random starting values."""
-        chain_settings = self.table, self.spread, self.n_directions, draws, tune, thin
-        return PeopleChain(*chain_settings, rng)
+        return PeopleChain(self.table, self.spread, self.n_directions, draws, tune, thin, rng)
 
     def build_tree_from_records(
         self, records: list[PeopleRecord], attributes: dict[str, Any]
@@ -91,7 +91,8 @@ class PeopleProblem(WorthProblem):
         population_means, loadings, log_sds, log_tie, log_likelihood, worths = map(
             np.stack, zip(*records, strict=True)
         )
-        stored_data, n = self.build_data_groups(), self.data.n_options
+        stored_data = self.build_data_groups()
+        n = self.data.n_options
         centred_means = population_means - population_means.mean(axis=-1, keepdims=True)
         loadings = loadings - loadings.mean(axis=-1, keepdims=True)
         residual_sd = np.exp(log_sds[..., 1])

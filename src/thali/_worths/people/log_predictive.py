@@ -31,8 +31,11 @@ def estimate_log_predictive(
     count_answers_by_respondent(data)  # refuses other data
     draw_indices = space_evenly(respondent_draws.n_draws, NEW_PEOPLE)
     copied_indices = np.repeat(draw_indices, -(-NEW_PEOPLE // len(draw_indices)))
-    worths, respondent_draws = worths.take(copied_indices), respondent_draws.take(copied_indices)
-    x, covariate_rows, log_probabilities = None, None, {}
+    worths = worths.take(copied_indices)
+    respondent_draws = respondent_draws.take(copied_indices)
+    x = None
+    covariate_rows = None
+    log_probabilities = {}
     if respondent_draws.covariates is not None:
         covariate_rows = respondent_draws.covariates.encode_table(data.people)
     for respondent, choices in data.by_respondent().items():
@@ -53,7 +56,8 @@ def _estimate_log_mean(
     """Return the log mean probability of these choices over new respondents."""
     # There is one new respondent for each draw.
     rng = np.random.default_rng(_SEED)
-    option_indices, answer_counts = set_indices(data, worths.labels)[0], data.questions().counts
+    option_indices = set_indices(data, worths.labels)[0]
+    answer_counts = data.questions().counts
     answer_indices = np.flatnonzero(answer_counts)
     set_starts = part_bounds([len(indices) for indices in option_indices])
     members = np.concatenate(option_indices)

@@ -10,7 +10,9 @@ from thali._posterior.posterior_tree import Posterior, flatten_chains
 from ..worth_draws import WorthDraws
 
 # new respondents: of all draws together about; of each draw at least and at most
-NEW_RESPONDENTS, MIN_NEW, MAX_NEW = 2**16, 4, 64
+NEW_RESPONDENTS = 2**16
+MIN_NEW = 4
+MAX_NEW = 64
 _SEED = 1
 
 
@@ -38,13 +40,14 @@ class RespondentDraws(NamedTuple):
 
     def take(self, draw_indices: Any) -> "RespondentDraws":
         """Return the draws with these indices."""
-        selected_arrays = (
+        return RespondentDraws(
+            self.respondents,
             self.worths[draw_indices],
             self.mean[draw_indices],
             self.loadings[draw_indices],
             self.residual[draw_indices],
+            self.covariates,
         )
-        return RespondentDraws(self.respondents, *selected_arrays, self.covariates)
 
     def draw_new_means(
         self, rng: np.random.Generator, n_new: int, x: np.ndarray | None

@@ -35,7 +35,8 @@ class AskedRespondents(NamedTuple):
 
 def split_questions(questions: Questions) -> AskedRespondents:
     """Return the distinct questions asked of each respondent, sorted by respondent."""
-    given_answers, n_questions = questions.given, len(questions.sizes)
+    given_answers = questions.given
+    n_questions = len(questions.sizes)
     assert given_answers is not None
     question_of_answer = questions.question[given_answers.answer]
     question_keys, row_of_answer = np.unique(
@@ -77,12 +78,15 @@ def make_respondent_probabilities(
 
     The probabilities are those by the worths of the respondent who was asked.
     """
-    n, n_draws = len(worths.labels), respondent_draws.n_draws
+    n = len(worths.labels)
+    n_draws = respondent_draws.n_draws
 
     def compute_probabilities(questions: slice) -> np.ndarray:
         """Return answer probabilities of these questions, (draws, answers)."""
-        question, respondent = parts.question[questions], parts.respondent[questions]
-        first_respondent, stop_respondent = respondent[0], respondent[-1] + 1
+        question = parts.question[questions]
+        respondent = parts.respondent[questions]
+        first_respondent = respondent[0]
+        stop_respondent = respondent[-1] + 1
         option_shift = (respondent - first_respondent) * n
         shifted_worths = worths._replace(
             log_worths=respondent_draws.worths[:, first_respondent:stop_respondent]

@@ -30,7 +30,8 @@ class WorthRespondents(RespondentResults, SegmentResults):
 
     def __init__(self, model: Any, respondent_draws: RespondentDraws) -> None:
         super().__init__(model)
-        self._respondent_draws, self._labels = respondent_draws, model._draws.labels
+        self._respondent_draws = respondent_draws
+        self._labels = model._draws.labels
 
     def individuals(self, wide: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return the scores of each respondent, from 0 to 100; those of a respondent sum to 100.
@@ -70,7 +71,9 @@ class WorthRespondents(RespondentResults, SegmentResults):
         Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability
         scale, and the fit statistic.
         """
-        model, respondent_draws, labels = self._model, self._respondent_draws, self._labels
+        model = self._model
+        respondent_draws = self._respondent_draws
+        labels = self._labels
         table = tabulate_respondent_scores(respondent_draws, labels, model._build_score_scale(), ci)
         if not wide:
             return table

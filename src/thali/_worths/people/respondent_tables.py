@@ -33,7 +33,8 @@ def tabulate_respondent_scores(
     from thali._exportable_table import Table
 
     tail_probabilities = interval_tails(ci)
-    n_draws, respondents = respondent_draws.n_draws, respondent_draws.respondents
+    n_draws = respondent_draws.n_draws
+    respondents = respondent_draws.respondents
     mean, low, high = np.empty((3, len(respondents), len(labels)))
     for respondent_slice in iterate_slices(len(respondents), n_draws * len(labels)):
         scores = score_scale.compute_scores(
@@ -121,7 +122,8 @@ def tabulate_group_scores(
 
     In every draw respondents have the weights of a Bayesian bootstrap.
     """
-    respondents, n = respondent_draws.respondents, len(labels)
+    respondents = respondent_draws.respondents
+    n = len(labels)
     group_names, group_codes = assign_groups(by, respondents)
     bootstrap_weights = spawn_generators(random_seed, 1)[0].standard_gamma(
         1.0, (respondent_draws.n_draws, len(respondents))

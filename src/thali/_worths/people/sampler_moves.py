@@ -29,7 +29,8 @@ from .person_likelihood import compute_slope, compute_weights, pair_probability
 
 S, SIGMA, LAMBDA = range(3)  # indices of the standard deviations
 EFFECT_SD = 0.5  # prior standard deviation of effects of columns
-N_PERSON_LEAPS, N_COMMON_LEAPS = 2, 4
+N_PERSON_LEAPS = 2
+N_COMMON_LEAPS = 4
 WALK_ACCEPTANCE = 0.4
 MAX_LOG_SIGMA = 20.0  # limit for diverging trajectories
 
@@ -113,7 +114,8 @@ class PersonTarget(NamedTuple):
 @evaluate.register(PersonTarget)
 def _evaluate_person(target: Any, u: Any, slope: Any) -> Any:
     """Return the log density of a person's log worths; write its slope, (m,)."""
-    table, off = target.table, u - target.centre
+    table = target.table
+    off = u - target.centre
     value = compute_slope(table, table.lapse, target.nu, target.p, u, slope)
     target.log_likelihood[0] = value
     pull = np.zeros(off.size)
@@ -247,7 +249,9 @@ class DavidsonTieLine(NamedTuple):
 @log_density.register(DavidsonTieLine)
 def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
     """Return the log conditional density of the log tie parameter."""
-    table, nu, total = line.table, math.exp(log_tie), -0.5 * (log_tie / TIE_SD) ** 2
+    table = line.table
+    nu = math.exp(log_tie)
+    total = -0.5 * (log_tie / TIE_SD) ** 2
     for answer in range(table.count.size):
         log_weight = log_tie if table.tied[answer] else 0.0
         total += table.count[answer] * (log_weight - math.log1p(nu * line.balance[answer]))
@@ -345,16 +349,12 @@ class CommonTarget(NamedTuple):
 @evaluate.register(CommonTarget)
 def _evaluate_common(target: Any, point: Any, slope: Any) -> Any:
     """Return the log density of M, W and log sigma; write its slope."""
-    table, state, size, u_slope = (
-        target.table,
-        target.state,
-        point.size - 1,
-        np.empty(target.u.size),
-    )
-    mean, mean_slope = (
-        point[:size].reshape(state.mean.shape),
-        slope[:size].reshape(state.mean.shape),
-    )
+    table = target.table
+    state = target.state
+    size = point.size - 1
+    u_slope = np.empty(target.u.size)
+    mean = point[:size].reshape(state.mean.shape)
+    mean_slope = slope[:size].reshape(state.mean.shape)
     log_sigma = min(point[size], MAX_LOG_SIGMA)
     sigma = math.exp(log_sigma)
     target.u[:] = combine_with_means(table, state, mean, 1.0, sigma, target.standardised)

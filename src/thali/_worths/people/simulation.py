@@ -34,7 +34,8 @@ def simulate_answers(
     """Simulate respondents' answers to the data's questions at every draw."""
     from scipy.sparse import csr_array
 
-    data, has_ties = problem.single_data, problem.has_ties
+    data = problem.single_data
+    has_ties = problem.has_ties
     questions = data.questions(has_ties)
     asked_questions = split_questions(questions)
     times_asked = asked_questions.questions.check_integer_totals()[:, None]
@@ -74,7 +75,9 @@ def sample_people_record(
     problem: PeopleProblem, rngs: Sequence[np.random.Generator]
 ) -> PeopleRecord:
     """Sample population and respondents' worths from the prior, once per generator."""
-    (N, q), n, K = problem.table.x.shape, problem.data.n_options, problem.n_directions
+    N, q = problem.table.x.shape
+    n = problem.data.n_options
+    K = problem.n_directions
     record_rows = []
     for rng in rngs:
         log_s = sample_log_spread(rng, problem.spread)

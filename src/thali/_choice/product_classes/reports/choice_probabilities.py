@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 MIN_REPEATS, MIN_OCCASIONS = 3, 5_000  # occasions per draw, and over all draws
 # for an interval: the noise of a draw's probability is below 0.026
-INTERVAL_DRAWS, OCCASIONS_PER_DRAW = 400, 400
+INTERVAL_DRAWS = 400
+OCCASIONS_PER_DRAW = 400
 
 
 @part
@@ -188,7 +189,8 @@ def draw_choices(
     draw_indices: np.ndarray,
 ) -> np.ndarray:
     """Draw choices of all respondents in the fitted tasks, shape (draws, tasks)."""
-    max_owned, codes = bound_owned_classes(draws), design.products[design.row_product]
+    max_owned = bound_owned_classes(draws)
+    codes = design.products[design.row_product]
     chosen_positions = np.empty((len(draw_indices), len(design.chosen)), np.int64)
     for draw_position, d in enumerate(draw_indices.tolist()):
         choice_counts = np.zeros(len(design.row_product))
@@ -228,10 +230,12 @@ def predict_tasks(
 
     Every task of an unknown respondent belongs to a new one.
     """
-    person_of_row, task_of_row = encoded.respondent_of_row, encoded.task_of_row
+    person_of_row = encoded.respondent_of_row
+    task_of_row = encoded.task_of_row
     unit_of_row = np.where(person_of_row >= 0, person_of_row, draws.n_respondents + task_of_row)
     row_order = np.lexsort((task_of_row, unit_of_row))
-    unit_of_row, task_of_row = unit_of_row[row_order], task_of_row[row_order]
+    unit_of_row = unit_of_row[row_order]
+    task_of_row = task_of_row[row_order]
     first_row = np.flatnonzero(np.diff(task_of_row, prepend=-1, append=-1))
     unit_of_task = unit_of_row[first_row[:-1]]
     first_task = np.flatnonzero(np.diff(unit_of_task, prepend=-1, append=-1))
@@ -278,14 +282,15 @@ def estimate_row_probabilities(
 
     n_draws = draws.n_draws
     if by_draw:
-        n_parts, repeats = n_draws, repeats or OCCASIONS_PER_DRAW
-        n_groups, n_occasions = 1, repeats
+        n_parts = n_draws
+        repeats = repeats or OCCASIONS_PER_DRAW
+        n_groups = 1
+        n_occasions = repeats
     else:
-        n_parts, repeats = (
-            draws.n_groups,
-            repeats or max(MIN_REPEATS, -(-MIN_OCCASIONS // n_draws)),
-        )
-        n_groups, n_occasions = repeats, 1
+        n_parts = draws.n_groups
+        repeats = repeats or max(MIN_REPEATS, -(-MIN_OCCASIONS // n_draws))
+        n_groups = repeats
+        n_occasions = 1
     draws_per_part = n_draws // n_parts
     draw_parts = [
         slice_draws(draws, part_index * draws_per_part, (part_index + 1) * draws_per_part)
@@ -300,10 +305,8 @@ def estimate_row_probabilities(
         """Simulate the choices of one fitted respondent, or of new respondents."""
         task_bounds = first_row[first_task[unit] : first_task[unit + 1] + 1]
         row_slice = slice(task_bounds[0], task_bounds[-1])
-        task_starts, person = (
-            np.ascontiguousarray(task_bounds - task_bounds[0], np.int64),
-            int(people[unit]),
-        )
+        task_starts = np.ascontiguousarray(task_bounds - task_bounds[0], np.int64)
+        person = int(people[unit])
         codes = np.ascontiguousarray(products[row_product[row_slice]], np.int64)
         tasks_of_person = np.array([0, len(task_starts) - 1], np.int64)
         for part_draws, part_counts in zip(draw_parts, choice_counts[:, row_slice], strict=True):

@@ -101,12 +101,16 @@ class ClassChooser(Chooser):
         """
         from scipy import sparse
 
-        draws, codes, offset = self.draws, _convert_to_codes(products), self.draws.offset[:-1]
-        is_present, level_columns = codes >= 0, offset + np.maximum(codes, 0)
+        draws = self.draws
+        codes = _convert_to_codes(products)
+        offset = self.draws.offset[:-1]
+        is_present = codes >= 0
+        level_columns = offset + np.maximum(codes, 0)
         n_people = draws.n_respondents
         for d in range(draws.n_draws):
             class_slice = slice(*draws.first_class[d : d + 2])
-            member, active = draws.member[class_slice], draws.active[class_slice]
+            member = draws.member[class_slice]
+            active = draws.active[class_slice]
             is_in_class = np.logical_and.reduce(
                 member[:, level_columns] & is_present | ~active[:, None], axis=2
             )

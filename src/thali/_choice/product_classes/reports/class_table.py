@@ -43,7 +43,9 @@ class ClassPatterns(NamedTuple):
 
 def merge_equivalent_classes(draws: "Particles", design: "ExperimentDesign") -> ClassPatterns:
     """Find the distinct classes among all draws, merging equivalent ones."""
-    active, member, offset = draws.active.copy(), draws.member.copy(), draws.offset
+    active = draws.active.copy()
+    member = draws.member.copy()
+    offset = draws.offset
     is_empty = np.zeros(len(active), bool)
     if design.inside >= 0:
         # An active attribute that the no-choice option lacks already excludes that option.
@@ -76,7 +78,8 @@ def merge_equivalent_classes(draws: "Particles", design: "ExperimentDesign") -> 
 # Descriptions of classes: "price <= 150 & zoom = yes" ---------------------------------------------
 
 
-_PRODUCT, _NO_CHOICE = "any product", "no choice"
+_PRODUCT = "any product"
+_NO_CHOICE = "no choice"
 
 
 def format_class_name(
@@ -87,7 +90,8 @@ def format_class_name(
     never_missing: np.ndarray,
 ) -> str:
     """Return words for the properties that products of a class share."""
-    property_texts, first_cell = [], 0
+    property_texts = []
+    first_cell = 0
     cuts_by_attribute = {attribute.name: attribute.cuts for attribute in scheme.attributes}
     for i, (attribute_name, levels) in enumerate(scheme.levels.items()):
         is_included = member[first_cell : first_cell + len(levels)]
@@ -119,7 +123,8 @@ def _format_level_set(
 ) -> str:
     """Return words for the included levels: a threshold, a level or a list."""
     # It is a threshold if the levels are ordered and the set is one end of them.
-    n_included, last_index = int(included.sum()), len(levels) - 1
+    n_included = int(included.sum())
+    last_index = len(levels) - 1
     at_start = ordered and included[:n_included].all()
     at_end = ordered and included[last_index + 1 - n_included :].all()
     if cuts and at_start:
@@ -162,14 +167,16 @@ def group_similar_classes(
 
     The most important pattern without a group takes in similar ones without a group, and so on.
     """
-    centre, is_ungrouped = np.arange(len(weight)), np.ones(len(weight), bool)
+    centre = np.arange(len(weight))
+    is_ungrouped = np.ones(len(weight), bool)
     for k in argsort_descending(weight)[:_MAX_CENTRES]:
         if is_ungrouped[k]:
             is_member = is_ungrouped & (
                 compute_overlaps(patterns, offset, inside_index, k) >= min_overlap
             )
             is_member[k] = True
-            centre[is_member], is_ungrouped[is_member] = k, False
+            centre[is_member] = k
+            is_ungrouped[is_member] = False
     return centre
 
 
@@ -193,7 +200,8 @@ def compute_overlaps(
 
     Counted among all combinations of levels, without the no-choice option.
     """
-    n_common, n_products = np.ones(len(patterns.active)), np.ones(len(patterns.active))
+    n_common = np.ones(len(patterns.active))
+    n_products = np.ones(len(patterns.active))
     for i, (first_cell, stop_cell) in enumerate(pairwise(offset)):
         is_included = patterns.member[:, first_cell + (i == inside_index) : stop_cell]
         n_common *= (is_included & is_included[k]).sum(axis=1)
@@ -233,20 +241,24 @@ def build_class_table(
     )
     patterns = merge_groups(patterns, centre)
     tally = tally_owners(draws, patterns)
-    n_draws, n_people = draws.n_draws, draws.n_respondents
+    n_draws = draws.n_draws
+    n_people = draws.n_respondents
     n_groups = draws.n_groups
     respondents_per_group = n_draws / n_groups * n_people
-    owners, importance = (
-        tally.owners / respondents_per_group,
-        tally.importance / respondents_per_group,
-    )
+    owners = tally.owners / respondents_per_group
+    importance = tally.importance / respondents_per_group
     mean_importance = importance.mean(axis=1)
     importance_order = argsort_descending(mean_importance)
     importance_order = importance_order[mean_importance[importance_order] > 0]
     shown_order = importance_order[: _count_shown_classes(mean_importance[importance_order], cover)]
-    name_arguments = (design.scheme, draws.monotone, design.never_missing)
     class_names = [
-        format_class_name(patterns.active[k], patterns.member[k], *name_arguments)
+        format_class_name(
+            patterns.active[k],
+            patterns.member[k],
+            design.scheme,
+            draws.monotone,
+            design.never_missing,
+        )
         for k in shown_order
     ]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -294,7 +306,8 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
     # The value of a class for a respondent sums ±(θ + (1 - σ) a), θ plus the mean of ε, over all
     # columns that are this class; its importance is the absolute value divided by the sum over all
     # classes of the respondent.
-    n_patterns, n_people = len(patterns.active), draws.n_respondents
+    n_patterns = len(patterns.active)
+    n_people = draws.n_respondents
     n_groups = draws.n_groups
     owners, likers, importance = np.zeros((3, n_patterns * n_groups))
     in_draws = np.zeros(n_patterns)
@@ -328,11 +341,13 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
 
 def _split_draws(sizes: np.ndarray) -> Any:
     """Yield ranges of draws with a bounded number of owned classes."""
-    first_draw, n_filled = 0, 0
+    first_draw = 0
+    n_filled = 0
     for d, n_owned in enumerate(sizes):
         if n_filled and n_filled + n_owned > _BLOCK_SIZE:
             yield first_draw, d
-            first_draw, n_filled = d, 0
+            first_draw = d
+            n_filled = 0
         n_filled += n_owned
     yield first_draw, len(sizes)
 
@@ -342,15 +357,14 @@ def _sum_class_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (draw, respondent, class) keys and summed values of owned classes."""
     # A key is ((draw - first) N + respondent) K + pattern.
-    n_people, n_patterns = draws.n_respondents, len(patterns.active)
+    n_people = draws.n_respondents
+    n_patterns = len(patterns.active)
     owned_bounds = draws.first_owned[start * n_people : stop * n_people + 1]
     owned_slice = slice(owned_bounds[0], owned_bounds[-1])
     owner_of_entry = part_indices(owned_bounds)
     draw_of_entry = start + owner_of_entry // max(n_people, 1)
-    class_of_entry, sign_of_entry = (
-        draws.first_class[draw_of_entry] + draws.owned_class[owned_slice],
-        draws.owned_sign[owned_slice],
-    )
+    class_of_entry = draws.first_class[draw_of_entry] + draws.owned_class[owned_slice]
+    sign_of_entry = draws.owned_sign[owned_slice]
     value_sizes = (
         np.exp(draws.owned_log_theta[owned_slice]) + ((1.0 - draws.sigma) * draws.a)[draw_of_entry]
     )
@@ -370,14 +384,16 @@ def _sum_class_values(
 
 def _sum_newcomer_probabilities(draws: "Particles", patterns: ClassPatterns) -> np.ndarray:
     """Return summed probabilities that a new respondent owns each class."""
-    n_patterns, n_people = len(patterns.active), draws.n_respondents
+    n_patterns = len(patterns.active)
+    n_people = draws.n_respondents
     draw_of_class = part_indices(draws.first_class)
     p_owns = draws.n_owners / (draws.beta + n_people)
     p_likes = np.where(
         draws.polarity < 0, (1.0 + draws.n_negative) / (2.0 + draws.n_owners), draws.polarity
     )
     is_symmetric = patterns.of_class[:, 0] == patterns.of_class[:, 1]
-    key_blocks, probabilities = [], []
+    key_blocks = []
+    probabilities = []
     p_likes = np.where(is_symmetric, 0.0, p_likes)
     for sign, owner_probability in enumerate((p_owns * (1.0 - p_likes), p_owns * p_likes)):
         is_used = (patterns.of_class[:, sign] >= 0) & (owner_probability > 0)

@@ -290,7 +290,8 @@ def estimate_attribute_importance(
 
     Means over tasks; errors are errors of means over respondents.
     """
-    n_people, n_attributes = draws.n_respondents, len(design.attributes)
+    n_people = draws.n_respondents
+    n_attributes = len(design.attributes)
     draw_indices = select_draws(draws.group, MAX_DRAWS)
     group_numbers, group_of_draw = np.unique(draws.group[draw_indices], return_inverse=True)
     repeats = max(1, -(-_IMPORTANCE_OCCASIONS // len(draw_indices)))
@@ -490,7 +491,8 @@ def simulate_preferences(
     draw_indices = select_draws(
         draws.group, len(select_segment_draws(draws.n_draws, draws.n_respondents, sum(n_levels)))
     )
-    rngs, room = spawn_generators(_SEED, len(draw_indices)), bound_owned_classes(draws)
+    rngs = spawn_generators(_SEED, len(draw_indices))
+    room = bound_owned_classes(draws)
     preferences = np.zeros((len(draw_indices), draws.n_respondents, sum(n_levels)))
 
     kernel_arrays = (design.products, design.row_product, design.inside, *pair_index)
@@ -498,7 +500,8 @@ def simulate_preferences(
     def simulate_draw(draw_position: int) -> None:
         """Simulate the preferences of all respondents at one draw."""
         preference_counts = np.zeros((draws.n_respondents, len(level_pairs)), np.int64)
-        rng, d = rngs[draw_position], int(draw_indices[draw_position])
+        rng = rngs[draw_position]
+        d = int(draw_indices[draw_position])
         count_level_preferences(
             rng, draws, d, *kernel_arrays, _PREFERENCE_OCCASIONS, room, preference_counts
         )

@@ -81,7 +81,8 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
 
     def _get_advice(self) -> Advice:
         """Return what to advise if chains disagree: more chains or draws."""
-        dim_sizes, n_draws = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
+        dim_sizes = self._view.draws.sizes
+        n_draws = int(self.posterior_.attrs["draws"])
         stuck_advice = (
             _STUCK,
             Setting("chains", max(16, 2 * dim_sizes["chain"])),

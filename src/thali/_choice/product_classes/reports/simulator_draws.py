@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from ..ragged_draws import Particles
 
-MIN_DRAWS, MAX_DRAWS = 40, 200
+MIN_DRAWS = 40
+MAX_DRAWS = 200
 MAX_OWNED = 150_000  # owned classes over all draws: two or three bytes each
 OCCASIONS = 2_000  # of all people in a draw: the noise of a share is below .011 then
 _N_TRANSIENT = 128  # transient values to choose from in each draw; a power of 2
@@ -206,10 +207,8 @@ def _build_rule(
     level_cells = np.insert(
         draws.member[recorded_classes], draws.offset[1:], ~draws.active[recorded_classes], axis=1
     )
-    log_theta, log_transient = (
-        draws.owned_log_theta[owned_indices],
-        log_transient_values(((1.0 - draws.sigma) * draws.a)[draw_indices]),
-    )
+    log_theta = draws.owned_log_theta[owned_indices]
+    log_transient = log_transient_values(((1.0 - draws.sigma) * draws.a)[draw_indices])
     value_table = build_value_table(np.concatenate([log_theta, log_transient.ravel()]))
     return ClassChoiceRule(
         tuple(n_levels.tolist()),
@@ -238,7 +237,8 @@ def build_value_table(log_values: np.ndarray) -> np.ndarray:
 
 def encode_values(table: np.ndarray, log_values: np.ndarray) -> np.ndarray:
     """Return the index of the nearest table value, by ratio, for each log value."""
-    low, high = np.log(table[0].astype(float)), np.log(table[-1].astype(float))
+    low = np.log(table[0].astype(float))
+    high = np.log(table[-1].astype(float))
     return np.clip(np.rint((log_values - low) * 255 / (high - low)), 0, 255).astype(np.uint8)
 
 

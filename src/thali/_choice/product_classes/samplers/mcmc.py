@@ -78,12 +78,10 @@ class ClassChain(Chain):
     ) -> None:
         """Draw the starting state from the prior and set up the record."""
         assert run.thin is not None
-        self.problem, self.lapse, self.rng, self.draw_recorder = (
-            problem,
-            lapse,
-            rng,
-            DrawRecorder(problem),
-        )
+        self.problem = problem
+        self.lapse = lapse
+        self.rng = rng
+        self.draw_recorder = DrawRecorder(problem)
         self.thin, self.tune = run.thin, run.tune * run.thin
         self.total = self.tune + draws * self.thin
         final_odds = 1.0 / (lapse or LAST_LAPSE) - 1.0
@@ -139,7 +137,8 @@ class ClassChain(Chain):
 
     def _record(self) -> None:
         """Record the current state; keep fewer earlier draws as the chain grows."""
-        draw_number, spacing = self.recorded, choose_spacing(self.recorded)
+        draw_number = self.recorded
+        spacing = choose_spacing(self.recorded)
         self._keep_every(spacing)
         if draw_number % spacing == 0:
             self.kept_draws.append((draw_number, self.draw()))
@@ -252,7 +251,8 @@ def build_engine_result(chains: Sequence[ClassChain]) -> EngineResult:
         ]
         for chain in recorded_chains
     ]
-    messages, is_complete = [], all(chain.is_done for chain in chains)
+    messages = []
+    is_complete = all(chain.is_done for chain in chains)
     if is_complete:
         lapsed_respondents = np.unique(
             np.concatenate([chain.respondents_with_lapse() for chain in chains])

@@ -73,16 +73,22 @@ class TemperedParticles:
     ) -> None:
         """Set up all groups of particles at the start of the tempering path."""
         assert run.draws is not None
-        self.problem, self.lapse, self.sweeps = problem, lapse, sweeps
-        self.groups, self.particles = run.chains, run.draws
+        self.problem = problem
+        self.lapse = lapse
+        self.sweeps = sweeps
+        self.groups = run.chains
+        self.particles = run.draws
         self.rng, *rngs = spawn_generators(random_seed, 1 + self.groups * self.particles)
         self.population = ParticlePopulation(problem, self.groups, rngs, run.cores)
         self.sizes = np.diff(problem.tasks.first_row)
         self.end = lapse_odds(lapse)
         self.target = build_target(problem, 1.0)
         self.log_z = np.full(self.groups, -np.log(self.sizes).sum())
-        self.rows, self.with_lapse = [], set()
-        self.u, self.retries, self.is_done = 0.0, 0, False
+        self.rows = []
+        self.with_lapse = set()
+        self.u = 0.0
+        self.retries = 0
+        self.is_done = False
 
     @property
     def lapse_now(self) -> float:
@@ -135,7 +141,8 @@ class TemperedParticles:
         with DelayedInterrupt():
             self._resample(log_weights)
             lapse_path.write_target(self.target, slice(None), next_odds)
-            self.u, self.retries = next_odds, 0
+            self.u = next_odds
+            self.retries = 0
         return True
 
     def _resample(self, log_weights: np.ndarray) -> None:
@@ -160,7 +167,8 @@ class TemperedParticles:
             self._resample(log_weights)
             lapse_path.write_target(self.target, task_slice, self.end)
             hits = self.population.compute_hits()
-        self.u, self.retries = self.end, 0
+        self.u = self.end
+        self.retries = 0
 
     def _record_step(self) -> None:
         """Record the step's log evidence and lapse rate; note whether it is the last."""
@@ -232,7 +240,8 @@ class TemperedParticles:
         self.target.delta[:] = arrays["delta"]
         self.log_z = arrays["log_z"].copy()
         self.u, retries, is_done = arrays["place"].tolist()
-        self.retries, self.is_done = int(retries), bool(is_done)
+        self.retries = int(retries)
+        self.is_done = bool(is_done)
         self.with_lapse = set(arrays["with_lapse"].tolist())
         step_records = zip(arrays["path"], arrays["lapses"].tolist(), strict=True)
         self.rows = [{"log_evidence": evidence, "lapse": lapse} for evidence, lapse in step_records]
@@ -255,7 +264,9 @@ def run_smc(
     """Draw from the posterior and estimate the evidence by sequential Monte Carlo."""
     from thali._inference.progress_display import Progress, build_duration_warning
 
-    is_interrupted, tempered_particles, time_limit = False, None, TimeLimit(run.max_time)
+    is_interrupted = False
+    tempered_particles = None
+    time_limit = TimeLimit(run.max_time)
     warn_duration = None
     if run.max_time is None:
         warn_duration = build_duration_warning("This fit", Setting("method", "mcmc"))

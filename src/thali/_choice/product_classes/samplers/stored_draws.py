@@ -73,7 +73,8 @@ class DrawRecorder:
     def __init__(self, problem: "ClassProblem") -> None:
         """Locate the bits of all levels once for the data of a fit."""
         self.problem = problem
-        n_levels, first_bits = problem.n_levels, problem.first_bit[:-1]
+        n_levels = problem.n_levels
+        first_bits = problem.first_bit[:-1]
         self.offset = part_bounds(n_levels)
         attribute_of_level = repeat_indices(n_levels)
         natural_order = np.arange(self.offset[-1]) - self.offset[attribute_of_level]
@@ -90,7 +91,8 @@ class DrawRecorder:
         self, state: ClassState, group: int, log_likelihood: float, lapse: float
     ) -> Particles:
         """Return the sampler's state as one recorded draw."""
-        n_people, n_classes = self.problem.n_people, int(state.whole[CLASSES])
+        n_people = self.problem.n_people
+        n_classes = int(state.whole[CLASSES])
         slots = state.features.slots[: state.whole[TOP]]
         used_slots = np.flatnonzero(slots[:, PERSON] >= 0)
         used_slots = used_slots[np.argsort(slots[used_slots, PERSON], kind="stable")]
@@ -193,14 +195,13 @@ def unpack_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[C
     for i in range(len(all_ends[TOP]) - 1):
         array_by_name = {}
         for field_name in _STATE_FIELDS:
-            stored_array, count_index = (
-                arrays[f"state_{field_name}"],
-                _COUNT_OF_FIELD.get(field_name),
-            )
+            stored_array = arrays[f"state_{field_name}"]
+            count_index = _COUNT_OF_FIELD.get(field_name)
             if count_index is None:
                 array_by_name[field_name] = stored_array[i].copy()
                 continue
-            empty_array, state_ends = _get_state_array(empty, field_name), all_ends[count_index]
+            empty_array = _get_state_array(empty, field_name)
+            state_ends = all_ends[count_index]
             used_array = stored_array[part_slice(state_ends, i)]
             array_by_name[field_name] = np.zeros(
                 (max(len(empty_array), len(used_array)), *empty_array.shape[1:]), empty_array.dtype
@@ -258,12 +259,11 @@ def refuse_damaged_states(flaws: Iterable[str]) -> None:
 
 def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
     """Return why a stored state is inconsistent; "" if it is sound."""
-    integers, n_people = state.whole, problem.n_people
-    n_classes, n_slots, n_present = (
-        int(integers[CLASSES]),
-        int(integers[TOP]),
-        int(integers[PRESENT]),
-    )
+    integers = state.whole
+    n_people = problem.n_people
+    n_classes = int(integers[CLASSES])
+    n_slots = int(integers[TOP])
+    n_present = int(integers[PRESENT])
     if integers[VISITED] or integers[PENDING] != -1:
         return (
             f"it was saved during a sweep, with {integers[VISITED]} of {n_present} respondents"
@@ -277,7 +277,8 @@ def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
         and 0 <= state.real[SIGMA] <= 1
     ):
         return "`a`, `sigma` or `alpha` is out of range"
-    slots, class_rows = state.features.slots[:n_slots].tolist(), state.classes[:n_classes]
+    slots = state.features.slots[:n_slots].tolist()
+    class_rows = state.classes[:n_classes]
     used_slots = [f for f, slot in enumerate(slots) if slot[PERSON] >= 0]
     try:
         owner_lists = [
@@ -320,7 +321,9 @@ def _collect_list(
 ) -> list[int]:
     """Return the slots of a linked list, or raise if its links disagree."""
     # Raises IndexError or ValueError if the list is broken or circular.
-    list_slots, slot, previous_slot = [], first, -1
+    list_slots = []
+    slot = first
+    previous_slot = -1
     while slot >= 0:
         if len(list_slots) > len(rows) or (
             previous is not None and rows[slot][previous] != previous_slot

@@ -75,11 +75,13 @@ def find_next_point(
         and (end_weights.reshape(groups, -1).max(axis=1) > -math.inf).all()
     ):
         return end_odds
-    low_odds, high_odds = u, max(1e-3, 1.2 * u)
+    low_odds = u
+    high_odds = max(1e-3, 1.2 * u)
     while (
         effective_share := relative_sample_size(compute_log_weights(high_odds))
     ) > TAU and high_odds < MAX_ODDS:
-        low_odds, high_odds = high_odds, high_odds * 1.5
+        low_odds = high_odds
+        high_odds = high_odds * 1.5
     if effective_share > TAU:
         return min(MAX_ODDS, end_odds)
     highest_odds = high_odds
