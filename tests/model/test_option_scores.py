@@ -39,6 +39,8 @@ def anchored_by_definition(worths, size, anchor):
 def test_scores_are_those_of_the_definition(size):
     expected = [scores_by_definition(row, size) for row in WORTHS]
     np.testing.assert_allclose(compute_sum_scaled_scores(WORTHS, size), expected, rtol=1e-12)
+    blocks = compute_sum_scaled_scores(WORTHS.reshape(2, 25, 4), size)
+    np.testing.assert_allclose(blocks.reshape(50, 4), expected, rtol=1e-12)
     np.testing.assert_allclose(ScoreScale(size).compute_scores(WORTHS), expected, rtol=1e-12)
     expected = [anchored_by_definition(row, size, 3) for row in WORTHS]
     np.testing.assert_allclose(compute_anchored_scores(WORTHS, size, 3), expected, rtol=1e-12)
