@@ -85,7 +85,15 @@ def test_rows_of_respondents_add_up_to_all_and_are_those_of_each(kind):
         labels = [data.labels.index(label) for label in part.labels]
         where = [*labels, *range(4 if kind == "comparisons" else 3, density.size)]
         np.testing.assert_allclose(alone.log_likelihoods(points[where]), own, rtol=1e-10)
-    assert (split.rows.judge == 0).all()
+    assert (split.rows.judge == 0).all() and (density.rows.judge == 0).all()
+
+
+def test_the_answers_of_two_respondents_are_split():
+    frame, _ = comparisons()
+    two = frame[frame["respondent"].isin(["p1", "p3"])]
+    data = th.PairedComparisons.from_trials(two, respondent="respondent")
+    _, respondent = split_by_respondent(data, build_density(data, 0.0, True))
+    assert sorted(set(respondent.tolist())) == [0, 1]
 
 
 def test_without_two_respondents_nothing_is_split():
@@ -146,6 +154,8 @@ def test_wins_are_those_of_each_answer():
         if row.chosen != "first":
             expected.add((row.second, row.first))
     assert set(wins_of(data)) == expected and max(wins_of(data).values()) == 1
+    alone = th.PairedComparisons([[0, 3, 0], [0, 0, 0], [2, 1, 0]], labels=list("abc"))
+    assert set(wins_of(alone)) == {("a", "b"), ("c", "a"), ("c", "b")}
     rankings = th.Choices.from_rankings(["a > b = c > d", "d > a > b"])
     before = {*(("a", each) for each in "bcd"), ("b", "d"), ("c", "d")}
     before |= {("d", "a"), ("d", "b"), ("a", "b")}
@@ -157,6 +167,12 @@ def test_wins_are_those_of_each_answer():
 def test_what_maximum_likelihood_cannot_estimate_is_refused():
     _, data = comparisons(covariates=True)
     check_estimable(data, build_density(data, 0.0, True))
+    rows, _ = comparisons(covariates=True)
+    for scale in (1e-8, 1e8):  # the unit does not matter
+        other = th.PairedComparisons.from_trials(
+            rows.assign(x=scale * rows["x"]), respondent="respondent", covariates=["x"]
+        )
+        check_estimable(other, build_density(other, 0.0, True))
     frame = pd.DataFrame({"first": list("abc"), "second": list("bca"), "chosen": ["first"] * 3})
     never = th.PairedComparisons.from_trials(frame.head(2))
     with refused(DataError, "'c'", "method='laplace'"):
