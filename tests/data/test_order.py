@@ -116,3 +116,57 @@ def test_the_advantage_of_all_at_home_first():
     assert found.log_likelihood == pytest.approx(
         float(found.table.loc["model", "larger_log_likelihood"])
     )
+
+
+LETTERS = list("abcd")
+
+
+def read_dated_trials(rows, labels=LETTERS):
+    return th.PairedComparisons.from_trials(
+        rows, covariates=["order", "longer"], date="day", respondent="who", labels=labels
+    )
+
+
+def draw_trials():
+    rng = np.random.default_rng(5)
+    first = rng.integers(0, 4, 400)
+    second = (first + rng.integers(1, 4, 400)) % 4
+    outcomes = rng.choice(["left", "right", "tie"], 400, p=[0.5, 0.3, 0.2])
+    return pd.DataFrame(
+        {
+            "left": np.array(LETTERS)[first],
+            "right": np.array(LETTERS)[second],
+            "chosen": outcomes,
+            "who": pd.Categorical(np.array(["ann", "bo", "cy"])[rng.integers(0, 3, 400)]),
+            "day": rng.choice(["2024-01-01", "2024-02-01", "2024-03-01"], 400),
+            "longer": rng.integers(-1, 2, 400),
+        }
+    )
+
+
+def keep_of(rows, kept):
+    return rows["left"].isin(list(kept)) & rows["right"].isin(list(kept))
+
+
+@pytest.mark.parametrize(
+    ("change", "keep", "labels"),
+    [
+        (lambda data: data.subset(["d", "a", "c"]), lambda rows: keep_of(rows, "acd"), "dac"),
+        (
+            lambda data: data.without_pair("c", "b"),
+            lambda rows: ~keep_of(rows, "bc"),
+            "abcd",
+        ),
+        (lambda data: data.without_ties("drop"), lambda rows: rows["chosen"] != "tie", "abcd"),
+    ],
+)
+def test_a_change_equals_a_reading_of_the_changed_table(change, keep, labels):
+    rows = draw_trials()
+    assert change(read_dated_trials(rows)) == read_dated_trials(rows[keep(rows)], list(labels))
+
+
+def test_comparisons_between_dates_are_those_of_the_filtered_table():
+    rows = draw_trials()
+    filtered = read_dated_trials(rows[rows["day"] > "2024-01-15"])
+    selected = read_dated_trials(rows).between("2024-01-15")
+    assert selected == filtered._copy_with_fields(forward=None)

@@ -373,12 +373,12 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(board: Leaderboard, settings: None) -> Finding | None:
     """Report effects of covariates, and the rank most affected by control."""
-    pair_covariates = board.data.covariates
-    if board.effects is None or pair_covariates is None:
+    # choices from sets have covariates of options alone, which a leaderboard refuses
+    if board.effects is None or isinstance(board.data, Choices) or board.data.covariates is None:
         return None
     table = board.covariate_effects().rename(columns={"effect": "log_odds"})
 
-    table["more"] = pair_covariates.list_effect_units(table["log_odds"].tolist())
+    table["more"] = board.data.covariates.list_effect_units(table["log_odds"].tolist())
     for column, odds_column in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
         table[odds_column] = np.exp(table[column] * table["more"])
     odds_texts = [
