@@ -22,6 +22,12 @@ def test_given_aspects_have_their_names_in_sentences_and_on_the_screen():
     assert "sweet of a and b (weight " in finding.sentence
     assert "red of b and c (weight " in finding.sentence
     assert sorted(finding.brief.table["aspect"]) == ["red", "sweet"]
+    weights = model.posterior_["posterior"]["feature_weight"]
+    assert weights.dims == ("chain", "draw", "feature_name")
+    table = model.features().set_index("aspect")
+    for name in ("red", "sweet"):
+        draws = weights.sel(feature_name=name)
+        assert float(draws.mean()) == pytest.approx(table["weight"][name])
 
 
 def test_the_number_counts_what_the_list_calls_shared():

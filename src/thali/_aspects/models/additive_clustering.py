@@ -1,7 +1,7 @@
 """Additive clustering of similarities or triplets, and its choice of sigma."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -35,7 +35,7 @@ from ..likelihoods.additive import (
 )
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..likelihoods.similarity_residuals import CONSTANT, VARIANCE
-from ..priors.prior_from_argument import build_feature_prior
+from ..priors.prior_from_argument import build_feature_prior, name_given_features
 from ..results.data_kind_checks import require_data_kind
 from ..samplers.chains import FeatureChain
 from ..samplers.sampling_task import build_task
@@ -546,6 +546,10 @@ class AdditiveClustering(AdditiveAnswers):
         fixed_copy = super()._copy_with_fixed_prior(data)
         fixed_copy._fixed_arguments = task_arguments | {"likelihood": likelihood}
         return fixed_copy
+
+    def _name_given_features(self, labels: Sequence[str]) -> dict[frozenset[str], str]:
+        """Return the names of given features by the labels of their owners."""
+        return name_given_features(self._features, labels)
 
     def _get_prior_tree(self) -> Tree | None:
         """Return the tree given as `features`, or None."""

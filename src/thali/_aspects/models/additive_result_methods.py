@@ -61,7 +61,8 @@ class AdditiveAnswers(LatentFeatures):
             return features_table
         shared_features: Any = features_table[features_table["members"].map(len) > 1]
         features_table = shared_features.reset_index(drop=True)
-        insert_feature_names(features_table, "feature", self._features, self._view.labels)
+        name_by_members = self._name_given_features(self._view.labels)
+        insert_feature_names(features_table, "feature", name_by_members)
         return features_table
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":

@@ -1,6 +1,6 @@
 """The base of all latent-feature models: a prior over features and a likelihood."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -76,6 +76,10 @@ class LatentFeatures(MarkovChainModel):
     def _build_evidence_arguments(self, data: Any) -> dict[str, Any]:
         """Return arguments of the sampling task whose evidence is estimated."""
         return self._build_task_arguments(data)
+
+    def _name_given_features(self, labels: Sequence[str]) -> dict[frozenset[str], str]:
+        """Return the names of given features by the labels of their owners; {} if not given."""
+        return {}
 
     def _get_prior_tree(self) -> "Tree | None":
         """Return the phylogenetic tree given as features, or None."""

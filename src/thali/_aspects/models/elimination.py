@@ -1,6 +1,6 @@
 """Elimination by aspects, with aspects that are learned or given."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._argument_checks import check_allowed
@@ -22,7 +22,11 @@ from ..likelihoods.elimination import Elimination, require_pairs
 from ..maximum_likelihood.elimination_engine import MAXIMUM_LIKELIHOOD
 from ..maximum_likelihood.elimination_results import AspectEstimates
 from ..priors.given_features import Given
-from ..priors.prior_from_argument import build_feature_prior, insert_feature_names
+from ..priors.prior_from_argument import (
+    build_feature_prior,
+    insert_feature_names,
+    name_given_features,
+)
 from .base_model import pool_groups
 from .choice_result_methods import ChoiceAnswers
 from .sampling_engine import FEATURE_SAMPLING
@@ -250,6 +254,10 @@ class EliminationByAspects(ChoiceAnswers):
             return self.aspects
         return None
 
+    def _name_given_features(self, labels: Sequence[str]) -> dict[frozenset[str], str]:
+        """Return the names of given aspects by the labels of their owners."""
+        return name_given_features(self.aspects, labels)
+
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
@@ -280,5 +288,6 @@ class EliminationByAspects(ChoiceAnswers):
         """
         aspects_table = super().features(min_probability, similar, ci)
         if similar is None:
-            insert_feature_names(aspects_table, "aspect", self.aspects, self._view.labels)
+            name_by_members = self._name_given_features(self._view.labels)
+            insert_feature_names(aspects_table, "aspect", name_by_members)
         return aspects_table

@@ -10,6 +10,7 @@ from thali._inference.markov_chains import FIRST_DRAWS, Run, choose_recorded_cha
 from thali._model.chain_runs import ChainFit, remaining_budget
 
 from ..draws.posterior_tree import build_datatree
+from ..results.feature_table import add_named_weights
 from ..results.saved_posterior_layout import TEMPERED_LATER
 from ..samplers.chains import build_chains, count_pilot_sweeps, end_pilot
 from ..samplers.sampling_task import FIRST_LEVELS, build_task
@@ -107,7 +108,7 @@ class FeatureFit(ChainFit["FeatureChain"]):
         }
         recorded_indices, n_draws = choose_recorded_chains(chains)
         draws = [chains[i].collect_draws(chains[i].first + n_draws) for i in recorded_indices]
-        return build_datatree(
+        tree = build_datatree(
             draws,
             self.source,
             self.task_arguments["likelihood"],
@@ -115,6 +116,9 @@ class FeatureFit(ChainFit["FeatureChain"]):
             attrs=attrs,
             task=self.task,
         )
+        if name_by_members := self.model._name_given_features(self.source.labels):
+            tree = add_named_weights(tree, name_by_members)
+        return tree
 
     def build_attributes(
         self, tree: "xarray.DataTree", chains: "Sequence[FeatureChain]"

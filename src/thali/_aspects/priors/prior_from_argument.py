@@ -72,8 +72,8 @@ def build_feature_prior(
     return Given(features)
 
 
-def insert_feature_names(table: Any, column: str, features: Any, labels: Any) -> None:
-    """Insert the names of given features as the first column of a table."""
+def name_given_features(features: Any, labels: Any) -> dict[frozenset[Any], str]:
+    """Return the names of given features by the labels of their owners; empty without names."""
     owners_by_feature: dict[str, set[str]] = {}
     if isinstance(features, Mapping):
         for label, option_features in features.items():
@@ -87,15 +87,16 @@ def insert_feature_names(table: Any, column: str, features: Any, labels: Any) ->
     names_by_members: dict[frozenset[Any], list[str]] = {}
     for feature, owner_labels in owners_by_feature.items():
         names_by_members.setdefault(frozenset(owner_labels & set(labels)), []).append(feature)
-    if names_by_members:
-        table.insert(
-            0,
-            column,
-            [
-                ", ".join(names_by_members[frozenset(owner_labels)])
-                for owner_labels in table["members"]
-            ],
-        )
+    return {members: ", ".join(names) for members, names in names_by_members.items()}
+
+
+def insert_feature_names(
+    table: Any, column: str, name_by_members: "dict[frozenset[Any], str]"
+) -> None:
+    """Insert the names of given features as the first column of a table."""
+    if name_by_members:
+        names = [name_by_members[frozenset(members)] for members in table["members"]]
+        table.insert(0, column, names)
 
 
 def _list_features(features: Any) -> list[Any]:

@@ -1,6 +1,6 @@
 """Table of features by their sets of owners: probabilities, weights and convergence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from ..draws.feature_columns import FeatureColumns, read_columns
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
     from thali._trees.tree import Tree
 
@@ -159,6 +160,29 @@ def sum_pattern_weights(feature_columns: FeatureColumns) -> PatternWeights:
         np.bincount(entry_index, feature_columns.weights, minlength=len(pattern_draw_keys)),
         np.cumsum(n_present),
     )
+
+
+def add_named_weights(
+    tree: "xarray.DataTree", name_by_members: Mapping[frozenset[str], str]
+) -> "xarray.DataTree":
+    """Return the tree with the weights of given features, by name, in the group `posterior`."""
+    import xarray as xr
+
+    posterior = Posterior(tree)
+    weights = sum_pattern_weights(read_columns(posterior))
+    names = [
+        name_by_members[frozenset(posterior.labels[option] for option in pattern)]
+        for pattern in weights.patterns
+    ]
+    draws_by_name = [weights.select(k).reshape(posterior.shape) for k in range(len(names))]
+    variable = xr.DataArray(
+        np.stack(draws_by_name, axis=-1),
+        dims=("chain", "draw", "feature_name"),
+        coords={"feature_name": names},
+        attrs={"description": "weight of each given feature, by its name"},
+    )
+    tree["posterior"] = tree["posterior"].to_dataset().assign(feature_weight=variable)
+    return tree
 
 
 def name_presence_row(members: Sequence[str]) -> str:
