@@ -52,6 +52,7 @@ def naive_log_density(density, point, spread, tau, deviation_sd):
     found = norm(0.0, spread).logpdf(target_worths).sum()
     found += norm(0.0, deviation_sd).logpdf(worths - target_worths).sum()
     found += norm(0.0, tau).logpdf(log_d[:-1]).sum() + norm.logpdf(beta).sum()
+    found += norm.logpdf(log_d[-1])  # the level of the other judges
     nu = 0.0
     if rows.has_ties:
         found += norm(0.0, 2.0).logpdf(point[density.nu]).sum()
@@ -62,7 +63,7 @@ def naive_log_density(density, point, spread, tau, deviation_sd):
         if j == density.n_judges - 1:
             log_odds = target_worths[i] - target_worths[k]
         else:
-            log_odds = np.exp(log_d[j]) * (worths[j, i] - worths[j, k])
+            log_odds = np.exp(log_d[j] + log_d[-1]) * (worths[j, i] - worths[j, k])
         q = expit(log_odds + x @ beta)
         p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
         tie = nu * np.sqrt(p * (1.0 - p))
@@ -77,7 +78,6 @@ def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     density, sds = random_target(1, lapse, ties, covariates), (1.6, 0.8, 0.4)
     spreads = build_spreads(*sds)
     points = 0.5 * np.random.default_rng(2).normal(size=(density.size, 3))
-    points[density.judges.stop - 1] = 0.0  # the target has no discrimination of its own
     naive = [naive_log_density(density, point, *sds) for point in points.T]
     found = density.log_densities(points, spreads)
     constant = found[0] - naive[0]
@@ -111,9 +111,10 @@ def exact_probability():
     """E p of the target and of the other judge, by sums over both standard deviations."""
     root = np.sqrt(2.0)
     difference = np.linspace(-9.0, 9.0, 181)
-    log_d = np.linspace(-5.0, 5.0, 101) * TAU
+    sd_of_d = np.hypot(TAU, 1.0)  # of a judge about the level, and of the level
+    log_d = np.linspace(-5.0, 5.0, 161) * sd_of_d
     p = expit(np.exp(log_d)[:, None] * difference)
-    of_d = norm(0.0, TAU).pdf(log_d)[:, None]
+    of_d = norm(0.0, sd_of_d).pdf(log_d)[:, None]
     other = (of_d * p ** COUNTS[0, 0] * (1.0 - p) ** COUNTS[0, 1]).sum(axis=0)
     other_p = (of_d * p ** (COUNTS[0, 0] + 1.0) * (1.0 - p) ** COUNTS[0, 1]).sum(axis=0)
     target_p = expit(difference)
@@ -145,7 +146,7 @@ def test_two_options_and_two_judges():
     assert marginal.learned == (0, 2)
 
     def p(points):
-        worths, d = points[density.worths], np.exp(points[density.judges][0])
+        worths, d = points[density.worths], np.exp(density.log_discriminations(points)[0])
         common = points[density.common]
         return expit(np.array([common[0] - common[1], d * (worths[0] - worths[1])]))
 
@@ -162,8 +163,7 @@ def sample_prior_points(density, rng, count):
     points[density.common] *= spread
     points[density.worths] *= deviation_sd
     points[density.worths] += np.tile(points[density.common], (density.n_periods, 1))
-    points[density.judges] *= tau
-    points[density.judges.stop - 1] = 0.0
+    points[density.judges.start : density.level] *= tau
     points[density.nu] *= 2.0
     return points, Spreads(spread, tau, deviation_sd, np.full(count, np.nan))
 

@@ -51,7 +51,7 @@ _SENTENCES = {
     " d ~ Normal(0, tau²) and a mean of 0 over judges, and {spread}.",
     "target": "Worths are those of {target}. The log odds of another judge's choice were d times"
     " the difference in log worth and in the judge's deviations, with deviations ~ Normal(0, e²),"
-    " log d ~ Normal(0, tau²), a HalfNormal(1) prior on e and {spread}.",
+    " log d ~ Normal(h, tau²), h ~ Normal(0, 1), a HalfNormal(1) prior on e and {spread}.",
     "learned by target": "the same prior on tau",
     "bias": "Each judge had individual covariate coefficients, which varied around the common ones"
     " as Normal(0, v²), with a HalfNormal(0.5) prior on v.",

@@ -196,18 +196,21 @@ def _estimate_by_chains(
     if people is not None and people.power < 1.0:
         marginal = Marginal(problem.density.raise_to_power(people.power), problem.settings.spread)
     chain_draws = run_chains(marginal, problem.settings.random_seed, progressbar)
-    quantity_options = (
-        problem.data.labels,
-        problem.periods,
-        problem.judges,
-        problem.data.covariate_names,
-    )
+    judges = problem.judges
     common_names, spread_names = [], SPREADS
     if problem.settings.target is not None:
+        judges = (*judges, "level")
         common_names = [f"log_worth[{label}]" for label in problem.data.labels]
         spread_names = ("spread", "judge_sd", "judge_deviation_sd", "")
     chain_check = check_worth_chains(
-        chain_draws.reported, marginal, *quantity_options, common_names, spread_names
+        chain_draws.reported,
+        marginal,
+        problem.data.labels,
+        problem.periods,
+        judges,
+        problem.data.covariate_names,
+        common_names,
+        spread_names,
     )
     return _build_estimates(
         problem, scale, marginal, chain_draws.points, chain_draws.spreads

@@ -237,11 +237,10 @@ def compute_reported_quantities(
     worths = density.centre_worths(points[density.worths])
     other_coordinates = points[density.worths.stop :].copy()
     judge_rows = density.offset_by_worths(density.judges)
-    other_coordinates[judge_rows] = density.log_discriminations(points)
-    is_free = density.is_free[density.worths.stop :]
-    return np.concatenate(
-        [worths[density.present.ravel()], other_coordinates[is_free], log_sds]
-    ).swapaxes(1, 2)
+    other_coordinates[judge_rows] = density.report_judges(points)
+    return np.concatenate([worths[density.present.ravel()], other_coordinates, log_sds]).swapaxes(
+        1, 2
+    )
 
 
 def adapt_step(step: float, acceptance: np.ndarray) -> float:

@@ -311,6 +311,10 @@ class Density:
             return judge_parameters
         return judge_parameters - judge_parameters.mean(axis=0)
 
+    def report_judges(self, points: np.ndarray) -> np.ndarray:
+        """Return what is reported of judges, shape (n_judges, n_points)."""
+        return self.log_discriminations(points)
+
     def compare_at_points(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
         """Return log odds and probabilities of a block at points (size, n_points)."""
         worth_differences = block.along @ points[self.worths]
@@ -931,10 +935,11 @@ class TargetDensity(GroupDensity):
         \eta_r = m_i - m_k \text{ for the target}, \qquad
         \eta_r = d_j (L_{ji} - L_{jk}) \text{ for judge } j, \qquad
         L_{ji} \sim \mathrm{Normal}(m_i, \delta^2), \qquad
-        \log d_j \sim \mathrm{Normal}(0, \tau^2)
+        \log d_j \sim \mathrm{Normal}(h, \tau^2), \qquad h \sim \mathrm{Normal}(0, 1)
 
     Each other judge is a part of the votes. The target is the last judge; its discrimination is 0
-    for the worths of parts, so that its rows depend on the common worths alone.
+    for the worths of parts, so that its rows depend on the common worths alone. The last of the
+    judges' parameters is h: judges of one kind, such as models, may all be sharper than the target.
     """
 
     has_target = True
@@ -945,8 +950,8 @@ class TargetDensity(GroupDensity):
         self.common = self.bias = slice(self.size, self.size + n_options)
         self.n_bias = n_options
         self.size += n_options
+        self.level = self.judges.stop - 1
         self.is_free = np.ones(self.size, bool)
-        self.is_free[self.judges.stop - 1] = False
         self.spread_kinds = WORTHS, JUDGES, DRIFT
 
     def _build_bias_matrix(self, rows: DistinctComparisons) -> Any:
@@ -960,12 +965,41 @@ class TargetDensity(GroupDensity):
 
     def log_discriminations(self, points: np.ndarray) -> np.ndarray:
         """Return log discriminations, shape (n_judges, n_points); the target's is -inf."""
-        log_discriminations = points[self.judges].copy()
+        log_discriminations = points[self.judges] + points[self.level]
         log_discriminations[-1] = -np.inf
         return log_discriminations
 
+    def report_judges(self, points: np.ndarray) -> np.ndarray:
+        """Return log discriminations of the other judges, and their level."""
+        log_discriminations = self.log_discriminations(points)
+        log_discriminations[-1] = points[self.level]
+        return log_discriminations
+
     def _centre_judge_slopes(self, by_judge: np.ndarray, judges: slice) -> None:
-        """Leave the derivatives: discriminations are relative to the target's."""
+        """Add up the derivatives by log d, in place: that by their level."""
+        # the target's derivative is 0
+        by_judge[judges.stop - 1] = by_judge[judges].sum(axis=0)
+
+    def _spread_slice(self, k: int) -> slice:
+        """Return the slice of the other judges' parameters."""
+        return slice(self.judges.start, self.level)
+
+    def log_prior_parts(self, points: np.ndarray, spreads: Spreads) -> dict[str, np.ndarray]:
+        """Return log prior densities by variable name, each (n_points,)."""
+        level_prior = -0.5 * (points[self.level] ** 2 + LOG_2PI)
+        return super().log_prior_parts(points, spreads) | {"level": level_prior}
+
+    def add_prior_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
+        """Add the gradient of the log prior to `gradient`."""
+        level_slope = gradient[self.level] - points[self.level]
+        super().add_prior_slope(gradient, points, spreads)
+        gradient[self.level] = level_slope
+
+    def _prior_precisions(self, spreads: Spreads) -> np.ndarray:
+        """Return prior precisions of log nu, coefficients, judges and their level."""
+        precisions = super()._prior_precisions(spreads)
+        precisions[self.level - self.worths.stop] = 1.0
+        return precisions
 
     def centre_by_period(self, points: np.ndarray) -> np.ndarray:
         """Return centred log worths for the target, shape (1, n_options, n_points)."""
@@ -985,7 +1019,7 @@ class TargetDensity(GroupDensity):
         points = points.copy()
         points[self.worths] *= np.exp(log_factor)
         points[self.common] *= np.exp(log_factor)
-        points[self.judges.start : self.judges.stop - 1] -= log_factor
+        points[self.level] -= log_factor
         return points
 
     def count_spread_coordinates(self, k: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .posterior_density import DRIFT, JUDGES, WORTHS, Density, Spreads
+from .posterior_density import DRIFT, WORTHS, Density, Spreads
 
 
 class ScaleState(NamedTuple):
@@ -141,10 +141,8 @@ def trade_scale_for_discrimination(
                 + density.log_spread_prior(k, logs[k])
                 - density.log_spread_prior(k, state.logs[k])
             )
-        squares_change = density.sum_of_squares(points, JUDGES) - density.sum_of_squares(
-            state.points, JUDGES
-        )
-        log_ratio = log_ratio - 0.5 * squares_change / state.spreads.judges**2
+        level_squares = points[density.level] ** 2 - state.points[density.level] ** 2
+        log_ratio = log_ratio - 0.5 * level_squares
     return state.accept_where(-rng.standard_exponential(n_chains) < log_ratio, proposal)
 
 
