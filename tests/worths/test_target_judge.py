@@ -199,15 +199,19 @@ def test_sweeps_pass_the_joint_distribution_test():
     check_prior(density, state)
 
 
-def test_the_trade_of_scales_alone_passes_the_joint_distribution_test():
+def test_trades_of_scales_alone_pass_the_joint_distribution_test():
     """Repeated without other moves it must leave the prior; ratios of densities are exact."""
     density, rng = random_target(3, 0.02, n=3, rows=12), np.random.default_rng(4)
-    points, spreads = sample_prior_points(density, rng, 3000)
+    points, spreads = sample_prior_points(density, rng, 10_000)
     state = scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
-    for _ in range(12):
+    for _ in range(40):
         renewed = simulated(density, rng, state.points)
         state = scales.ScaleState.from_points(renewed, *state[:2])
         state = scales.trade_scale_for_discrimination(rng, renewed, state)
+        before = state
+        state = scales.trade_scale_of_each_judge(rng, renewed, state)
+        found = renewed.log_likelihoods(state.points)
+        np.testing.assert_allclose(found, before.likelihood, atol=1e-9)
     assert (np.abs(state.logs[0] - np.log(spreads.worths)) > 0.0).mean() > 0.9
     check_prior(density, state)
 

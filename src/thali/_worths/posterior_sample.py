@@ -23,6 +23,7 @@ _N_CHAINS_OF_MANY = 16
 _MANY_OPTIONS = 1_000
 # first and largest number of sweeps; largest drift of the median log spread, in deviations
 _FIRST_SWEEPS = 40
+_FIRST_SWEEPS_OF_TARGET = 120  # scales of other judges move slowly
 _MAX_SWEEPS = 640
 _MAX_DRIFT = 0.2
 _MAX_SWEEP_ROWS = 100_000  # with more, chains take minutes, and mirrored draws are used
@@ -100,6 +101,8 @@ def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleStat
     state = ScaleState.from_points(density, *marginal.draw_points(rng, n_chains))
     states = []
     n_sweeps = _FIRST_SWEEPS
+    if density.has_target:
+        n_sweeps = _FIRST_SWEEPS_OF_TARGET
     while True:
         for _ in range(n_sweeps - len(states)):
             state, acceptance = sampler.sweep(rng, state)

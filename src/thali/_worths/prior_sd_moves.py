@@ -116,9 +116,11 @@ def move_spreads(
     for k in learned:
         state = sample_spread(rng, density, state, k)
         state = move_spread_with_coordinates(rng, density, state, k)
-    if density.has_target and {WORTHS, DRIFT}.issubset(learned):
+    if not density.has_target:
+        return state
+    if {WORTHS, DRIFT}.issubset(learned):
         state = trade_scale_for_discrimination(rng, density, state)
-    return state
+    return trade_scale_of_each_judge(rng, density, state)
 
 
 def trade_scale_for_discrimination(
@@ -144,6 +146,36 @@ def trade_scale_for_discrimination(
         level_squares = points[density.level] ** 2 - state.points[density.level] ** 2
         log_ratio = log_ratio - 0.5 * level_squares
     return state.accept_where(-rng.standard_exponential(n_chains) < log_ratio, proposal)
+
+
+_N_TRADES = 4  # proposals of each judge, which need no likelihood
+
+
+def trade_scale_of_each_judge(
+    rng: np.random.Generator, density: Any, state: ScaleState
+) -> ScaleState:
+    """Propose to multiply each judge's worths and divide its discrimination by one factor."""
+    # This leaves the log odds of the judge's answers unchanged, so priors alone decide.
+    points = state.points.copy()
+    worths = density.worths_by_period(points)  # a view
+    common = points[density.common]
+    log_d = points[density.judges.start : density.level]
+    spreads = state.spreads
+    for _ in range(_N_TRADES):
+        step = np.exp(rng.uniform(*_LOG_STEP_RANGE, log_d.shape))
+        log_factor = rng.standard_normal(log_d.shape) * step
+        proposal = worths * np.exp(log_factor)[:, None]
+        squares_change = ((proposal - common) ** 2 - (worths - common) ** 2).sum(axis=1)
+        log_d_change = (log_d - log_factor) ** 2 - log_d**2
+        log_ratio = (
+            density.n_options * log_factor
+            - 0.5 * squares_change / spreads.drift**2
+            - 0.5 * log_d_change / spreads.judges**2
+        )
+        is_accepted = -rng.standard_exponential(log_d.shape) < log_ratio
+        worths[...] = np.where(is_accepted[:, None], proposal, worths)
+        log_d[...] = np.where(is_accepted, log_d - log_factor, log_d)
+    return state._replace(points=points)
 
 
 def _replace_row(array: np.ndarray, row_index: int, values: np.ndarray) -> np.ndarray:
