@@ -480,7 +480,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
         and int(scored) + int(missing) == 36
         and interrupted == "True"
     )
-    assert "Stopped early" in err and "Not run: " in err and repr(str(job)) in err
+    assert "Stopped early" in err and "Still to run: " in err and repr(str(job)) in err
     # of a worker that was about to begin
     others = re.sub("Process LokyProcess.*", "", err, flags=re.DOTALL)
     assert "Traceback" not in others

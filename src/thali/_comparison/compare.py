@@ -185,7 +185,7 @@ def _refuse_other_arguments(
     reason: tuple[object, ...] = (" requires a comparison with ", Setting("by", EVIDENCE))
     if by == EVIDENCE:
         refused_arguments = prediction_arguments
-        reason = (" applies to comparisons by prediction only",)
+        reason = (" applies only to model comparison by prediction",)
     for name, argument in refused_arguments.items():
         if argument is not None:
             raise ArgumentError(Argument(name), *reason, "; remove ", Argument(name), ".")

@@ -282,7 +282,7 @@ def warn_about_fits(
         warn(
             category(
                 f"{sentence_start}{n_fits - len(missing_fits):,} of {n_fits:,} fits are finished."
-                f" Not run: {list_names(pending_names, _MAX_NAMED)}. {part_noun.capitalize()}s"
+                f" Still to run: {list_names(pending_names, _MAX_NAMED)}. {part_noun.capitalize()}s"
                 " not finished for all models are excluded; ",
                 resume_advice,
                 ".",

@@ -192,7 +192,7 @@ class _Study:
     def __init__(
         self, data: Any, by: Any, weights: Any, outcome: Any, repeated: Any, ci: float
     ) -> None:
-        self._ci = check_open_interval("ci", ci, "the probability of an interval")
+        self._ci = check_open_interval("ci", ci, "the probability of the intervals")
         data = read_experiment(data, outcome)
         self.profiles, self._swap_error = estimate_swap_error(
             build_profiles(data, by, weights, outcome), repeated

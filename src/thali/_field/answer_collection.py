@@ -157,7 +157,7 @@ def collect(folder: str | Path) -> Collected:
     folder = Path(folder)
     if not folder.is_dir():
         raise DataError(
-            f"There is no folder {str(folder)!r}; give the folder with the files of answers."
+            f"There is no folder {str(folder)!r}; name the folder that contains the answer files."
         )
     all_sheets: list[_AnswerSheet] = []
     row_counts = _RowCounts()

@@ -33,7 +33,7 @@ def is_quiet() -> bool:
 
 def warn_of_failed_part(failure_text: str, error: Exception) -> None:
     """Warn that a part of the results failed; if by a bug, write its traceback to a file."""
-    message = f"{failure_text} ({type(error).__name__}: {error}); the rest is complete."
+    message = f"{failure_text} ({type(error).__name__}: {error}); all other output is complete."
     if isinstance(error, ThaliError | MemoryError | OSError):
         warnings.warn(IncompleteWarning(message), stacklevel=find_user_stack_level())
         return

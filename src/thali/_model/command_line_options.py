@@ -511,7 +511,7 @@ CI = Option(
     float,
     REPORT,
     default="0.89",
-    check=partial(check_open_interval, meaning="the probability of an interval"),
+    check=partial(check_open_interval, meaning="the probability of the intervals"),
 )
 MARKET_STUDY = (
     Option(

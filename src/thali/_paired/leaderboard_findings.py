@@ -447,7 +447,10 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
             f" {in_words(different_options, 8)}."
         )
     else:
-        sentence += " No rating clearly differs between parts (all intervals overlap)."
+        sentence += (
+            " All intervals of ratings overlap between the parts, which does not show that the"
+            " ratings are equal."
+        )
     notes = (*_describe_unassigned(board), *_describe_small_parts(board))
     return Finding(
         sentence,

@@ -8,8 +8,8 @@ INTERVAL = 0.89
 
 
 def check_interval(ci: float) -> float:
-    """Return the probability of an interval as a float; raise ArgumentError outside (0, 1)."""
-    return check_open_interval("ci", ci, "the probability of an interval")
+    """Return the probability of the intervals as a float; raise ArgumentError outside (0, 1)."""
+    return check_open_interval("ci", ci, "the probability of the intervals")
 
 
 def interval_tails(ci: float) -> tuple[float, float]:

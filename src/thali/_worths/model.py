@@ -1080,7 +1080,7 @@ class BradleyTerryLuce(MarkovChainModel):
         if isinstance(self.people, Individuals | LatentClasses | Groups):
             supported_setting = Setting("people", "independent")
             raise ArgumentError(
-                "The evidence is not known with ",
+                "The evidence (marginal likelihood) is not available with ",
                 Setting("people", self.people),
                 "; set ",
                 supported_setting,

@@ -119,8 +119,8 @@ def compute_weights(chooser: "Chooser", people: Any, respondent_weights: Any) ->
         warn(
             DataWarning(
                 Argument(argument),
-                " has no effect, because all respondents have the same tastes in this model; fit"
-                " the tasks of these respondents separately, or use a hierarchical logit or latent"
+                " has no effect, because this model predicts the same for all respondents; fit the"
+                " tasks of these respondents separately, or use a hierarchical logit or latent"
                 " classes.",
             )
         )

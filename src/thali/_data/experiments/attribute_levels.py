@@ -179,7 +179,7 @@ def encode_levels(
                 Clause(
                     ", or enter a code for missing values and declare it with ", Argument("missing")
                 ),
-                "; if it is no attribute, drop the column",
+                "; if this is not an attribute, drop the column",
                 InPython("", Clause(" with ", Setting("without", [name]))),
                 ".",
             )

@@ -898,8 +898,8 @@ def _list_attribute_names(
         get_column(frame, name)
         if name in reserved_columns:
             raise ArgumentError(
-                f"Column {name!r} cannot be an attribute, because it contains respondents, tasks,"
-                " alternatives or choices."
+                f"Column {name!r} cannot be an attribute, because it is the column of respondents,"
+                " tasks, alternatives or choices."
             )
         if attribute_names.count(name) > 1:
             raise ArgumentError(f"Attribute {name!r} is listed twice; remove one.")

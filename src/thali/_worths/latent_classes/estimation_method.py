@@ -107,8 +107,8 @@ class ClassesEngine(IndividualsEngine):
         is_member = membership_probabilities(model._view).argmax(axis=1) == class_number - 1
         if not is_member.any():
             raise ArgumentError(
-                f"No respondent is most probably in class {class_number}, so it has no model; see"
-                " respondents.classes()."
+                f"Class {class_number} is not the most probable class of any respondent, so it has"
+                " no model; see respondents.classes()."
             )
         member_times = questions.given.times * is_member[questions.given.respondent]
         answer_counts = np.bincount(questions.given.answer, member_times, len(questions.counts))
