@@ -227,5 +227,5 @@ def test_a_class_that_nobody_is_likely_in_has_no_model():
     sizes = model.respondents.classes()
     empty = sizes.index[sizes["respondents"].map(len) == 0]
     assert len(empty) and set(model.findings()["ranks"].table.index) == {1, 2}
-    with refused(ArgumentError, "class 4"):
+    with refused(ArgumentError, "Class 4"):
         model.respondents.of_class(4)
