@@ -4,6 +4,7 @@ splits."""
 import hashlib
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -256,14 +257,20 @@ def published_plackett_luce(name: str, paper: str | None = None) -> Method:
     """Plackett–Luce regression by the published sampler."""
 
     def make(run: dict[Any, Any], labels: Any) -> Any:
+        from thali._classify.plackett_luce.fitting_methods import WeightFit
         from thali._classify.plackett_luce.model import PlackettLuceRegression
 
         from .samplers.plackett_luce_2012 import published
 
+        class PublishedFit(WeightFit):
+            """The fit of weights with the sweeps of the published sampler."""
+
+            def prepare(self, run: Any) -> None:
+                super().prepare(run)
+                self.settings = replace(self.settings, sweep=published)
+
         model = PlackettLuceRegression(**run)
-        model._build_sampling = lambda source, run: model._engine.sampling(
-            model, source, run, published
-        )
+        model._build_fit = lambda source, run: PublishedFit(model, source, run)
         return model
 
     return Method(name, make, paper)

@@ -18,6 +18,7 @@ Models without a fit, or with a short one:
 - `tiny_models`: every model on a few rows, fitted for a few draws; a new model adds its row here
 - `additive_fits`, `elimination_fits`, `posterior_cases`, `product_class_fits`: models with made-up
   draws
+- `layout_tables`: a small table in every layout that is read
 - `drawn_similarities`, `similarity_columns`: made-up draws as pictures and estimates read them
 - `classifier_runs`: fits of classifiers, whose constructor and `fit` share the settings of a run
 - `additive_runs`, `plackett_luce_runs`, `sparse_logit_runs`: chains without a model around them

@@ -21,6 +21,7 @@ from helpers.sentences import refused, said
 
 import thali
 from thali._choice.logit_likelihood import parse_directions
+from thali._inference.markov_chains import Run
 from thali.errors import ArgumentError, DataError
 
 RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
@@ -277,8 +278,16 @@ def test_an_evidence_that_takes_too_long_is_refused_before_the_run():
     ):
         model = thali.ProductClasses(method="smc")
         how = {"draws": None, "chains": None, "max_time": None} | run
-        asked = model._engine.run(
-            how["draws"], 0, how["chains"], None, None, 1, False, None, how["max_time"]
+        engine = model._engine
+        asked = engine.check_run(
+            Run(
+                how["draws"] or engine.default_draws,
+                0,
+                how["chains"] or engine.default_chains,
+                random_seed=1,
+                progressbar=False,
+                max_time=how["max_time"],
+            )
         )
         assert model._engine.job(model, data, asked, 80, []).forecast.least > 1.0
 

@@ -268,12 +268,9 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             job=job,
             max_time=max_time,
         ).check()
-        data = require_experiment(data, self.constants)
-        refuse_many_levels(data, self._build_coding(data).linear)
+        data, fit_arguments = self._check_fit(data)
         chain_fit = self._build_fit(data, run)
-        coding = chain_fit.arguments.coding
-        if self.space == MONEY:
-            refuse_rising_demand(data, coding, coding.names[chain_fit.arguments.scale.price])
+        coding = fit_arguments.coding
         remarks = build_unseen_remarks(coding, data.levels)
         if not is_quiet():
             directions = parse_directions("signs", self.signs, data)
@@ -310,6 +307,16 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             }
             attributes["posterior_"] = build_tree(tree_groups, tree.attrs)
         return attributes
+
+    def _check_fit(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
+        """Check data and arguments; return the experiment and resolved arguments."""
+        data = require_experiment(data, self.constants)
+        refuse_many_levels(data, self._build_coding(data).linear)
+        fit_arguments = self._resolve_arguments(data)
+        if self.space == MONEY:
+            coding = fit_arguments.coding
+            refuse_rising_demand(data, coding, coding.names[fit_arguments.scale.price])
+        return data, fit_arguments
 
     def _build_fit(self, source: "ChoiceExperiment", run: Run) -> TasteFit:
         """Return the fit of a checked experiment, ready to run."""

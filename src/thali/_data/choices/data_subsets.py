@@ -164,7 +164,7 @@ def with_option_covariates(data: "Choices", frame: "pd.DataFrame") -> "Choices":
     >>> data.with_option_covariates(
     ...     pd.DataFrame({"price": [2.0, 1.0, 0.5]}, index=["tea", "milk", "water"])
     ... )
-    Choices(3 options, 2 sets of 2 to 3 options, 4 choices, 1 covariate, 2 respondents)
+    Choices(3 options, 3 sets of 2 to 3 options, 4 choices, 1 covariate, 2 respondents)
     """
     columns = read_option_covariates(convert_frame(frame), data.labels)
     return data._copy_with_fields(covariates=add_option_columns(data.covariates, columns))
