@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.index_arithmetic import find_first
-from thali._labels import format_plural, shorten
+from thali._labels import format_plural, is_number, shorten
 from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -310,17 +310,8 @@ def _contains_dates(frame: "pd.DataFrame", name: str) -> bool:
     except DataError:
         return False
     # Numbers may also be identifiers or scores, so their name decides.
-    is_numeric = get_column(first_rows, name).map(_is_number).all()
+    is_numeric = get_column(first_rows, name).map(str).map(is_number).all()
     return row_dates.unit == DAY and (not is_numeric or _TIME_NAME.search(name) is not None)
-
-
-def _is_number(cell: Any) -> bool:
-    """Return whether a cell is a number or the text of a number."""
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _convert_days(date_column: "pd.Series") -> np.ndarray:
