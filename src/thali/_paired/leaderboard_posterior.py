@@ -7,7 +7,6 @@ import numpy as np
 
 from thali._argument_checks import check_positive
 from thali._data.choices import Choices
-from thali._data.number_checks import convert_whole_counts
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.comparison_rows import list_finest_rows
 from thali._data.pairs.dates import DAY, PERIODS, DatedComparisons, group_equal_rows
@@ -17,7 +16,6 @@ from thali._inference.random_seeds import build_generator
 from thali._labels import choose_number, format_plural, shorten
 from thali._people.people_argument import Individuals, chains_required_error
 from thali._posterior.convergence_check import Advice, ConvergenceCheck, check_convergence
-from thali._posterior.effects_with_certain_sign import estimate_positive_probability
 from thali._posterior.posterior_interval import (
     INTERVAL,
     compute_discrete_interval,
@@ -29,6 +27,7 @@ from thali._posterior.summary_table import build_summary
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
 from .elo_scale import WorthScale
+from .judge_table import sort_judges, tabulate_judges
 from .leaderboard_target import check_target, describe_target, move_target_last
 from .vote_counts import Judgements
 
@@ -423,31 +422,21 @@ def _tabulate_judges(
     problem: BoardProblem, points: np.ndarray, marginal: "Marginal"
 ) -> "pandas.DataFrame":
     """Return a table of judges' discriminations, sharpest first."""
-    import pandas as pd
-
     from thali._worths.judge_agreement import measure_agreement
 
     density = problem.density
     ci = problem.settings.ci
     covariates = problem.data.covariate_names
     log_discriminations = density.log_discriminations(points)
-    rows = density.rows
-    low, high = np.exp(compute_interval(log_discriminations, ci, axis=1))
-    judge_agreement = measure_agreement(marginal)
-    n_comparisons = np.bincount(rows.judge, rows.total, density.n_judges)
-    judge_columns = {
-        "discrimination": np.exp(np.median(log_discriminations, axis=1)),
-        "low": low,
-        "high": high,
-        "log_discrimination": log_discriminations.mean(axis=1),
-        "p_sharper": estimate_positive_probability(
-            log_discriminations - np.median(log_discriminations, axis=0)
-        ),
-        "comparisons": convert_whole_counts(n_comparisons),
-        "log_score": judge_agreement.score,
-        "log_score_typical": judge_agreement.expected,
-        "log_score_chance": judge_agreement.chance,
-    }
+    median_judge = np.median(log_discriminations, axis=0)
+    table = tabulate_judges(
+        problem.judges,
+        log_discriminations,
+        median_judge,
+        density.rows,
+        measure_agreement(marginal),
+        ci,
+    )
     if density.n_bias:
         individual_coefficients = (
             points[density.bias].reshape(density.n_judges, len(covariates), -1)
@@ -455,15 +444,11 @@ def _tabulate_judges(
         )
         coefficient_limits = compute_interval(individual_coefficients, ci, axis=2)
         for k, covariate_name in enumerate(covariates):
-            judge_columns[f"bias_{covariate_name}"] = individual_coefficients[:, k].mean(axis=1)
-            (
-                judge_columns[f"bias_{covariate_name}_low"],
-                judge_columns[f"bias_{covariate_name}_high"],
-            ) = coefficient_limits[:, :, k]
-    table = pd.DataFrame(
-        judge_columns, index=pd.Index(np.array(problem.judges, dtype=object), name="judge")
-    )
-    return table.sort_values("discrimination", ascending=False, kind="stable")
+            table[f"bias_{covariate_name}"] = individual_coefficients[:, k].mean(axis=1)
+            low, high = coefficient_limits[:, :, k]
+            table[f"bias_{covariate_name}_low"] = low
+            table[f"bias_{covariate_name}_high"] = high
+    return sort_judges(table)
 
 
 def check_anchor(problem: BoardProblem, scale: WorthScale) -> None:

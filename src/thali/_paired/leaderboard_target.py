@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.number_checks import convert_whole_counts
 from thali._data.pairs import PairedComparisons
 from thali._labels import format_plural, shorten
-from thali._posterior.effects_with_certain_sign import estimate_positive_probability
-from thali._posterior.posterior_interval import compute_interval, format_sd
+from thali._posterior.posterior_interval import format_sd
 from thali.errors import Argument, DataError
+
+from .judge_table import sort_judges, tabulate_judges
 
 if TYPE_CHECKING:
     import pandas
@@ -118,35 +118,21 @@ def _find_equivalent_factor(
 
 def _tabulate_other_judges(problem: "BoardProblem", points: np.ndarray) -> "pandas.DataFrame":
     """Return a table of the other judges' discriminations and deviations, sharpest first."""
-    import pandas as pd
-
     from thali._worths.judge_agreement import average_predictions
 
     density: Any = problem.density
     n_others = len(problem.judges)
     log_discriminations = density.log_discriminations(points)[:n_others]
-    low, high = np.exp(compute_interval(log_discriminations, problem.settings.ci, axis=1))
     target_point = points.mean(axis=1)
     target_worths = target_point[density.common]
     discrimination = np.exp(log_discriminations.mean(axis=1))
     target_point[density.worths] = np.outer(discrimination, target_worths).ravel()
     agreement = average_predictions(density, np.tile(target_point[:, None], density.n_judges))
+    table = tabulate_judges(
+        problem.judges, log_discriminations, 0.0, density.rows, agreement, problem.settings.ci
+    )
     deviations = density.deviations(points)
     deviations -= deviations.mean(axis=1, keepdims=True)
-    n_comparisons = np.bincount(density.rows.judge, density.rows.total)[:n_others]
-    table = pd.DataFrame(
-        {
-            "discrimination": np.exp(np.median(log_discriminations, axis=1)),
-            "low": low,
-            "high": high,
-            "log_discrimination": log_discriminations.mean(axis=1),
-            "p_sharper": estimate_positive_probability(log_discriminations),
-            "deviation": np.sqrt((deviations**2).mean(axis=(1, 2))),
-            "comparisons": convert_whole_counts(n_comparisons),
-            "log_score": agreement.score[:n_others],
-            "log_score_typical": agreement.expected[:n_others],
-            "log_score_chance": agreement.chance[:n_others],
-        },
-        index=pd.Index(np.array(problem.judges, dtype=object), name="judge"),
-    )
-    return table.sort_values("discrimination", ascending=False, kind="stable")
+    root_mean_squares = np.sqrt((deviations**2).mean(axis=(1, 2)))
+    table.insert(list(table).index("comparisons"), "deviation", root_mean_squares)
+    return sort_judges(table)
