@@ -367,7 +367,7 @@ def _number_tasks(
     return _count_rows(answers, people)
 
 
-def _count_rows(frame: pd.DataFrame, keys: np.ndarray) -> np.ndarray:
+def _count_rows(frame: pd.DataFrame, keys: Any) -> np.ndarray:
     """Return the number of each row among the rows with the same key, as texts."""
     return (frame.groupby(keys).cumcount() + 1).map(str).to_numpy(object)
 
@@ -384,7 +384,7 @@ def _widen_design(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     if not known_columns.issuperset(column_names(frame)):
         return frame  # attributes of products
-    positions = "option" + (frame.groupby(keys).cumcount() + 1).map(str)
+    positions = "option" + _count_rows(frame, keys)
     return frame.pivot_table(item, keys, positions, "first").reset_index()
 
 

@@ -312,7 +312,7 @@ class Density:
         return judge_parameters - judge_parameters.mean(axis=0)
 
     def report_judges(self, points: np.ndarray) -> np.ndarray:
-        """Return what is reported of judges, shape (n_judges, n_points)."""
+        """Return log discriminations for the convergence check, (n_judges, n_points)."""
         return self.log_discriminations(points)
 
     def compare_at_points(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
@@ -865,9 +865,11 @@ class GroupDensity(Density):
     point contains m behind all else.
     """
 
-    def __init__(self, rows: DistinctComparisons, n_options: int, n_parts: int) -> None:
-        """Number the parameters: log worths by group, ties, and common log worths."""
-        super().__init__(rows, n_options, 0, np.ones(n_parts - 1))
+    def __init__(
+        self, rows: DistinctComparisons, n_options: int, n_parts: int, n_judges: int = 0
+    ) -> None:
+        """Number the parameters: log worths by group, ties, judges, and common log worths."""
+        super().__init__(rows, n_options, n_judges, np.ones(n_parts - 1))
         self.common = slice(self.size, self.size + n_options)
         self.size += n_options
         self.is_free = np.ones(self.size, bool)
@@ -946,12 +948,11 @@ class TargetDensity(GroupDensity):
 
     def __init__(self, rows: DistinctComparisons, n_options: int, n_judges: int) -> None:
         """Number the parameters; `n_judges` includes the target."""
-        Density.__init__(self, rows, n_options, n_judges, np.ones(n_judges - 2))
-        self.common = self.bias = slice(self.size, self.size + n_options)
+        super().__init__(rows, n_options, n_judges - 1, n_judges)
+        # the target's rows depend on the common worths as rows depend on biases
+        self.bias = self.common
         self.n_bias = n_options
-        self.size += n_options
         self.level = self.judges.stop - 1
-        self.is_free = np.ones(self.size, bool)
         self.spread_kinds = WORTHS, JUDGES, DRIFT
 
     def _build_bias_matrix(self, rows: DistinctComparisons) -> Any:
@@ -970,13 +971,13 @@ class TargetDensity(GroupDensity):
         return log_discriminations
 
     def report_judges(self, points: np.ndarray) -> np.ndarray:
-        """Return log discriminations of the other judges, and their level."""
+        """Return log discriminations of the other judges, and last their level."""
         log_discriminations = self.log_discriminations(points)
         log_discriminations[-1] = points[self.level]
         return log_discriminations
 
     def _centre_judge_slopes(self, by_judge: np.ndarray, judges: slice) -> None:
-        """Add up the derivatives by log d, in place: that by their level."""
+        """Set the derivative by the level, in place: the sum of those by log d."""
         # the target's derivative is 0
         by_judge[judges.stop - 1] = by_judge[judges].sum(axis=0)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import format_plural
+from thali._labels import choose_number, format_plural
 
 from ..column_readers import add_note, list_texts, note_omission, select_answered_rows
 from ..column_roles import TIE_WORDS, find_no_answers, simplify_name
@@ -58,7 +58,8 @@ def read_tied_answers(
     long_frame = pd.concat(parts).dropna(subset=[_OPTION])
     rankings = read_ranking_frame(long_frame, long_columns, labels, weights, ABSENT)
     n_tied = sum(len({*row_ranks}) < len(row_ranks) for _, row_ranks in rankings.orders)
-    add_note(f"read as rankings, because {format_plural(n_tied, 'answer')} have ties")
+    verb = choose_number(n_tied, "has", "have")
+    add_note(f"read as rankings, because {format_plural(n_tied, 'answer')} {verb} ties")
     note_omission(count_empty(rankings, ABSENT), ["ties of all options"])
     return convert_rankings(rankings, ABSENT)
 
