@@ -125,28 +125,20 @@ class BoardSettings(NamedTuple):
         for argument_name, prior_sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
             if prior_sd is not None:
                 check_positive(argument_name, prior_sd, "a standard deviation")
-        if self.target is not None:
-            for argument_name, is_set in (
-                ("period", self.period is not None),
-                ("judge_bias", self.judge_bias),
-            ):
-                if is_set:
-                    raise ArgumentError(
-                        Argument("target"),
-                        " and ",
-                        Argument(argument_name),
-                        " cannot be combined; remove one.",
-                    )
         conflicting_argument = "period"
         if self.judges:
             conflicting_argument = "judges"
-        if not self.is_plain and self.people not in (None, "independent"):
-            raise ArgumentError(
-                Setting("people", self.people),
-                " and ",
-                Argument(conflicting_argument),
-                " cannot be combined; remove one.",
-            )
+        has_people = not self.is_plain and self.people not in (None, "independent")
+        has_target = self.target is not None
+        for setting, argument_name, is_conflict in (
+            (Argument("target"), "period", has_target and self.period is not None),
+            (Argument("target"), "judge_bias", has_target and self.judge_bias),
+            (Setting("people", self.people), conflicting_argument, has_people),
+        ):
+            if is_conflict:
+                raise ArgumentError(
+                    setting, " and ", Argument(argument_name), " cannot be combined; remove one."
+                )
         if not self.is_plain and not self.has_prior:
             raise build_prior_error(conflicting_argument)
 
