@@ -280,3 +280,31 @@ def test_lists_of_texts_in_json_are_read(tmp_path):
     assert counted(th.read(file)) == {"a": 1, "b": 1, "c": 0}
     file.write_text('[{"voter":1,"ranking":["a","b","c"]},{"voter":2,"ranking":["b","c","a"]}]')
     assert counted(th.read(file)) == {"a": 1, "b": 2, "c": 1}
+
+
+@pytest.mark.parametrize(
+    ("header", "first", "second"),
+    [
+        ("R_fighter,B_fighter,Winner", "Red", "Blue"),
+        ("RedFighter,BlueFighter,Winner", "Red", "Blue"),
+        ("A_model,B_model,winner", "A", "B"),
+    ],
+)
+def test_a_side_may_be_the_first_letter_of_a_column(header, first, second):
+    rows = [("tea", "rum", first), ("rum", "gin", second), ("gin", "tea", "Draw")]
+    assert won(read(table(header, rows))) == ({"tea": 1, "rum": 0, "gin": 1}, 1)
+
+
+def test_teams_are_no_options():
+    rows = [
+        ("ann;bob", "cy;dan"),
+        ("ann;cy", "bob;dan"),
+        ("dan;ann", "cy;bob"),
+        ("cy;dan", "ann;bob"),
+    ]
+    rows += [("bob;cy", "dan;ann")]
+    with refused(DataError, "'winners' and 'losers' list several options", "'ann;bob'"):
+        read(table("winners,losers", rows))
+    # a comma in a label is no list
+    named = [('"Lee, Ann"', '"Lee, Bob"'), ('"Kim, Ann"', '"Kim, Bob"')]
+    assert len(read(table("winner,loser", named)).labels) == 4

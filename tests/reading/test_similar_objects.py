@@ -181,6 +181,39 @@ def test_ratings_with_a_column_a_pair_are_similarities():
         read(RATINGS.replace("_", "_vs_"))
 
 
+RATERS = "word1,word2,rater_1,rater_2,rater_3\ncat,dog,7,8,7\ncat,cow,5,4,6\ndog,cow,6,6,5\n"
+
+
+def test_ratings_with_a_column_a_respondent_are_similarities():
+    data = read(RATERS)
+    assert map_similarities(data) == map_similarities(read(RATINGS))
+    assert data.answers.respondents == ("rater_1", "rater_2", "rater_3")
+    # a mean beside them is the similarity, and columns of attributes are no ratings
+    assert map_similarities(read(RATERS.replace("rater_3", "similarity")))["cat cow"] == 6
+    with pytest.raises(DataError):
+        read(RATERS.replace("rater_", "length_"))
+
+
+def test_piles_list_their_cards():
+    piles = "subject,pile,cards\n1,1,cat; dog\n1,2,car;bus\n2,1,cat;dog;bus;\n2,2,car\n"
+    shares = map_similarities(read(piles))
+    assert (shares["cat dog"], shares["car bus"], shares["cat car"]) == (1, 0.5, 0)
+
+
+def test_numbers_of_both_signs_are_a_question():
+    slider = "item_a,item_b,rating\ncat,dog,-80\ncat,cow,55\ndog,cow,20\n"
+    with refused(DataError, "from -80 to 55", "'item_a'", "similarity"):
+        read(slider)
+    assert map_similarities(read(slider, similarity="rating"))["cat dog"] == -80
+    with refused(DataError, "or 'tie', instead of the numbers of both signs in 'slider'"):
+        read(slider.replace("item_a,item_b,rating", "left,right,slider"))
+
+
+def test_a_table_without_a_header_is_refused_with_the_reason():
+    with refused(DataError, "'cat', 'dog' and '7.5', looks like a row of data"):
+        read("cat,dog,7.5\ncat,cow,5\ncow,dog,6\n")
+
+
 # Squares of distances, and of shares of common groups
 
 

@@ -79,12 +79,20 @@ def _split_side_names(
     for plain_name in name_by_simplified:
         if plain_name == first_mark:
             yield "", first_mark, second_mark, third_mark
-        elif plain_name.endswith(first_mark):
+            continue
+        if plain_name.endswith(first_mark):
             stem = plain_name[: -len(first_mark)]
             yield stem, plain_name, stem + second_mark, stem + third_mark if third_mark else ""
-        elif plain_name.startswith(first_mark) and len(first_mark) > 1:
+        if plain_name.startswith(first_mark) and (
+            len(first_mark) > 1 or _has_initial(name_by_simplified[plain_name])
+        ):
             stem = plain_name[len(first_mark) :]
             yield stem, plain_name, second_mark + stem, third_mark + stem if third_mark else ""
+
+
+def _has_initial(name: str) -> bool:
+    """Return whether a name begins with one letter and a separator, such as A_model."""
+    return name[1:2] in {"_", ".", " ", "-"}
 
 
 _NUMBERED = tuple(

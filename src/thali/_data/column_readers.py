@@ -651,3 +651,25 @@ def classify_yes_no(series: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
 
 
 _MARKS = {"x", "✓", "✔", "*"}
+
+
+_LIST_SEPARATORS = (";", "|", ",")
+
+
+def split_lists(cells: "pd.Series", keys: "pd.Series") -> "pd.Series | None":
+    """Return the labels of cells that list them, "tea; milk", a label per row; else None.
+
+    In lists no label is twice under one key, and there are no more labels than different cells. The
+    index of a label is that of its cell.
+    """
+    import pandas as pd
+
+    texts = cells.map(format_label)
+    for separator in _LIST_SEPARATORS:
+        lists = texts.str.strip(f"{separator} ").str.split(separator)
+        labels = lists.explode().str.strip()
+        is_repeated = pd.DataFrame({"key": keys[labels.index], "label": labels}).duplicated()
+        if len(labels) > len(cells) and labels.nunique() <= cells.nunique():
+            if not is_repeated.any():
+                return labels
+    return None

@@ -645,7 +645,7 @@ MORE_SIDES = _split_name_pairs(
     "l r, one two, home visitor, visitor opponent, white black, links rechts, erste zweite, erster"
     " zweiter, heim gast, heim auswärts, gauche droite, premier second, première deuxième,"
     " domicile extérieur, izquierda derecha, izq der, primera segunda, primero segundo, local"
-    " visitante, player opponent, team opponent, team opp, tm opp"
+    " visitante, player opponent, team opponent, team opp, tm opp, red blue, r b"
 )
 # Sides that cells name only if the columns do: 1, X, 2 is a tie, and 1 may be the first of 1 and 2.
 LOCAL_SIDES = _split_name_pairs("x y, 0 1")

@@ -72,7 +72,7 @@ COLUMNS = {
     ),
     "discrimination": ColumnDescription(unit="1: the typical judge", decimals=2),
     "log_discrimination": ColumnDescription("mean log discrimination"),
-    "p_sharper": ColumnDescription("P(> typical)", PROBABILITY),
+    "p_sharper": ColumnDescription("P(sharper)", PROBABILITY),
     "log_score_typical": ColumnDescription("typical", "nats per comparison"),
     "log_score_chance": ColumnDescription("chance", "nats per comparison"),
     "p_better": ColumnDescription("P(better)", PROBABILITY),

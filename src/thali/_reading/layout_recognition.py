@@ -563,6 +563,11 @@ def _unread_error(
     if len(expected_kinds) <= 2:
         match_note = f"are not recognised as {_join_alternatives(expected_kinds)}"
     problem = f"The columns {shorten(table.names, 12)} {match_note}"
+    if table.named and _lacks_header(table.frame):
+        problem = (
+            f"The first line, {shorten(table.names, 4)}, looks like a row of data; put a line with"
+            " the names of the columns above it, such as 'first,second,similarity'"
+        )
     if not near_shapes and not requested_kinds:
         return RecognitionError(f"{problem}. {list_reasons(tried_shapes, table)}")
     if not near_shapes:
@@ -580,6 +585,13 @@ def _unread_error(
         f". Expected: {shape.expected}.",
     )
     return RecognitionError(message, nearest_shape=shape.name)
+
+
+def _lacks_header(frame: pd.DataFrame) -> bool:
+    """Return whether the names of columns look like cells: numbers, and labels of other rows."""
+    names = [str(name) for name in frame.columns]
+    labels = {label for name in frame for label in map(format_label, frame[name].unique())}
+    return any(map(is_number, names)) and all(is_number(name) or name in labels for name in names)
 
 
 def list_reasons(tried_shapes: Sequence[Shape], table: RawTable) -> str:

@@ -615,6 +615,8 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     columns_text = ""
     if candidates := _list_verdict_cells(frame, (first_column, second_column), set()):
         columns_text = f" ({list_names(list(map(repr, candidates)))}?)"
+    elif sliders := [name for name in all_columns if _is_slider(frame[name])]:
+        columns_text = f" or 'tie', instead of the numbers of both signs in {sliders[0]!r}"
     return MissingColumn(
         f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}"
         f"{columns_text}",
@@ -743,6 +745,11 @@ def _share_votes(frame: "pd.DataFrame", columns: tuple[str, str]) -> bool:
 def _is_margin(column: "pd.Series") -> bool:
     """Return whether a column contains numbers that are no code of the outcome."""
     return has_numbers(column) and not column.dropna().isin(_OUTCOME_CODES).all()
+
+
+def _is_slider(column: "pd.Series") -> bool:
+    """Return whether a column contains numbers below and above the codes of an outcome."""
+    return has_numbers(column) and bool(column.min() < -1 and column.max() > 1)
 
 
 _OUTCOME_CODES = (-1, 0, 0.5, 1, 1.5, 2, 3)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.column_guesses import ColumnsRead
-from thali._data.column_readers import describe_columns, note_omission
+from thali._data.column_readers import describe_columns, note_omission, split_lists
 from thali._data.column_roles import (
     CARD,
     CARD_GROUP,
@@ -53,6 +53,9 @@ def match_card_sorts(
     columns = [respondent_column, card_column, group_column]
     sorts = table.frame.loc[:, columns].map(format_label)
     sorts = sorts.set_axis(["respondent", "card", "group"], axis=1)
+    cards = split_lists(sorts["card"], sorts["respondent"])
+    if cards is not None:
+        sorts = sorts.loc[cards.index].assign(card=cards.to_numpy())
     if (sorts.groupby("respondent")["group"].nunique() < 2).all() or len(
         {*sorts["card"]} - {""}
     ) < 3:

@@ -10,7 +10,7 @@ import pandas as pd
 from thali._data.choice_marks import is_free_text
 from thali._data.choices.best_worst_tables import find_best_columns
 from thali._data.column_guesses import ColumnsRead, can_be_measure
-from thali._data.column_readers import check_columns, get_column, refuse_thousands
+from thali._data.column_readers import check_columns, get_column, refuse_thousands, split_lists
 from thali._data.column_roles import (
     AWAY,
     CHOSEN_OF_TWO,
@@ -288,6 +288,7 @@ def _are_ratings(table: RawTable, columns: PairColumns) -> bool:
 
 _ITEM_NAME = re.compile("[A-Za-z]+[0-9]+")  # such as A3 of a questionnaire with A1 to O5
 _MIN_ITEMS = 4  # other numbered columns of numbers
+_CHECKED_ROWS = 500  # rows whose cells show whether they are lists
 _MAX_EQUAL = 0.05  # share of rows of comparisons that may compare an option with itself
 
 
@@ -401,6 +402,7 @@ def _read_list(
     if len(readings) > 1:
         columns = find_pair_columns(table.names, named_columns.values())
     columns = _fill_column_roles(columns, table, named_columns)
+    _refuse_lists(table.frame, columns.options)
     data_options: dict[str, Any] = {name: named_columns[name] for name in ("covariates", "date")}
     data = PairedComparisons._of_list(
         table.frame, columns, weights=weights or columns.weighted, **data_options
@@ -413,6 +415,19 @@ def _read_list(
     if n_empty:
         sentence += f"; {format_plural(n_empty, 'row')} without counts dropped"
     return data, sentence
+
+
+def _refuse_lists(frame: pd.DataFrame, option_columns: tuple[str, str]) -> None:
+    """Raise DataError if the cells of both columns list several options, as those of teams do."""
+    rows = frame.head(_CHECKED_ROWS)
+    cells = pd.concat([get_column(rows, name) for name in option_columns], ignore_index=True)
+    row_numbers = pd.Series(np.tile(np.arange(len(rows)), 2))
+    if split_lists(cells, row_numbers) is not None:
+        raise DataError(
+            f"Columns {option_columns[0]!r} and {option_columns[1]!r} list several options in a"
+            f" cell, such as {format_label(cells[0])!r}; expected one option in each cell. If the"
+            " members do not matter, give each team a name of its own."
+        )
 
 
 def find_missing_list_column(table: RawTable) -> Lack | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thali._data.column_guesses import ColumnsRead, can_be_measure
+from thali._data.column_guesses import ColumnsRead, can_be_measure, find_side_columns
 from thali._data.column_readers import get_column
 from thali._data.column_roles import (
     CHOSEN_OF_TWO,
@@ -39,7 +39,7 @@ from thali._data.similarities.similarity_tables import (
 )
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, shorten
-from thali.errors import DataError, DataWarning, Message, prefix_errors
+from thali.errors import Argument, DataError, DataWarning, Message, prefix_errors
 
 from ..square_table import Square, describe_non_square
 from ..table_files import RawTable
@@ -250,7 +250,24 @@ def match_list(
         is_sure &= table.frame[find_pair_columns(table.names).similarity].dtype.kind in "iufb"
     if square is not None and square.numbers is not None:
         is_sure &= square.is_bare and square.has_diagonal
-    return replace(_build_list_reading(table, find_columns()), sure=is_sure)
+    reading = _build_list_reading(table, find_columns())
+    return replace(reading, sure=is_sure, doubt=_question_signs(table, find_columns()))
+
+
+def _question_signs(table: RawTable, columns: SimilarityColumns) -> Message | None:
+    """Return a question if ratings have both signs, as a slider between two options; else None."""
+    numbers = table.frame[columns.similarity]
+    is_named = next(SIMILARITY.find_certain_columns(map_plain_names([columns.similarity])), None)
+    if is_named or not has_numbers(numbers) or numbers.min() >= -1 or numbers.max() <= 1:
+        return None
+    return Message(
+        f"Column {columns.similarity!r} has numbers from {numbers.min():g} to {numbers.max():g},"
+        f" which may tell how much {columns.first!r} or {columns.second!r} was preferred; then"
+        f" replace them by the option that was chosen, or 'tie'. If they are similarities, name"
+        " the column with ",
+        Argument("similarity"),
+        ".",
+    )
 
 
 def _build_list_reading(
@@ -367,8 +384,10 @@ _PREFERENCE = re.compile(r">|(?:\b|_)(?:vs|versus|over)(?:\b|_)")  # in names of
 def match_ratings(
     table: RawTable, dissimilarities: str | None = None, respondent: str | None = None
 ) -> Reading | None:
-    """Return a `Reading` of ratings with one column per pair; None for other tables."""
+    """Return a `Reading` of ratings, one column per pair or per respondent; else None."""
     pairs = match_pair_names(table.names)
+    if not pairs:
+        return _match_raters(table, dissimilarities)
     who = respondent or RESPONDENT.find_column(map_plain_names(table.names), pairs)
     if (
         len(pairs) < 3
@@ -388,11 +407,35 @@ def match_ratings(
     return Reading(SIMILARITIES, _RATINGS, description, table, convert, roles=roles)
 
 
+_RATER = re.compile(f"(?:{'|'.join(RESPONDENT.sure)}|[rsp])[0-9]+")
+
+
+def _match_raters(table: RawTable, dissimilarities: str | None) -> Reading | None:
+    """Return a `Reading` of two objects per row, one column of ratings per respondent; or None."""
+    raters = [name for name in table.names if _RATER.fullmatch(simplify_name(name))]
+    other_names = [name for name in table.names if name not in raters]
+    sides = [each.columns for each in find_side_columns(other_names)]
+    if len(raters) < 3 or len(sides) != 1 or SIMILARITY.find_column(map_plain_names(other_names)):
+        return None
+    are_numbers = [has_numbers(table.frame[name]) for name in (*raters, *sides[0])]
+    if are_numbers != [True] * len(raters) + [False] * 2:
+        return None
+    rows = table.frame.melt([*sides[0]], raters, "respondent", "similarity")
+    columns = SimilarityColumns(*sides[0], "similarity", None, "respondent")
+    description = f"one pair per row, one rating per respondent, {shorten(raters, 3)}"
+    convert = partial(_read_list, rows, columns, dissimilarities, description)
+    roles = ColumnsRead(sides[0], tuple(raters))
+    return Reading(SIMILARITIES, _RATINGS, description, table, convert, roles=roles)
+
+
 RATINGS = Shape(
     _RATINGS,
     SIMILARITIES,
     match_ratings,
-    expected="one respondent per row and one column per pair, called 'tea_milk', with ratings",
+    expected=(
+        "one respondent per row and one column per pair, called 'tea_milk', with ratings; or one"
+        " pair per row and one column per respondent, called 'rater1', 'rater2', ..."
+    ),
     roles=(RESPONDENT,),
     settings=("dissimilarities",),
     needs="no rated pairs",
