@@ -98,7 +98,8 @@ class Story:
         if combination.table in TABLES:
             self.table = TABLES[combination.table]
             frame = self.table.make()
-            if combination.command == "leaderboard":
+            is_square = combination.table == "pairs"
+            if combination.command == "leaderboard" and not is_square:
                 frame["day"] = [f"2026-01-0{k % 3 + 1}" for k in range(len(frame))]
             frame.to_csv(self.folder / "table.csv", index=False)
             self.columns = [*frame]

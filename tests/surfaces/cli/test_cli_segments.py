@@ -55,6 +55,11 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
     assert found.sizes.loc[1, "name"] in result.out
     says(result.out, "Fit by number of classes")
     says(result.out, "Stability is the")
+    # membership may depend on a column of the respondents
+    rows = pd.read_csv("study.csv")
+    rows.assign(sex=rows["id"].str[1:].astype(int) % 2).to_csv("by_sex.csv", index=False)
+    by_sex = done("fit", "by_sex.csv", *MODEL, *"--classes 2 --by sex --print all".split())
+    says(by_sex.out, "sex")
     plain = run("fit", "study.csv", *MODEL, "--classes", "1", "--print", "all")
     assert plain.code == 0 and "egment" not in plain.out and "were tried" not in plain.out
 

@@ -14,7 +14,7 @@ from thali._model.default_models import (
     count_median_tasks,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.model_spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
+from thali._model.model_spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 from thali._model.registry import SPECS
 from thali._people.people_argument import Groups, Individuals, individuals_required_error
 from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
@@ -46,9 +46,7 @@ class FitRequest(NamedTuple):
             for word, option in self.options.items()
             if option.to == destination
         }
-        if destination == MODEL and any(
-            option.type == PEOPLE_VALUE for option in self.spec.options
-        ):
+        if destination == MODEL and self.spec.method_of_individuals:
             argument_by_name = merge_people(argument_by_name, "group" in self.options)
         if destination == FIT and self.has_cores:  # such fits have a progress bar
             argument_by_name["progressbar"] = True
