@@ -7,7 +7,8 @@ import numpy as np
 
 from thali._data.classification_data import TrainingData
 from thali._inference.index_arithmetic import iterate_slices
-from thali._posterior.datatree_files import can_store_pointwise, get_draw_coordinates
+from thali._posterior.datatree_files import can_store_pointwise
+from thali._posterior.draws_writer import DrawsWriter
 
 if TYPE_CHECKING:
     import xarray
@@ -58,32 +59,24 @@ def build_observed_row_groups(
     return groups
 
 
-def add_log_likelihood(
-    groups: "dict[str, xarray.Dataset]",
-    compute_log_p: Callable[[np.ndarray], np.ndarray],
-    data: TrainingData,
+def write_row_log_likelihood(
+    writer: DrawsWriter, compute_log_p: Callable[[np.ndarray], np.ndarray], data: TrainingData
 ) -> None:
-    """Add dataset log_likelihood (ln P of each row's class) unless too large.
+    """Write ln P of each row's class, unless there are too many.
 
     `compute_log_p` returns it, shape (chain, draw, row), for indices of rows of `data.matrix`.
     """
-    import xarray as xr
-
     n_rows = len(data.row)
-    posterior = groups["posterior"]
-    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    shape = writer.draws.sizes["chain"], writer.draws.sizes["draw"]
     n_draws = shape[0] * shape[1]
     if not can_store_pointwise(n_rows, n_draws):
         return
     log_p = np.empty((*shape, n_rows))
-    row_size = n_draws * groups["constant_data"].sizes["class_number"]
+    row_size = n_draws * writer.groups["constant_data"].sizes["class_number"]
     for row_slice in iterate_slices(n_rows, row_size):
         log_p[..., row_slice] = compute_log_p(data.row[row_slice])
-    sample_coordinates = get_draw_coordinates(posterior)
-    groups["log_likelihood"] = xr.Dataset(
-        {"label": (("chain", "draw", "row"), log_p)},
-        sample_coordinates | {"row": groups["observed_data"]["row"]},
-    )
+    rows = {"row": writer.groups["observed_data"]["row"]}
+    writer.write_log_likelihood("label", ("row",), log_p, rows)
 
 
 def select_class_entries(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -12,14 +12,8 @@ from thali._inference.markov_chains import cut_records
 from thali._inference.numerics.log_densities import log_normal_density
 from thali._model.pair_quantities import select_spaced_pairs
 from thali._model.stored_choices import MAX_PAIRS, StoredData, pair_coordinates
-from thali._posterior.datatree_files import (
-    MAX_POINTWISE,
-    build_draws,
-    build_tree,
-    can_store_pointwise,
-    describe_origin,
-    get_draw_coordinates,
-)
+from thali._posterior.datatree_files import MAX_POINTWISE, can_store_pointwise
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import LATENT, PosteriorTree, flatten_chains
 from thali.errors import DataError
@@ -32,13 +26,19 @@ if TYPE_CHECKING:
 
 MIN_PROBABILITY = 1e-300  # replaces a probability of 0, so that its logarithm is finite
 RECURRING = 0.8  # mean correlation with the best match in other restarts, from which it recurs
-_DESCRIPTIONS = {
-    "n_dimensions": "dimensions in which some object is above the threshold",
-    "log_likelihood": "full data set, natural logarithm, including multinomial coefficients",
-    "constant": "similarity of objects that share no dimension",
-    "sigma": "standard deviation of a similarity around its fitted value, for one judgement",
-    "coordinates": "value of each object on each dimension, in the order of the restart; 0 if not"
-    " used",
+_VARIABLES = {
+    "n_dimensions": Variable("dimensions in which some object is above the threshold"),
+    "log_likelihood": Variable(
+        "full data set, natural logarithm, including multinomial coefficients"
+    ),
+    "constant": Variable("similarity of objects that share no dimension"),
+    "sigma": Variable(
+        "standard deviation of a similarity around its fitted value, for one judgement"
+    ),
+    "coordinates": Variable(
+        "value of each object on each dimension, in the order of the restart; 0 if not used",
+        ("option", "dimension"),
+    ),
 }
 
 
@@ -46,8 +46,6 @@ def build_posterior_tree(
     chains: Sequence[DimensionChain], data: Any, problem: DimensionProblem
 ) -> "xarray.DataTree":
     """Build the tree of the recorded draws in the ArviZ schema."""
-    import xarray as xr
-
     kept_chains, records = cut_records(chains)
     arrays = {name: np.stack([record[name] for record in records]) for name in records[0]}
     n_used = max(int((arrays["coordinates"] > 0.0).any(axis=(0, 1, 2)).sum()), 1)
@@ -62,23 +60,21 @@ def build_posterior_tree(
     else:
         variables["log_likelihood"] += data.questions().log_coefficients().sum()
     attributes: dict[Any, Any] = {"thin": kept_chains[0].thin, "tuning_steps": kept_chains[0].tune}
-    attributes |= describe_origin()
-    groups = _build_groups(data.kind, data.labels, problem.lapse, variables, coordinates)
-    posterior = DimensionPosterior(build_tree(groups, attributes))
+    writer = _write_draws(variables | {"coordinates": coordinates}, data.labels)
+    constants = {"kind": data.kind, "lapse": problem.lapse}
+    writer.write_constants(constants, {})
+    posterior = DimensionPosterior(writer.build(attributes))
     if not can_store_pointwise(len(data.first), posterior.n_draws):
         return posterior.tree
     stored = store_data(data)
-    groups["observed_data"] = xr.Dataset(stored.observed, stored.coordinates)
-    groups["constant_data"] = groups["constant_data"].assign(stored.constants)
+    writer.write_observed(stored.observed, stored.coordinates)
+    writer.write_constants(constants | stored.constants, {})
     if len(data.first) <= MAX_PAIRS:
         name, dim, terms = _compute_pointwise(posterior, data)
-        draws = groups["posterior"]
-        total = draws["log_likelihood"].copy(data=terms.sum(axis=2))  # of rounded coordinates
-        groups["posterior"] = draws.assign(log_likelihood=total)
-        groups["log_likelihood"] = xr.Dataset(
-            {name: (("chain", "draw", dim), terms)}, get_draw_coordinates(draws)
-        )
-    return build_tree(groups, attributes)
+        total = writer.draws["log_likelihood"].copy(data=terms.sum(axis=2))  # of rounded numbers
+        writer.groups["posterior"] = writer.draws.assign(log_likelihood=total)
+        writer.write_log_likelihood(name, (dim,), terms, {})
+    return writer.build(attributes)
 
 
 def store_data(data: Any) -> StoredData:
@@ -130,31 +126,18 @@ def build_embedding_tree(
     matrix: np.ndarray, labels: Sequence[str], lapse: float
 ) -> "xarray.DataTree":
     """Build the tree of a ready-made embedding (objects, dimensions), as a single draw."""
-    variables = {"n_dimensions": np.array([[matrix.any(axis=0).sum()]])}
-    coordinates = matrix.astype(np.float32)[None, None]
-    groups = _build_groups(TRIPLETS, labels, lapse, variables, coordinates)
-    return build_tree(groups, describe_origin())
-
-
-def _build_groups(
-    kind: str,
-    labels: Sequence[str],
-    lapse: float,
-    variables: dict[str, np.ndarray],
-    coordinates: np.ndarray,
-) -> "dict[str, xarray.Dataset]":
-    """Return the groups of draws (chain, draw) of `variables` and of all coordinates."""
-    import xarray as xr
-
-    options = {"option": np.asarray(labels, dtype=str)}
-    draws = {name: (("chain", "draw"), array) for name, array in variables.items()}
-    dims = "chain", "draw", "option", "dimension"
-    shape = coordinates.shape[:2]
-    return {
-        "posterior": build_draws(draws, options, shape, _DESCRIPTIONS),
-        LATENT: build_draws({"coordinates": (dims, coordinates)}, options, shape, _DESCRIPTIONS),
-        "constant_data": xr.Dataset({"kind": kind, "lapse": lapse}),
+    arrays = {
+        "n_dimensions": np.array([[matrix.any(axis=0).sum()]]),
+        "coordinates": matrix.astype(np.float32)[None, None],
     }
+    writer = _write_draws(arrays, labels)
+    writer.write_constants({"kind": TRIPLETS, "lapse": lapse}, {})
+    return writer.build({})
+
+
+def _write_draws(arrays: dict[str, np.ndarray], labels: Sequence[str]) -> DrawsWriter:
+    """Begin a tree with draws (chain, draw, ...) for these objects."""
+    return DrawsWriter(build_draws(arrays, _VARIABLES, {"option": np.asarray(labels, dtype=str)}))
 
 
 class DimensionPosterior(PosteriorTree):

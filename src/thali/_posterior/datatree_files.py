@@ -163,22 +163,6 @@ def get_groups(tree: "xarray.DataTree") -> "dict[str, xarray.Dataset]":
     return {name: node.to_dataset() for name, node in tree.children.items()}
 
 
-def build_draws(
-    variables: Mapping[str, Any],
-    coordinates: Mapping[str, Any],
-    shape: tuple[int, ...],
-    descriptions: Mapping[str, str],
-) -> "xarray.Dataset":
-    """Build a dataset of variables (chain, draw, ...) with their descriptions."""
-    import xarray as xr
-
-    index_coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
-    dataset = xr.Dataset(variables, {**index_coordinates, **coordinates})
-    for name, variable in dataset.data_vars.items():
-        variable.attrs["description"] = descriptions[str(name)]
-    return dataset
-
-
 def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
     """Write a posterior to one netCDF file, completely or not at all.
 
@@ -458,17 +442,10 @@ def _is_constant(variable: "xarray.Variable") -> bool:
     return bool((values == values.flat[0]).all() or np.isnan(values).all())
 
 
-# Log densities as groups of a tree: of observations, and of the prior -----------------------------
+# Groups with one number per observation and draw -------------------------------------------------
 
 
 MAX_POINTWISE = 20_000_000  # maximum of a group with one number per observation and draw
-
-_LP = (
-    "log_likelihood plus the log prior density of the state (the sum of the group log_prior)."
-    " Where the number of features varies, states with different numbers of columns have densities"
-    " of different dimension, which cannot be compared"
-)
-_OF = "log prior density of the draw (natural logarithm) for "
 
 
 def can_store_pointwise(n_observations: int, n_draws: int) -> bool:
@@ -489,29 +466,3 @@ def check_predictive_size(n_observations: int, n_draws: int) -> None:
 def get_draw_coordinates(posterior: "xarray.Dataset") -> "dict[str, xarray.DataArray]":
     """Return the coordinates chain and draw of a dataset of draws."""
     return {name: posterior[name] for name in ("chain", "draw")}
-
-
-def add_log_prior(
-    groups: "dict[str, xarray.Dataset]",
-    log_prior: Mapping[str, np.ndarray],
-    notes: Mapping[str, str],
-) -> None:
-    """Add the group log_prior, and `lp` in sample_stats, to the dict of groups.
-
-    Log priors are arrays (chain, draw) by variable. ArviZ multiplies the whole group, or the
-    requested variables, by a power.
-    """
-    import xarray as xr
-
-    posterior = groups["posterior"]
-    sample_coordinates = get_draw_coordinates(posterior)
-    variables = {
-        name: (("chain", "draw"), log_densities, {"description": _OF + notes.get(name, name)})
-        for name, log_densities in log_prior.items()
-    }
-    groups["log_prior"] = xr.Dataset(variables, sample_coordinates)
-    log_joint_density = posterior["log_likelihood"].values + sum(log_prior.values())
-    lp = xr.DataArray(
-        log_joint_density, sample_coordinates, ("chain", "draw"), attrs={"description": _LP}
-    )
-    groups["sample_stats"] = groups["sample_stats"].assign(lp=lp)

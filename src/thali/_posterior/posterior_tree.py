@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 # the group of variables that depend on the order of features or classes, or are padded
 LATENT = "latent_features"
-_LATENT_DIMENSIONS = {"feature", "owner", "kind_number"}
 MEMBERS = "kind"  # its variable with classes of respondents
 COVARIATE = "covariate_name"  # dimension of covariates of comparisons and options
 
@@ -421,13 +420,3 @@ class Posterior(PosteriorTree):
 def flatten_chains(array: np.ndarray) -> np.ndarray:
     """Reshape an array (chain, draw, ...) to (chain * draw, ...)."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
-
-
-def split_draws(variables: "xarray.Dataset") -> "dict[str, xarray.Dataset]":
-    """Split a dataset of draws into the groups `posterior` and latent features."""
-    latent_names = [
-        name
-        for name, variable in variables.data_vars.items()
-        if _LATENT_DIMENSIONS & set(variable.dims) or name == MEMBERS
-    ]
-    return {"posterior": variables.drop_vars(latent_names), LATENT: variables[latent_names]}

@@ -22,8 +22,8 @@ from thali._model.stored_choices import (
     store_sets,
 )
 from thali._people.people_argument import ADJUSTED
-from thali._posterior.datatree_files import get_draw_coordinates
-from thali._posterior.posterior_tree import COVARIATE, LATENT, split_draws
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
+from thali._posterior.posterior_tree import COVARIATE
 
 from .density_from_data import build_density, convert_for_likelihood, keep_single_choices
 from .hamiltonian_chains import HamiltonianSampler
@@ -44,18 +44,28 @@ _NOTES = {
     "tie": "the logarithm of nu",
     "covariate": "the coefficients of covariates",
 }
-_DESCRIPTIONS = {
-    "log_worth": "log worth of an option, with a mean of 0 over options; includes effects of option"
-    " covariates",
-    "spread": "standard deviation of log worths",
-    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
-    " coefficients",
-    "tie": "nu, the tie parameter",
-    "covariate": "covariate coefficients: change in the log odds per unit",
-    "choice_probability": "probability that the first of a pair is chosen, given that one is,"
-    " including lapses",
-    "set_probability": "probability that the alternative is chosen out of those offered, including"
-    " lapses",
+FULL_LIKELIHOOD = Variable(
+    "full data set, natural logarithm, including constants such as binomial coefficients"
+)
+TIE = Variable("nu, the tie parameter")
+_VARIABLES = {
+    "log_worth": Variable(
+        "log worth of an option, with a mean of 0 over options; includes effects of option"
+        " covariates",
+        ("option",),
+    ),
+    "spread": Variable("standard deviation of log worths"),
+    "log_likelihood": FULL_LIKELIHOOD,
+    "tie": TIE,
+    "covariate": Variable("covariate coefficients: change in the log odds per unit", (COVARIATE,)),
+    "choice_probability": Variable(
+        "probability that the first of a pair is chosen, given that one is, including lapses",
+        ("pair",),
+    ),
+    "set_probability": Variable(
+        "probability that the alternative is chosen out of those offered, including lapses",
+        ("place",),
+    ),
 }
 
 
@@ -63,7 +73,7 @@ _DESCRIPTIONS = {
 class WorthProblem:
     """Data and settings of a fit, with density and Laplace grid, computed when needed."""
 
-    descriptions: ClassVar[Mapping[str, str]] = _DESCRIPTIONS
+    variables: ClassVar[Mapping[str, Variable]] = _VARIABLES  # of the draws
 
     data: Any
     lapse: float
@@ -157,10 +167,6 @@ class WorthProblem:
 
         `points` is (chains, draws, size), `log_sds` (chains, draws, 4).
         """
-        import xarray as xr
-
-        from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
-
         shape = points.shape[:2]
         density = self.density
         point_columns = points.reshape(-1, points.shape[2]).T
@@ -168,44 +174,49 @@ class WorthProblem:
         draws = self.build_draws(point_columns, shape[0])
         stored_data = self.build_data_groups()
         option_labels = np.asarray(self.single_data.labels, dtype=str)
-        dims = ("chain", "draw")
         log_likelihood = density.log_likelihoods(point_columns) + stored_data.log_constant
-        variables: dict[Any, Any] = {
-            "log_worth": ((*dims, "option"), draws.log_worths.reshape(*shape, -1)),
-            "spread": (dims, spreads.worths.reshape(shape)),
-            "log_likelihood": (dims, log_likelihood.reshape(shape)),
+        arrays = {
+            "log_worth": draws.log_worths,
+            "spread": spreads.worths,
+            "log_likelihood": log_likelihood,
         }
-        coordinates: dict[Any, Any] = {
-            "chain": np.arange(shape[0]),
-            "draw": np.arange(shape[1]),
-            "option": option_labels,
-        }
+        coordinates: dict[str, Any] = {"option": option_labels}
         if draws.nu is not None:
-            variables["tie"] = dims, draws.nu.reshape(shape)
+            arrays["tie"] = draws.nu
         if self.covariates:
-            variables["covariate"] = (*dims, COVARIATE), draws.beta.reshape(*shape, -1)
+            arrays["covariate"] = draws.beta
             coordinates[COVARIATE] = np.asarray(self.covariates, dtype=str)
         if count_pairs(self.single_data.n_options) <= MAX_PAIRS:
-            p = draws.pair_probabilities(*np.triu_indices(self.single_data.n_options, k=1))
-            variables["choice_probability"] = (*dims, "pair"), p.reshape(*shape, -1)
+            arrays["choice_probability"] = draws.pair_probabilities(
+                *np.triu_indices(self.single_data.n_options, k=1)
+            )
             coordinates |= all_pair_coordinates(option_labels)
-        tree_groups = {}
         questions = self.single_data.questions(self.has_ties)
+        question_p = None
         if len(questions.counts) <= MAX_PAIRS:
-            p = draws.question_probabilities(self.single_data, self.has_ties)(
+            question_p = draws.question_probabilities(self.single_data, self.has_ties)(
                 slice(0, len(questions.sizes))
             )
-            tree_groups["log_likelihood"] = self._pointwise_log_likelihoods(
-                questions.log_likelihoods(p), shape, stored_data
-            )
             if isinstance(self.single_data, Choices) and self.single_data.worst is None:
-                variables["set_probability"] = (*dims, "place"), p.reshape(*shape, -1)
+                arrays["set_probability"] = question_p
                 coordinates |= member_coordinates(self.single_data)
-        tree_groups |= build_datasets(
-            xr.Dataset(variables, coordinates), stored_data, self.descriptions
-        )
-        add_log_prior(tree_groups, self._log_priors(point_columns, spreads, shape), _NOTES)
-        return build_tree(tree_groups, {**describe_origin(), **attributes})
+        arrays = {name: array.reshape(*shape, *array.shape[1:]) for name, array in arrays.items()}
+        writer = self._write_draws(arrays, coordinates, stored_data)
+        if question_p is not None:
+            self._write_log_likelihoods(writer, questions.log_likelihoods(question_p), stored_data)
+        writer.write_log_prior(self._log_priors(point_columns, spreads, shape), _NOTES)
+        return writer.build(attributes)
+
+    def _write_draws(
+        self, arrays: dict[str, np.ndarray], coordinates: dict[str, Any], stored_data: StoredData
+    ) -> DrawsWriter:
+        """Begin a tree with draws (chain, draw, ...) and the data."""
+        writer = DrawsWriter(build_draws(arrays, self.variables, coordinates))
+        writer.write_statistics({})
+        writer.write_observed(stored_data.observed, stored_data.coordinates)
+        constants = {"kind": stored_data.kind, **stored_data.constants}
+        writer.write_constants(constants, stored_data.coordinates)
+        return writer
 
     def build_tree_from_draws(
         self, draws: WorthDraws, spread_draws: np.ndarray, attributes: dict[str, Any]
@@ -224,38 +235,24 @@ class WorthProblem:
         del tree["log_prior"]  # it belongs to the model of all data
         return tree
 
-    def build_tree_from_variables(
+    def build_tree_from_arrays(
         self,
-        variables: dict[Any, Any],
-        coordinates: dict[Any, Any],
+        arrays: dict[str, np.ndarray],
+        coordinates: dict[str, Any],
         log_tie: np.ndarray,
         stored_data: StoredData,
         attributes: dict[str, Any],
     ) -> "xarray.DataTree":
-        """Build the posterior tree from variables of a model with respondents."""
-        import xarray as xr
-
-        from thali._posterior.datatree_files import build_tree, describe_origin
-
-        dims = "chain", "draw"
-        dim_sizes = zip(dims, log_tie.shape, strict=True)
-        coordinates |= {name: np.arange(size) for name, size in dim_sizes}
-        coordinates["option"] = np.asarray(self.data.labels, dtype=str)
+        """Build the posterior tree from draws (chain, draw, ...) of a model with respondents."""
         if self.has_ties:
-            variables["tie"] = dims, np.exp(log_tie)
-        posterior = xr.Dataset(variables, coordinates)
-        tree_groups = build_datasets(posterior, stored_data, self.descriptions)
-        latent_groups = split_draws(posterior)
-        if latent_groups[LATENT]:
-            tree_groups |= latent_groups
-        return build_tree(tree_groups, {**describe_origin(), **attributes})
+            arrays["tie"] = np.exp(log_tie)
+        coordinates["option"] = np.asarray(self.data.labels, dtype=str)
+        return self._write_draws(arrays, coordinates, stored_data).build(attributes)
 
-    def _pointwise_log_likelihoods(
-        self, question_log_likelihoods: np.ndarray, shape: tuple[int, ...], stored_data: StoredData
-    ) -> "xarray.Dataset":
-        """Return pointwise log-likelihoods by observed variable."""
-        import xarray as xr
-
+    def _write_log_likelihoods(
+        self, writer: DrawsWriter, question_log_likelihoods: np.ndarray, stored_data: StoredData
+    ) -> None:
+        """Write the pointwise log-likelihoods of the observed variable."""
         variable_name, last_dimension = next(
             (str(variable_name), values[0])
             for variable_name, values in stored_data.observed.items()
@@ -274,14 +271,9 @@ class WorthProblem:
             question_log_likelihoods = (
                 question_log_likelihoods - cell_coefficients + stored_data.coefficients
             )
-        dimensions = ("chain", "draw", last_dimension)
-        coordinates = {
-            "chain": np.arange(shape[0]),
-            "draw": np.arange(shape[1]),
-            **stored_data.coordinates,
-        }
-        return xr.Dataset(
-            {variable_name: (dimensions, question_log_likelihoods.reshape(*shape, -1))}, coordinates
+        log_likelihoods = question_log_likelihoods.reshape(*writer.draws["spread"].shape, -1)
+        writer.write_log_likelihood(
+            variable_name, (last_dimension,), log_likelihoods, stored_data.coordinates
         )
 
     def _log_priors(
@@ -300,25 +292,6 @@ class WorthProblem:
         return {
             name: np.asarray(densities).reshape(shape) for name, densities in log_priors.items()
         }
-
-
-def build_datasets(
-    posterior: "xarray.Dataset", stored_data: StoredData, descriptions: Mapping[str, str]
-) -> "dict[str, xarray.Dataset]":
-    """Return the tree's datasets: draws with descriptions, and stored data."""
-    import xarray as xr
-
-    for variable_name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = descriptions[str(variable_name)]
-    constants = {"kind": stored_data.kind, **stored_data.constants}
-    return {
-        "posterior": posterior,
-        "sample_stats": xr.Dataset({}, get_draw_coordinates(posterior)),
-        "observed_data": xr.Dataset(stored_data.observed, stored_data.coordinates),
-        "constant_data": xr.Dataset(
-            constants, {**stored_data.coordinates, "option": posterior["option"].values}
-        ),
-    }
 
 
 # Draws as chains, so that fits run, are stored and continue like all others ----------------------

@@ -9,6 +9,7 @@ from thali._data.noise_ceiling import estimate_reliability
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.log_densities import log_normal_density
 from thali._model.stored_choices import all_pair_coordinates, pair_coordinates, pair_index
+from thali._posterior.draws_writer import Variable
 from thali._posterior.posterior_tree import Posterior
 
 from .feature_columns import FeatureColumns
@@ -34,34 +35,34 @@ def build_similarities_part(
     n_shared_features = feature_columns.count_by_draw(feature_columns.sizes > 1).reshape(
         chains_by_draws
     )
-    variables: dict[Any, Any] = {"n_shared_features": (("chain", "draw"), n_shared_features)}
+    arrays: dict[str, np.ndarray] = {"n_shared_features": n_shared_features}
     coordinates = {}
-    pointwise_variables = {}
+    pointwise = None
     if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
         fitted = compute_similarities(feature_columns, parameter_draws["constant"], i, j)
-        variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*chains_by_draws, -1))
+        arrays["similarity"] = fitted.reshape(*chains_by_draws, -1)
         coordinates = all_pair_coordinates(labels)
         fitted_measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
         residual_sd = parameter_draws["sigma"][:, None] / np.sqrt(data.judgements)
         log_likelihoods = log_normal_density(data.values, fitted_measured, residual_sd)
-        pointwise_variables = {
-            "similarity": (
-                ("chain", "draw", "measured_pair"),
-                log_likelihoods.reshape(*chains_by_draws, -1),
-            )
-        }
+        log_likelihoods = log_likelihoods.reshape(*chains_by_draws, -1)
+        pointwise = "similarity", ("measured_pair",), log_likelihoods
     return DataPart(
         kind=SIMILARITIES,
         log_constant=log_constant,
-        descriptions={
-            "constant": "additive constant, part of every similarity",
-            "sigma": "standard deviation of a similarity around its mean, for one judgement"
-            " (constant_data.judgements)",
-            "n_shared_features": "features of at least two objects",
-            "similarity": "fitted similarity of a pair: constant and shared weights",
+        variables={
+            "constant": Variable("additive constant, part of every similarity"),
+            "sigma": Variable(
+                "standard deviation of a similarity around its mean, for one judgement"
+                " (constant_data.judgements)"
+            ),
+            "n_shared_features": Variable("features of at least two objects"),
+            "similarity": Variable(
+                "fitted similarity of a pair: constant and shared weights", ("pair",)
+            ),
         },
-        variables=variables,
+        arrays=arrays,
         coordinates=coordinates,
         observed={"similarity": ("measured_pair", data.values)},
         constants={
@@ -73,7 +74,7 @@ def build_similarities_part(
             "has_constant": bool(has_constant),
             "learned_sigma": bool(is_sigma_learned),
         },
-        pointwise=pointwise_variables,
+        pointwise=pointwise,
         observed_coordinates=pair_coordinates("measured_pair", labels, data.first, data.second),
     )
 

@@ -9,8 +9,7 @@ import numpy as np
 from thali._inference.index_arithmetic import count_pairs
 from thali._inference.threads_and_processes import choose_longest_chains
 from thali._model.stored_choices import MAX_PAIRS
-from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
-from thali._posterior.posterior_tree import split_draws
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
 from thali.errors import DataError
 
 from .feature_columns import FeatureColumns, concatenate_chain_columns
@@ -26,17 +25,29 @@ if TYPE_CHECKING:
     from ..samplers.draw_record import RecordedDraws
 
 
-_DESCRIPTIONS = {
-    "n_features": "features that at least one option has, without the fixed unique features",
-    "alpha": "concentration of the prior over features",
-    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
-    " coefficients",
-    "features": "1 if an option has a feature, else 0; padded with 0",
-    "feature_size": "number of options with a feature; padded with 0",
-    "owners": "option indices, feature by feature, feature_size of each; padded with -1",
-    "weights": "weight of a feature; padded with 0; in elimination by aspects comparable only"
-    " within a fit",
-    "unique_weights": "weight of the unique aspect of an option; 0 without unique aspects",
+_VARIABLES = {
+    "n_features": Variable(
+        "features that at least one option has, without the fixed unique features"
+    ),
+    "alpha": Variable("concentration of the prior over features"),
+    "log_likelihood": Variable(
+        "full data set, natural logarithm, including constants such as binomial coefficients"
+    ),
+    "features": Variable(
+        "1 if an option has a feature, else 0; padded with 0", ("feature", "option")
+    ),
+    "feature_size": Variable("number of options with a feature; padded with 0", ("feature",)),
+    "owners": Variable(
+        "option indices, feature by feature, feature_size of each; padded with -1", ("owner",)
+    ),
+    "weights": Variable(
+        "weight of a feature; padded with 0; in elimination by aspects comparable only within a"
+        " fit",
+        ("feature",),
+    ),
+    "unique_weights": Variable(
+        "weight of the unique aspect of an option; 0 without unique aspects", ("option",)
+    ),
 }
 
 
@@ -66,14 +77,15 @@ class DataPart:
 
     kind: str  # data kind, from `thali._data.kinds`
     log_constant: float  # constant that the samplers omit from the log-likelihood
-    descriptions: dict[str, str]  # of the variables
-    # additional variables of the group posterior, and their coordinates
-    variables: dict[Any, Any] = field(default_factory=dict)
+    variables: dict[str, Variable]  # of the draws, with the parameters of the likelihood
+    # additional draws (chain, draw, ...), and their coordinates
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
     coordinates: dict[Any, Any] = field(default_factory=dict)
     observed: dict[Any, Any] = field(default_factory=dict)  # group observed_data
     constants: dict[Any, Any] = field(default_factory=dict)  # group constant_data
-    # group log_likelihood; empty above 2,000 pairs
-    pointwise: dict[Any, Any] = field(default_factory=dict)
+    # an observed variable, its dimensions and its log-likelihoods (chain, draw, observation); None
+    # above 2,000 pairs
+    pointwise: tuple[str, tuple[str, ...], np.ndarray] | None = None
     observed_coordinates: dict[Any, Any] = field(default_factory=dict)  # of these three groups
 
 
@@ -96,35 +108,14 @@ class KeptDraws(NamedTuple):
         """Stack draws of a likelihood parameter, shape (n_chains, n_draws)."""
         return self.stack_chains(chain.extra[name] for chain in self.chains)
 
-    def build_variables(self, log_constant: float) -> dict[Any, Any]:
+    def stack_scalars(self, log_constant: float) -> dict[str, np.ndarray]:
         """Return n_features, alpha and log-likelihood of all draws, (chain, draw)."""
         arrays_by_name = {
             "n_features": [chain.n_features for chain in self.chains],
             "alpha": [chain.alpha for chain in self.chains],
             "log_likelihood": [chain.log_likelihood + log_constant for chain in self.chains],
         }
-        return {
-            name: (("chain", "draw"), self.stack_chains(arrays))
-            for name, arrays in arrays_by_name.items()
-        }
-
-    def build_coordinates(self) -> dict[str, Any]:
-        """Return xarray coordinates "chain" and "draw", numbered from 0."""
-        return {"chain": np.arange(len(self.chains)), "draw": np.arange(self.draws)}
-
-    def build_groups(
-        self, variables: dict[Any, Any], coordinates: dict[Any, Any], descriptions: dict[str, str]
-    ) -> "dict[str, xarray.Dataset]":
-        """Return the tree's groups `posterior` and `sample_stats`, with descriptions."""
-        import xarray as xr
-
-        dataset = xr.Dataset(variables, {**self.build_coordinates(), **coordinates})
-        for variable_name, variable in dataset.data_vars.items():
-            variable.attrs["description"] = (_DESCRIPTIONS | descriptions)[str(variable_name)]
-        stats = _collect_stats([chain.stats for chain in self.chains])
-        return split_draws(dataset) | {
-            "sample_stats": xr.Dataset(stats, {"chain": dataset["chain"]})
-        }
+        return {name: self.stack_chains(arrays) for name, arrays in arrays_by_name.items()}
 
 
 def select_kept_draws(chains: Sequence["RecordedDraws"]) -> KeptDraws:
@@ -147,8 +138,6 @@ def build_datatree(
     task: "SamplingTask | None" = None,
 ) -> "xarray.DataTree":
     """Build the posterior tree (ArviZ schema) from all chains."""
-    import xarray as xr
-
     kept_draws = select_kept_draws(chains)
     feature_columns = concatenate_chain_columns(*kept_draws)
     shape = kept_draws.shape
@@ -161,38 +150,33 @@ def build_datatree(
     data_part = likelihood.build_posterior_part(
         feature_columns, flat_parameters, data, shape, stores_pairs
     )
-    variables = {
-        **kept_draws.build_variables(data_part.log_constant),
+    arrays = {
+        **kept_draws.stack_scalars(data_part.log_constant),
         # other parameters are in the part
-        **{
-            name: (("chain", "draw"), array)
-            for name, array in parameter_draws.items()
-            if name in data_part.descriptions
-        },
+        **{name: draws for name, draws in parameter_draws.items() if name in data_part.variables},
         **encode_features(feature_columns, shape, stores_pairs),
-        **data_part.variables,
+        **data_part.arrays,
     }
-    tree_groups = kept_draws.build_groups(
-        variables, {"option": labels, **data_part.coordinates}, data_part.descriptions
-    )
-    if data_part.pointwise:
-        # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
-        tree_groups["log_likelihood"] = xr.Dataset(
-            data_part.pointwise,
-            {**kept_draws.build_coordinates(), **data_part.observed_coordinates},
-        )
-    tree_groups["observed_data"] = xr.Dataset(data_part.observed, data_part.observed_coordinates)
-    tree_groups["constant_data"] = xr.Dataset(
-        {"kind": data_part.kind, **data_part.constants, "learned_alpha": bool(is_alpha_learned)},
-        {**data_part.observed_coordinates, "option": labels},
-    )
+    coordinates = {"option": labels, **data_part.coordinates}
+    writer = DrawsWriter(build_draws(arrays, _VARIABLES | data_part.variables, coordinates))
+    writer.write_statistics(_collect_stats([chain.stats for chain in kept_draws.chains]))
+    if data_part.pointwise is not None:
+        name, dims, log_likelihoods = data_part.pointwise
+        writer.write_log_likelihood(name, dims, log_likelihoods, data_part.observed_coordinates)
+    writer.write_observed(data_part.observed, data_part.observed_coordinates)
+    constants = {
+        "kind": data_part.kind,
+        **data_part.constants,
+        "learned_alpha": bool(is_alpha_learned),
+    }
+    writer.write_constants(constants, data_part.observed_coordinates)
     if task is not None:
         log_priors = compute_log_priors(
-            task, likelihood, data, feature_columns, variables["alpha"][1].ravel(), flat_parameters
+            task, likelihood, data, feature_columns, arrays["alpha"].ravel(), flat_parameters
         )
         log_priors_by_chain = {name: array.reshape(shape) for name, array in log_priors.items()}
-        add_log_prior(tree_groups, log_priors_by_chain, LOG_PRIOR_NOTES)
-    return build_tree(tree_groups, {**describe_origin(), **(attrs or {})})
+        writer.write_log_prior(log_priors_by_chain, LOG_PRIOR_NOTES)
+    return writer.build(attrs or {})
 
 
 def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
@@ -213,8 +197,8 @@ def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
 
 def encode_features(
     feature_columns: FeatureColumns, shape: tuple[int, int], is_dense: bool
-) -> dict[Any, Any]:
-    """Return variables that store the features of all draws, dense or as lists."""
+) -> dict[str, np.ndarray]:
+    """Return arrays that store the features of all draws, dense or as lists."""
     if is_dense:
         return _encode_dense_features(feature_columns, shape)
     return _encode_owner_lists(feature_columns, shape)
@@ -222,19 +206,18 @@ def encode_features(
 
 def _encode_dense_features(
     feature_columns: FeatureColumns, shape: tuple[int, int]
-) -> dict[Any, Any]:
+) -> dict[str, np.ndarray]:
     """Return features of all draws as 0/1 matrices, padded to one size."""
     features, weights = feature_columns.to_dense(0, feature_columns.n_draws)
     return {
-        "features": (
-            ("chain", "draw", "feature", "option"),
-            features.reshape(*shape, *features.shape[1:]),
-        ),
-        "weights": (("chain", "draw", "feature"), weights.reshape(*shape, -1)),
+        "features": features.reshape(*shape, *features.shape[1:]),
+        "weights": weights.reshape(*shape, -1),
     }
 
 
-def _encode_owner_lists(feature_columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+def _encode_owner_lists(
+    feature_columns: FeatureColumns, shape: tuple[int, int]
+) -> dict[str, np.ndarray]:
     """Return features of all draws as lists of owners, padded to one length."""
     owners_per_draw = np.diff(feature_columns.owner_offsets[feature_columns.column_offsets])
 
@@ -244,18 +227,11 @@ def _encode_owner_lists(feature_columns: FeatureColumns, shape: tuple[int, int])
         padded_rows[np.arange(padded_rows.shape[1]) < counts[:, None]] = values
         return padded_rows.reshape(*shape, -1)
 
-    feature_dims = ("chain", "draw", "feature")
-    owner_dims = ("chain", "draw", "owner")
+    n_features = feature_columns.n_features
     return {
-        "weights": (
-            feature_dims,
-            pad_draws(feature_columns.weights, feature_columns.n_features, 0.0, float),
-        ),
-        "feature_size": (
-            feature_dims,
-            pad_draws(feature_columns.sizes, feature_columns.n_features, 0, np.int32),
-        ),
-        "owners": (owner_dims, pad_draws(feature_columns.owners, owners_per_draw, -1, np.int32)),
+        "weights": pad_draws(feature_columns.weights, n_features, 0.0, float),
+        "feature_size": pad_draws(feature_columns.sizes, n_features, 0, np.int32),
+        "owners": pad_draws(feature_columns.owners, owners_per_draw, -1, np.int32),
     }
 
 

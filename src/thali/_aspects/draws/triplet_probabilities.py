@@ -10,6 +10,7 @@ from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.weight_shares import divide_positive
 from thali._model.stored_choices import MAX_PAIRS, all_pair_coordinates
 from thali._posterior.datatree_files import can_store_pointwise
+from thali._posterior.draws_writer import Variable
 from thali._posterior.posterior_tree import Posterior
 
 from .feature_columns import FeatureColumns, read_columns
@@ -35,38 +36,39 @@ def build_triplets_part(
 ) -> DataPart:
     """Build the part of a posterior tree for triplets; `constant` has one entry per draw."""
     is_shared = (feature_columns.sizes > 1) & is_column_seen(feature_columns, link)
-    variables: dict[Any, Any] = {
-        "n_shared_features": (
-            ("chain", "draw"),
-            feature_columns.count_by_draw(is_shared).reshape(shape),
-        )
+    arrays: dict[str, np.ndarray] = {
+        "n_shared_features": feature_columns.count_by_draw(is_shared).reshape(shape)
     }
     coordinates = {}
-    pointwise_variables = {}
+    pointwise = None
     questions = data.questions()
     log_coefficients = questions.log_coefficients()
     if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
-        variables["similarity"] = (
-            ("chain", "draw", "pair"),
-            compute_pair_similarities(feature_columns, constant, i, j, link).reshape(*shape, -1),
-        )
+        similarities = compute_pair_similarities(feature_columns, constant, i, j, link)
+        arrays["similarity"] = similarities.reshape(*shape, -1)
         coordinates = all_pair_coordinates(np.asarray(data.labels, dtype=str))
     if len(data.first) <= MAX_PAIRS and can_store_pointwise(data.n_sets, feature_columns.n_draws):
         answer_probabilities = compute_triplet_probabilities(
             feature_columns, constant, data.start, data.first, data.second, link, lapse
         )
-        pointwise_variables = _build_pointwise_variables(questions, answer_probabilities, shape)
+        log_likelihoods = questions.log_likelihoods(
+            np.maximum(answer_probabilities, MIN_PROBABILITY)
+        )
+        pointwise = "chosen", ("set",), log_likelihoods.reshape(*shape, -1)
     return DataPart(
         kind=TRIPLETS,
         log_constant=float(log_coefficients.sum()),
-        descriptions={
-            "constant": "c, part of the value of every pair",
-            "n_shared_features": "features of at least two objects that affect an answer",
-            "similarity": "shared weight of a pair; with the link ratio plus the constant, over the"
-            " mean of all pairs",
+        variables={
+            "constant": Variable("c, part of the value of every pair"),
+            "n_shared_features": Variable("features of at least two objects that affect an answer"),
+            "similarity": Variable(
+                "shared weight of a pair; with the link ratio plus the constant, over the mean of"
+                " all pairs",
+                ("pair",),
+            ),
         },
-        variables=variables,
+        arrays=arrays,
         coordinates=coordinates,
         observed={"chosen": ("place", data.counts)},
         constants={
@@ -79,16 +81,8 @@ def build_triplets_part(
             "unique": False,
             "has_constant": constant is not None,
         },
-        pointwise=pointwise_variables,
+        pointwise=pointwise,
     )
-
-
-def _build_pointwise_variables(
-    questions: Any, answer_probabilities: np.ndarray, shape: tuple[int, int]
-) -> dict[str, Any]:
-    """Return the log-likelihood of the answers to each set by draw, as a variable."""
-    log_likelihoods = questions.log_likelihoods(np.maximum(answer_probabilities, MIN_PROBABILITY))
-    return {"chosen": (("chain", "draw", "set"), log_likelihoods.reshape(*shape, -1))}
 
 
 def is_column_seen(feature_columns: FeatureColumns, link: str) -> np.ndarray:

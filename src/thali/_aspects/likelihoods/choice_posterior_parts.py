@@ -16,6 +16,7 @@ from thali._model.stored_choices import (
     store_pairs,
     store_sets,
 )
+from thali._posterior.draws_writer import Variable
 from thali._posterior.posterior_tree import COVARIATE
 
 from ..draws.covariate_offsets import CovariateOffsets, multiply_first_advantage
@@ -38,7 +39,7 @@ def build_data_part(stored_data: StoredData, has_unique: bool) -> DataPart:
     return DataPart(
         kind=stored_data.kind,
         log_constant=stored_data.log_constant,
-        descriptions={},
+        variables={},
         observed=stored_data.observed,
         constants=stored_data.constants | {"unique": bool(has_unique)},
         observed_coordinates=stored_data.coordinates,
@@ -62,40 +63,37 @@ def build_pairs_part(
     """
     labels = np.asarray(data.labels, dtype=str)
     stored_data = store_pairs(data, lapse, tie is not None)
-    variables = {
-        "unique_weights": (
-            ("chain", "draw", "option"),
-            feature_columns.unique_weights.reshape(*shape, -1),
-        )
-    }
+    arrays = {"unique_weights": feature_columns.unique_weights.reshape(*shape, -1)}
     coordinates = {}
-    pointwise_variables = {}
+    pointwise = None
     if beta is not None:
-        variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
+        arrays["covariate"] = beta.reshape(*shape, -1)
         coordinates = {COVARIATE: stored_data.coordinates[COVARIATE]}
     if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
         pair_probability, log_likelihoods = _compute_pair_draws(
             feature_columns, i, j, data, lapse, tie, beta
         )
-        variables["choice_probability"] = (
-            ("chain", "draw", "pair"),
-            pair_probability.reshape(*shape, -1),
-        )
+        arrays["choice_probability"] = pair_probability.reshape(*shape, -1)
         coordinates |= all_pair_coordinates(labels)
         log_likelihoods = (log_likelihoods + stored_data.coefficients).reshape(*shape, -1)
-        pointwise_variables = {"wins": (("chain", "draw", "compared_pair"), log_likelihoods)}
+        pointwise = "wins", ("compared_pair",), log_likelihoods
     return replace(
         build_data_part(stored_data, has_unique),
-        descriptions={
-            "choice_probability": "probability that the first of a pair is chosen, given that one"
-            " is, including lapses",
-            "tie": "nu, the tie parameter",
-            "covariate": "covariate coefficients: change in the log odds per unit",
+        variables={
+            "choice_probability": Variable(
+                "probability that the first of a pair is chosen, given that one is, including"
+                " lapses",
+                ("pair",),
+            ),
+            "tie": Variable("nu, the tie parameter"),
+            "covariate": Variable(
+                "covariate coefficients: change in the log odds per unit", (COVARIATE,)
+            ),
         },
-        variables=variables,
+        arrays=arrays,
         coordinates=coordinates,
-        pointwise=pointwise_variables,
+        pointwise=pointwise,
     )
 
 
@@ -190,47 +188,35 @@ def build_sets_part(
     labels = np.asarray(data.labels, dtype=str)
     questions = data.questions()
     stored_data = store_sets(data, lapse)
-    variables: dict[Any, Any] = {
-        "unique_weights": (
-            ("chain", "draw", "option"),
-            feature_columns.unique_weights.reshape(*shape, -1),
-        )
-    }
+    arrays = {"unique_weights": feature_columns.unique_weights.reshape(*shape, -1)}
     coordinates = {}
-    pointwise_log_likelihood = {}
+    pointwise = None
     if stores_pairs:
         pair_probability = _compute_all_pairs(feature_columns, data.n_options, lapse)
-        variables["choice_probability"] = (
-            ("chain", "draw", "pair"),
-            pair_probability.reshape(*shape, -1),
-        )
+        arrays["choice_probability"] = pair_probability.reshape(*shape, -1)
         coordinates = all_pair_coordinates(labels)
     if len(questions.counts) <= MAX_PAIRS:
         answer_probabilities = build_choice_probabilities(feature_columns, data, lapse)(
             slice(0, data.n_sets)
         )
-        pointwise_log_likelihood = {
-            "chosen": (
-                ("chain", "draw", "set"),
-                questions.log_likelihoods(answer_probabilities).reshape(*shape, -1),
-            )
-        }
-        variables["set_probability"] = (
-            ("chain", "draw", "place"),
-            answer_probabilities.reshape(*shape, -1),
-        )
+        log_likelihoods = questions.log_likelihoods(answer_probabilities).reshape(*shape, -1)
+        pointwise = "chosen", ("set",), log_likelihoods
+        arrays["set_probability"] = answer_probabilities.reshape(*shape, -1)
         coordinates |= member_coordinates(data)
     return replace(
         build_data_part(stored_data, has_unique),
-        descriptions={
-            "choice_probability": "probability that the first of a pair is chosen, including"
-            " lapses",
-            "set_probability": "probability that the alternative is chosen out of those offered,"
-            " including lapses",
+        variables={
+            "choice_probability": Variable(
+                "probability that the first of a pair is chosen, including lapses", ("pair",)
+            ),
+            "set_probability": Variable(
+                "probability that the alternative is chosen out of those offered, including lapses",
+                ("place",),
+            ),
         },
-        variables=variables,
+        arrays=arrays,
         coordinates=coordinates,
-        pointwise=pointwise_log_likelihood,
+        pointwise=pointwise,
     )
 
 

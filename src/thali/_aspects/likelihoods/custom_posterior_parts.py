@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._data.kinds import OWN
 from thali._posterior.datatree_files import can_store_pointwise
+from thali._posterior.draws_writer import Variable
 from thali.errors import ArgumentError
 
 from ..draws.posterior_tree import DataPart
@@ -45,13 +46,11 @@ def build_custom_part(
     constants = {"unique": False, "sees_single": sees_single, "parameters": ",".join(parameters)}
     if not sees_weights:
         constants["sees_weights"] = False
-    descriptions = {
-        name: "a parameter of the likelihood, a field of the data" for name in parameters
-    }
+    parameter = Variable("a parameter of the likelihood, a field of the data")
     return DataPart(
         kind=OWN,
         log_constant=0.0,
-        descriptions=descriptions,
+        variables=dict.fromkeys(parameters, parameter),
         observed=stored_fields,
         constants=constants,
     )
@@ -127,10 +126,10 @@ def compute_pointwise(
     feature_columns: Any,
     shape: tuple[int, int],
     parameter_draws: dict[str, np.ndarray],
-) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-    """Return the user's log-likelihood of each observation at every draw, by variable.
+) -> tuple[str, tuple[str, ...], np.ndarray] | None:
+    """Return the user's log-likelihood of each observation at every draw, as `DataPart` has it.
 
-    The user's function computes it. The result is {} for too many observations.
+    The user's function computes it. The result is None for too many observations.
     """
     predictions = predict_by_draw(
         custom,
@@ -140,13 +139,9 @@ def compute_pointwise(
         "pointwise",
     )
     if not can_store_pointwise(predictions[0].size, feature_columns.n_draws):
-        return {}
+        return None
     predictions = predict_by_draw(custom, observed, feature_columns, parameter_draws, "pointwise")
     pointwise_log_likelihood = np.asarray(predictions)
     axis_names = tuple(f"observation_{axis}" for axis in range(pointwise_log_likelihood.ndim - 1))
-    return {
-        "observations": (
-            ("chain", "draw", *axis_names),
-            pointwise_log_likelihood.reshape(*shape, *pointwise_log_likelihood.shape[1:]),
-        )
-    }
+    log_likelihoods = pointwise_log_likelihood.reshape(*shape, *pointwise_log_likelihood.shape[1:])
+    return "observations", axis_names, log_likelihoods

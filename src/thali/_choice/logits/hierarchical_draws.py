@@ -11,7 +11,8 @@ from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import cut_records
 from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.random_seeds import build_seed_sequence
-from thali._posterior.datatree_files import BITS, build_draws, get_draw_coordinates
+from thali._posterior.datatree_files import BITS, can_store_pointwise
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import Argument, ArgumentError
@@ -234,14 +235,25 @@ _BLOCK_UTILITIES = 2**21  # utilities of a block
 MAX_EXACT_TASTES = 2_000_000  # up to this many tastes, files contain all digits
 BITS_IN_FILES = 9  # of more tastes: a relative error of at most 1 / 1,024
 _TASTE_NAMES = "tastes"  # attribute of the means: names of normally distributed numbers, in JSON
-_DESCRIPTIONS = {
-    "mean": "population mean of coefficients, or of their logarithms (attribute tastes), at average"
-    " covariates",
-    "covariate_effect": "change in the mean per unit of a covariate",
-    "covariance": "covariance of coefficients, or of their logarithms, among respondents with the"
-    " same covariates",
-    "beta": "coefficients of a respondent",
-    "log_likelihood": "full data set given all individual coefficients, natural logarithm",
+_BETA = "coefficients of a respondent"
+_VARIABLES = {
+    "mean": Variable(
+        "population mean of coefficients, or of their logarithms (attribute tastes), at average"
+        " covariates",
+        ("coefficient",),
+    ),
+    "covariate_effect": Variable(
+        "change in the mean per unit of a covariate", ("covariate", "coefficient")
+    ),
+    "covariance": Variable(
+        "covariance of coefficients, or of their logarithms, among respondents with the same"
+        " covariates",
+        ("coefficient", "coefficient_other"),
+    ),
+    "beta": Variable(_BETA, ("respondent", "coefficient")),
+    "log_likelihood": Variable(
+        "full data set given all individual coefficients, natural logarithm"
+    ),
 }
 
 _NOTES = {
@@ -260,39 +272,20 @@ def build_tree(
     attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
     """Build the posterior tree of all chains, in the units of the data."""
-    import xarray as xr
-
-    from thali._posterior.datatree_files import (
-        add_log_prior,
-        build_tree,
-        can_store_pointwise,
-        describe_origin,
-    )
-
     used_chains, records = cut_records(chains)
     draws = {name: np.stack([record[name] for record in records]) for name in records[0]}
     posterior = build_posterior_group(**draws, respondents=respondents, fit_arguments=fit_arguments)
-    acceptance_rates = xr.Dataset(
-        {"acceptance_rate": ("chain", [c.acceptance for c in used_chains])},
-        {"chain": posterior["chain"]},
-    )
     problem = used_chains[0].problem
     chosen_positions = problem.chosen_row - problem.first_row[:-1]
-    tree_groups = {
-        "posterior": posterior,
-        "observed_data": build_observed_group(chosen_positions),
-        "sample_stats": acceptance_rates,
-    }
+    writer = DrawsWriter(posterior)
+    writer.groups["observed_data"] = build_observed_group(chosen_positions)
+    writer.write_statistics({"acceptance_rate": ("chain", [c.acceptance for c in used_chains])})
     if can_store_pointwise(len(chosen_positions), draws["log_likelihood"].size):
-        sample_coordinates = get_draw_coordinates(posterior)
-        pointwise = (
-            ("chain", "draw", "task"),
-            _compute_choice_log_probabilities(problem, draws["beta"]),
-        )
-        tree_groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sample_coordinates)
+        log_probabilities = _compute_choice_log_probabilities(problem, draws["beta"])
+        writer.write_log_likelihood("chosen", ("task",), log_probabilities, {})
     log_priors = _log_prior(problem, draws["mean"], draws["covariance"], draws["beta"])
-    add_log_prior(tree_groups, log_priors, {name: _NOTES[name] for name in log_priors})
-    return build_tree(tree_groups, {**describe_origin(), **attrs})
+    writer.write_log_prior(log_priors, _NOTES)
+    return writer.build(attrs)
 
 
 def build_observed_group(chosen_positions: np.ndarray) -> "xarray.Dataset":
@@ -372,19 +365,15 @@ def build_posterior_group(
     Arrays are (chain, draw, ...) and contain the numbers of the chains.
     """
     coding, scale, covariates, _ = fit_arguments
-    dims = ("chain", "draw")
     difference_units = scale.difference_units()
     tastes = beta / scale.scale
     if scale.sign.any():
         tastes = tastes @ scale.steps.T
-    variables = {
-        "mean": ((*dims, "coefficient"), scale.rescale_means(mean[:, :, 0])),
-        "covariance": (
-            (*dims, "coefficient", "coefficient_other"),
-            covariance / np.outer(difference_units, difference_units),
-        ),
-        "beta": ((*dims, "respondent", "coefficient"), tastes),
-        "log_likelihood": (dims, log_likelihood),
+    arrays = {
+        "mean": scale.rescale_means(mean[:, :, 0]),
+        "covariance": covariance / np.outer(difference_units, difference_units),
+        "beta": tastes,
+        "log_likelihood": log_likelihood,
     }
     coordinates = {
         "coefficient": list(coding.names),
@@ -392,15 +381,14 @@ def build_posterior_group(
         "respondent": list(respondents),
     }
     if covariates.names:
-        unit_effects = mean[:, :, 1:] / covariates.sd[:, None] / difference_units
-        variables["covariate_effect"] = ((*dims, "covariate", "coefficient"), unit_effects)
+        arrays["covariate_effect"] = mean[:, :, 1:] / covariates.sd[:, None] / difference_units
         coordinates["covariate"] = list(covariates.names)
-    posterior_group = build_draws(variables, coordinates, log_likelihood.shape, _DESCRIPTIONS)
+    posterior_group = build_draws(arrays, _VARIABLES, coordinates)
     posterior_group["mean"].attrs[_TASTE_NAMES] = json.dumps(list(scale.names))
     if tastes.size > MAX_EXACT_TASTES:
         posterior_group["beta"].attrs |= {
             BITS: BITS_IN_FILES,
-            "description": f"{_DESCRIPTIONS['beta']}; stored with {BITS_IN_FILES} bits each",
+            "description": f"{_BETA}; stored with {BITS_IN_FILES} bits each",
         }
     return posterior_group
 

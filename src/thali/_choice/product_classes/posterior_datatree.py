@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.fitted_design import ExperimentDesign
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
 from thali._posterior.posterior_tree import PosteriorTree
 
 if TYPE_CHECKING:
@@ -13,13 +14,15 @@ if TYPE_CHECKING:
     from .ragged_draws import Particles
     from .samplers.stored_draws import EngineResult
 
-_DESCRIPTIONS = {
-    "n_classes": "classes that at least one respondent uses",
-    "classes_per_person": "mean over the respondents",
-    "value_shape": "a, the shape of the Gamma distribution of the value of a class",
-    "stability": "sigma: near 1 tastes are the same in every task, near 0 they are mostly chance",
-    "alpha": "expected number of classes that a respondent uses",
-    "log_likelihood": "all choices, natural logarithm, including lapses",
+_VARIABLES = {
+    "n_classes": Variable("classes that at least one respondent uses"),
+    "classes_per_person": Variable("mean over the respondents"),
+    "value_shape": Variable("a, the shape of the Gamma distribution of the value of a class"),
+    "stability": Variable(
+        "sigma: near 1 tastes are the same in every task, near 0 they are mostly chance"
+    ),
+    "alpha": Variable("expected number of classes that a respondent uses"),
+    "log_likelihood": Variable("all choices, natural logarithm, including lapses"),
 }
 
 
@@ -34,8 +37,6 @@ def build_classes_datatree(
 
     `reports_by_draw` contains the reports of earlier draws, by draw, and receives new ones.
     """
-    from thali._posterior.datatree_files import build_tree, describe_origin
-
     from .reports.level_effects import (
         estimate_prediction_difference,
         label_reports,
@@ -46,8 +47,8 @@ def build_classes_datatree(
     posterior_group = build_scalar_group(fit.particles).assign(
         label_reports(reports, fit.particles, design)
     )
-    tree_groups = {
-        "posterior": posterior_group,
+    writer = DrawsWriter(posterior_group)
+    writer.groups |= {
         "observed_data": design.observed(),
         "sample_stats": _build_sample_stats(
             fit, estimate_prediction_difference(reports, fit.particles)
@@ -55,21 +56,13 @@ def build_classes_datatree(
         "constant_data": design.to_dataset(),
         "particles": fit.particles.to_dataset(),
     }
-    return build_tree(
-        tree_groups,
-        {
-            **describe_origin(),
-            "interrupted": int(fit.interrupted),
-            **attrs,
-            "messages": "\n".join(fit.messages),
-        },
+    return writer.build(
+        {"interrupted": int(fit.interrupted), **attrs, "messages": "\n".join(fit.messages)}
     )
 
 
 def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
     """Return the dataset `posterior` of scalars that do not depend on class order."""
-    from thali._posterior.datatree_files import build_draws
-
     n_owned = np.diff(draws.first_owned).reshape(draws.n_draws, draws.n_respondents).sum(axis=1)
     quantities = {
         "n_classes": np.diff(draws.first_class),
@@ -80,10 +73,8 @@ def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
         "log_likelihood": draws.log_likelihood,
     }
     shape = draws.n_groups, draws.n_draws // draws.n_groups
-    variables = {
-        name: (("chain", "draw"), quantity.reshape(shape)) for name, quantity in quantities.items()
-    }
-    return build_draws(variables, {}, shape, _DESCRIPTIONS)
+    arrays = {name: quantity.reshape(shape) for name, quantity in quantities.items()}
+    return build_draws(arrays, _VARIABLES, {})
 
 
 def _build_sample_stats(fit: "EngineResult", prediction_difference: float) -> "xarray.Dataset":

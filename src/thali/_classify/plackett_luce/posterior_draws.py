@@ -10,16 +10,17 @@ import numpy as np
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import cut_records
 from thali._inference.user_warnings import is_quiet, warn
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import DataWarning
 
 from ..posterior_datasets import (
-    add_log_likelihood,
     build_observed_row_groups,
     convert_class_labels,
     sample_prior_codes,
     select_class_entries,
+    write_row_log_likelihood,
 )
 from .chain_state import WeightPrior
 from .nonnegative_columns import PlackettLuceDesign
@@ -37,11 +38,13 @@ MAX_LOGITS = 40  # training rows whose log odds are checked for convergence
 _BLOCK_SCORES = 2**21  # scores computed at a time
 MIN_SCORE = 1e-290  # smaller sums of scores have lost their leading digits
 
-_DESCRIPTIONS = {
-    "a": "shape of the prior on the weights",
-    "log_likelihood": "full data set, natural logarithm",
-    "weights": "relative weights of the columns of W; they sum to 1 in each draw",
-    "logit": "log odds of the observed class of each training row",
+_VARIABLES = {
+    "a": Variable("shape of the prior on the weights"),
+    "log_likelihood": Variable("full data set, natural logarithm"),
+    "weights": Variable(
+        "relative weights of the columns of W; they sum to 1 in each draw", ("class", "term")
+    ),
+    "logit": Variable("log odds of the observed class of each training row", ("row",)),
 }
 
 _NOTES = {"a": "a", "weights": "the relative weights, as a point of the simplex"}
@@ -58,10 +61,6 @@ def build_weight_tree(
 
     Interrupted chains are cut so that most draws remain.
     """
-    import xarray as xr
-
-    from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
-
     recorded_chains, draws_by_chain = cut_records(chains)
     draws = {
         name: np.stack([record[name] for record in draws_by_chain]) for name in draws_by_chain[0]
@@ -82,27 +81,16 @@ def build_weight_tree(
         name: ("chain", np.array([chain.stats[name] for chain in recorded_chains]))
         for name in recorded_chains[0].stats
     }
-    groups = {
-        "posterior": posterior,
-        **build_observed_row_groups(data, classes, {"learned_a": settings.prior.learned}),
-        "sample_stats": xr.Dataset(sample_stats, {"chain": posterior["chain"]}),
-    }
-    add_log_likelihood(
-        groups, lambda rows: _log_class_probability(weights, W[rows], class_codes[rows]), data
+    writer = DrawsWriter(posterior)
+    writer.groups |= build_observed_row_groups(data, classes, {"learned_a": settings.prior.learned})
+    writer.write_statistics(sample_stats)
+    write_row_log_likelihood(
+        writer, lambda rows: _log_class_probability(weights, W[rows], class_codes[rows]), data
     )
-    add_log_prior(
-        groups,
-        _log_prior(settings.prior, draws["a"], draws["log_weights"], weights[0, 0].size),
-        _NOTES,
-    )
-    return build_tree(
-        groups,
-        {
-            **describe_origin(),
-            "sampler": settings.sampler,
-            "thin": settings.thin,
-            "tuning_steps": settings.tune,
-        },
+    log_prior = _log_prior(settings.prior, draws["a"], draws["log_weights"], weights[0, 0].size)
+    writer.write_log_prior(log_prior, _NOTES)
+    return writer.build(
+        {"sampler": settings.sampler, "thin": settings.thin, "tuning_steps": settings.tune}
     )
 
 
@@ -118,21 +106,18 @@ def build_weight_group(
 
     `rows_and_logits` is a pair: row numbers, and log odds (chain, draw, row).
     """
-    from thali._posterior.datatree_files import build_draws
-
-    draw_dims = ("chain", "draw")
-    variables = {
-        "a": (draw_dims, a),
-        "log_likelihood": (draw_dims, log_likelihood),
-        "weights": ((*draw_dims, "class", "term"), weights),
-        "logit": ((*draw_dims, "row"), rows_and_logits[1]),
+    arrays = {
+        "a": a,
+        "log_likelihood": log_likelihood,
+        "weights": weights,
+        "logit": rows_and_logits[1],
     }
     coordinates = {
         "class": convert_class_labels(classes),
         "term": list(columns),
         "row": rows_and_logits[0],
     }
-    return build_draws(variables, coordinates, a.shape, _DESCRIPTIONS)
+    return build_draws(arrays, _VARIABLES, coordinates)
 
 
 def select_logit_rows(n_rows: int) -> np.ndarray:

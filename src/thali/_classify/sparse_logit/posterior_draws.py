@@ -8,17 +8,18 @@ import numpy as np
 
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import cut_records
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..covariates_and_labels import is_sparse, list_non_reference_classes, list_varying_columns
 from ..posterior_datasets import (
-    add_log_likelihood,
     build_observed_row_groups,
     convert_class_labels,
     sample_prior_codes,
     select_class_entries,
+    write_row_log_likelihood,
 )
 from ..row_weights import is_finite_weight
 from .arguments import choose_standardization, find_reference_class, read_prior
@@ -42,15 +43,22 @@ if TYPE_CHECKING:
 _BLOCK_PREDICTORS = 2**21  # linear predictors computed at a time
 _MAX_STANDARDISED = 1e150  # standard deviations: products with coefficients stay finite
 
-_DESCRIPTIONS = {
-    "coef": "coefficients of the standardised covariates, relative to the reference class",
-    "intercept": "intercept at the training means of all covariates, relative to the reference"
-    " class",
-    "eta": "squared rate of the Laplace prior",
-    "tau": "overall scale of the horseshoe prior",
-    "slab": "scale c of the slab of the horseshoe prior, the standard deviation of a coefficient"
-    " that is not shrunk",
-    "log_likelihood": "full data set, natural logarithm",
+_VARIABLES = {
+    "coef": Variable(
+        "coefficients of the standardised covariates, relative to the reference class",
+        ("class", "covariate"),
+    ),
+    "intercept": Variable(
+        "intercept at the training means of all covariates, relative to the reference class",
+        ("class",),
+    ),
+    "eta": Variable("squared rate of the Laplace prior"),
+    "tau": Variable("overall scale of the horseshoe prior"),
+    "slab": Variable(
+        "scale c of the slab of the horseshoe prior, the standard deviation of a coefficient that"
+        " is not shrunk"
+    ),
+    "log_likelihood": Variable("full data set, natural logarithm"),
 }
 
 
@@ -68,10 +76,6 @@ def build_posterior_tree(
     Interrupted chains of different lengths are cut so that most draws remain. Without `has_rows`
     the tree has no log-likelihoods of rows.
     """
-    import xarray as xr
-
-    from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
-
     recorded_chains, draws_by_chain = cut_records(chains)
     problem = recorded_chains[0].problem
     stored_labels = convert_class_labels(classes)
@@ -91,21 +95,17 @@ def build_posterior_tree(
         "reference": stored_labels[problem.reference],
         "learned_eta": problem.learns_eta and problem.prior != HORSESHOE,
     }
-    groups = {
-        "posterior": posterior,
-        **build_observed_row_groups(data, classes, constants),
-        "sample_stats": xr.Dataset(
-            {"scale_move_rate": ("chain", [chain.scale_rate for chain in recorded_chains])},
-            {"chain": posterior["chain"]},
-        ),
-    }
+    writer = DrawsWriter(posterior)
+    writer.groups |= build_observed_row_groups(data, classes, constants)
+    scale_rates = [chain.scale_rate for chain in recorded_chains]
+    writer.write_statistics({"scale_move_rate": ("chain", scale_rates)})
     if has_rows:
         all_coefs = np.stack([record["coef"] for record in draws_by_chain])
-        add_log_likelihood(
-            groups, lambda rows: _log_class_probability(all_coefs, problem, rows), data
+        write_row_log_likelihood(
+            writer, lambda rows: _log_class_probability(all_coefs, problem, rows), data
         )
-    add_log_prior(groups, _log_prior(posterior, problem), {})
-    return build_tree(groups, {**describe_origin(), **attrs})
+    writer.write_log_prior(_log_prior(posterior, problem), {})
+    return writer.build(attrs)
 
 
 def _log_class_probability(
@@ -198,18 +198,14 @@ def build_draws_group(
 
     `coefs` (chain, draw, class, column) contain the intercept last.
     """
-    from thali._posterior.datatree_files import build_draws
-
-    class_dims = ("chain", "draw", "class")
-    variables = {
-        "coef": ((*class_dims, "covariate"), np.ascontiguousarray(coefs[..., : len(columns)])),
-        **{name: (("chain", "draw"), scale) for name, scale in scales.items()},
-        "log_likelihood": (("chain", "draw"), log_likelihoods),
+    arrays = {
+        "coef": np.ascontiguousarray(coefs[..., : len(columns)]),
+        **scales,
+        "log_likelihood": log_likelihoods,
     }
     if has_intercept:
-        variables["intercept"] = (class_dims, np.ascontiguousarray(coefs[..., -1]))
-    coordinates = {"class": labels, "covariate": list(columns)}
-    return build_draws(variables, coordinates, log_likelihoods.shape, _DESCRIPTIONS)
+        arrays["intercept"] = np.ascontiguousarray(coefs[..., -1])
+    return build_draws(arrays, _VARIABLES, {"class": labels, "covariate": list(columns)})
 
 
 def collect_summary_draws(posterior: PosteriorTree) -> dict[str, np.ndarray]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from thali._data.grouped_data import GroupedData
 from thali._people.people_argument import COMMON, SIMILAR, Groups
+from thali._posterior.draws_writer import Variable
 
 from ..density_from_data import convert_for_likelihood, keep_single_choices
 from ..latent_classes.chain import WorthClassChain, list_all_options
@@ -18,25 +19,30 @@ from ..people.answer_table import tabulate_groups
 from ..people.chain import PeopleChain
 from ..people.gibbs_sweep import PeopleRecord
 from ..people.individual_posterior import refuse_answers
-from ..population_posterior import WorthProblem
+from ..population_posterior import FULL_LIKELIHOOD, TIE, WorthProblem
 
 if TYPE_CHECKING:
     import xarray
 
-_DESCRIPTIONS = {
-    "group_log_worth": "log worth of an option in each group, with a mean of 0 over options",
-    "spread": "standard deviation of log worths; of similar groups that of the common ones",
-    "spread_of_groups": "standard deviation of log worths of groups around the common ones",
-    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
-    " coefficients",
-    "tie": "nu, the tie parameter",
+_VARIABLES = {
+    "group_log_worth": Variable(
+        "log worth of an option in each group, with a mean of 0 over options", ("group", "option")
+    ),
+    "spread": Variable(
+        "standard deviation of log worths; of similar groups that of the common ones"
+    ),
+    "spread_of_groups": Variable(
+        "standard deviation of log worths of groups around the common ones"
+    ),
+    "log_likelihood": FULL_LIKELIHOOD,
+    "tie": TIE,
 }
 
 
 class GroupProblem(WorthProblem):
     """Data of several groups of respondents, and the settings of a fit."""
 
-    descriptions = _DESCRIPTIONS
+    variables = _VARIABLES
 
     def __init__(
         self,
@@ -87,15 +93,14 @@ class GroupProblem(WorthProblem):
         )
         questions_of_groups = [single.questions(self.has_ties) for single in self.singles.values()]
         log_coefficients = sum(float(dims.log_coefficients().sum()) for dims in questions_of_groups)
-        dims = "chain", "draw"
-        variables: dict[Any, Any] = {
-            "group_log_worth": ((*dims, "group", "option"), worths.astype(float)),
-            "spread": (dims, np.exp(log_sds[..., 0])),
-            "log_likelihood": (dims, log_likelihood + log_coefficients),
+        arrays = {
+            "group_log_worth": worths.astype(float),
+            "spread": np.exp(log_sds[..., 0]),
+            "log_likelihood": log_likelihood + log_coefficients,
         }
         if self.is_similar:
-            variables["spread_of_groups"] = dims, np.exp(log_sds[..., 1])
+            arrays["spread_of_groups"] = np.exp(log_sds[..., 1])
         coordinates = {"group": np.asarray(self.names, dtype=str)}
-        return self.build_tree_from_variables(
-            variables, coordinates, log_tie, self.build_data_groups(), attributes
+        return self.build_tree_from_arrays(
+            arrays, coordinates, log_tie, self.build_data_groups(), attributes
         )

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._people.people_argument import SIMILAR, LatentClasses, check_enough_respondents
+from thali._posterior.draws_writer import Variable
 from thali._posterior.posterior_tree import MEMBERS, flatten_chains
 
 from ..people.answer_table import tabulate_answers
 from ..people.individual_posterior import refuse_data
-from ..population_posterior import WorthProblem
+from ..population_posterior import FULL_LIKELIHOOD, TIE, WorthProblem
 from .chain import WorthClassChain, list_all_options
 from .gibbs_sweep import ClassRecord
 from .respondent_results import new_class_probabilities
@@ -17,25 +18,37 @@ from .respondent_results import new_class_probabilities
 if TYPE_CHECKING:
     import xarray
 
-_DESCRIPTIONS = {
-    "log_worth": "log worth of an option, mean over the possible classes of a new respondent",
-    "spread": "standard deviation of log worths; of similar classes that of the common ones",
-    "spread_of_respondents": "standard deviation of log worths between new respondents, mean over"
-    " options",
-    "spread_of_classes": "standard deviation of log worths of classes around the common ones",
-    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
-    " coefficients; given classes",
-    "n_classes": "number of occupied classes",
-    MEMBERS: "class of each respondent; class numbers are arbitrary and change between draws",
-    "kind_log_worth": "log worth of an option in each class, with a mean of 0 over options",
-    "tie": "nu, the tie parameter",
+_VARIABLES = {
+    "log_worth": Variable(
+        "log worth of an option, mean over the possible classes of a new respondent", ("option",)
+    ),
+    "spread": Variable(
+        "standard deviation of log worths; of similar classes that of the common ones"
+    ),
+    "spread_of_respondents": Variable(
+        "standard deviation of log worths between new respondents, mean over options"
+    ),
+    "spread_of_classes": Variable(
+        "standard deviation of log worths of classes around the common ones"
+    ),
+    "log_likelihood": Variable(f"{FULL_LIKELIHOOD.description}; given classes"),
+    "n_classes": Variable("number of occupied classes"),
+    MEMBERS: Variable(
+        "class of each respondent; class numbers are arbitrary and change between draws",
+        ("respondent",),
+    ),
+    "kind_log_worth": Variable(
+        "log worth of an option in each class, with a mean of 0 over options",
+        ("kind_number", "option"),
+    ),
+    "tie": TIE,
 }
 
 
 class WorthClassProblem(WorthProblem):
     """Data of respondents in latent classes, and the settings of a fit."""
 
-    descriptions = _DESCRIPTIONS
+    variables = _VARIABLES
     record_class: ClassVar[type[Any]] = ClassRecord
 
     def __init__(
@@ -71,7 +84,6 @@ class WorthClassProblem(WorthProblem):
             np.stack, zip(*records, strict=True)
         )
         n = self.data.n_options
-        dims = ("chain", "draw")
         class_sizes = (class_of[..., None] == np.arange(self.n_classes)).sum(axis=2)
         class_shares = new_class_probabilities(flatten_chains(class_sizes)).reshape(
             class_sizes.shape
@@ -81,21 +93,19 @@ class WorthClassProblem(WorthProblem):
         respondent_variance = np.einsum("...g,...gi->...", class_shares, squared_deviations) / (
             n - 1
         )
-        variables: dict[Any, Any] = {
-            "log_worth": ((*dims, "option"), mean_worths),
-            "spread": (dims, np.exp(log_sds[..., 0])),
-            "spread_of_respondents": (dims, np.sqrt(respondent_variance)),
-            "log_likelihood": (dims, log_likelihood + self.respondent_coefficients),
-            "n_classes": (dims, (class_sizes > 0).sum(axis=2)),
-            MEMBERS: ((*dims, "respondent"), class_of),
-            "kind_log_worth": ((*dims, "kind_number", "option"), worths),
+        arrays = {
+            "log_worth": mean_worths,
+            "spread": np.exp(log_sds[..., 0]),
+            "spread_of_respondents": np.sqrt(respondent_variance),
+            "log_likelihood": log_likelihood + self.respondent_coefficients,
+            "n_classes": (class_sizes > 0).sum(axis=2),
+            MEMBERS: class_of,
+            "kind_log_worth": worths,
         }
         if self.is_similar:
-            variables["spread_of_classes"] = dims, np.exp(log_sds[..., 1])
+            arrays["spread_of_classes"] = np.exp(log_sds[..., 1])
         coordinates = {"respondent": np.asarray(self.data.respondents, dtype=str)}
         stored_data = self.build_data_groups()
         constants = stored_data.constants | {"kinds": self.n_classes}
         stored_data = stored_data._replace(constants=constants)
-        return self.build_tree_from_variables(
-            variables, coordinates, log_tie, stored_data, attributes
-        )
+        return self.build_tree_from_arrays(arrays, coordinates, log_tie, stored_data, attributes)

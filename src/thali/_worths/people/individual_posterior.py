@@ -10,10 +10,11 @@ from thali._model.best_worst_probabilities import LARGEST_RANKED, RANKING, REVER
 from thali._model.dependent_answers import build_individual_dependence
 from thali._people.people_argument import ADJUSTED, Individuals, unknown_respondents_error
 from thali._people.respondent_columns import build_covariates
+from thali._posterior.draws_writer import Variable
 from thali._posterior.respondent_dependence import Dependence, single_respondent_error
 from thali.errors import ArgumentError, DataError, Setting
 
-from ..population_posterior import WorthProblem
+from ..population_posterior import FULL_LIKELIHOOD, TIE, WorthProblem
 from .answer_table import tabulate_answers
 from .chain import PeopleChain
 from .gibbs_sweep import PeopleRecord
@@ -24,27 +25,37 @@ if TYPE_CHECKING:
 # with fewer respondents, worths have no shared directions; number of directions
 MIN_RESPONDENTS = 100
 N_DIRECTIONS = 3
-_DESCRIPTIONS = {
-    "log_worth": "population log worth of an option, with a mean of 0 over options",
-    "spread": "standard deviation of population log worths",
-    "spread_of_respondents": "standard deviation of log worths between respondents, mean over"
-    " options",
-    "residual_spread": "standard deviation of log worths between respondents beyond the shared"
-    " directions",
-    "loading": "how log worths of respondents vary together along a shared direction",
-    "respondent_effect": "change in log worth per standard deviation of a respondent column",
-    "respondent_log_worth": "log worth of an option for a respondent, with a mean of 0 over"
-    " options",
-    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
-    " coefficients",
-    "tie": "nu, the tie parameter",
+_VARIABLES = {
+    "log_worth": Variable(
+        "population log worth of an option, with a mean of 0 over options", ("option",)
+    ),
+    "spread": Variable("standard deviation of population log worths"),
+    "spread_of_respondents": Variable(
+        "standard deviation of log worths between respondents, mean over options"
+    ),
+    "residual_spread": Variable(
+        "standard deviation of log worths between respondents beyond the shared directions"
+    ),
+    "loading": Variable(
+        "how log worths of respondents vary together along a shared direction",
+        ("direction", "option"),
+    ),
+    "respondent_effect": Variable(
+        "change in log worth per standard deviation of a respondent column", ("known", "option")
+    ),
+    "respondent_log_worth": Variable(
+        "log worth of an option for a respondent, with a mean of 0 over options",
+        ("respondent", "option"),
+    ),
+    "log_likelihood": FULL_LIKELIHOOD,
+    "tie": TIE,
 }
 
 
 class PeopleProblem(WorthProblem):
     """Data of respondents with individual worths, and the settings of a fit."""
 
-    descriptions = _DESCRIPTIONS
+    variables = _VARIABLES
     record_class: ClassVar[type[Any]] = PeopleRecord
 
     def __init__(
@@ -97,21 +108,20 @@ class PeopleProblem(WorthProblem):
         loadings = loadings - loadings.mean(axis=-1, keepdims=True)
         residual_sd = np.exp(log_sds[..., 1])
         respondent_variance = residual_sd**2 + (loadings**2).sum(axis=(2, 3)) / (n - 1)
-        dims = "chain", "draw"
-        variables: dict[Any, Any] = {
-            "log_worth": ((*dims, "option"), centred_means[:, :, 0]),
-            "spread": (dims, np.exp(log_sds[..., 0])),
-            "spread_of_respondents": (dims, np.sqrt(respondent_variance)),
-            "residual_spread": (dims, residual_sd),
-            "log_likelihood": (dims, log_likelihood + self.respondent_coefficients),
-            "respondent_log_worth": ((*dims, "respondent", "option"), worths),
+        arrays = {
+            "log_worth": centred_means[:, :, 0],
+            "spread": np.exp(log_sds[..., 0]),
+            "spread_of_respondents": np.sqrt(respondent_variance),
+            "residual_spread": residual_sd,
+            "log_likelihood": log_likelihood + self.respondent_coefficients,
+            "respondent_log_worth": worths,
         }
         coordinates: dict[Any, Any] = {"respondent": np.asarray(self.data.respondents, dtype=str)}
         if self.n_directions:
-            variables["loading"] = (*dims, "direction", "option"), loadings
+            arrays["loading"] = loadings
             coordinates["direction"] = np.arange(1, self.n_directions + 1)
         if self.known.names:
-            variables["respondent_effect"] = (*dims, "known", "option"), centred_means[:, :, 1:]
+            arrays["respondent_effect"] = centred_means[:, :, 1:]
             covariate_coordinates = {
                 "known": list(self.known.names),
                 "respondent": coordinates["respondent"],
@@ -122,9 +132,7 @@ class PeopleProblem(WorthProblem):
                 constants=constants, coordinates=stored_data.coordinates | covariate_coordinates
             )
         attributes = attributes | self.dependence.attributes
-        return self.build_tree_from_variables(
-            variables, coordinates, log_tie, stored_data, attributes
-        )
+        return self.build_tree_from_arrays(arrays, coordinates, log_tie, stored_data, attributes)
 
 
 def refuse_data(data: Any, rule: str, people: Any) -> None:
