@@ -119,22 +119,8 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame().to_csv("drinks.csv", index=False)
     words = (
-        "--models",
-        "aspects=ibp,again=ibp",
-        "--thin",
-        1,
-        "--draws",
-        40,
-        "--tune",
-        40,
-        "--chains",
-        2,
-        "--seed",
-        1,
-        "--out",
-        "out",
-        "--print",
-        "all",
+        *"--models aspects=ibp,again=ibp --thin 1 --draws 40 --tune 40 --chains 2".split(),
+        *"--seed 1 --out out --print all".split(),
     )
     result = run("compare", "drinks.csv", "--by", "prediction", *words)
     assert result.code == 0 and "(12 choices)" in result.out and "over respondents" in result.out

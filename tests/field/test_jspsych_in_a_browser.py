@@ -50,12 +50,7 @@ def packages(tmp_path_factory):
     names = {file: "/".join(file.split("/")[: 1 + file.startswith("@")]) for file in loaded()}
     install = [
         npm,
-        "install",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-        "--fetch-retries=0",
-        "--prefix",
+        *"install --ignore-scripts --no-audit --no-fund --fetch-retries=0 --prefix".split(),
         str(folder),
     ]
     done = subprocess.run([*install, *set(names.values())], capture_output=True, timeout=PATIENCE)

@@ -19,10 +19,7 @@ def test_what_is_exported_has_types(tmp_path):
     asked = [
         "--pythonpath",
         sys.executable,
-        "--ignoreexternal",
-        "--outputjson",
-        "--verifytypes",
-        "thali",
+        *"--ignoreexternal --outputjson --verifytypes thali".split(),
     ]
     source = str(Path(thali.__file__).parents[1])
     ran = subprocess.run(

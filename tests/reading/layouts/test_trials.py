@@ -197,16 +197,7 @@ def test_side_columns_are_found_in_pairs_only():
 def test_the_options_of_the_command_line(run, tmp_path):
     (tmp_path / "x.csv").write_text("wer,eins,zwei,u\n1,tea,milk,f\n1,milk,tea,f\n2,tea,milk,f\n")
     words = (
-        "--first",
-        "eins",
-        "--second",
-        "zwei",
-        "--chosen",
-        "u",
-        "--respondent",
-        "wer",
-        "--coding",
-        "f=first,j=second",
+        *"--first eins --second zwei --chosen u --respondent wer --coding f=first,j=second".split(),
     )
     done = run("fit", tmp_path / "x.csv", *words, "--method", "maximum-likelihood")
     assert done.code == 0, done.err
@@ -217,12 +208,7 @@ def test_the_options_of_the_command_line(run, tmp_path):
         "--models",
         "BTL",
         *words,
-        "--draws",
-        4,
-        "--tune",
-        0,
-        "--chains",
-        1,
+        *"--draws 4 --tune 0 --chains 1".split(),
     )
     assert "3 comparisons from 2 respondents" in done.err, done.err
     done = run("fit", tmp_path / "x.csv", *words[:4], "--method", "maximum-likelihood")

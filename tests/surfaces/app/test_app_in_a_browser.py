@@ -55,11 +55,7 @@ class Server:
     def __init__(self, folder, *options):
         command = [
             sys.executable,
-            "-m",
-            "thali",
-            "app",
-            "--no-browser",
-            "--folder",
+            *"-m thali app --no-browser --folder".split(),
             str(folder),
             *options,
         ]
@@ -553,11 +549,7 @@ def test_a_stranger_sees_a_question_for_the_key(browser, server):
 def test_an_open_server_warns_and_asks_for_its_password(browser, folder):
     command = [
         sys.executable,
-        "-m",
-        "thali",
-        "app",
-        "--no-browser",
-        "--folder",
+        *"-m thali app --no-browser --folder".split(),
         str(folder),
         "--host",
         "0.0.0.0",

@@ -283,17 +283,7 @@ def asked(address, key="", host=None):
 
 @pytest.mark.long
 def test_an_open_server_wants_its_password_on_every_interface(tmp_path):
-    command = [
-        sys.executable,
-        "-u",
-        "-m",
-        "thali",
-        "app",
-        "--host",
-        "0.0.0.0",
-        "--folder",
-        str(tmp_path),
-    ]
+    command = [sys.executable, *"-u -m thali app --host 0.0.0.0 --folder".split(), str(tmp_path)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
@@ -320,16 +310,7 @@ def test_an_open_server_wants_its_password_on_every_interface(tmp_path):
 def test_half_sent_requests_are_closed(tmp_path):
     """300 at once, to a real server, which takes 128 and tells the others so; then it answers as
     before."""
-    command = [
-        sys.executable,
-        "-u",
-        "-m",
-        "thali",
-        "app",
-        "--no-browser",
-        "--folder",
-        str(tmp_path),
-    ]
+    command = [sys.executable, *"-u -m thali app --no-browser --folder".split(), str(tmp_path)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None

@@ -31,15 +31,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_fit(tmp_path):
     folder = tmp_path / "read-only"
     folder.mkdir()
     folder.chmod(0o500)
-    command = [
-        sys.executable,
-        "-m",
-        "thali",
-        "fit",
-        "celebrities",
-        "--report",
-        folder / "report.html",
-    ]
+    command = [sys.executable, *"-m thali fit celebrities --report".split(), folder / "report.html"]
     done = subprocess.run(
         command, preexec_fn=rights.given_up, capture_output=True, text=True, timeout=PATIENCE
     )

@@ -181,16 +181,9 @@ def test_features_from_tables_and_trees(run, fake, folder):
     }
     fake.common = ((0, 1), (1, 2))
     result = run(
-        "fit",
-        "alike.csv",
-        "--tree",
-        "groups.csv",
-        "--leaf-length",
+        *"fit alike.csv --tree groups.csv --leaf-length".split(),
         0.3,
-        "--draws",
-        50,
-        "--print",
-        "all",
+        *"--draws 50 --print all".split(),
     )
     assert isinstance(fake.asked["features"], thali.Tree)
     assert re.search(r"clade hot +tea, coffee$", result.out, re.MULTILINE)
@@ -206,15 +199,7 @@ def test_the_estimate_that_was_asked_for(done, fake):
     printed = {}
     for kind in ("expectation", "map-features", "conditional-map", "joint-map"):
         result = done(
-            "fit",
-            "alike.csv",
-            "--sigma",
-            0.1,
-            "--alpha",
-            1,
-            "--draws",
-            50,
-            "--estimate",
+            *"fit alike.csv --sigma 0.1 --alpha 1 --draws 50 --estimate".split(),
             kind,
             "--print",
             "all",

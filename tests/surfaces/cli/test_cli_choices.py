@@ -116,16 +116,7 @@ def test_weighted_choices_are_fitted_and_not_checked(run, folder):
 
 @pytest.mark.fit
 def test_columns_may_be_named(run, refused):
-    wanted = (
-        "--model",
-        "elimination",
-        "--alternative",
-        "drink",
-        "--task",
-        "when",
-        "--chosen",
-        "choice",
-    )
+    wanted = "--model elimination --alternative drink --task when --chosen choice".split()
     says(run("fit", "odd.csv", *wanted, *SHORT).err, "'drink'", "'choice'", "'when'")
     says(run("fit", "odd.csv", *wanted[:2], "--task", "when").err, "--alternative")
     # prices that differ between tasks describe products
@@ -171,16 +162,7 @@ def test_maximum_likelihood_is_that_of_the_library(done, folder):
 def test_maximum_likelihood_with_given_aspects(run, folder):
     (folder / "hot.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\n")
     result = run(
-        "fit",
-        "tea.csv",
-        "--method",
-        "maximum-likelihood",
-        "--aspects",
-        "hot.csv",
-        "--lapse",
-        "0.01",
-        "--out",
-        "out",
+        *"fit tea.csv --method maximum-likelihood --aspects hot.csv --lapse 0.01 --out out".split(),
     )
     assert result.code == 0 and "hot" in result.out and "not available" in result.out
     assert (folder / "out" / "preference_tree.png").exists()
@@ -233,16 +215,7 @@ def test_rankings_by_maximum_likelihood(run, refused, tmp_path):
         "rank1,rank2,rank3\ntea,milk,water\nmilk,tea,water\ntea,water,milk\nwater,milk,tea\n"
     )
     done = run(
-        "fit",
-        path,
-        "--model",
-        "BTL",
-        "--method",
-        "maximum-likelihood",
-        "--out",
-        out,
-        "--print",
-        "all",
+        "fit", path, *"--model BTL --method maximum-likelihood --out".split(), out, "--print", "all"
     )
     assert done.code == 0 and (out / "worths.csv").exists()
     said(

@@ -129,18 +129,7 @@ def test_the_horseshoe_of_the_logit(done, refused):
 
 @pytest.mark.fit
 def test_the_variational_posterior_has_intervals(done):
-    result = done(
-        "fit",
-        "two.csv",
-        "--target",
-        "kind",
-        "--method",
-        "variational",
-        "--folds",
-        0,
-        "--print",
-        "all",
-    )
+    result = done(*"fit two.csv --target kind --method variational --folds 0 --print all".split())
     assert "89 % interval" in result.out
     says(result.out, "Lower bound on")
 
@@ -450,16 +439,7 @@ def test_options_reach_the_model(run, asked):
     words = "--a 0.2 --transform none --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
     run("fit", "plants.csv", "--target", "kind", *words.split())
     run(
-        "fit",
-        "plants.csv",
-        "--target",
-        "kind",
-        "--model",
-        "sparse-logit",
-        "--method",
-        "polya-gamma",
-        "--seed",
-        0,
+        *"fit plants.csv --target kind --model sparse-logit --method polya-gamma --seed 0".split(),
     )
     budget = {
         "draws": 30,

@@ -216,17 +216,7 @@ def test_bad_trees(refused, folder, words, messages):
 @pytest.mark.rendered
 @pytest.mark.fit
 def test_compare_writes_everything(done, folder):
-    done(
-        "compare",
-        "tea.csv",
-        "--models",
-        "unique,2",
-        "--by",
-        "prediction",
-        "--out",
-        "results",
-        *QUICK,
-    )
+    done(*"compare tea.csv --models unique,2 --by prediction --out results".split(), *QUICK)
     assert sorted(os.listdir(folder / "results")) == [
         "comparison.csv",
         "comparison.png",
@@ -245,30 +235,10 @@ def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
     assert result.code == 130
     assert "(1 of 3 pairs)" in result.out
     says(result.err, "3", "6 fits", "--out")
-    result = run(
-        "compare",
-        "tea.csv",
-        "--models",
-        "unique,2",
-        "--by",
-        "prediction",
-        "--out",
-        "results",
-        *WHOLE,
-    )
+    result = run(*"compare tea.csv --models unique,2 --by prediction --out results".split(), *WHOLE)
     says(result.err, "3", "6 fits", "'results'")
     stop_at_table(monkeypatch)
-    result = run(
-        "compare",
-        "tea.csv",
-        "--models",
-        "unique,2",
-        "--by",
-        "prediction",
-        "--out",
-        "results",
-        *WHOLE,
-    )
+    result = run(*"compare tea.csv --models unique,2 --by prediction --out results".split(), *WHOLE)
     assert result.code == 130 and "nothing was written" not in result.err
     says(result.err, "6 fits", "'results/job'")
 

@@ -16,20 +16,7 @@ from thali._inference import job_folders
 
 pytestmark = pytest.mark.fit
 
-QUICK = [
-    "--draws",
-    "40",
-    "--tune",
-    "10",
-    "--chains",
-    "2",
-    "--thin",
-    "1",
-    "--seed",
-    "3",
-    "--cores",
-    "1",
-]
+QUICK = "--draws 40 --tune 10 --chains 2 --thin 1 --seed 3 --cores 1".split()
 COMPARE = ["compare", "tea.csv", "--models", "unique,2", "--by", "prediction", *QUICK]
 FILES = {
     "tea.csv": "option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n",

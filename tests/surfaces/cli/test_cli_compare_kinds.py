@@ -74,29 +74,15 @@ def test_what_is_written_of_each_kind(run, in_plain_python):
     assert sorted(os.listdir("s")) == ["comparison.csv", "job", "predictions.csv"]
     assert len(pd.read_csv("s/predictions.csv")) == 9
     assert list(pd.read_csv("s/comparison.csv")["model"]) == ["BASE", "ADCLUS", "1", "two"]
-    result = run(
-        "compare",
-        "plants.csv",
-        "--target",
-        "kind",
-        "--models",
-        "plackett-luce",
-        "--out",
-        "r",
-        *WHOLE,
-    )
+    result = run(*"compare plants.csv --target kind --models plackett-luce --out r".split(), *WHOLE)
     assert result.code == 0 and len(pd.read_csv("r/predictions.csv")) == 60
 
 
 @pytest.mark.fit
 def test_logits_of_experiments_by_name(run):
     words = [
-        "--models",
-        "MNL,hierarchical-logit",
-        "--leave-out",
-        "respondent",
-        "--monotone",
-        "price=decreasing",
+        *"--models MNL,hierarchical-logit --leave-out respondent --monotone".split(),
+        *"price=decreasing".split(),
     ]
     result = run("compare", "cameras.csv", *words, *WHOLE)
     assert result.code == 0 and "8 respondents, 40 tasks" in result.err

@@ -67,17 +67,7 @@ def test_prints_the_table_and_what_it_says(done, folder):
 @pytest.mark.fit
 def test_writes_tables_pictures_and_the_report(run, tmp_path):
     assert (
-        run(
-            "compare",
-            "tea.csv",
-            "--by",
-            "evidence",
-            "--sensitivity",
-            "--out",
-            "found",
-            "--tables",
-            "csv,md",
-        ).code
+        run(*"compare tea.csv --by evidence --sensitivity --out found --tables csv,md".split()).code
         == 0
     )
     names = {path.name for path in (tmp_path / "found").iterdir()}
@@ -93,18 +83,7 @@ def test_writes_tables_pictures_and_the_report(run, tmp_path):
 @pytest.mark.fit
 def test_a_stopped_one_goes_on(run, folder, tmp_path):
     """The first model is kept, the second is found by resume; then the folder holds the whole."""
-    how = (
-        "compare",
-        "tea.csv",
-        "--by",
-        "evidence",
-        "--models",
-        "unique,two=2",
-        "--draws",
-        300,
-        "--seed",
-        4,
-    )
+    how = "compare tea.csv --by evidence --models unique,two=2 --draws 300 --seed 4".split()
     (tmp_path / "stop").touch()
     stopped = run(*how, "--out", "found", "--print", "all")
     assert stopped.code == 130
@@ -115,19 +94,7 @@ def test_a_stopped_one_goes_on(run, folder, tmp_path):
 
 @pytest.mark.fit
 def test_a_comparison_by_evidence_is_resumed_reported_and_refused(run, refused, folder, tmp_path):
-    how = (
-        "compare",
-        "tea.csv",
-        "--by",
-        "evidence",
-        "--draws",
-        300,
-        "--seed",
-        4,
-        "--out",
-        "found",
-        "--models",
-    )
+    how = "compare tea.csv --by evidence --draws 300 --seed 4 --out found --models".split()
     assert run(*how, "unique").code == 0
     assert run(*how, "unique,two=2").code == 0 and len(folder) == 2
     again = run("resume", "found")

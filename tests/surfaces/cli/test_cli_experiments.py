@@ -41,18 +41,7 @@ def fake(monkeypatch):
 
 
 def test_as_the_issue_types_it(done, fake):
-    words = [
-        "--respondent",
-        "id",
-        "--task",
-        "task",
-        "--alternative",
-        "alt",
-        "--chosen",
-        "choice",
-        "--none",
-        "none",
-    ]
+    words = "--respondent id --task task --alternative alt --chosen choice --none none".split()
     result = done(
         "fit", "camera.csv", "--model", "product-classes", *words, *LEVELS, *MONOTONE, "--seed", 3
     )
@@ -94,13 +83,7 @@ def test_other_words_are_left_alone(done, refused, fake, folder):
 
 def test_columns_of_other_names_and_bins(done, fake):
     words = [
-        "--respondent",
-        "who",
-        "--chosen",
-        "took",
-        "--alternative",
-        "shelf",
-        "--attributes",
+        *"--respondent who --chosen took --alternative shelf --attributes".split(),
         "price, brand",
     ]
     result = done(
@@ -115,20 +98,7 @@ def test_columns_of_other_names_and_bins(done, fake):
 
 
 def test_settings_reach_the_model(done, fake):
-    words = [
-        "--method",
-        "smc",
-        "--chains",
-        4,
-        "--draws",
-        20,
-        "--sweeps-per-step",
-        5,
-        "--lapse",
-        0.1,
-        "--alpha",
-        2,
-    ]
+    words = "--method smc --chains 4 --draws 20 --sweeps-per-step 5 --lapse 0.1 --alpha 2".split()
     done("fit", "camera.csv", "--model", "product-classes", "--none", "none", *words, "--cores", 2)
     model, _, settings = fake[0]
     assert (model.method, model.lapse, model.alpha) == ("smc", 0.1, 2.0)
@@ -193,15 +163,9 @@ def test_columns_of_people_are_no_attributes(run, fake):
     rows = pd.read_csv("camera.csv")
     rows.assign(income=rows["id"].str[1:].astype(int) % 3).to_csv("income.csv", index=False)
     result = run(
-        "fit",
-        "income.csv",
-        "--none",
-        "none",
+        *"fit income.csv --none none".split(),
         *LEVELS,
-        "--model",
-        "multinomial-logit",
-        "--print",
-        "all",
+        *"--model multinomial-logit --print all".split(),
     )
     assert (
         result.code == 0
@@ -308,10 +272,7 @@ def test_a_bad_market_is_refused_before_the_fit(refused, fake):
         "m.csv", index=False
     )
     error = refused(
-        "fit",
-        "camera.csv",
-        "--none",
-        "none",
+        *"fit camera.csv --none none".split(),
         *MONOTONE[:1],
         "price=decreasing",
         "--market",

@@ -22,35 +22,13 @@ def folder(tmp_path, monkeypatch):
 def test_a_page_is_made_of_a_list_and_of_a_design(run, folder):
     (folder / "study.toml").write_text('title = "Drinks"\n')
     result = run(
-        "field",
-        "make",
-        "drinks.txt",
-        "--out",
-        "out/study.html",
-        "--study",
-        "study.toml",
-        "--title",
-        "Cups",
+        *"field make drinks.txt --out out/study.html --study study.toml --title Cups".split()
     )
     said(result.out, "6 questions", "'tea'", "'coffee'", "'milk'", "'juice'")
     assert "<title>Cups</title>" in (folder / "out" / "study.html").read_text("utf-8")
     assert "thali field collect FOLDER" in result.err
     assert (
-        run(
-            "design",
-            6,
-            "--size",
-            3,
-            "--per-person",
-            4,
-            "--versions",
-            2,
-            "--seed",
-            1,
-            "--out",
-            "plan",
-        ).code
-        == 0
+        run(*"design 6 --size 3 --per-person 4 --versions 2 --seed 1 --out plan".split()).code == 0
     )
     result = run("field", "make", "plan/design.csv", "--kind", "odd-one-out", "--out", "odd.html")
     assert (

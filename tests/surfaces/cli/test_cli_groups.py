@@ -24,15 +24,9 @@ def tables(folder):
 @pytest.mark.fit
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     words = (
-        "--group",
-        "sex",
-        "--people",
-        "groups:similar",
+        *"--group sex --people groups:similar".split(),
         *RUN,
-        "--out",
-        "found",
-        "--report",
-        "report.html",
+        *"--out found --report report.html".split(),
     )
     result = done("fit", "people.csv", *words, "--print", "all")
     says(result.err, "'sex'", "2 groups", "6 comparisons", "3 options")

@@ -130,18 +130,7 @@ def test_what_is_no_job(run, refused, folder):
 
 @pytest.mark.long
 def test_time_is_up(run, folder):
-    words = [
-        "fit",
-        "tea.csv",
-        "--draws",
-        "1000000",
-        "--tune",
-        "50",
-        "--chains",
-        "2",
-        "--max-time",
-        "1.5",
-    ]
+    words = "fit tea.csv --draws 1000000 --tune 50 --chains 2 --max-time 1.5".split()
     result = run(*words, "--out", "results")
     assert result.code == 0 and re.search("stopped early; kept (1 chain|2 chains) of ", result.err)
     assert "--max-time" in run("fit", "tea.csv", "--max-time", "0").err

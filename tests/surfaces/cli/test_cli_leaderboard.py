@@ -96,16 +96,7 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     )
     for name, rows in (("all", frame), ("old", frame[:24]), ("new", frame[20:])):
         rows.to_csv(folder / f"{name}.csv", index=False)
-    how = [
-        "--covariate",
-        "length",
-        "--by",
-        "language",
-        "--id",
-        "row",
-        "--method",
-        "maximum-likelihood",
-    ]
+    how = "--covariate length --by language --id row --method maximum-likelihood".split()
     result = done("leaderboard", "old.csv", *how, "--out", "results", "--print", "all")
     assert {"boards.csv", "covariates.csv"} <= {
         path.name for path in (folder / "results").iterdir()

@@ -24,16 +24,7 @@ def tables(folder):
 
 @pytest.mark.long
 def test_the_study_of_an_estimate(done):
-    words = [
-        "--linear",
-        "price",
-        "--interactions",
-        "price=zoom",
-        "--market",
-        "market.csv",
-        "--ci",
-        0.95,
-    ]
+    words = [*"--linear price --interactions price=zoom --market market.csv --ci".split(), 0.95]
     result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found", "--print", "all")
     names = [
         "attribute_importance",
@@ -93,18 +84,7 @@ def test_a_second_answer(done, refused):
     """Whether the product would be bought: nothing is an alternative then."""
     rows = simulate_experiment(n_respondents=12)
     rows.assign(buy=[int(n // 3 % 4 > 0) for n in range(len(rows))]).to_csv("dual.csv", index=False)
-    done(
-        "fit",
-        "dual.csv",
-        "--model",
-        "MNL",
-        "--linear",
-        "price",
-        "--bought",
-        "buy",
-        "--out",
-        "found",
-    )
+    done(*"fit dual.csv --model MNL --linear price --bought buy --out found".split())
     model = th.load("found/model.nc")
     assert list(model.coef_.index)[0] == "inside"
     sentence = "--bought already marks tasks in which nothing would be bought; remove --none"
@@ -115,32 +95,11 @@ def test_a_second_answer(done, refused):
 
 @pytest.mark.long
 def test_the_study_of_a_posterior(done):
-    quick = [
-        "--draws",
-        12,
-        "--tune",
-        8,
-        "--thin",
-        1,
-        "--chains",
-        2,
-        "--seed",
-        1,
-        "--price",
-        "price",
-    ]
+    quick = "--draws 12 --tune 8 --thin 1 --chains 2 --seed 1 --price price".split()
     result = done(
-        "fit",
-        "sim.csv",
-        "--model",
-        "HB",
+        *"fit sim.csv --model HB".split(),
         *quick,
-        "--report",
-        "study.html",
-        "--out",
-        "found",
-        "--print",
-        "all",
+        *"--report study.html --out found --print all".split(),
     )
     each = {
         name[11:-4]: pd.read_csv(f"found/{name}")
@@ -230,20 +189,7 @@ def test_a_wide_table_whose_columns_stand_in_several_orders(run, refused):
 
 
 def test_a_sign_that_the_choices_contradict(done):
-    quick = [
-        "--draws",
-        12,
-        "--tune",
-        30,
-        "--thin",
-        5,
-        "--chains",
-        2,
-        "--seed",
-        1,
-        "--linear",
-        "price",
-    ]
+    quick = "--draws 12 --tune 30 --thin 5 --chains 2 --seed 1 --linear price".split()
     result = done(
         "fit", "sim.csv", "--model", "HB", *quick, "--signs", "price=increasing", "--print", "all"
     )
@@ -269,32 +215,11 @@ def test_tastes_depend_on_what_people_are_and_on_the_priors(done, refused):
 
 @pytest.mark.long
 def test_amounts_of_people(done):
-    quick = [
-        "--draws",
-        12,
-        "--tune",
-        30,
-        "--thin",
-        2,
-        "--chains",
-        2,
-        "--seed",
-        1,
-        "--linear",
-        "price",
-    ]
+    quick = "--draws 12 --tune 30 --thin 2 --chains 2 --seed 1 --linear price".split()
     result = done(
-        "fit",
-        "sim.csv",
-        "--model",
-        "HB",
+        *"fit sim.csv --model HB".split(),
         *quick,
-        "--space",
-        "willingness-to-pay",
-        "--out",
-        "amounts",
-        "--print",
-        "all",
+        *"--space willingness-to-pay --out amounts --print all".split(),
     )
     model = th.load("amounts/posterior.nc")
     assert model.get_params()["space"] == "willingness-to-pay"
@@ -307,17 +232,7 @@ def test_amounts_of_people(done):
 def test_shares_of_today(done, refused):
     words = ["fit", "sim.csv", "--model", "MNL", "--linear", "price", "--market", "market.csv"]
     pd.DataFrame({"product": ["A", "B"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
-    result = done(
-        *words,
-        "--actual",
-        "actual.csv",
-        "--out",
-        "found",
-        "--tables",
-        "xlsx",
-        "--print",
-        "all",
-    )
+    result = done(*words, *"--actual actual.csv --out found --tables xlsx --print all".split())
     assert re.search(r"^A +0.700 ", result.out, re.MULTILINE)
     assert {"summary", "utilities", "demand"} <= set(
         pd.read_excel("found/tables.xlsx", sheet_name=None)
@@ -400,17 +315,11 @@ def fixed():
 )
 def test_tasks_held_out_have_the_attributes_and_bins_of_the_fit(done, fixed, words, bins, given):
     result = done(
-        "fit",
-        "fixed.csv",
-        "--model",
-        "MNL",
+        *"fit fixed.csv --model MNL".split(),
         *words,
         "--holdouts",
         "task == 1",
-        "--out",
-        "found",
-        "--print",
-        "all",
+        *"--out found --print all".split(),
     )
     training, held = (part for _, part in fixed.groupby(fixed["task"] == 1))
     model = th.MultinomialLogit(**given).fit(th.ChoiceExperiment.from_frame(training, bins=bins))
@@ -430,12 +339,7 @@ def test_tasks_held_out_without_the_option_of_none(done, fixed, words):
     table.loc[taken, "choice"] = (table.loc[taken, "alt"] == "none").astype(int)
     table.to_csv("none.csv", index=False)
     result = done(
-        "fit",
-        "none.csv",
-        "--model",
-        "MNL",
-        "--linear",
-        "price",
+        *"fit none.csv --model MNL --linear price".split(),
         *words,
         "--holdouts",
         "task == 1",
@@ -456,16 +360,7 @@ def test_an_option_of_none_that_nobody_takes_in_tasks_held_out_was_there(done):
     table.loc[table["task"] == 1, "choice"] = 1
     table.to_csv("wide.csv", index=False)
     result = done(
-        "fit",
-        "wide.csv",
-        "--model",
-        "MNL",
-        "--none",
-        "0",
-        "--holdouts",
-        "task == 1",
-        "--print",
-        "all",
+        *"fit wide.csv --model MNL --none 0 --holdouts".split(), "task == 1", "--print", "all"
     )
     assert _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
 
@@ -479,16 +374,7 @@ def test_an_option_of_none_that_is_taken_in_tasks_held_out_alone_was_offered_in_
     table.loc[(table["task"] == 1) & (table["id"] < 4), "choice"] = 0
     table.to_csv("wide.csv", index=False)
     result = done(
-        "fit",
-        "wide.csv",
-        "--model",
-        "MNL",
-        "--none",
-        "0",
-        "--holdouts",
-        "task == 1",
-        "--print",
-        "all",
+        *"fit wide.csv --model MNL --none 0 --holdouts".split(), "task == 1", "--print", "all"
     )
     says(result.err, "30 tasks", "90 alternatives")
     assert "infinite preference" in result.err

@@ -114,16 +114,7 @@ def test_what_a_design_is_asked_besides(run, folder):
     survey tools."""
     (folder / "fixed.csv").write_text("task,brand,price\nlast,A,10\nlast,B,12\n")
     words = [
-        "--tasks",
-        8,
-        "--alternatives",
-        2,
-        "--seed",
-        1,
-        "--overlap",
-        "balanced",
-        "--holdouts",
-        "fixed.csv",
+        *"--tasks 8 --alternatives 2 --seed 1 --overlap balanced --holdouts fixed.csv".split(),
     ]
     words += ["--direction", "price=decreasing", "--prohibit", "brand=A,price=9,15", "--out", "out"]
     assert run("design", "attributes.csv", *words).code == 0
@@ -158,14 +149,7 @@ def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
         "design",
         "prior.csv",
         *words,
-        "--power",
-        20,
-        "--spread",
-        0.5,
-        "--out",
-        "out",
-        "--print",
-        "all",
+        *"--power 20 --spread 0.5 --out out --print all".split(),
     )
     assert result.code == 0 and "Bayesian D-error" in result.out
     says(result.out, "200 simulated", "20 respondents")

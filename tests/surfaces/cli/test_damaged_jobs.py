@@ -24,35 +24,11 @@ from thali.errors import Message
 
 pytestmark = pytest.mark.fit
 
-QUICK = [
-    "--draws",
-    "40",
-    "--tune",
-    "10",
-    "--chains",
-    "2",
-    "--thin",
-    "1",
-    "--seed",
-    "3",
-    "--cores",
-    "1",
-]
+QUICK = "--draws 40 --tune 10 --chains 2 --thin 1 --seed 3 --cores 1".split()
 WORDS = {
     "fit": ["fit", "tea.csv", "--draws", "60", "--tune", "50", "--chains", "2", "--seed", "1"],
     "comparison": ["compare", "tea.csv", "--models", "unique,2", "--by", "prediction", *QUICK],
-    "evidence": [
-        "compare",
-        "tea.csv",
-        "--by",
-        "evidence",
-        "--models",
-        "unique,two=2",
-        "--draws",
-        "300",
-        "--seed",
-        "4",
-    ],
+    "evidence": "compare tea.csv --by evidence --models unique,two=2 --draws 300 --seed 4".split(),
 }
 
 

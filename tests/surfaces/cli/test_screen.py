@@ -26,20 +26,7 @@ FILES = {
     + "tea,rum\n" * 8
     + "rum,milk\n" * 4,
 }
-WORTHS = (
-    "fit",
-    "tea.csv",
-    "--model",
-    "BTL",
-    "--spread",
-    2,
-    "--draws",
-    500,
-    "--chains",
-    2,
-    "--seed",
-    3,
-)
+WORTHS = "fit tea.csv --model BTL --spread 2 --draws 500 --chains 2 --seed 3".split()
 LINES = 24
 LABELS = {
     "short": "tea",

@@ -20,30 +20,14 @@ RUN = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 7]
 STUDY = [
     "--ci",
     0.97,
-    "--market",
-    "market.csv",
-    "--price",
-    "money",
-    "--availability",
-    "Theirs=0.9",
-    "--holdouts",
+    *"--market market.csv --price money --availability Theirs=0.9 --holdouts".split(),
     "task == 4",
 ]
 TODAY = [*STUDY, "--market", "one.csv", "--rule", "logit", "--scale", 0.9, "--actual", "actual.csv"]
 # by the name of the spec, with what is special behind a comma; other settings than the defaults
 CASES = {
     "bradley-terry-luce": [
-        "people.csv",
-        "--model",
-        "BTL",
-        "--draws",
-        20,
-        "--seed",
-        7,
-        "--ci",
-        0.8,
-        "--anchor",
-        "tea",
+        *"people.csv --model BTL --draws 20 --seed 7 --ci 0.8 --anchor tea".split(),
     ],
     "bradley-terry-luce, people": [
         *(
@@ -51,53 +35,26 @@ CASES = {
             "--model",
             "BTL",
             *RUN,
-            "--people",
-            "individuals",
-            "--segments",
-            2,
-            "--of",
-            "respondents",
-            "--anchor",
-            "tea",
+            *"--people individuals --segments 2 --of respondents --anchor tea".split(),
         )
     ],
     "elimination-by-aspects": ["pairs.csv", *RUN, "--similar", 0.4],
     "elimination-by-aspects, maximum likelihood": [
-        "pairs.csv",
-        "--method",
-        "maximum-likelihood",
-        "--ci",
+        *"pairs.csv --method maximum-likelihood --ci".split(),
         0.97,
     ],
     "additive-clustering": [
         "similar.csv",
         *RUN,
-        "--similar",
-        0.4,
-        "--estimate",
-        "conditional-map",
-        "--ci",
-        0.8,
+        *"--similar 0.4 --estimate conditional-map --ci 0.8".split(),
     ],
     "nonnegative-dimensions": ["similar.csv", *RUN, "--model", "dimensions", "--ci", 0.8],
     "product-classes": [
         *(
             "study.csv",
             *STUDY,
-            "--chains",
-            2,
-            "--draws",
-            10,
-            "--tune",
-            10,
-            "--seed",
-            7,
-            "--similar",
-            0.9,
-            "--segments",
-            "2",
-            "--of",
-            "respondents",
+            *"--chains 2 --draws 10 --tune 10 --seed 7 --similar 0.9 --segments 2 --of".split(),
+            *"respondents".split(),
         )
     ],
     "multinomial-logit": ["study.csv", *STUDY],
@@ -107,16 +64,7 @@ CASES = {
         *(
             "study.csv",
             *TODAY,
-            "--classes",
-            "3",
-            "--starts",
-            2,
-            "--seed",
-            7,
-            "--segments",
-            "2",
-            "--of",
-            "respondents",
+            *"--classes 3 --starts 2 --seed 7 --segments 2 --of respondents".split(),
         )
     ],
     "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2, "--ci", 0.8],
@@ -207,10 +155,7 @@ def test_what_is_printed_is_mailed(name, run, folder):
         "--model",
         name.partition(",")[0],
         *words,
-        "--out",
-        "out",
-        "--report",
-        "mail.html",
+        *"--out out --report mail.html".split(),
     )
     again = run("report", "out", "-o", "again.html")
     if result.code or again.code or "could not be made" in result.err:
@@ -223,17 +168,7 @@ def test_what_is_printed_is_mailed(name, run, folder):
 
 def test_a_report_is_called_what_its_author_says(run, refused, folder):
     cover = ("--title", "Who <b>wins</b>?", "--author", "Ann & Bob", "--question", "Which is best?")
-    run(
-        "fit",
-        "celebrities",
-        "--method",
-        "maximum-likelihood",
-        "--out",
-        "out",
-        "--report",
-        "mail.html",
-        *cover,
-    )
+    run(*"fit celebrities --method maximum-likelihood --out out --report mail.html".split(), *cover)
     mailed = (folder / "mail.html").read_text("utf-8")
     assert "<h1>Who &lt;b&gt;wins&lt;/b&gt;?</h1>" in mailed and "<title>Who &lt;b&gt;" in mailed
     assert "Ann &amp; Bob" in mailed and '<p class="question">Which is best?</p>' in mailed
@@ -252,16 +187,7 @@ def test_a_report_is_called_what_its_author_says(run, refused, folder):
 
 def test_a_report_begins_with_its_data_and_the_day(run, folder):
     """It asks its question once, and folds each table under its picture."""
-    run(
-        "fit",
-        "celebrities",
-        "--method",
-        "maximum-likelihood",
-        "--out",
-        "out",
-        "--report",
-        "mail.html",
-    )
+    run(*"fit celebrities --method maximum-likelihood --out out --report mail.html".split())
     mailed = (folder / "mail.html").read_text("utf-8")
     head = re.findall(r"<h1>(.*?)</h1>|<p class=.fact.>(.*?)</p>", mailed.partition("<main>")[0])
     assert [fact for _, fact in head[1:3]] == ["celebrities", str(date.today())]
@@ -280,10 +206,7 @@ def test_a_fit_that_goes_on_mails_the_same(run, folder):
         "--model",
         "hierarchical-logit",
         *words,
-        "--out",
-        "out",
-        "--report",
-        "mail.html",
+        *"--out out --report mail.html".split(),
     )
     mailed = (folder / "mail.html").read_bytes()
     (folder / "mail.html").unlink()
