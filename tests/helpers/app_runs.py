@@ -68,13 +68,6 @@ def claim_states(patch, *states):
     replace(patch, "the state of a run", lambda self, study, name: next(states))
 
 
-def claim_draws(patch, recorded, target):
-    """Each chain of a run has made so many draws."""
-    replace(
-        patch, "the draws of a run", lambda self, study, name: runs.DrawCounts(recorded, target)
-    )
-
-
 def tend_by(patch, tend):
     """`tend(runs)` in place of what looks after the children."""
     replace(patch, "what looks after children", tend)
@@ -98,11 +91,6 @@ def pause(patch, seconds):
 def compare_aspects(patch, *models):
     """What is compared where aspects are looked for: `ComparisonCandidate` of one population."""
     replace(patch, "comparisons of aspects", models)
-
-
-def compare_few_groups(patch):
-    """Where groups are known, two models are compared."""
-    replace(patch, "comparisons of groups", comparisons.GROUP_CANDIDATES[:2])
 
 
 def fit_by(patch, fit):

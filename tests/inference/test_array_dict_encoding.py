@@ -1,7 +1,5 @@
 """Arrays as files, and what such a file may not ask for."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 
@@ -17,8 +15,3 @@ def test_zeros_take_no_room_in_a_file_and_may_not_fill_the_memory():
     for shape in ([10**6, 10**6], [10**10]):
         with pytest.raises(ValueError, match="zeros"):
             unflatten_tuple(value, arrays | {"x/0?": np.array(shape)}, "x")
-
-
-class Cache(NamedTuple):
-    value: np.ndarray
-    count: np.ndarray

@@ -4,10 +4,10 @@ besides."""
 import re
 
 import pytest
-from helpers import app_runs, watched_runs
+from helpers import watched_runs
 from helpers.combinations import TABLES
-from helpers.sentences import said, says
-from test_who_answered import EXPERIMENT, trials
+from helpers.sentences import said
+from test_who_answered import EXPERIMENT
 
 import thali._surfaces.app.background_runs as runs
 import thali._surfaces.app.comparison_candidates as comparisons
@@ -127,43 +127,6 @@ def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here
     assert found.status_code == 400 and found.json()["fields"] == ["models"]
     (study,) = client.studies.list_all()
     assert study.read(COMPARE) == study.read(EVIDENCE) == {}
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
-    watched_runs.shorten_comparisons(monkeypatch)
-    app_runs.compare_few_groups(monkeypatch)
-    address = client.drop("klasse.csv", trials())
-    assert "(group)" not in client.page(f"{address}/tests")
-    client.go(f"{address}/read", group="Geschlecht")
-    page = client.page(f"{address}/tests")
-    assert page.index("(group)") < page.index("(transitivity)"), "the test of groups comes first"
-    says(page, "weights differ between groups")
-    assert client.go(f"{address}/test", test="group") == f"{address}/tests"
-    assert "Geschlecht" in client.file(address, "test/view").text
-    (study,) = client.studies.list_all()
-    call_fitted(study, "elimination-by-aspects", {"group": "Geschlecht"})
-    page = client.page(f"{address}/compare")
-    names, chosen = boxes(page, "compare")
-    assert (
-        chosen
-        == names
-        == ["Bradley-Terry-Luce with the same worths", "Bradley-Terry-Luce with worths by group"]
-    )
-    assert 'name="sensitivity"' not in client.page(f"{address}/evidence"), (
-        "which is of one group alone"
-    )
-    client.go(f"{address}/compare", models="\n".join(names))
-    assert runs.read_end(study, COMPARE)["message"] == ""
-    page = client.page(f"{address}/compare")
-    assert (
-        'data-what="compare/view"' in page
-        and "Compare other models" in page
-        and boxes(page, "compare")[1] == names
-    )
-    report = client.file(address, "compare/view").text
-    assert "Luce with worths by group" in report
 
 
 @pytest.mark.fit

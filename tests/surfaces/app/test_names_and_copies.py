@@ -9,7 +9,7 @@ import pytest
 from helpers import app_runs, watched_runs
 from helpers.pages import Page
 
-from thali._surfaces.app.study_folders import COMPARE, FIT, READ
+from thali._surfaces.app.study_folders import COMPARE, READ
 
 pytestmark = pytest.mark.fit  # for their time
 DRINKS = (
@@ -17,7 +17,6 @@ DRINKS = (
     b"beer,=tea(),1\n"
 )
 ML = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
-MARKUP = "<img src=x onerror=alert(1)> & “Drinks”"
 
 
 def test_a_study_has_one_title_everywhere(client, children_here):
@@ -75,25 +74,6 @@ def test_the_folder_of_a_study_is_read_by_the_command_line(
     assert run("report", str(folder / COMPARE)).code == 0
     done("resume", str(folder))
     assert run("resume", str(folder / COMPARE)).code == 0
-
-
-@pytest.mark.long
-def test_a_fit_without_a_job_goes_as_well(client, children_here, run, tmp_path, monkeypatch):
-    address = client.drop("drinks.csv", DRINKS)
-    client.go(f"{address}/fit", **ML, **{"cover-title": "Who drinks <what>?"})
-    (study,) = client.studies.list_all()
-    mailed = (study.path / FIT / "report.html").read_text("utf-8")
-    assert "<h1>Who drinks &lt;what&gt;?</h1>" in mailed, "the report is called as the study is"
-    assert client.file(address, "folder").content == client.file(address, "folder").content
-    (study.path / FIT / "link.txt").symlink_to("/etc/passwd")
-    folder = unpacked(client, address, tmp_path / "elsewhere")
-    assert not (folder / "link.txt").exists()
-    noted = json.loads((folder / "command.json").read_text())
-    assert noted["folder"] == "." and noted["arguments"]["page"] == {"path": "report.html"}
-    (folder / "report.html").unlink()
-    monkeypatch.chdir(tmp_path)
-    assert run("report", str(folder)).code == 0
-    assert "maximum-likelihood" in (folder / "report.html").read_text("utf-8")
 
 
 def test_what_runs_is_not_copied(client, children_here, monkeypatch):

@@ -374,19 +374,6 @@ def test_events_follow_a_run_to_its_end(client, children_here):
     ] == runs.ENDED
 
 
-@pytest.mark.long
-def test_models_are_compared(client, children_here):
-    address = client.drop("drinks.csv", PAIRS.encode())
-    client.go(f"{address}/fit", **FITS)
-    assert (
-        client.go(f"{address}/compare", models="Bradley-Terry-Luce\nshared aspects")
-        == f"{address}/compare"
-    )
-    assert 'data-what="compare/view"' in client.page(f"{address}/compare")
-    report = client.file(address, "compare/view").text
-    assert "Bradley-Terry-Luce" in report and "shared aspects" in report
-
-
 TRIALS = "person,sex,left,right,winner,louder\n" + "".join(
     f"{person},{'fm'[person % 2]},{a},{b},{(a, b)[(person + len(b)) % 2]},{(person * 7 + len(a)) % 5 - 2}\n"
     for person in range(6)

@@ -1,6 +1,5 @@
 """`thali fit` of similarities, from words on the command line to files."""
 
-import os
 import re
 
 import numpy as np
@@ -22,18 +21,6 @@ TABLE = (
 )
 CHOSEN = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 SIDED = TABLE.replace("coffee,.8", "coffee,.6")
-# beside the job, or the command of a made-up fit, which has none
-EVERYTHING = [
-    "check.csv",
-    "check.png",
-    "estimate.csv",
-    "features.csv",
-    "features.png",
-    "membership.png",
-]
-EVERYTHING += (
-    "n_features.csv n_features.png posterior.nc similarity.csv similarity.png summary.csv trace.png"
-).split()
 FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
 
 
@@ -132,30 +119,6 @@ def test_the_best_answer_alone(run, refused, fake):
     assert run("fit", "alike.csv", "--method", "map").code == 0
     assert fake.asked["method"] == "map"
     assert "--tune" in refused("fit", "alike.csv", "--method", "map", "--tune", 5)
-
-
-@pytest.mark.long
-@pytest.mark.fit  # for its time
-def test_features_of_similar_owners_are_taken_for_one(run, done, refused, fake, folder):
-    result = done(
-        "fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out", "--print", "all"
-    )
-    says(result.out, "Features from different")
-    written = pd.read_csv(folder / "out" / "membership.csv", index_col=0)
-    assert written.index.tolist() == list(DRINKS) and ((0 <= written) & (written <= 1)).all(
-        axis=None
-    )
-    assert "stability" in pd.read_csv(folder / "out" / "features.csv")
-    assert {"features.png", "membership.png"} <= set(os.listdir(folder / "out"))
-    assert (
-        "are merged if their members"
-        not in run("fit", "alike.csv", "--draws", 50, "--print", "all").out
-    )
-    said(refused("fit", "alike.csv", "--similar", 2), "--similar")
-    pd.DataFrame(similarities(31).matrix).to_csv(folder / "many.csv")
-    assert (
-        "are merged if their members" in run("fit", "many.csv", "--draws", 50, "--print", "all").out
-    )
 
 
 @pytest.mark.parametrize(
@@ -426,30 +389,3 @@ def test_the_advice_is_told_in_words_to_type(done, stand_in, folder):
 
 
 # what fit writes ----------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-@pytest.mark.rendered
-@pytest.mark.fit
-def test_out_holds_everything_and_nothing_else(done, fake, folder):
-    done("fit", "alike.csv", "--draws", 50, "--out", "out")
-    out = folder / "out"
-    assert sorted(set(os.listdir(out)) - {"job", "command.json"}) == EVERYTHING
-    estimate = pd.read_csv(out / "estimate.csv")
-    assert list(estimate["term"].unique()) == ["feature", "constant"] and "tea; coffee" in set(
-        estimate["members"]
-    )
-    last = estimate.iloc[-1]
-    assert (
-        last["members"] == "additive constant"
-        and last["probability"] == 1.0
-        and 0.2 < last["weight"] < 0.25
-    )
-    fitted, _ = read_data(out / "similarity.csv", kinds.SIMILARITIES)
-    model = thali.load(out / "posterior.nc")
-    assert fitted.labels == tuple(DRINKS)
-    np.testing.assert_allclose(fitted.matrix, model.estimate().similarity)  # type: ignore[attr-defined]
-    assert "converged" in pd.read_csv(out / "features.csv")
-    assert pd.read_csv(out / "summary.csv", index_col="quantity").index[0] == "n_shared_features"
-    for picture in out.glob("*.png"):
-        assert picture.read_bytes().startswith(b"\x89PNG")

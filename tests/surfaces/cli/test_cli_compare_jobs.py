@@ -1,14 +1,7 @@
 """Comparisons at the command line go on where they were: the same command, `thali resume`, `thali
 status`."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
-
 import pytest
-from helpers.patience import PATIENCE
 from helpers.sentences import said, without_folder
 from helpers.watched_runs import run_fits_by, stop_after
 
@@ -77,47 +70,9 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
     ).read_bytes()
 
 
-KILLED = (
-    "from thali._inference import job_folders; job_folders.MIN_SECONDS = 0.0; from thali._surfaces.cli"
-    " import app; app()"
-)
-
-
 def done(job):
     index = job_folders.read_index(job)
     return 0 if index is None else index["place"]["done"]
-
-
-@pytest.mark.long
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
-def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
-    words = ["compare", "tea.csv", "--models", "unique,2", "--by", "prediction"]
-    words += ["--draws", "1000", "--thin", "10", "--seed", "3"]
-    whole = run(*words, "--cores", "1", "--out", "whole")
-    job, kills = folder / "results" / "job", 0
-    for cores in ("1", "2"):
-        process = subprocess.Popen(
-            [sys.executable, "-c", KILLED, *words, "--cores", cores, "--out", "results"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # the workers are killed, too
-        )
-        before, end = done(job), time.monotonic() + PATIENCE
-        while done(job) == before and process.poll() is None:
-            assert time.monotonic() < end
-            time.sleep(0.02)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGSTOP)  # so that it writes nothing while others look
-            assert run("status", "results").out.startswith("comparison by prediction: running")
-            assert "is running in another" in refused(*words, "--out", "results")
-            os.killpg(process.pid, signal.SIGKILL)
-            kills += 1
-        process.wait()
-    assert kills
-    resumed = run("resume", "results")
-    assert resumed.code == 0
-    assert without_folder(resumed.out) == without_folder(whole.out)
-    assert run("status", "results").out.startswith("comparison by prediction: finished")
 
 
 OTHERS = {

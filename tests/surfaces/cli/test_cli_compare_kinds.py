@@ -1,7 +1,6 @@
 """`thali compare` on covariates and classes, similarities and choice experiments, from words to
 files."""
 
-import os
 import re
 
 import numpy as np
@@ -61,21 +60,6 @@ def test_classifiers_by_name(run):
             wanted.loc[name, ["log_loss", "log_loss_se", "accuracy"]].tolist(), abs=6e-4
         )
     assert "predicts held-out rows best" in result.out
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_what_is_written_of_each_kind(run, in_plain_python):
-    in_plain_python("Columns", "Judgements")
-    result = run(
-        *"compare similar.csv --models ADCLUS,1,two=2 --by prediction --out s".split(), *WHOLE
-    )
-    assert result.code == 0 and "(3 similarities)" in result.out
-    assert sorted(os.listdir("s")) == ["comparison.csv", "job", "predictions.csv"]
-    assert len(pd.read_csv("s/predictions.csv")) == 9
-    assert list(pd.read_csv("s/comparison.csv")["model"]) == ["BASE", "ADCLUS", "1", "two"]
-    result = run(*"compare plants.csv --target kind --models plackett-luce --out r".split(), *WHOLE)
-    assert result.code == 0 and len(pd.read_csv("r/predictions.csv")) == 60
 
 
 @pytest.mark.fit

@@ -32,26 +32,6 @@ def test_covariates_are_named_one_by_one(run, trials, tmp_path):
     assert bare.code == 0 and "a unit of each covariate" not in bare.out
 
 
-@pytest.mark.long
-@pytest.mark.fit  # for its time
-def test_the_order_is_named_alike_in_a_fit_and_in_its_test(run, refused, tmp_path):
-    table = tmp_path / "games.csv"
-    table.write_text(
-        "home.team,away.team,home.wins,away.wins\na,b,4,3\nb,a,4,2\na,c,4,3\nc,a,4,1\nb,c,6,1\nc,b,6,2\n"
-    )
-    fitted = run("fit", str(table), "--covariate", "order", *ML)
-    tested = run("test", "order", str(table))
-    assert fitted.code == tested.code == 0 and "covariates 'order'" in fitted.err
-    (tmp_path / "pairs.csv").write_text("a,b,a_over_b,b_over_a\nx,y,4,3\ny,z,4,2\nx,z,4,3\n")
-    said(
-        refused("fit", str(tmp_path / "pairs.csv"), "--covariate", "order", *ML),
-        "'left'",
-        "'right'",
-        "'home'",
-        "'away'",
-    )
-
-
 @pytest.mark.fit
 def test_covariates_of_options_stand_in_a_file(run, refused, trials, tmp_path):
     (tmp_path / "prices.csv").write_text("drink;price\ntea;2\nmilk;1\nrum;5\n")

@@ -1,7 +1,6 @@
 """`thali fit` of choice experiments: what it reads, prints and writes. Fits are replaced by draws
 from the prior."""
 
-import os
 import re
 
 import numpy as np
@@ -67,18 +66,6 @@ ORDERS = [
 def test_directions_may_be_typed_in_many_ways(done, fake, words):
     done("fit", *words, "--levels", "zoom=no,yes", "--none", "none")
     assert fake[0][0].monotone == {"price": "decreasing", "zoom": "increasing"}
-
-
-@pytest.mark.long
-def test_other_words_are_left_alone(done, refused, fake, folder):
-    os.rename("camera.csv", "a=b.csv")
-    levels = ["--levels", "zoom=no,yes", "--none", "none"]
-    done("fit", "a=b.csv", *levels, "--monotone", "price=decreasing", "--out", "x=y")
-    done("fit", *levels, "--monotone", "price=decreasing", "--", "a=b.csv")
-    assert (folder / "x=y").is_dir() and [model.monotone for model, *_ in fake] == [
-        {"price": "decreasing"}
-    ] * 2
-    says(refused("fit", "a=b.csv", "--monotone", "price"), "--monotone", "NAME=VALUE", "'price'")
 
 
 def test_columns_of_other_names_and_bins(done, fake):
@@ -172,58 +159,6 @@ def test_columns_of_people_are_no_attributes(run, fake):
         and re.search(r"characteristics +income$", result.out, re.M)
         and "warning" not in result.err
     )
-
-
-@pytest.mark.long
-@pytest.mark.rendered
-def test_a_market(done, folder):
-    products = {
-        "product": ["A", "B"],
-        "price": [100, 250],
-        "brand": "Bora",
-        "zoom": ["no", "yes"],
-        "battery": "8 h",
-    }
-    pd.DataFrame(products).to_csv("market.csv", index=False)
-    result = done(
-        *"fit camera.csv --none none".split(),
-        *LEVELS,
-        *MONOTONE,
-        *"--market market.csv --out found --print all".split(),
-    )
-    shares = pd.read_csv("found/market_shares.csv", index_col="product")["share"]
-    for name, share in shares.items():
-        assert re.search(rf"^{name} +{share:.3f} ", result.out, re.MULTILINE)
-    assert (
-        shares.sum() == pytest.approx(1)
-        and (folder / "found" / "market_shares.png").stat().st_size > 5000
-    )
-
-
-@pytest.mark.long
-def test_files(done, fake, folder):
-    result = done("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--out", "found")
-    says(result.err, "wrote the posterior,")
-    tables = [
-        "attribute_importance",
-        "check",
-        "classes",
-        "level_effects",
-        "summary",
-        "willingness_to_pay",
-    ]
-    tables += ["individual_importance", "individual_level_effects", "individual_willingness_to_pay"]
-    tables += ["utilities", "individual_utilities", "individual_zero_centred"]
-    pictures = ["attribute_importance", "classes", "level_effects", "willingness_to_pay"]
-    wanted = {
-        "posterior.nc",
-        *(f"{name}.csv" for name in tables),
-        *(f"{name}.png" for name in pictures),
-    }
-    # this made-up fit leaves no job
-    assert set(os.listdir(folder / "found")) == {*wanted, "command.json"}
-    model = thali.load(folder / "found" / "posterior.nc")
-    pd.testing.assert_frame_equal(model.classes(), fake[0][0].classes())
 
 
 BAD = {

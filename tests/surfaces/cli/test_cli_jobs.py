@@ -1,15 +1,10 @@
 """A fit at the command line goes on where it was: the same command, `thali resume`, `thali
 status`."""
 
-import os
 import re
-import signal
-import subprocess
 
-import pandas as pd
 import pytest
 from helpers.sentences import said, says, without_folder
-from helpers.stopped_jobs import command_that_stops, wait_until_stopped
 from helpers.watched_runs import write_often, write_snapshots_by
 
 pytestmark = pytest.mark.fit
@@ -22,21 +17,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "tea.csv").write_text("option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.mark.long
-def test_the_same_command_goes_on(run, folder):
-    first = run("fit", "tea.csv", *QUICK, "--out", "results")
-    assert first.code == 0 and {"draws-00001.npz", "job.json", "lock"} < set(
-        os.listdir("results/job")
-    )
-    again = run("fit", "tea.csv", *QUICK, "--out", "results")
-    assert again.code == 0 and again.out == first.out
-    whole = pd.read_csv("results/summary.csv")
-    longer = run("fit", "tea.csv", "--draws", "90", *QUICK[2:], "--out", "results")
-    assert longer.code == 0 and not whole.equals(pd.read_csv("results/summary.csv"))
-    once = run("fit", "tea.csv", "--draws", "90", *QUICK[2:], "--out", "once")
-    assert without_folder(once.out) == without_folder(longer.out)
 
 
 def test_a_folder_with_results_of_another_command_is_refused(run, refused, folder):
@@ -98,25 +78,6 @@ def test_status_and_resume(run, folder, monkeypatch):
     resumed = run("resume", "../results")
     assert resumed.code == 0
     assert without_folder(resumed.out) == without_folder(whole.out)
-
-
-@pytest.mark.long
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
-def test_a_killed_command_is_resumed(run, folder):
-    whole = run("fit", "tea.csv", *QUICK, "--out", "whole")
-    command = command_that_stops(0, "fit", "tea.csv", *QUICK, "--out", "results")
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_until_stopped(process)
-        assert "running" in run("status", "results").out
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert "finished" not in run("status", "results").out
-    resumed = run("resume", "results")
-    assert resumed.code == 0
-    assert without_folder(resumed.out) == without_folder(whole.out)
-    assert "finished" in run("status", "results").out
 
 
 def test_what_is_no_job(run, refused, folder):

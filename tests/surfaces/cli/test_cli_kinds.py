@@ -55,17 +55,6 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     assert "Stephens, 2000" in report
 
 
-@pytest.mark.fit
-@pytest.mark.long
-def test_models_of_people_are_compared_by_people_left_out(done, uncompiled):
-    words = (
-        *"--leave-out respondent --folds 2 --models individuals,two=classes:2:BTL".split(),
-        *RUN,
-    )
-    result = done("compare", "people.csv", *words, "--print", "all")
-    assert "predicted best by" in result.out
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

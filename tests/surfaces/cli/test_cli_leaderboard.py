@@ -168,29 +168,6 @@ def test_judges_and_periods(done, folder):
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()
 
 
-@pytest.mark.long
-@pytest.mark.fit
-def test_the_report_now_and_later(done, refused, folder):
-    pytest.importorskip("matplotlib")
-    how = "--ties", "half", "--method", "maximum-likelihood"
-    cover = "--title", "Teas", "--author", "Ann"
-    told = done(
-        "leaderboard", "battles.csv", *how, "--out", "results", "--report", "now.html", *cover
-    )
-    says(told.err, "now.html")
-    done("report", "results")
-    now, later = (
-        (folder / name).read_text("utf-8") for name in ("now.html", "results/report.html")
-    )
-    assert now == later and "<title>Teas</title>" in now and "Ann" in now
-    says(now, "battles.csv", "--title", "--author", "--ties", "--method")
-    assert isinstance(
-        th.load(folder / "results"), type(th.load(folder / "results" / "leaderboard.nc"))
-    )
-    done("report", "results/leaderboard.nc", "--out", "file.html")
-    assert "ranks first" in (folder / "file.html").read_text("utf-8")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -23,51 +23,6 @@ def tables(folder):
 
 
 @pytest.mark.long
-def test_the_study_of_an_estimate(done):
-    words = [*"--linear price --interactions price=zoom --market market.csv --ci".split(), 0.95]
-    result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found", "--print", "all")
-    names = [
-        "attribute_importance",
-        "demand",
-        "level_effects",
-        "market_shares",
-        "willingness_to_pay",
-    ]
-    wanted = {
-        "command.json",
-        "model.nc",
-        "summary.csv",
-        "utilities.csv",
-        "elasticities.csv",
-        *(f"{name}.{kind}" for name in names for kind in ("csv", "png")),
-    }
-    assert set(os.listdir("found")) == wanted
-    model = th.load("found/model.nc")
-    assert model.interactions == {"price": ["zoom"]} and "price:zoom[yes]" in model.coef_
-    shares = pd.read_csv("found/market_shares.csv", index_col="product")
-    pd.testing.assert_frame_equal(
-        shares, model.market_shares(pd.DataFrame(MARKET), ci=0.95), check_frame_type=False
-    )
-    for name, row in shares.iterrows():
-        assert re.search(
-            rf"^{name} +{row['share']:.3f} .* {row['share_se']:.3f}$", result.out, re.MULTILINE
-        )
-    pay = model.willingness_to_pay("price", ci=0.95).set_index("attribute").loc["zoom"]
-    assert re.search(
-        rf"^zoom +yes over no +{pay['wtp']:.3f} .* {pay['wtp_se']:.3f}$", result.out, re.MULTILINE
-    )
-    assert (
-        "95 % interval" in result.out
-        and "89 %" not in result.out
-        and "% of people" not in result.out
-    )
-    assert (
-        re.search(r"^price:zoom\[yes\] ", result.out, re.MULTILINE)
-        and "Converged: the maximum was found." in result.out
-    )
-
-
-@pytest.mark.long
 def test_amounts_as_coefficients(done, refused):
     """In willingness-to-pay space; a price with a coefficient for each level has no scale."""
     space = ["--space", "willingness-to-pay"]
@@ -91,70 +46,6 @@ def test_a_second_answer(done, refused):
     assert sentence in refused(
         "fit", "dual.csv", "--model", "MNL", "--bought", "buy", "--none", "3"
     )
-
-
-@pytest.mark.long
-def test_the_study_of_a_posterior(done):
-    quick = "--draws 12 --tune 8 --thin 1 --chains 2 --seed 1 --price price".split()
-    result = done(
-        *"fit sim.csv --model HB".split(),
-        *quick,
-        *"--report study.html --out found --print all".split(),
-    )
-    each = {
-        name[11:-4]: pd.read_csv(f"found/{name}")
-        for name in os.listdir("found")
-        if name.startswith("individual_")
-    }
-    assert sorted(each) == [
-        "importance",
-        "level_effects",
-        "utilities",
-        "willingness_to_pay",
-        "zero_centred",
-    ]
-    assert all(table["respondent"].nunique() == 12 for table in each.values())
-    assert re.search(r"^mean\[price\[15\]\] ", result.out, re.MULTILINE)  # of the population
-    summary = pd.read_csv("found/summary.csv", index_col="quantity")
-    assert {"share[brand=B]", "mean[price[15]]", "sd[zoom[yes]]"} <= set(summary.index)
-    assert list(each["willingness_to_pay"])[:4] == ["respondent", "attribute", "level", "over"]
-    by_attribute = pd.read_csv("found/attribute_importance.csv").set_index("attribute")[
-        "importance"
-    ]
-    assert each["importance"].groupby("attribute")["importance"].mean().to_dict() == pytest.approx(
-        by_attribute.to_dict()
-    )
-    titles = (
-        "Attribute importance: share of the utility range",
-        "Probability that one level is preferred to another",
-        "Willingness to pay of the median respondent",
-    )
-    for title in titles:
-        assert title in result.out
-    assert result.out.count("89 % of respondents") == 3
-    with open("study.html", encoding="utf-8") as file:
-        text = file.read()
-    assert "Market simulator" in text
-    says(text, "Willingness to pay")
-
-
-@pytest.mark.long
-def test_a_market_that_a_page_saved_is_read_as_it_was_shown(done):
-    """With an apostrophe before what a spreadsheet would calculate, and the figures of the page."""
-    rows = simulate_experiment(n_respondents=12).rename(columns={"zoom": "+zoom"})
-    rows.assign(brand=rows["brand"].map({"A": "+5 GB", "B": "'+1 GB", "C": "C"})).to_csv(
-        "plan.csv", index=False
-    )
-    saved = {
-        "product": ["'=1", "B"],
-        "price": [5, 15],
-        "brand": ["'+5 GB", "'+1 GB"],
-        "'+zoom": ["no", "yes"],
-    }
-    pd.DataFrame(saved).assign(share=0.5, respondents="all").to_csv("saved.csv", index=False)
-    result = done("fit", "plan.csv", "--model", "MNL", "--market", "saved.csv", "--out", "found")
-    assert pd.read_csv("found/market_shares.csv")["product"].tolist() == ["=1", "B"]
-    assert "no attribute" not in result.err
 
 
 @pytest.mark.parametrize(
@@ -211,22 +102,6 @@ def test_tastes_depend_on_what_people_are_and_on_the_priors(done, refused):
     assert "mean[price] per age" in model.population().index
     sentence = "--priors, the prior scale, must be a positive finite number"
     assert sentence in refused(*words.split(), "--priors", "scale=0")
-
-
-@pytest.mark.long
-def test_amounts_of_people(done):
-    quick = "--draws 12 --tune 30 --thin 2 --chains 2 --seed 1 --linear price".split()
-    result = done(
-        *"fit sim.csv --model HB".split(),
-        *quick,
-        *"--space willingness-to-pay --out amounts --print all".split(),
-    )
-    model = th.load("amounts/posterior.nc")
-    assert model.get_params()["space"] == "willingness-to-pay"
-    says(result.out, "means and standard deviations")
-    people = pd.read_csv("amounts/individuals.csv", index_col="respondent")
-    assert people.columns[0] == "scale[price]"
-    assert people.to_numpy() == pytest.approx(model.individual_.to_numpy())
 
 
 def test_shares_of_today(done, refused):

@@ -222,21 +222,3 @@ def answers(folder):
                 {"respondent": f"p{person}", "task": task, **items, "best": best, "worst": worst}
             )
     pd.DataFrame(rows).to_csv("maxdiff.csv", index=False)
-
-
-@pytest.mark.long
-def test_what_each_person_prefers_is_written(done, refused, folder, answers):
-    words = ("fit", "maxdiff.csv", "--model", "BTL")
-    run = ("--draws", 60, "--tune", 60, "--chains", 2, "--thin", 1, "--seed", 1)
-    result = done(
-        *words,
-        *("--people", "individuals", "--segments", 2, *run),
-        *("--out", "people", "--report", "r.html", "--print", "all"),
-    )
-    says(result.out, "Segments in the population")
-    written = {path.name for path in (folder / "people").iterdir()}
-    assert {"individuals.csv", "segments.csv", "individuals.png"} <= written
-    found = pd.read_csv(folder / "people" / "individuals.csv")
-    assert list(found) == ["respondent", "option", "mean", "low", "high"] and len(found) == 12
-    said(refused(*words, "--people", "adjusted", "--segments", 2), "--segments", "mcmc")
-    said(refused(*words, "--people", "individuals", "--segments", 5), "5 segments", "4 respondents")

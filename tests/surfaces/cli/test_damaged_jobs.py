@@ -139,13 +139,6 @@ def broken(run, folder, kind, monkeypatch, damages):
 
 
 @pytest.mark.long
-def test_a_job_of_parts_with_a_damaged_file(run, folder, monkeypatch):
-    counts = broken(run, folder, "comparison", monkeypatch, ("flip", "lost"))
-    # the lock holds nothing, and the source is written again
-    assert counts == {"refused": 4, "the same": 4}
-
-
-@pytest.mark.long
 @pytest.mark.parametrize(
     "kind",
     ["comparison", "stopped comparison", "evidence", "stopped evidence"],

@@ -163,16 +163,6 @@ def test_classifiers_without_draws_have_reports(settings, tmp_path):
     assert "How sure" not in " ".join(page.texts) and "height" in " ".join(page.texts)
 
 
-@pytest.mark.long
-def test_a_model_from_a_file_has_the_same_report(tmp_path):
-    model = fitted("elimination-by-aspects")
-    model.save(tmp_path / "model.nc")
-    assert (
-        page_of(th.load(tmp_path / "model.nc"), tmp_path)[1]
-        == page_once("elimination-by-aspects", tmp_path)[1]
-    )
-
-
 def test_the_command_repeats_the_fit(tmp_path):
     model = th.EliminationByAspects("unique")
     run = {"draws": 20, "tune": 10, "chains": 2, "random_seed": 7}
@@ -210,20 +200,6 @@ def test_no_name_becomes_markup(tmp_path):
     page, text = page_of(model, tmp_path)
     assert "&lt;script&gt;alert(1)" in text and "{{ 7 * 7 }}" in text
     assert "img" not in page.elements or 'alt="' in text
-
-
-@pytest.mark.long
-@pytest.mark.rendered
-def test_maximum_likelihood_comparisons_and_tests_have_reports(tmp_path):
-    data = th.datasets.celebrities().subset(["LBJ", "HW", "JU", "CY"])
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    page, _ = page_of(model, tmp_path)
-    assert page.elements.count("svg") == 2 or page.elements.count("svg") == 3
-    table = th.compare({"BTL": model}, data, cores=1, progressbar=False)
-    page, _ = page_of(table, tmp_path)
-    assert {"Predictive accuracy", "BTL"} <= set(page.texts)
-    page, _ = page_of(th.paired.transitivity(data), tmp_path)
-    assert "strong" in " ".join(page.texts)
 
 
 def test_what_has_no_report_is_refused(tmp_path):
