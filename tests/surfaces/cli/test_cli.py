@@ -21,10 +21,8 @@ from helpers.stopped_jobs import command_that_stops, wait_until_stopped
 
 import thali
 from thali._compile import compiled_code_files as kernels
-from thali._data import kinds
 from thali._labels import format_plural
 from thali._posterior import datatree_files
-from thali._reading.layout_recognition import read_data
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
@@ -150,20 +148,6 @@ def test_aspects_from_a_list(run, fake, folder):
     assert fake.asked["aspects"] == {"tea": ["hot"], "coffee": ["hot", "bitter"], "milk": []}
 
 
-@pytest.mark.fit
-def test_an_empty_cell_means_that_an_option_has_no_aspect(run, fake, folder):
-    (folder / "aspects.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\nmilk,\n")
-    run("fit", "tea.csv", "--aspects", "aspects.csv", "--draws", 10)
-    assert fake.asked["aspects"] == {"tea": ["hot"], "coffee": ["hot"], "milk": []}
-
-
-@pytest.mark.fit
-def test_a_bundled_data_set(run, fake):
-    result = run("fit", "celebrities", "--draws", 10)
-    assert fake.data == thali.datasets.celebrities()
-    assert "celebrities: bundled data set" in result.err
-
-
 # what fit writes ----------------------------------------------------------------------------------
 
 
@@ -263,11 +247,6 @@ BAD = {
         "row 2 below the header",
     ),
     "an option twice": (["fit", "tea.csv", "--aspects", "twice.csv"], "'tea'"),
-    "an option left out": (
-        ["fit", "tea.csv", "--aspects", "short.csv"],
-        "no row for the option 'coffee'",
-    ),
-    "a number that is none": (["fit", "tea.csv", "--draws", "many"], "--draws"),
     "an unknown option": (["fit", "tea.csv", "--drawz", "3"], "--drawz"),
     "an unknown bundled data set": (["datasets", "celebrites"], "celebrities"),
     "nothing to export": (["datasets", "--out", "x.csv"], "NAME"),
@@ -284,7 +263,6 @@ def test_bad_tables_end_fit_with_an_error(refused, fake, folder, words, messages
     pd.DataFrame({"option": ["tea", "milk"]}).to_parquet(folder / "one.parquet")
     (folder / "gap.csv").write_text("option,aspect\ntea,hot\n,hot\n")
     (folder / "twice.csv").write_text("option,hot,cold\ntea,1,0\ntea,0,1\n")
-    (folder / "short.csv").write_text("option,hot,cold\ntea,1,0\nmilk,0,1\n")
     words = [*words, "--out", "results"] if words[0] == "fit" and "--out" not in words else words
     assert messages in refused(*words)
 
@@ -375,10 +353,6 @@ def test_version_prints_the_version(run):
 
 
 # the program itself -------------------------------------------------------------------------------
-
-
-def program(*words):
-    return [sys.executable, "-c", "from thali._surfaces.cli import main; main()", *map(str, words)]
 
 
 def heed_interrupts():
@@ -481,18 +455,6 @@ def test_ctrl_c_is_answered_within_two_seconds_while_answers_are_computed(folder
     assert "before anything was drawn" not in err
     assert ("Nothing was written." in err) == (not out)
     assert (folder / "results" / "posterior.nc").exists() == bool(out)
-
-
-def test_exported_similarities_are_read_back(done, folder):
-    done("datasets", "numbers", "--out", "numbers.csv")
-    lines = (folder / "numbers.csv").read_text().splitlines()
-    assert lines[:2] == [
-        "object,0,1,2,3,4,5,6,7,8,9",
-        "0,,0.537,0.358,0.22,0.248,0.116,0.133,0.0,0.097,0.065",
-    ]
-    data, messages = read_data(folder / "numbers.csv", kinds.PAIRS, kinds.SIMILARITIES)
-    assert list(data.values) == list(thali.datasets.numbers().values)
-    said(messages, "10 objects", "45 similarities")
 
 
 def test_similarities_are_no_comparisons(run, refused, fake):

@@ -44,16 +44,6 @@ def test_similarities_are_fitted_by_additive_clustering(done, fake, folder, word
     says(result.out, "Number of features")
 
 
-@pytest.mark.parametrize(
-    "name", ["additive", "additive-clustering", "AdditiveClustering", "ADDITIVE_CLUSTERING"]
-)
-def test_names_of_the_model(run, fake, folder, name):
-    # could be counts
-    (folder / "ratings.csv").write_text(",tea,milk,water\ntea,9,3,1\nmilk,3,9,2\nwater,1,2,9\n")
-    assert run("fit", "ratings.csv", "--model", name, "--draws", 20).code == 0
-    assert fake.data.values.tolist() == [3.0, 1.0, 2.0]
-
-
 def test_a_symmetric_table_of_whole_numbers_is_comparisons_only_if_said(
     run, refused, fake, stand_in, folder
 ):
@@ -192,55 +182,7 @@ TYPED = {
 }
 
 
-@pytest.mark.parametrize("is_named", [False, True])
-@pytest.mark.parametrize("option", TYPED)
-def test_an_option_of_the_other_model_is_refused(refused, fake, stand_in, option, is_named):
-    stand_in("elimination-by-aspects", None)  # nothing may run
-    of_choices = option in ("--aspects", "--unique")
-    data, model = (
-        ("alike.csv", "additive") if of_choices else ("chosen.csv", "elimination-by-aspects")
-    )
-    words = ["--model", model] * is_named
-    error = refused("fit", data, *words, option, *TYPED[option], "--out", "results")
-    (line,) = error.splitlines()
-    owner = "elimination-by-aspects" if of_choices else "additive-clustering"
-    assert line.startswith(f"thali: error: {option}") and f"applies to {owner}" in line
-    assert (f"{data!r} was read as" in line) is not is_named
-    assert not hasattr(fake, "data")
-
-
 # bad input ----------------------------------------------------------------------------------------
-
-BAD = {
-    "no such model": (["numbers", "--model", "additve"], "Did you mean 'additive'?"),
-    "comparisons": (
-        ["celebrities", "--model", "additive"],
-        "'celebrities' contains paired comparisons",
-    ),
-    "similarities": (
-        ["numbers", "--model", "elimination-by-aspects"],
-        "'numbers' contains similarities",
-    ),
-    "a rate of 0": (["numbers", "--weight-prior", "1,0"], "rate in --weight-prior"),
-    "a tree and features": (
-        ["numbers", "--features", "3", "--tree", "t.nwk"],
-        "--features cannot be combined",
-    ),
-    "a leaf length": (["numbers", "--leaf-length", "0.5"], "--tree"),
-    "another feature file": (
-        ["alike.csv", "--features", "chosen.csv"],
-        "columns of aspects must contain only 0 and 1",
-    ),
-}
-
-
-@pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
-def test_bad_input(refused, words, messages):
-    assert messages in refused("fit", *words, "--out", "results")
-
-
-def test_numbers_are_listed(run):
-    assert re.search(r"^numbers \(similarities\)$", run("datasets").out, re.MULTILINE)
 
 
 def test_an_exported_table_says_which_sigma_it_lost(run, folder):
@@ -325,13 +267,6 @@ def test_sigma_and_alpha_say_where_they_come_from(printed, options, sigma, alpha
         text,
         re.M,
     )
-
-
-@pytest.mark.fit
-def test_without_a_constant_there_is_none(run, fake, folder):
-    result = run("fit", "alike.csv", "--no-constant", "--draws", 50, "--out", "out")
-    assert "constant" not in result.out.replace("no constant", "")
-    assert list(pd.read_csv(folder / "out" / "estimate.csv")["term"].unique()) == ["feature"]
 
 
 @pytest.mark.fit

@@ -78,19 +78,7 @@ def test_logits_of_experiments_by_name(run):
     assert "of new respondents best" in result.out
 
 
-@pytest.mark.fit
-def test_names_of_special_cases(run):
-    printed = run(
-        *"compare tea.csv --models iEBA,elimination-by-aspects --by prediction".split(), *WHOLE
-    ).out
-    assert figures(printed, "iEBA") == figures(printed, "elimination-by-aspects")
-
-
 BAD = {
-    "no target": (
-        ["plants.csv", "--models", "plackett-luce"],
-        "--target must name the column of classes",
-    ),
     "aspects of classes": (
         ["plants.csv", "--target", "kind", "--models", "ibp"],
         "--models must be plackett-luce or sparse-logit for covariates and classes; got 'ibp'.",
@@ -104,12 +92,10 @@ BAD = {
         ["plants.csv", "--target", "kind", "--lapse", "0.1"],
         "and choice experiments, but 'plants.csv' contains covariates and classes",
     ),
-    "folds of pairs": (["tea.csv", "--folds", "4"], "number of pairs; use at most 3"),
     "what is left out": (
         ["similar.csv", "--leave-out", "row"],
         "--leave-out must be pair for similarities; got 'row'.",
     ),
-    "too many folds": (["plants.csv", "--target", "kind", "--folds", "61"], "--folds must be"),
     "a bundled data set": (
         ["celebrities", "--target", "x"],
         "'celebrities' contains paired comparisons",

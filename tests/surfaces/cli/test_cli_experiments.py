@@ -84,15 +84,6 @@ def test_columns_of_other_names_and_bins(done, fake):
     assert "price <= 120" in result.out and "<= <=" not in result.out
 
 
-def test_settings_reach_the_model(done, fake):
-    words = "--method smc --chains 4 --draws 20 --sweeps-per-step 5 --lapse 0.1 --alpha 2".split()
-    done("fit", "camera.csv", "--model", "product-classes", "--none", "none", *words, "--cores", 2)
-    model, _, settings = fake[0]
-    assert (model.method, model.lapse, model.alpha) == ("smc", 0.1, 2.0)
-    wanted = {"chains": 4, "draws": 20, "sweeps_per_step": 5, "cores": 2, "progressbar": True}
-    assert settings == wanted
-
-
 def test_the_report(run, fake):
     result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--print", "all")
     model = fake[0][0]
@@ -146,62 +137,6 @@ def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
     says(result.out, "0.5, so")
 
 
-def test_columns_of_people_are_no_attributes(run, fake):
-    rows = pd.read_csv("camera.csv")
-    rows.assign(income=rows["id"].str[1:].astype(int) % 3).to_csv("income.csv", index=False)
-    result = run(
-        *"fit income.csv --none none".split(),
-        *LEVELS,
-        *"--model multinomial-logit --print all".split(),
-    )
-    assert (
-        result.code == 0
-        and re.search(r"characteristics +income$", result.out, re.M)
-        and "warning" not in result.err
-    )
-
-
-BAD = {
-    "no such attribute": (["--monotone", "prize=decreasing"], "Did you mean 'price'?"),
-    "no such direction": (["--monotone", "price=down"], "increasing or decreasing; got 'down'"),
-    "both directions": (["--monotone", "price=decreasing", "price=increasing"], "as both"),
-    "no order": (
-        ["--monotone", "brand=increasing"],
-        "sorted alphabetically; list them from worst to best with --levels",
-    ),
-    "no equals": (["--monotone", "price"], "NAME=VALUE"),
-    "features": (["--features", "3"], "--features applies to additive-clustering"),
-    "sweeps of a step": (
-        ["--sweeps-per-step", "2"],
-        "--sweeps-per-step applies to --method smc, not to mcmc",
-    ),
-    "no such method": (
-        ["--method", "map"],
-        "--method of product-classes must be one of mcmc, smc; got 'map'",
-    ),
-    "one group": (["--method", "smc", "--chains", "1"], "--chains 1 is a single group"),
-    "a bad lapse": (["--lapse", "1"], "[0, 1)"),
-    "a bad alpha": (["--alpha", "0"], "got 0.0"),
-    "no such column": (["--respondent", "person"], "person"),
-    "bins of words": (["--bins", "brand=2"], "only numbers can be binned"),
-    "bins that are none": (["--bins", "price=few"], "be a number of bins"),
-    "no such none": (["--none", "nothing"], "nothing"),
-    "no such market": (["--market", "absent.csv"], "absent.csv"),
-    "unique aspects": (["--unique"], "to elimination-by-aspects, not to product-classes"),
-}
-
-
-@pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
-def test_bad_input_is_one_line_and_writes_nothing(refused, fake, words, messages):
-    none = [] if "--none" in words else ["--none", "none"]
-    error = refused(
-        "fit", "camera.csv", "--model", "product-classes", *none, *words, "--out", "found"
-    )
-    line = error.splitlines()[-1]
-    assert line.startswith("thali: error: ") and messages in line
-    assert "levels=" not in line.replace("--levels", "") and not fake
-
-
 def test_a_bad_market_is_refused_before_the_fit(refused, fake):
     pd.DataFrame({"price": [100, 175], "brand": "Bora", "zoom": "no", "battery": "8 h"}).to_csv(
         "m.csv", index=False
@@ -230,7 +165,3 @@ def test_many_levels_in_the_words_of_the_command_line(done, refused):
     assert (
         done("fit", "whole.csv", "--model", "MNL", "--linear", "price", "--print", "all").code == 0
     )
-
-
-def test_bundled_data_are_refused(refused):
-    said(refused("fit", "celebrities", "--model", "product-classes"), "--model")

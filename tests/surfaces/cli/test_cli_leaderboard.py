@@ -180,17 +180,6 @@ def test_a_report_that_cannot_be_is_refused_first(refused, options, message):
     said(refused("leaderboard", "not_there.csv", *options), *message)
 
 
-@pytest.mark.fit
-def test_a_log_of_json(done, folder):
-    frame = pd.read_csv(folder / "battles.csv")
-    frame.to_json(folder / "battles.jsonl", orient="records", lines=True)
-    how = "--method", "maximum-likelihood"
-    assert (
-        done("leaderboard", "battles.jsonl", *how).out
-        == done("leaderboard", "battles.csv", *how).out
-    )
-
-
 def test_what_selects_rows_or_a_kind_of_data_is_saved_and_applies_to_later_votes(done, folder):
     (folder / "picked.csv").write_text(
         "winner,loser,block\n" + "tea,milk,main\nmilk,tea,main\nrum,tea,trial\n" * 3

@@ -10,20 +10,6 @@ FILES = {
 }
 
 
-@pytest.mark.fit
-@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.parametrize(
-    ("kind", "fact", "words"),
-    [
-        ("comparisons", "14 comparisons", ("--method", "maximum-likelihood", "--lapse", "0")),
-        ("similarities", "3 similarities", ("--method", "map")),
-    ],
-)
-def test_fit_reads_the_named_kind(done, kind, fact, words):
-    fit = done("fit", "square.csv", "--kind", kind, *words)
-    assert fact in " ".join(fit.err.split())
-
-
 def test_compare_takes_the_models_of_the_named_kind(run, monkeypatch, compared):
     assert "BTL" in compared("square.csv", "BTL,ibp", "--kind", "comparisons")
     assert "ibp" in compared("square.csv", "ibp", "--kind", "similarities")
