@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from helpers.field_tables import TABLES, count_answers
 from helpers.layout_tables import (
-    OPTIONS,
     a_column_a_pair,
     best,
     best_worst,
@@ -28,7 +27,6 @@ import thali as th
 from thali._data.kinds import EXPERIMENTS
 from thali._input_files import Source
 from thali._reading.layout_recognition import read_data
-from thali.errors import DataError
 
 LEFT_OUT = re.compile(r"([\d,]+) (rows?|rankings?|comparisons?|sets?)\b[^;]*? dropped")
 KEPT = re.compile(r"([\d,]+) of ([\d,]+) rows kept")
@@ -103,12 +101,6 @@ def test_used_and_left_out_are_all(shape, seed):
     assert used + omitted(said) == len(lines), said
 
 
-# columns are known by their cells, of which none may be empty
-ANSWERED = {
-    "numbered_attributes_with_the_answer_in_the_first_row",
-    "tennis_with_numbers_of_players",
-    "anchors_with_a_positive_and_a_negative",
-}
 COUNTED = [name for name, make in TABLES.items() if make().choices]
 
 
@@ -125,46 +117,6 @@ def test_used_and_left_out_are_all_of_a_table_of_the_field(name):
     table = TABLES[name]()
     where = ["wave != 2", *filter(None, [table.options[0].get("where")])]
     assert count_rows(table, waves=True, where=where) == len(table.rows)
-
-
-@pytest.mark.parametrize("name", [name for name in COUNTED if name not in ANSWERED])
-def test_used_and_empty_are_all_of_a_table_of_the_field(name):
-    table = TABLES[name]()
-    rng = np.random.default_rng(len(table.rows))
-    blank = some(rng, len(table.rows) // table.size, 3)
-    assert count_rows(table, blank) == len(table.rows)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_rankings_of_a_row_an_option_are_used_or_left_out(seed):
-    rng = np.random.default_rng(seed)
-    people = int(rng.integers(4, 12))
-    blank = set(some(rng, people, int(rng.integers(0, 3))))
-    rows = [
-        {"ranker": who, "item": option, "rank": None if who in blank else rank}
-        for who in range(people)
-        for rank, option in enumerate(rng.permutation(OPTIONS), start=1)
-    ]
-    data = th.read(pd.DataFrame(rows))
-    choices_of_one = len(OPTIONS) - 1
-    assert data.n_choices / choices_of_one + omitted(data.read_as) == people
-    assert omitted(data.read_as) == len(blank)
-
-
-def test_a_square_is_used_as_a_whole():
-    square = pd.DataFrame(
-        [[0, 2, 3], [4, 0, 5], [1, 6, 0]], ["tea", "milk", "rum"], ["tea", "milk", "rum"]
-    )
-    assert th.read(square).n_comparisons == 21
-    with pytest.raises(DataError, match="'rum'.*'milk'"):
-        th.read(square.astype(float).replace(6.0, np.nan))
-
-
-def test_rows_of_classes_are_used_as_a_whole():
-    frame = pd.DataFrame({"x": range(12), "z": [k % 5 for k in range(12)], "kind": ["a", "b"] * 6})
-    assert len(th.read(frame, target="kind").labels) == 12
-    with pytest.raises(DataError, match="Line 4.*'kind'"):
-        th.read(frame.assign(kind=frame["kind"].where(frame.index != 4)), target="kind")
 
 
 @pytest.mark.parametrize("nobody_ranked", ["D", "gin"])

@@ -1,7 +1,6 @@
 """Files of survey programs and of R's packages, each written here after its published
 description."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, said
@@ -329,26 +328,12 @@ def test_tables_of_r_packages_are_recognised(text, options, size, attributes):
     assert list(data.attributes) == attributes
 
 
-def test_prices_of_a_german_table_are_numbers():
-    assert made(GERMAN, EXPERIMENTS)[0].levels["Preis"] == ("99 €", "1.299,00 €")
-
-
 @pytest.mark.parametrize("text", [YOGURT, TRAIN, GERMAN, "winner,loser\ntea,milk\nmilk,water\n"])
 def test_files_that_were_put_together_with_their_headers(text):
     lines = text.splitlines()
     again = "\n".join([*lines[:2], lines[0], *lines[2:]])
     with refused(DataError, "Line 3"):
         made(again)
-
-
-def test_a_sheet_with_its_header_twice(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
-    book = openpyxl.Workbook()
-    for row in (["winner", "loser"], ["tea", "milk"], ["winner", "loser"], ["milk", "tea"]):
-        book.active.append(row)
-    book.save(tmp_path / "joined.xlsx")
-    with refused(DataError, "Line 3"):
-        read_data(tmp_path / "joined.xlsx")
 
 
 def test_a_row_of_numbers_may_be_there_twice():
@@ -425,33 +410,3 @@ def test_columns_of_sets_in_a_design_are_called_as_in_a_table(tmp_path, header, 
         [0, 0, 0],
         [1, 2, 0],
     ]
-
-
-def test_answers_of_an_adaptive_conjoint_are_tasks_of_different_sizes():
-    """As the page of shapes says: a concept of the screening part and none; a set of the tournament
-    without none."""
-    text = "id,task,alternative,brand,price,choice\n"
-    for person in (1, 2):
-        for task, (brand, price) in enumerate(
-            [("Sony", 99), ("Canon", 149), ("Sony", 199)], start=1
-        ):
-            text += f"{person},{task},1,{brand},{price},{int(task == person)}\n"
-            text += f"{person},{task},none,,,{int(task != person)}\n"
-        for place, (brand, price) in enumerate(
-            [("Sony", 99), ("Canon", 149), ("Canon", 199)], start=1
-        ):
-            text += f"{person},4,{place},{brand},{price},{int(place == 2)}\n"
-    data, sentence = made(text, EXPERIMENTS)
-    said(sentence, "2 respondents", "8 tasks", "18 alternatives")
-    assert sorted({*np.diff(data.first_row).tolist()}) == [2, 3] and data.chosen.tolist() == [
-        0,
-        1,
-        1,
-        1,
-        1,
-        0,
-        1,
-        1,
-    ]
-    with refused(DataError, "missing; fill"):  # of the part in which people build their own
-        made(text + "2,5,1,Sony,,1\n2,5,2,Canon,,0\n", EXPERIMENTS)

@@ -254,13 +254,6 @@ def test_rankings_beside_a_design(text, tmp_path):
     assert "option" not in sentence.partition("not used")[2]
 
 
-def test_scores_of_football_and_races_with_an_id():
-    data, _ = taken("Team 1,FT,Team 2\nHull,4-1,Stoke\nStoke,0-0,Hull\n")
-    assert (data.n_comparisons, data.n_ties) == (2, 1)
-    text = "raceId,driverId,position\n1,a,1\n1,b,2\n1,c,\\N\n2,b,1\n2,a,2\n2,c,3\n"
-    assert taken(text, option="driverId")[0].n_choices == 3
-
-
 def test_endless_digits_are_no_rank():
     with refused(DataError, "known layout"):
         taken("id,tea,milk,rum\n" + "".join(f"{k},first{'9' * 5000},2nd,3rd\n" for k in range(3)))

@@ -11,7 +11,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused, said, warned
+from helpers.sentences import refused, warned
 from helpers.tiny_models import TINY
 
 import thali as th
@@ -97,16 +97,6 @@ def test_triplets_are_no_comparisons(header):
     data, _ = recognise.read_data(Source("x.csv", text.encode()), odd=columns[2], objects=columns)
     assert str(data) == str(th.Triplets([row.split(",") for row in rows]))
     assert "odd one out" in (th.Triplets.__doc__ or "")
-
-
-def test_the_odd_one_out_may_be_the_last_of_three():
-    """What the message asks for is enough."""
-    data, _ = recognise.read_data(Source("x.csv", b"i,j,k\na,b,c\nb,c,a\n"), odd="k")
-    assert isinstance(data, th.Triplets) and data.labels == ("a", "b", "c")
-
-
-def test_i_over_j_is_still_a_comparison():
-    assert "'i' chosen over 'j'" in taken("i,j,n\na,b,3\nb,a,2\n")[1]
 
 
 SPELLINGS = {
@@ -253,17 +243,6 @@ def test_ratings_of_which_the_best_names_a_column_are_refused():
         taken("person,a,b,c,best\np,5,3,1,a\nq,2,5,4,b\nr,1,1,5,c\n")
 
 
-def test_products_beside_a_column_best_are_products():
-    rows = [
-        "p,1,A,B,B,1,3,2,1,A",
-        "p,2,B,A,B,3,2,1,2,A",
-        "q,1,A,B,A,2,1,3,3,A",
-        "q,2,B,A,B,3,1,2,1,B",
-    ]
-    header = "person,task,brand_1,brand_2,brand_3,price_1,price_2,price_3,choice,best\n"
-    assert isinstance(taken(header + "\n".join(rows))[0], th.ChoiceExperiment)
-
-
 def test_trial_version_and_questions_may_hold_names_of_options():
     sets = [order for order in permutations("12345", 3)]
     rows = [f"p,{k % 5 + 1},2,{','.join(row)},{row[1]},{row[0]}" for k, row in enumerate(sets)]
@@ -363,24 +342,6 @@ def test_data_frames_warn_of_rows_without_an_answer(empty):
     with warned(DataWarning, "1 row"):
         data = th.PairedComparisons.from_trials(pd.DataFrame(rows, dtype=object))
     assert data.n_comparisons == 2 and data.counts[data.labels.index("NA")].sum() == 2
-
-
-def test_experiments_count_tasks_without_an_answer():
-    rows = [
-        (p, t, k, "NA" if t == 2 else int(k == t), 10 * (k + t))
-        for p in "ab"
-        for t in (0, 1, 2)
-        for k in (0, 1)
-    ]
-    frame = pd.DataFrame(rows, columns=["respondent", "task", "alternative", "chosen", "price"])
-    data, sentence = recognise.read_data(
-        Source("x.csv", frame.to_csv(index=False).encode()), kinds.EXPERIMENTS
-    )
-    assert data.n_tasks == 4 and "; 4 rows without an answer" in sentence
-    wide = "id,price_1,price_2,choice\n1,9,15,1\n1,15,9,2\n2,9,15,\n2,9,15,NA\n"
-    data, sentence = taken(wide)
-    assert data.n_tasks == 2
-    said(sentence, "2 rows")
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])

@@ -46,13 +46,6 @@ def test_objects_i_and_j_with_a_number_are_asked_about(objects, measure):
             assert set(error.value.kinds) == {SIMILARITIES, PAIRS}
 
 
-@pytest.mark.parametrize("measure", ["distance", "dissimilarity", "corr", "value", "r"])
-def test_distances_that_are_ranks_in_order_are_asked_about(measure):
-    rows = "Oslo,Bern,1/Oslo,Rome,2/Oslo,Bonn,3/Bern,Rome,4/Bern,Bonn,5/Rome,Bonn,6"
-    with refused(RecognitionError, "'i'", "'j'", measure):
-        taken(listed(f"i,j,{measure}", rows))
-
-
 @pytest.mark.parametrize("measure", ["distance", "value", "Kilometres", "d"])
 @pytest.mark.parametrize("objects", ["i,j", "item1,item2", "a,b", "row,column"])
 @pytest.mark.parametrize("kinds", [(), OF_SIMILARITIES])
@@ -219,14 +212,6 @@ def test_nor_where_rows_were_sorted_or_left_out():
     assert taken(numbered, EXPERIMENTS, where="id == 2")[0].attributes == ("fee",)
 
 
-@pytest.mark.parametrize("name", ["", "rownames", "X", "case"])
-def test_nor_a_covariate_of_classes(name):
-    rows = "".join(f"{k},{k % 3 + k / 7},{'ab'[k % 2]}\n" for k in range(1, 7))
-    data, sentence = taken(f"{name},height,kind\n{rows}", target="kind")
-    assert list(data.covariates.columns) == ["height"]
-    said(sentence, "row numbers")
-
-
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "index"])
 def test_a_wide_experiment_and_pairs_have_none_either(name):
     wide = f"{name},price_1,price_2,choice\n0,90,150,1\n1,120,90,2\n2,90,120,1\n3,150,90,2\n"
@@ -261,22 +246,6 @@ WEIGHTED = (
     "id,task,alt,fee,choice,{}\n1,1,1,1,0,1\n1,1,2,2,1,1\n1,2,1,2,1,1\n1,2,2,3,0,1\n"
     "2,1,1,1,1,.5\n2,1,2,3,0,.5\n"
 )
-
-
-@pytest.mark.parametrize("name", ["weight", "Weights", "wt", "sample_weight", "freq"])
-def test_weights_of_respondents_are_refused_when_a_model_cannot_use_them(name):
-    weighted, _ = taken(WEIGHTED.format(name), EXPERIMENTS)
-    assert weighted.people[name].tolist() == [1, 0.5] and weighted.attributes == ("fee",)
-    with refused(DataError, "looks like weights", name):
-        th.MultinomialLogit().fit(weighted)
-    with refused(DataError, "looks like weights", name):  # and weights of tasks when they are read
-        taken(
-            WEIGHTED.format(name)
-            .replace("1,2,2,3,0,1", "1,2,2,3,0,2")
-            .replace("1,2,1,2,1,1", "1,2,1,2,1,2"),
-            EXPERIMENTS,
-        )
-    assert taken(WEIGHTED.format(name), EXPERIMENTS, without=[name])[0].attributes == ("fee",)
 
 
 def test_the_weight_of_a_product_and_one_weight_of_all_are_none():
@@ -336,14 +305,6 @@ def test_the_terminal_spells_the_option(tmp_path, run):
     said(run(*fit).err, "'who'", "--respondent")
     sentence = run(*fit, "--without", "who").err
     assert "columns omitted as requested: 'who'" in sentence and "unknown" not in sentence
-
-
-def test_games_have_no_respondents():
-    rows = "".join(
-        f"{a},{b},{r},{'xyz'[k // 3]}\n" for k, (a, b, r) in enumerate(["ab1", "bc2", "acX"] * 3)
-    )
-    _, sentence = taken(f"home,away,result,season\n{rows}")
-    assert "columns not used: 'season'" in sentence and "unknown" not in sentence
 
 
 def test_choices_and_experiments_name_them_too():

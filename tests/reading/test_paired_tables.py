@@ -183,14 +183,6 @@ def test_two_judgements_of_a_pair_are_asked_about():
     assert won(read(text, chosen="g2_winner"))[0] == {"tea": 1, "rum": 0, "gin": 1}
 
 
-def test_best_and_worst_of_a_trait():
-    text = sets("item_A,item_B,item_C,yield_pos,yield_neg", [f"{best},A" for best in "BCBC"])
-    data = read(text)
-    assert data.worst is not None and counted(data)["rum"] == 2
-    with refused(DataError, "'yield' and 'taste'", "`trait`"):
-        read(sets("a,b,c,yield_pos,yield_neg,taste_pos,taste_neg", ["B,A,C,A"] * 4))
-
-
 def test_pairs_of_names_with_one_stem_are_marked_for_the_first():
     assert won(read("i1i2,i1i3,i2i3\n1,1,0\n0,1,0\n")) == ({"i1": 3, "i2": 1, "i3": 2}, 0)
 
@@ -212,12 +204,6 @@ def test_mean_ranks_are_ties():
     partial = read("judge,A,B,C,D\n1,1,2.5,2.5,\n2,1.5,1.5,,3\n3,2,,1,\n4,2,2,,2\n")
     texts = "judge,ranking\n1,A > B = C\n2,A = B > D\n3,C > A\n"
     assert counted(partial) == counted(read(texts)) and partial.n_choices == 3
-
-
-def test_places_in_sports_are_ranks():
-    text = "race,driver,position\n1,a,1\n1,b,T2\n1,c,T2\n2,b,1\n2,a,2=\n2,c,DNF\n"
-    plain = text.replace("T2", "2").replace("2=", "2").replace("DNF", "3")
-    assert read(text) == read(plain.replace("driver", "item"))
 
 
 RACES = {

@@ -7,10 +7,9 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.sentences import refused, said
 
 import thali as th
-from thali.errors import DataError, DataWarning
+from thali.errors import DataWarning
 
 
 def lines(header, *rows):
@@ -41,32 +40,6 @@ WORTHS = {  # table, options, worths, and the parameter or log-likelihood
         0.43453,
     ),
 }  # fmt: skip
-COUNTS = {  # table, options, wins of the row over the column, ties
-    "an option against itself": (
-        lines("winner,loser", "A,B", "B,A", "A,A", "A,C", "C,B", "B,C"),
-        {},
-        [[0, 1, 1], [1, 0, 1], [0, 1, 0]],
-        0,
-    ),
-    "the table of R": (
-        lines('"winner" "loser" "n"', '"1" "tea" "milk" 7', '"2" "milk" "tea" 3', '"3" "tea" "water" 9', '"4" "water" "tea" 1'),
-        {},
-        [[0, 7, 9], [3, 0, 0], [1, 0, 0]],
-        0,
-    ),
-    "a coding that adds": (
-        lines("a,b,winner", "x,y,1", "y,z,2", "z,x,3", "x,z,1", "y,x,2"),
-        {"coding": {3: "tie"}},
-        [[0, 2, 1], [0, 0, 0], [0, 1, 0]],
-        1,
-    ),
-    "verdicts with signs": (
-        lines("model_a,model_b,verdict", "x,y,A>B", "y,z,B>>A", "z,x,A=B", "x,z,A>B"),
-        {"coding": {"A>B": "first", "B>>A": "second", "A=B": "tie"}},
-        [[0, 1, 1], [0, 0, 0], [0, 1, 0]],
-        1,
-    ),
-}  # fmt: skip
 TASKS = ["1,1,1,1,1,1", "1,1,2,2,1,0", "1,1,3,1,0,0", "1,2,1,3,1,0", "1,2,2,1,1,1", "1,2,3,2,1,0"]
 TASKS += ["2,1,1,2,1,1", "2,1,2,1,0,0", "2,1,3,3,1,0", "2,2,1,1,1,0", "2,2,2,2,1,1", "2,2,3,3,1,0"]
 ROWS = ["0,1,1,1,1,1", "1,1,1,2,2,0", "2,1,2,1,3,0", "3,1,2,2,1,1", "4,2,1,1,2,0", "5,2,1,2,3,1"]
@@ -87,18 +60,6 @@ COEFFICIENTS = {  # table, options, attribute, coefficient, standard error
         -0.41962,
         None,
     ),
-}  # fmt: skip
-REFUSED = {
-    lines("i,j,distance", "Oslo,Bern,1.5", "Oslo,Rome,2", "Bern,Rome,.7"): ("distances", "'linear'"),
-    lines(",Oslo,Bern,Rome", "Oslo,0,1500,1700", "Bern,1500,0,1000", "Rome,1700,1000,0"): (
-        "symmetric",
-        "'linear'",
-    ),
-    lines(",A,B,C,D", "A,38,4,6,2", "B,7,30,10,3", "C,5,12,31,2", "D,1,2,3,44"): (
-        "confusion matrix",
-        "leave the diagonal empty",
-    ),
-    lines(",x,y,z", "x,0,2.5,1", "y,1.5,0,2", "z,3,.5,0"): ("2.5", "column 'weight'"),
 }  # fmt: skip
 
 
@@ -127,12 +88,6 @@ def test_reported_tables_have_the_published_worths(text, options, worths, other,
         assert np.exp(estimates["log_tie"]) == pytest.approx(other, abs=1e-5)
 
 
-@pytest.mark.parametrize(("text", "options", "counts", "ties"), COUNTS.values(), ids=COUNTS)
-def test_reported_tables_have_the_right_counts(text, options, counts, ties, taken):
-    data = taken(text, **options)
-    assert data.counts.tolist() == counts and data.n_ties == ties
-
-
 @pytest.mark.parametrize(
     ("text", "attributes", "coefficient", "error"), COEFFICIENTS.values(), ids=COEFFICIENTS
 )
@@ -149,86 +104,6 @@ def test_reported_tables_have_the_published_coefficients(
     assert summary.index.tolist() == [name]
     assert summary["coef"].iloc[0] == pytest.approx(coefficient, abs=1e-5)
     assert error is None or summary["std_error"].iloc[0] == pytest.approx(error, abs=1e-5)
-
-
-def test_names_of_alternatives_have_constants(taken):
-    data = taken(lines("id,price.ale,price.bock,price.cider,choice", *BRANDS))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the likelihood has no maximum
-        rows = th.MultinomialLogit(linear=["price"]).fit(data).summary().index.tolist()
-    assert rows == ["price", "alternative[bock]", "alternative[cider]"]
-
-
-def test_survey_weights_are_not_ignored(taken):
-    tasks = [f"{row},{1 + int(row[0])}" for row in TASKS]
-    weighted = taken(lines("id,task,alt,fee,av,choice,weight", *tasks), attributes=["fee"])
-    with refused(DataError, "'weight'", "equally"):
-        th.MultinomialLogit().fit(weighted)
-
-
-@pytest.mark.parametrize(("text", "facts"), REFUSED.items())
-def test_ambiguous_tables_are_refused_with_a_question(text, facts, taken):
-    with refused(DataError, *facts):
-        taken(text)
-
-
-def test_who_never_was_ranked(taken):
-    text = lines("race,A,B,C,D", "1,1,2,,", "2,2,1,3,", "3,1,3,2,", "4,2,1,,")
-    data = taken(text, unranked="worse")
-    assert data.labels == ("A", "B", "C", "D") and "D" in data.sets[-1]
-
-
-def test_rankings_in_cells_and_of_a_survey(taken):
-    data = taken(lines("id,ranking", "1,a>b=c>d", "2,b>a>d>c", "3,a>c>b>d", "4,d>a>b>c"))
-    assert data.n_ties == 1 and data.respondents == ("1", "2", "3", "4")
-    header = "id,toppings[1],toppings[2],toppings[3]"
-    data = taken(lines(header, "1,Ham,Corn,", "2,Tuna,Ham,Corn", "3,Corn,Ham,Tuna", "4,Ham,Tuna,"))
-    assert data.n_choices == 6 and {*data.labels} == {"Ham", "Corn", "Tuna"}
-
-
-def test_marks_of_best_and_worst(taken):
-    rows = ["1,1,A,1", "1,1,B,0", "1,1,C,-1", "1,2,A,0", "1,2,C,-1", "1,2,D,1", "2,1,A,1"]
-    data = taken(lines("pid,block,label,value", *rows, "2,1,B,-1", "2,1,C,0"))
-    frame = data.to_frame()
-    assert data.n_choices == 3 and data.respondents == ("1", "2")
-    assert [*frame.alternative[frame.best == 1]] == ["A", "D", "A"]
-    assert [*frame.alternative[frame.worst == 1]] == ["C", "C", "B"]
-
-
-def test_card_sorts_become_shares_of_respondents(taken):
-    rows = ["1,tea,x", "1,milk,x", "1,beer,y", "2,tea,a", "2,beer,b", "2,wine,b", "3,milk,p"]
-    data = taken(lines("Subject,Card,Group", *rows, "3,beer,q", "3,wine,q"))
-    shares = {
-        (data.labels[i], data.labels[j]): (share, judges)
-        for i, j, share, judges in zip(
-            data.first, data.second, data.values, data.judgements, strict=True
-        )
-    }
-    assert shares == {
-        ("tea", "milk"): (1, 1),
-        ("tea", "beer"): (0, 2),
-        ("tea", "wine"): (0, 1),
-        ("milk", "beer"): (0, 2),
-        ("milk", "wine"): (0, 1),
-        ("beer", "wine"): (1, 2),
-    }
-
-
-def test_a_ragged_triangle_and_a_word_of_databases(taken):
-    data = taken(lines(",tea,milk,water", "tea,5", "milk,4,5", "water,2,1,5"))
-    assert data.values.tolist() == [4, 2, 1]
-    rows = ["1,a,1", "1,b,2", "1,c,\\N", "2,b,1", "2,a,2", "2,c,3"]
-    data = taken(lines("race,driver,position", *rows), option="driver")
-    assert data.n_choices == 3
-
-
-def test_answers_beside_a_design(taken, tmp_path):
-    (tmp_path / "design.csv").write_text("left,right\ntea,milk\nmilk,water\n")
-    text = lines("id,chosen_1,chosen_2", "1,tea,milk", "2,milk,water", "3,tea,milk")
-    data = taken(text, design=tmp_path / "design.csv")
-    assert data.labels == ("tea", "milk", "water")
-    assert data.counts.tolist() == [[0, 2, 0], [1, 0, 2], [0, 1, 0]]
-    said(data.read_as, "design.csv")
 
 
 def test_ratings_along_a_ladder_are_evenly_spaced(taken):

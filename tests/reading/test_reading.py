@@ -395,17 +395,6 @@ def test_columns_of_losses_and_ties_are_not_dropped_in_silence(recwarn):
     assert not len(recwarn)
 
 
-def test_one_comparison_is_told_in_words(run, tmp_path):
-    said(
-        th.PairedComparisons([[0, 8], [12, 0]], ["tea", "milk"]).example(),
-        "'milk'",
-        "'tea'",
-        "12 of 20 times",
-    )
-    assert th.PairedComparisons([[0, 1], [0, 0]]).example() == "'0' chosen over '1' 1 of 1 time"
-    said(run("fit", in_file(tmp_path, LONG), *ML).err, "'tea'", "'milk'", "3 of 4 times")
-
-
 # numbers at the edge ------------------------------------------------------------------------------
 
 
@@ -428,22 +417,3 @@ def test_runs_without_an_end_are_refused(budget):
     for model in (th.PlackettLuceRegression, th.SparseMultinomialLogit):
         with refused(ArgumentError):
             fit_rows(model, X, y, **budget)
-
-
-@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_one_weight_that_is_left_has_no_standard_error(few_replicates):
-    model = th.EliminationByAspects("unique", method="maximum-likelihood", lapse=0.0)
-    model.fit(th.PairedComparisons([[0, 5, 5], [0, 0, 5], [0, 0, 0]], ["tea", "coffee", "milk"]))
-    table = model.summary()
-    assert table.loc["tea", "weight"] == 1.0 and table[["std_error", "z", "p_value"]].isna().all(
-        axis=None
-    )
-
-
-@pytest.mark.parametrize("name", ["Schüler", "Schülerin", "pupil", "VP", "participant"])
-def test_who_answered_is_recognised_by_the_name_of_the_column(tmp_path, name):
-    rows = "p1,a,b,a\np1,b,c,c\np2,a,b,b\np2,b,c,c\n"
-    data, sentence = read_data(
-        in_file(tmp_path, f"{name},first,second,chosen\n{rows}"), kinds.PAIRS
-    )
-    assert data.respondents == ("p1", "p2") and f"respondents in {name!r}" in sentence

@@ -9,14 +9,6 @@ from helpers.sentences import refused
 import thali as th
 from thali.errors import ArgumentError, DataError
 
-MODES = """traveler,mode,choice,cost,income
-1,air,0,10,30
-1,bus,1,20,30
-2,air,1,15,40
-2,bus,0,20,40
-3,air,0,10,50
-3,bus,1,25,50
-"""
 PROFILES = """CaseID,contest_no,Job,Language,Chosen_Immigrant
 1,1,nurse,fluent,1
 1,1,doctor,broken,0
@@ -47,12 +39,6 @@ def read(text, **columns):
     return th.read(frame(text), **columns)
 
 
-def test_respondents_with_one_choice_are_tasks():
-    data = read(MODES.replace("traveler", "individual"))
-    assert (data.n_respondents, data.n_tasks) == (3, 3)
-    assert data.attributes == ("mode", "cost")
-
-
 def test_an_experiment_needs_no_column_of_alternatives():
     data = read(PROFILES)
     assert (data.n_respondents, data.n_tasks) == (2, 4)
@@ -81,15 +67,6 @@ def test_what_differs_between_tasks_for_one_alternative_makes_an_experiment():
     assert isinstance(read(priced), th.ChoiceExperiment)
 
 
-def test_the_name_of_a_column_does_not_change_the_kind():
-    for alternative in (None, "item"):
-        data = read(
-            FRUIT.replace("position", "price").replace("apple,1,", "apple,3,"),
-            alternative=alternative,
-        )
-        assert isinstance(data, th.ChoiceExperiment)
-
-
 def test_an_identifier_of_products_is_no_attribute():
     products = PROFILES.replace("Language", "profileID")
     for place, (job, language) in enumerate([("nurse", "fluent"), ("doctor", "broken")]):
@@ -116,16 +93,6 @@ def test_an_option_beside_the_two_is_asked_about():
         read(trials)
     assert isinstance(read(trials, without="shown"), th.PairedComparisons)
     assert isinstance(read(trials, anchor="shown"), th.Triplets)
-
-
-@pytest.mark.parametrize(
-    ("winner", "loser"),
-    [("chosen_model", "rejected_model"), ("WTeamID", "LTeamID"), ("winner_name", "loser_name")],
-)
-def test_winner_and_loser_may_have_a_second_word(winner, loser):
-    data = read(f"vote,{winner},{loser}\n0,a,b\n1,a,c\n2,c,b\n")
-    assert data.labels == ("a", "b", "c")
-    assert data.read_as.startswith(f"long table, {winner!r} chosen over {loser!r}")
 
 
 def test_the_chosen_option_is_found_by_its_cells():
@@ -186,12 +153,6 @@ def test_a_mark_that_is_always_in_the_same_place_is_no_choice():
 @pytest.mark.parametrize("name", ["profile", "option_no", "mode", "card", "anything"])
 def test_what_numbers_the_products_is_no_attribute(name):
     data = th.read(study(**{name: lambda task, place: place + 1}))
-    assert (data.scheme.alternative, data.attributes) == (name, ("price", "size"))
-
-
-@pytest.mark.parametrize("name", ["profile", "mode"])
-def test_numbers_of_products_may_stand_in_any_order(name):
-    data = th.read(study(**{name: lambda task, place: 1 + (task + place) % 2}))
     assert (data.scheme.alternative, data.attributes) == (name, ("price", "size"))
 
 

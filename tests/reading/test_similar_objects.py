@@ -45,14 +45,6 @@ def test_an_anchor_beside_two_objects_is_a_triplet(header):
     assert list_nearest(data) == NEARER
 
 
-def test_numbered_objects_have_an_anchor():
-    rows = [(0, 5, 9, 5, 9), (3, 8, 1, 1, 8), (7, 2, 0, 2, 0), (9, 1, 2, 1, 2), (8, 0, 3, 3, 0)]
-    text = "\n".join(",".join(map(str, row)) for row in rows * 4)
-    data = read(f"head,left,right,winner,loser\n{text}\n")
-    assert isinstance(data, th.Triplets)
-    assert data.n_answers == 20
-
-
 @pytest.mark.parametrize("answer", ["winner,loser", "left,right,resp"])
 def test_an_unnamed_anchor_is_asked_about(answer):
     cells = {"winner,loser": ("milk,rum", "milk,tea", "rum,tea")}.get(
@@ -227,11 +219,6 @@ def test_distances_are_recognised_by_their_diagonal_and_detours():
         read(",a,b,c,d\na,0,9,1,2\nb,9,0,2,1\nc,1,2,0,8\nd,2,1,8,0\n")
     with pytest.raises(DataError):  # a question of a board
         th.leaderboard(pd.read_csv(io.StringIO(cities), index_col=0))
-
-
-def test_shares_of_common_groups_are_similarities():
-    data = read(",a,b,c\na,100,40,70\nb,40,100,10\nc,70,10,100\n")
-    assert map_similarities(data) == {"a b": 40, "a c": 70, "b c": 10}
 
 
 def test_confusions_need_no_equal_sums():

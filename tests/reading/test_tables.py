@@ -357,20 +357,6 @@ def test_similarities_without_labels(content, shape, tmp_path):
     )
 
 
-def test_missing_similarities_are_counted(tmp_path):
-    _, messages = read_data(in_file(tmp_path, LOWER.replace("0.45", "NA")), kinds.SIMILARITIES)
-    said(messages, "3 objects", "3 similarities")
-
-
-def test_lists_of_similarities_are_recognised_and_read(tmp_path):
-    path = in_file(
-        tmp_path, "judge,item 1,item 2,Sim,n\n1,A,B,0.8,1\n1,C,A,0.2,1\n2,A,C,0.4,1\n1,B,C,.45,2\n"
-    )
-    data, messages = read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
-    assert data.labels == ALIKE.labels and data.values == pytest.approx(ALIKE.values)
-    said(messages, "3 objects", "3 similarities", "2 judgements")
-
-
 def test_both_sides_of_a_file_are_averaged(tmp_path):
     path = in_file(tmp_path, SIMILAR.replace("B,0.8", "B,0.6"))
     data, messages = read_data(path, kinds.SIMILARITIES, symmetrize="mean")
@@ -390,31 +376,6 @@ def test_objects_called_i_j_and_s_are_a_square_if_it_is_symmetric(tmp_path):
         in_file(tmp_path, "i,j,s\n1,2,0.3\n1,3,0.4\n2,3,0.5\n"), kinds.SIMILARITIES
     )
     assert data.values.tolist() == [0.3, 0.4, 0.5] and "table of pairs" in messages
-
-
-def test_a_symmetric_table_of_whole_numbers_may_be_either(tmp_path):
-    path = in_file(tmp_path, ",A,B\nA,0,3\nB,3,0\n")
-    assert not are_similarities(path)
-    data, messages = read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
-    assert data == PairedComparisons([[0, 3], [3, 0]], "AB") and messages.endswith("6 comparisons")
-    assert recognise(load_table(path)).other_kind == kinds.SIMILARITIES
-    assert read_data(path, kinds.SIMILARITIES)[0] == Similarities([[0, 3], [3, 0]], "AB")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        PLAIN,
-        ",A,B\nA,0,3\nB,0,0\n",
-        "i,j,rating\nA,B,2\n",
-        "a,b,wins,losses,similarity\nA,B,1,2,.5\n",
-    ],
-)
-def test_other_tables_are_not_taken_for_similarities(content, tmp_path):
-    path = in_file(tmp_path, content)
-    assert not are_similarities(path)
-    data, messages = read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
-    assert isinstance(data, PairedComparisons) and "similarities" not in messages
 
 
 def test_similarities_in_excel_and_parquet(tmp_path):

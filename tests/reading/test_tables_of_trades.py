@@ -86,24 +86,6 @@ def test_rankings_are_found_by_their_places(names):
     assert shown.sub(last_places, fill_value=0).to_dict() == chosen
 
 
-def test_places_that_rank_no_group_are_no_rankings():
-    rows = [(n % 5, f"row {n % 7}", 1 + n % 3) for n in range(35)]
-    with pytest.raises(th.errors.DataError):
-        th.read(pd.DataFrame(rows, columns=["group_id", "name", "place"]))
-
-
-def test_systems_named_in_cells_beside_their_ranks():
-    systems = ["uedin", "rwth", "kit", "cu"]
-    rows = []
-    for n in range(15):
-        shown = RNG.sample(systems, 3)
-        rows.append([f"judge{n % 3}", *(cell for k in range(3) for cell in (shown[k], k + 1))])
-    names = [f"system{k}{what}" for k in (1, 2, 3) for what in ("Id", "rank")]
-    data = th.read(pd.DataFrame(rows, columns=["judgeID", *names]))
-    assert sorted(data.labels) == sorted(systems)
-    assert len(data.respondents) == 3
-
-
 @pytest.mark.parametrize("mark", ["x", "X", "yes", 1])
 def test_a_mark_beside_empty_cells_is_the_choice(mark):
     rows = [
@@ -125,68 +107,7 @@ def test_a_mark_beside_empty_cells_is_the_choice(mark):
     assert set(frame.loc[frame["selected"] == 1, "colour"]) == {"red"}
 
 
-def test_most_and_least_marked_by_crosses():
-    rows = []
-    for person in range(4):
-        for number in range(4):
-            shown = RNG.sample("ABCDE", 4)
-            rows += [
-                (9000 + person, number + 1, item, "X" * (k == 0), "X" * (k == 3))
-                for k, item in enumerate(shown)
-            ]
-    frame = pd.DataFrame(rows, columns=["Response ID", "Set", "Attribute", "Most", "Least"])
-    data = th.read(frame.replace("", None))
-    assert sum(data.times) == 16
-    assert data.worst is not None
-
-
-def test_models_named_beside_their_answers():
-    rows = [
-        (f"prompt {n}", *RNG.sample(["llama", "qwen", "gemma"], 2), f"good {n}", f"bad {n}")
-        for n in range(40)
-    ]
-    columns = ["prompt", "chosen_model", "rejected_model", "chosen", "rejected"]
-    assert sorted(th.read(pd.DataFrame(rows, columns=columns)).labels) == ["gemma", "llama", "qwen"]
-
-
-def test_numbers_of_properties_are_no_attribute():
-    rows = []
-    for search in range(60):
-        chosen = RNG.randrange(3)
-        rows += [
-            (search * 7, RNG.randint(100, 999), RNG.choice([80, 120, 180]), int(k == chosen))
-            for k in range(3)
-        ]
-    data = th.read(pd.DataFrame(rows, columns=["srch_id", "prop_id", "price", "booking_bool"]))
-    assert list(data.attributes) == ["price"]
-
-
-def test_names_of_otree(tmp_path):
-    path = tmp_path / "otree.csv"
-    rows = [
-        (
-            f"p{person}",
-            number,
-            RNG.choice([5, 9]),
-            RNG.choice([5, 9, 14]),
-            RNG.choice(["left", "right"]),
-        )
-        for person in range(5)
-        for number in range(4)
-    ]
-    names = "participant.code subsession.round_number player.left_price player.right_price player.choice"
-    pd.DataFrame(rows, columns=names.split()).to_csv(path, index=False)
-    data = th.read(path)
-    assert data.n_respondents == 5
-    assert list(data.attributes) == ["price"]
-
-
 COMPOUNDS = [(126, 326, 0.85), (126, 1140, 0.3), (326, 1140, 0.4)]
-
-
-def test_any_pair_of_columns_beside_a_similarity():
-    data = th.read(pd.DataFrame(COMPOUNDS, columns=["CID1", "CID2", "Similarity"]))
-    assert sorted(data.labels) == ["1140", "126", "326"]
 
 
 @pytest.mark.parametrize("options", [{"similarity": "response"}, {"kind": "similarities"}])

@@ -5,7 +5,7 @@ import pytest
 from helpers.sentences import refused, said, warned
 from helpers.typed_tables import table
 
-from thali import ChoiceExperiment, Choices, PairedComparisons, Similarities
+from thali import PairedComparisons
 from thali._data.kinds import SIMILARITIES
 from thali._reading.layouts import SHAPES
 from thali.errors import DataWarning
@@ -151,39 +151,6 @@ def test_a_table_of_covariates_becomes_observations():
     assert sentence == str(data)
 
 
-def test_a_table_of_tasks_becomes_an_experiment():
-    assert EXPERIMENT.match(table(TASKS)).description.endswith("described by 'price'")
-    data, sentence = EXPERIMENT.match(table(TASKS), known=True, attributes=["price"]).build()
-    assert data == ChoiceExperiment.from_frame(table(TASKS).frame)
-    said(sentence, "in 'task'", str(data))
-
-
-def test_a_long_table_becomes_choices():
-    data, sentence = CHOICES.match(table(SETS)).build()
-    assert data == Choices(table(SETS).frame)
-    said(sentence, "'alt'", "'choice'", "'obsID'", "2 options")
-    with refused(ValueError, "Column 'choice'", "row 3", "'maybe'"):
-        CHOICES.match(table(SETS.replace("milk,0", "milk,maybe"))).build()
-
-
-@pytest.mark.parametrize(
-    ("names", "facts"),
-    [
-        ("winner loser", ("'winner' chosen over 'loser'", "one comparison")),
-        ("i j n", ("'i' chosen over 'j'", "in 'n'")),
-        ("a b wins_a wins_b", ("'a' over 'b'", "in 'wins_a'", "in 'wins_b'")),
-        ("winner winner2", ()),
-        ("x y", ()),
-    ],
-)
-def test_columns_of_a_list_of_comparisons(names, facts):
-    cells = ["A", "B", "3", "1"][: len(names.split())]
-    reading = COMPARISONS.match(table("\n".join(map(",".join, (names.split(), cells)))))
-    assert (reading is not None) == bool(facts)
-    if facts:
-        said(reading.description, *facts)
-
-
 @pytest.mark.parametrize(
     ("text", "counts", "facts"),
     [
@@ -218,21 +185,6 @@ def test_covariates_of_pairs_that_say_which_was_first():
     assert sorted(cells) == [(-1, -1, 2, 4), (1, 2, 1, 2), (1, 5, 3, 1)]
     by_order = COMPARISONS.match(table(HOME)).build()[0].with_order()
     assert COMPARISONS.match(table(HOME), covariates=["order"]).build()[0] == by_order
-
-
-def test_a_square_or_list_becomes_similarities():
-    data, sentence = ALIKE_LIST.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
-    assert data.values.tolist() == [3.5] and data.respondents == ("x", "y")
-    said(sentence, "'rating'", "'item1'", "'item2'", "'judge'")
-    data, sentence = ALIKE_SQUARE.match(table(ONE_SIDE), symmetrize="mean").build()
-    assert data == Similarities([[1, 0.375], [0.375, 1]], "AB")
-    said(sentence, "2 objects", "the two halves", "diagonal ignored")
-
-
-def test_a_square_of_counts_becomes_comparisons():
-    data, sentence = COUNTS.match(table(",A,B\nA,0,3\nB,1,0\n")).build()
-    assert data == PairedComparisons([[0, 3], [1, 0]], "AB")
-    said(sentence, "2 options", "1 pair", "4 comparisons")
 
 
 def test_a_filled_diagonal_is_left_out_with_a_warning_where_the_square_is_sure():

@@ -138,11 +138,6 @@ def test_options_that_a_ranking_does_not_name():
     said(sentence, "incomplete rankings, whose missing options were offered")
 
 
-def test_one_column_a_rank_may_end_early():
-    data, _ = made("rank1,rank2,rank3\ntea,milk,water\nmilk,tea,\nwater,,\n")
-    assert data.n_choices == 3  # the last names one option alone
-
-
 BEST_WORST = {
     ("milk", "tea", "water"): {"tea": 1, "milk": 1},
     ("milk", "water"): {"milk": 1},
@@ -268,14 +263,6 @@ def test_all_tied_is_left_out_and_said():
     data, sentence = made("tea,milk,water\n1,2,2\n2,2,1\n1,2,3\n2,1,3\n1,1,1\n1,2,3\n3,1,2\n")
     said(sentence, "7 rankings", "1 ranking without an answer")
     assert not data.n_ties and data.n_choices == 10
-
-
-def test_an_option_that_nobody_ranked_stays():
-    text = "race,A,B,C,D\n1,1,2,,\n2,2,1,3,\n3,1,3,2,\n4,2,1,,\n"
-    assert made(text, unranked="worse")[0].labels == tuple("ABCD")
-    preflib = table(NAMES + "2: 1,{2,3}\n1: 2,1,3\n", "x.toi")
-    assert recognise(preflib, unranked="worse").build()[0].labels == tuple(TIED[0])
-    assert recognise(preflib).build()[0].labels == tuple(TIED[0][:3])
 
 
 def test_ties_stay_with_respondents_and_more_rankings():

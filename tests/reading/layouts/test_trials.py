@@ -91,36 +91,6 @@ def test_results_of_games_are_recognised_and_counted(header, cells):
     assert counted(reading.build()[0]) == (2, 1, 1)
 
 
-def test_who_answered_and_what_is_constant_within_them():
-    text = (
-        "Vp,sex,left,right,choice,rt\n7,f,tea,milk,left,1\n7,f,milk,tea,left,2\n"
-        "9,m,tea,milk,left,3\n"
-    )
-    data, sentence = made(text)
-    said(sentence, "'Vp'", "2 options", "1 pair", "3 comparisons")
-    assert data.respondents == ("7", "9") and data.people.to_dict("list") == {"sex": ["f", "m"]}
-    assert {name: counted(each) for name, each in data.by_respondent().items()} == {
-        "7": (1, 1, 0),
-        "9": (1, 0, 0),
-    }
-
-
-def test_rows_without_an_answer_are_left_out_and_counted():
-    data, sentence = made("left,right,choice\ntea,milk,left\ntea,milk,\n")
-    assert counted(data) == (1, 0, 0)
-    said(sentence, "1 row")
-
-
-def test_the_buttons_of_jspsych_begin_at_0():
-    text = (
-        "trial_type,trial_index,left,right,response\nb,1,tea,milk,0\nb,2,tea,milk,1\n"
-        "b,3,tea,milk,0\n"
-    )
-    data, sentence = made(text)
-    assert counted(data) == (2, 1, 0)
-    said(sentence, "first (jsPsych)")
-
-
 def test_columns_and_values_in_any_words():
     text = "who,X eins,X zwei,Urteil\n1,tea,milk,f\n1,tea,milk,j\n2,tea,milk,g\n2,tea,milk,f\n"
     columns = {"first": "X eins", "second": "X zwei", "chosen": "Urteil", "respondent": "who"}

@@ -4,7 +4,6 @@ import pytest
 from helpers.sentences import refused, said
 from helpers.typed_tables import made
 
-from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._reading.layout_recognition import RecognitionError
 from thali.errors import DataError
 
@@ -64,24 +63,3 @@ def test_the_column_that_is_missing_is_named(header, facts, option):
 def test_a_named_column_must_be_there():
     with refused(DataError, "column 'foodX'"):
         made(ODD, objects=("object1", "object2", "foodX"))
-
-
-def test_unused_columns_are_named():
-    assert "columns not used: 'RT'" in made(TABLES["things"])[1]
-
-
-def test_anchored_questions():
-    data, sentence = made("anchor,near,far,weight\nx,y,z,.5\ny,x,z,2\n")
-    assert data.sizes.tolist() == [2, 2] and data.n_answers == 2.5
-    said(sentence, "'near'", "'far'", "'anchor'", "'weight'")
-
-
-def test_another_kind_was_wanted():
-    with refused(RecognitionError, ", not similarities") as error:
-        made(ODD, SIMILARITIES)
-    assert error.value.kinds == (TRIPLETS,)
-
-
-def test_a_table_that_nearly_matches():
-    with refused(RecognitionError, "'odd'"):
-        made("object1,object2,object3\ntea,coffee,brick\n", TRIPLETS)

@@ -81,21 +81,6 @@ def test_the_number_of_the_alternative_and_availability():
         made(text)
 
 
-def test_nothing_chosen():
-    with refused(ValueError, "Column 'choice'", "'0'", "row 3", "`none='0'`", "'choice' != 0"):
-        recognise(table(wide("price_1,brand_1,price_2,brand_2", (1, 0, 1, 2)))).build()
-    data, _ = recognise(
-        table(wide("price_1,brand_1,price_2,brand_2", (1, 0, 1, 2))), none="0"
-    ).build()
-    assert data.has_none and data.n_alternatives == 12
-    with refused(ValueError, "Column 'choice'", "'3'", "row 3", "'1'"):
-        recognise(table(wide("price_1,brand_1,price_2,brand_2", (1, 3, 1, 2)))).build()
-    data, _ = recognise(
-        table(wide("price_1,brand_1,price_2,brand_2", (1, 3, 1, 2))), none="3"
-    ).build()
-    assert data.has_none
-
-
 @pytest.mark.parametrize("words", [(1, 0), ("yes", "no"), ("TRUE", "FALSE"), ("number", "number")])
 def test_how_a_long_table_tells_the_choice(words):
     cells = {}

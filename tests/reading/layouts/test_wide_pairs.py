@@ -134,15 +134,6 @@ def test_patterns_with_counts():
     said(sentence, "pattern of answers")
 
 
-def test_respondents_and_what_is_known_of_them():
-    data, sentence = made("Vp,tea:milk,age\nx,1,30\ny,2,40\n")
-    assert (
-        data.respondents == ("x", "y")
-        and data.people["age"].tolist() == [30, 40]
-        and "respondents in 'Vp'" in sentence
-    )
-
-
 def test_pairs_by_the_two_labels_that_columns_hold():
     text = "id,Q1,Q2,Q3,sex\n1,tea,tea,milk,f\n2,milk,water,water,m\n"
     data, _ = made(text)
@@ -165,11 +156,3 @@ def test_other_columns_are_no_columns_of_pairs():
         th.PairedComparisons.from_wide(
             pd.DataFrame({"V12": [1], "V13": [2], "V23": [1]}), labels=["a", "b"]
         )
-
-
-def test_as_many_people_as_pairs_are_no_square():
-    data, how = made("x:y,x:z,y:z\n1,1,2\n1,2,1\n2,2,2\n")
-    assert (
-        data.counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]]
-        and "one respondent per row" in how
-    )

@@ -170,17 +170,6 @@ def test_the_estimate_that_was_asked_for(done, fake):
 
 # options of the other model -----------------------------------------------------------------------
 
-TYPED = {
-    "--aspects": ["ibp"],
-    "--unique": [],
-    "--features": ["ibp"],
-    "--sigma": ["1"],
-    "--weight-prior": ["1,10"],
-    "--constant": [],
-    "--symmetrize": ["mean"],
-    "--estimate": ["expectation"],
-}
-
 
 # bad input ----------------------------------------------------------------------------------------
 

@@ -208,17 +208,3 @@ DESIGNS = [
 @pytest.mark.parametrize(("words", "sentence"), DESIGNS)
 def test_designs_that_cannot_be_made(refused, words, sentence):
     assert sentence in refused("design", *words)
-
-
-@pytest.fixture
-def answers(folder):
-    """Everybody of four names the best and the worst of three options, six times; two agree."""
-    options, rows = ["tea", "milk", "beer"], []
-    for person in range(4):
-        for task in range(6):
-            best, worst = options[::2] if person % 2 else options[::-2]
-            items = dict(zip(["item1", "item2", "item3"], options, strict=True))
-            rows.append(
-                {"respondent": f"p{person}", "task": task, **items, "best": best, "worst": worst}
-            )
-    pd.DataFrame(rows).to_csv("maxdiff.csv", index=False)
