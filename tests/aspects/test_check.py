@@ -206,17 +206,7 @@ def test_the_same_seed_gives_the_same_table():
     pd.testing.assert_frame_equal(table, check_table(tree, random_seed=5), check_exact=True)
     assert table.attrs == check_table(tree, random_seed=5).attrs
     assert not table.equals(check_table(tree, random_seed=6))
-    assert list(table) == [
-        "a",
-        "b",
-        "n",
-        "observed",
-        "predicted",
-        "low",
-        "high",
-        "p_value",
-        "missed",
-    ]
+    assert list(table) == "a b n observed predicted low high p_value missed".split()
 
 
 def test_blocks_of_pairs_and_cells_change_nothing(monkeypatch):

@@ -45,12 +45,9 @@ def answers(people=20, spread=0.8, seed=0, times=2, ties=False, options=4, numbe
     _, who, pair = (part.ravel() for part in np.indices(won.shape))
     names = np.array([chr(97 + k) for k in range(options)])
     who = 7 * who + 3 if numbers else np.char.add("p", who.astype(str))
-    rows = {
-        "respondent": who,
-        "first": names[first][pair],
-        "second": names[second][pair],
-        "chosen": won.ravel(),
-    }
+    rows = dict(
+        respondent=who, first=names[first][pair], second=names[second][pair], chosen=won.ravel()
+    )
     return pd.DataFrame(rows)
 
 
@@ -193,14 +190,7 @@ def test_best_and_worst_of_three_have_the_effect_of_their_rankings(uncompiled):
             rows.append((*sorted(order), order[0], order[-1], f"p{person}"))
     frame = pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst", "respondent"])
     data = th.Choices.from_best_worst(frame, respondent="respondent")
-    shortly = {
-        "draws": 1,
-        "tune": 0,
-        "chains": 1,
-        "thin": 1,
-        "random_seed": 1,
-        "progressbar": False,
-    }
+    shortly = dict(draws=1, tune=0, chains=1, thin=1, random_seed=1, progressbar=False)
     one, other = (
         dependence_of(th.EliminationByAspects(people="independent").fit(each, **shortly))
         for each in (data, data.as_rankings())
@@ -340,12 +330,7 @@ def test_heavy_tails_of_few_respondents_touch_neither_ratings_nor_forecasts():
     rng = np.random.default_rng(0)
     who = np.repeat(np.arange(9), [220, *[8] * 8])
     won = rng.random(len(who)) < 0.6
-    rows = {
-        "respondent": who,
-        "first": "tea",
-        "second": "rye",
-        "chosen": np.where(won, "tea", "rye"),
-    }
+    rows = dict(respondent=who, first="tea", second="rye", chosen=np.where(won, "tea", "rye"))
     data = th.PairedComparisons.from_trials(pd.DataFrame(rows), respondent="respondent")
     boards = [
         th.leaderboard(data, people=ADJUSTED, progressbar=False, random_seed=seed)

@@ -65,14 +65,7 @@ def posterior_draws(alpha, shape, rate, sigma, draws, rng, data=S3, kept=20_000)
 
 
 def settings(**changes):
-    ibp = {
-        "constant": 0.1,
-        "sigma": 0.1,
-        "alpha": 1.0,
-        "data": S3,
-        "features": "ibp",
-        "weight_prior": (1.0, 1.0),
-    }
+    ibp = dict(constant=0.1, sigma=0.1, alpha=1.0, data=S3, features="ibp", weight_prior=(1.0, 1.0))
     return ibp | changes
 
 

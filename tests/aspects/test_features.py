@@ -34,14 +34,10 @@ def test_features_agree_with_counting(case, request):
     chains, data, tree = request.getfixturevalue(case)
     draws = [features for one in chains for features in features_of(one)]
     table = model_of(tree).features(min_probability=0.0)
-    assert [*table.columns[:5], table.columns[-1]] == [
-        "members",
-        "weight",
-        "weight_low",
-        "weight_high",
-        "copies",
-        "probability",
-    ]
+    assert [
+        *table.columns[:5],
+        table.columns[-1],
+    ] == "members weight weight_low weight_high copies probability".split()
     assert len(table) == len({owners for features in draws for owners, _ in features})
     # of choices, with unique aspects
     silent = table["members"].map(len).isin([1, len(data.labels)]).to_numpy()

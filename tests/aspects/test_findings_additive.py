@@ -9,17 +9,7 @@ from helpers.sentences import refused, said
 import thali as th
 from thali.errors import PYTHON, Argument, ArgumentError, Words
 
-KEYS = [
-    "asked",
-    "features",
-    "n_features",
-    "estimate",
-    "similarity",
-    "parameters",
-    "check",
-    "tempering",
-    "summary",
-]
+KEYS = "asked features n_features estimate similarity parameters check tempering summary".split()
 KEYS += ["data", "membership", "methods", "convergence"]
 
 
@@ -86,14 +76,7 @@ def test_what_is_not_known_is_refused_with_what_is(model):
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_an_estimate_is_refused_where_there_is_no_other(uncompiled):
-    shortly = {
-        "draws": 2,
-        "tune": 0,
-        "thin": 1,
-        "chains": 2,
-        "random_seed": 1,
-        "progressbar": False,
-    }
+    shortly = dict(draws=2, tune=0, thin=1, chains=2, random_seed=1, progressbar=False)
     triplets = th.Triplets([["tea", "coffee", "wall"], ["tea", "wall", "coffee"]])
     model = th.AdditiveClustering().fit(triplets, **shortly)
     with refused(ArgumentError, Argument("estimator"), "triplets"):

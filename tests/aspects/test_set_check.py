@@ -101,12 +101,9 @@ def test_sets_with_long_names_are_cut_in_pictures(in_plain_python):
     names = [f"drink number {k}" for k in (1, 2, 3, 4, 6, 7, 5, 1, 2, 3, 6, 4, 7, 5)]
     occasion = np.repeat([1, 2], 7)
     available = [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1]
-    table = {
-        "choice_id": occasion,
-        "alternative": names,
-        "chosen": [1, *[0] * 6] * 2,
-        "available": available,
-    }
+    table = dict(
+        choice_id=occasion, alternative=names, chosen=[1, *[0] * 6] * 2, available=available
+    )
     model = th.EliminationByAspects()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.ThaliWarning)

@@ -92,14 +92,6 @@ def test_a_chain_that_takes_over_where_another_stood_stays_there():
 def test_guessing_has_the_coefficient_of_the_counts_of_a_set(uncompiled):
     """9! / (6! 2! 1!), as the evidence of models has it."""
     data = th.Triplets([("a", "b", "c")] * 6 + [("a", "c", "b")] * 2 + [("b", "c", "a")])
-    run = {
-        "draws": 10,
-        "tune": 2,
-        "chains": 2,
-        "thin": 1,
-        "cores": 1,
-        "random_seed": 1,
-        "progressbar": False,
-    }
+    run = dict(draws=10, tune=2, chains=2, thin=1, cores=1, random_seed=1, progressbar=False)
     table = th.compare({"additive": th.AdditiveClustering(1)}, data, by="evidence", **run)
     assert table.loc["BASE", "log_evidence"] == pytest.approx(math.log(252) - 9 * math.log(3))

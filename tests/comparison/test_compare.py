@@ -357,13 +357,7 @@ def test_fits_whose_chains_disagree_are_counted():
         (
             "m",
             pair,
-            {
-                "error": None,
-                "nll": 1.0,
-                "nll_mcse": 0.1,
-                "log_pred": -1.0,
-                "r_hat": 1.2 if pair < 2 else 1.0,
-            },
+            dict(error=None, nll=1.0, nll_mcse=0.1, log_pred=-1.0, r_hat=1.2 if pair < 2 else 1.0),
         )
         for pair in range(36)
     ]

@@ -46,15 +46,7 @@ def test_models_are_scored_by_group(data, uncompiled):
         "common": th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups("common")),
         "similar": th.BradleyTerryLuce(people=th.people.Groups("similar")),
     }
-    settings = {
-        "draws": 8,
-        "tune": 4,
-        "chains": 2,
-        "thin": 1,
-        "cores": 1,
-        "random_seed": 1,
-        "progressbar": False,
-    }
+    settings = dict(draws=8, tune=4, chains=2, thin=1, cores=1, random_seed=1, progressbar=False)
     table = th.compare(models, dict(data), **settings)
     assert table.loc["common", "pairs"] == 6 and set(table.attrs["predictions"]["group"]) == {
         "women",

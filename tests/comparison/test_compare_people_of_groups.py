@@ -14,15 +14,7 @@ from thali._comparison.splitter import GroupSplitter
 from thali._data.grouped_data import GroupedData
 from thali.errors import ArgumentError, DataError
 
-RUN = {
-    "draws": 8,
-    "tune": 4,
-    "chains": 2,
-    "thin": 1,
-    "cores": 1,
-    "random_seed": 1,
-    "progressbar": False,
-}
+RUN = dict(draws=8, tune=4, chains=2, thin=1, cores=1, random_seed=1, progressbar=False)
 COMMON = th.people.Groups("common")
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 

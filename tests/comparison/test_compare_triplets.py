@@ -10,15 +10,7 @@ import thali as th
 from thali.errors import ArgumentError, DataError
 
 DATA = th.datasets.triplets(6, 60, random_seed=2, n_features=2, share_of_owners=0.4).data
-RUN = {
-    "draws": 12,
-    "tune": 8,
-    "thin": 1,
-    "chains": 2,
-    "random_seed": 1,
-    "cores": 1,
-    "progressbar": False,
-}
+RUN = dict(draws=12, tune=8, thin=1, chains=2, random_seed=1, cores=1, progressbar=False)
 
 
 class Guess:

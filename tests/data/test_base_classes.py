@@ -15,15 +15,7 @@ PAIRS = th.PairedComparisons([[0, 7, 0], [3, 0, 0], [0, 0, 0]], labels=["tea", "
 TIED = th.PairedComparisons([[0, 7], [3, 0]], labels=["tea", "milk"], ties=[[0, 2], [2, 0]])
 SETS = th.Choices.from_rankings([["tea", "milk", "beer"], ["milk", "tea", "beer"]])
 BEST_WORST = th.Choices.from_best_worst(
-    pd.DataFrame(
-        {
-            "item1": ["tea"],
-            "item2": ["milk"],
-            "item3": ["water"],
-            "best": ["milk"],
-            "worst": ["tea"],
-        }
-    )
+    pd.DataFrame(dict(item1=["tea"], item2=["milk"], item3=["water"], best=["milk"], worst=["tea"]))
 )
 ALIKE = th.Similarities(
     [[1, 0.8, np.nan], [0.8, 1, np.nan], [np.nan, np.nan, 1]], labels=["tea", "milk", "wall"]

@@ -71,14 +71,7 @@ def test_tables_copies_and_people():
         and data.people["sex"].tolist() == ["f", "m"]
     )
     table = data.to_frame()
-    assert list(table.columns) == [
-        "choice_id",
-        "alternative",
-        "best",
-        "worst",
-        "count",
-        "respondent",
-    ]
+    assert list(table.columns) == "choice_id alternative best worst count respondent".split()
     again = th.Choices.from_best_worst(table, labels=data.labels)
     assert again.to_frame().equals(table) and pickle.loads(pickle.dumps(data)) == data
     counted = best_worst(ROWS, "abcd")

@@ -21,12 +21,7 @@ def trials(**more):
     rows = []
     for person, name in enumerate(PEOPLE):
         for trial, (a, b) in enumerate(PAIRS):
-            row = {
-                "who": name,
-                "left": a,
-                "right": b,
-                "winner": (a, b)[(person + trial * (trial > 1)) % 2],
-            }
+            row = dict(who=name, left=a, right=b, winner=(a, b)[(person + trial * (trial > 1)) % 2])
             rows.append(row | {key: value(person, trial, row) for key, value in more.items()})
     return pd.DataFrame(rows)
 

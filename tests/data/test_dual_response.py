@@ -160,13 +160,7 @@ def test_second_answers_of_wide_tables():
     """Whatever the column is called, it is neither the choice nor an alternative; the first answer
     is a product."""
     wide = pd.DataFrame(
-        {
-            "id": [1, 1, 2],
-            "task": [1, 2, 1],
-            "price_1": [5, 9, 7],
-            "price_2": [9, 5, 6],
-            "choice": [1, 2, 2],
-        }
+        dict(id=[1, 1, 2], task=[1, 2, 1], price_1=[5, 9, 7], price_2=[9, 5, 6], choice=[1, 2, 2])
     )
     expected = th.ChoiceExperiment.from_wide(wide.assign(buy=[1, 0, 1]), bought="buy")
     assert expected.n_tasks == 4 and expected.has_none

@@ -175,13 +175,7 @@ def test_separators_of_rankings_in_texts(name, cells, separator):
 
 def test_cells_that_name_the_ranked_options_get_a_column_each():
     frame = pd.DataFrame(
-        {
-            "respondent": ["x", "y"],
-            "s1Id": ["a", "b"],
-            "s1rank": [1, 2],
-            "s2Id": ["b", "c"],
-            "s2rank": [2, 1],
-        }
+        dict(respondent=["x", "y"], s1Id=["a", "b"], s1rank=[1, 2], s2Id=["b", "c"], s2rank=[2, 1])
     )
     spread = spread_ranked_cells(frame)
     assert spread.columns.tolist() == ["respondent", "a", "b", "c"]

@@ -51,12 +51,7 @@ def test_parts_keep_who_answered(data):
 
 def test_ties_of_all_respondents_are_kept():
     frame = pd.DataFrame(
-        {
-            "rater": [1, 1, 2],
-            "a": ["x", "x", "y"],
-            "b": ["y", "y", "z"],
-            "choice": ["x", "tie", "tie"],
-        }
+        dict(rater=[1, 1, 2], a=["x", "x", "y"], b=["y", "y", "z"], choice=["x", "tie", "tie"])
     )
     data = th.PairedComparisons.from_trials(frame)
     assert data.by_respondent()["1"].tied.tolist() == [1]
@@ -92,11 +87,7 @@ def test_choices_have_people_too():
 
 
 def test_people_of_trials_are_the_columns_that_describe_them():
-    rows = {
-        "who": ["a", "a", "b"],
-        "left": ["tea", "milk", "tea"],
-        "right": ["milk", "tea", "milk"],
-    }
+    rows = dict(who=["a", "a", "b"], left=["tea", "milk", "tea"], right=["milk", "tea", "milk"])
     frame = pd.DataFrame(
         rows | {"choice": ["left", "left", "right"], "age": [30, 30, 40], "sex": list("ffm")}
     )
@@ -115,11 +106,7 @@ def test_people_of_trials_are_the_columns_that_describe_them():
 
 
 def test_columns_that_are_the_same_for_all_people_do_not_tell_them_apart():
-    rows = {
-        "who": ["a", "a", "b"],
-        "left": ["tea", "milk", "tea"],
-        "right": ["milk", "tea", "milk"],
-    }
+    rows = dict(who=["a", "a", "b"], left=["tea", "milk", "tea"], right=["milk", "tea", "milk"])
     frame = pd.DataFrame(
         rows | {"choice": ["left", "left", "right"], "age": [30, 30, None], "study": list("xxx")}
     )

@@ -73,11 +73,7 @@ def test_a_word_for_what_is_missing_is_no_problem():
 
 def test_zeros_of_every_attribute_are_the_option_of_a_sawtooth_file():
     """And nothing else is: a 0 elsewhere, an attribute that is not 0, another alternative."""
-    zeros = {
-        "alt": [1, 2, 3] * 4,
-        "price": [5, 10, 0, 10, 5, 0] * 2,
-        "size": [1, 2, 0, 2, 2, 0] * 2,
-    }
+    zeros = dict(alt=[1, 2, 3] * 4, price=[5, 10, 0, 10, 5, 0] * 2, size=[1, 2, 0, 2, 2, 0] * 2)
     people = {"age": np.repeat([20, 30], 6)}
     data = th.ChoiceExperiment.from_frame(frame(**zeros, **people))
     assert data.scheme.none == (("alt", "3"),)

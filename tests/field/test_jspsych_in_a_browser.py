@@ -21,11 +21,9 @@ from thali._reading.layout_recognition import read_data
 pytestmark = [pytest.mark.fit, pytest.mark.long]
 DRINKS = ["tea", "coffee", "milk", "juice"]
 EXTRAS = {
-    "pairs": {
-        "no_preference": True,
-        "catch": [{"options": ["tea", "mud"], "answer": "tea"}],
-        "language": "de",
-    },
+    "pairs": dict(
+        no_preference=True, catch=[{"options": ["tea", "mud"], "answer": "tea"}], language="de"
+    ),
     "best": {"practice": [{"options": ["tea", "milk", "mud"]}], "breaks": 2, "size": 3},
     "best-worst": {"size": 3},
     "dual": {"dual": True},

@@ -16,15 +16,7 @@ from thali._reading.layout_recognition import read_data
 
 pytestmark = pytest.mark.fit
 
-WORTHS = {
-    "tea": 5.0,
-    "coffee": 3.0,
-    "milk": 1.0,
-    "juice": 0.7,
-    "water": 0.4,
-    "cocoa": 0.2,
-    "mud": 1e-9,
-}
+WORTHS = dict(tea=5.0, coffee=3.0, milk=1.0, juice=0.7, water=0.4, cocoa=0.2, mud=1e-9)
 DRINKS = list(WORTHS)[:6]
 TASTES = {"brand": {"A": 1.0, "B": 0.0}, "price": {"1": 1.0, "2": 0.5, "3": 0.0}, "none": 0.0}
 QUESTIONS = [
@@ -34,11 +26,9 @@ QUESTIONS = [
 ]
 FACTS = ("33", "f", "=1+1")
 EXTRAS = {
-    "pairs": {
-        "no_preference": True,
-        "catch": [{"options": ["tea", "mud"], "answer": "tea"}],
-        "language": "de",
-    },
+    "pairs": dict(
+        no_preference=True, catch=[{"options": ["tea", "mud"], "answer": "tea"}], language="de"
+    ),
     "best": {"practice": [{"options": ["tea", "milk", "mud"]}], "breaks": 2},
     "best-worst": {"catch": [{"options": ["tea", "milk", "mud"], "answer": "tea"}]},
     "odd-one-out": {"per_person": 6, "breaks": 4},
@@ -51,11 +41,7 @@ KINDS = ("pairs", "best", "best-worst", "ranking", "odd-one-out", "ratings", "ch
 
 def made(kind, path, **study):
     """A study of that kind, with consent, instructions and questions."""
-    texts = {
-        "consent": "We ask.\n\nDo you agree?",
-        "instructions": "Choose.",
-        "questions": QUESTIONS,
-    }
+    texts = dict(consent="We ask.\n\nDo you agree?", instructions="Choose.", questions=QUESTIONS)
     design = DRINKS
     if kind in ("choice", "dual"):
         design = th.designs.choice(

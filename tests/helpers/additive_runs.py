@@ -63,13 +63,7 @@ def task(
     sweep=None,
     weight_prior=WEIGHT_PRIOR,
 ):
-    settings = {
-        "weight_prior": weight_prior,
-        "alpha": alpha,
-        "sweep": sweep,
-        "draws": draws,
-        "tune": tune,
-    }
+    settings = dict(weight_prior=weight_prior, alpha=alpha, sweep=sweep, draws=draws, tune=tune)
     return build_task(
         IndianBuffet(), Additive(sigma), data, thin=thin, tempering=tempering, **settings
     )

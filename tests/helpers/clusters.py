@@ -14,12 +14,7 @@ def dask(processes):
     distributed = (
         __import__("distributed") if "CI" in os.environ else pytest.importorskip("distributed")
     )
-    kind = {
-        "n_workers": 2,
-        "threads_per_worker": 1,
-        "processes": processes,
-        "dashboard_address": None,
-    }
+    kind = dict(n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None)
     with (
         mock.patch.dict(os.environ),  # Dask changes both
         mock.patch.object(sys, "path", list(sys.path)),

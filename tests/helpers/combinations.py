@@ -139,13 +139,7 @@ def _experiment_with_none():
     frame = _experiment()
     rows = []
     for k, ((person, task), products) in enumerate(frame.groupby(["person", "task"], sort=False)):
-        none = {
-            "person": person,
-            "task": task,
-            "alt": 4,
-            "choice": int(k % 4 == 3),
-            "sex": SEX[person],
-        }
+        none = dict(person=person, task=task, alt=4, choice=int(k % 4 == 3), sex=SEX[person])
         rows += [
             products.assign(choice=0 if k % 4 == 3 else products["choice"]),
             pd.DataFrame([none]),

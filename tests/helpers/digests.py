@@ -45,14 +45,7 @@ WITHOUT_BOUND = (
     "latent-class-logit, none",
     "multinomial-logit, none",
 )
-_SHORT = {
-    "draws": 3,
-    "tune": 1,
-    "thin": 1,
-    "chains": 2,
-    "sweeps_per_step": 1,
-    "cores": 1,
-}
+_SHORT = dict(draws=3, tune=1, thin=1, chains=2, sweeps_per_step=1, cores=1)
 _EBA, _ADDITIVE = "elimination-by-aspects", "additive-clustering"
 _UNIQUE = partial(th.EliminationByAspects, aspects="unique")
 

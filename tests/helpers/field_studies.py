@@ -25,11 +25,7 @@ def sum_of(study, name):
 # Choice studies, a row an alternative
 
 
-CANDIDATES = {
-    "job": ["nurse", "judge", "farmer"],
-    "party": ["left", "right"],
-    "years": [3, 8, 15, 21],
-}
+CANDIDATES = dict(job=["nurse", "judge", "farmer"], party=["left", "right"], years=[3, 8, 15, 21])
 
 
 @table

@@ -14,14 +14,7 @@ TABLES = json.loads((PUBLISHED / "paired.json").read_text())
 PROFESSIONS = {"politician": "LBJ HW CDG", "athlete": "JU CY AJF", "star": "BB ET SL"}
 TREE = {who: [group] for group, members in PROFESSIONS.items() for who in members.split()}
 # Wickelmaier's structure of the risks of drugs: addiction of all but alcohol, and of the hard ones.
-DRUGS = {
-    "alc": [],
-    "tob": ["7"],
-    "can": ["7"],
-    "ecs": ["7", "8"],
-    "her": ["7", "8"],
-    "coc": ["7", "8"],
-}
+DRUGS = dict(alc=[], tob=["7"], can=["7"], ecs=["7", "8"], her=["7", "8"], coc=["7", "8"])
 # Which of two drugs is riskier, 192 judges (R package eba, data set drugrisk, all groups together;
 # row over column).
 RISKS = """
@@ -32,13 +25,9 @@ RISKS = """
   181 182 184 171   0 165
   165 171 183 103  27   0
 """
-DRUGRISK = [
-    "drugrisk_all",
-    "drugrisk_female30",
-    "drugrisk_female31",
-    "drugrisk_male30",
-    "drugrisk_male31",
-]
+DRUGRISK = (
+    "drugrisk_all drugrisk_female30 drugrisk_female31 drugrisk_male30 drugrisk_male31".split()
+)
 SCHOOL = ["schoolsubjects_boys", "schoolsubjects_girls"]
 HEAVINESS = ["heaviness_order1", "heaviness_order2"]
 PORK = [f"pork_jud{judge}rep{repetition}" for judge in (1, 2) for repetition in range(1, 6)]

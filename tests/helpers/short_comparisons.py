@@ -9,15 +9,7 @@ import thali as th
 from thali.errors import ThaliWarning
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
-SHORT = {
-    "draws": 40,
-    "tune": 10,
-    "chains": 2,
-    "thin": 1,
-    "random_seed": 3,
-    "progressbar": False,
-    "cores": 1,
-}
+SHORT = dict(draws=40, tune=10, chains=2, thin=1, random_seed=3, progressbar=False, cores=1)
 
 
 def models():

@@ -22,33 +22,20 @@ SHORT = {  # of the options that a model has
 }
 # What is typed after an option, where the kind of option does not say it.
 TYPED = {
-    **{
-        "method": "mcmc",
-        "title": "Tea",
-        "group": "sex",
-        "pictures": "svg",
-        "respondent": "person",
-        "by": "sex",
-    },
+    **dict(method="mcmc", title="Tea", group="sex", pictures="svg", respondent="person", by="sex"),
     **{"id": "person", "target": "y", "chosen": "choice", "alternative": "item", "option": "item"},
     **{"anchor": "a", "anchor-model": "a=1500", "covariate": "sex", "tempering": "2"},
     **{"date": "day", "period": "day --date day", "drift": "0.1 --period day --date day"},
-    **{
-        "since": "2026-01-01 --date day",
-        "until": "2026-01-03 --date day",
-        "judges": "--respondent person",
-    },
+    **dict(
+        since="2026-01-01 --date day", until="2026-01-03 --date day", judges="--respondent person"
+    ),
     **{"judge-sd": "0.5 --judges --respondent person", "pool": "--by sex", "people": "adjusted"},
     **{"judge-bias": "--judges --respondent person", "price": "price --market market.csv"},
     **{"coding": "tie=missing", "segments": "2", "classes": "2", "weight-prior": "2,1"},
     **{"monotone": "price=decreasing", "signs": "price=decreasing", "priors": "spread=1"},
     **{"sigma": "0.1", "attributes": "price,brand", "levels": "brand=A,B,C", "none": "4"},
     **{"bins": "price=2", "knots": "price=2", "linear": "price", "interactions": "price=brand"},
-    **{
-        "availability": "A=0.5 --market market.csv",
-        "holdouts": "'task == 4'",
-        "alternatives": "1,2,3",
-    },
+    **dict(availability="A=0.5 --market market.csv", holdouts="'task == 4'", alternatives="1,2,3"),
     **{"objects": "item1,item2", "leave-out": "pair", "aspects": "unique", "features": "2"},
     **{"folds": "2", "max-time": "60", "design": "design.csv", "labels": "labels.csv", "ci": "0.9"},
     **{"codes": "codes.csv", "tree": "tree.nwk", "leaf-length": "0.5 --tree tree.nwk"},
@@ -59,12 +46,9 @@ TYPED = {
         "away": "second --home first --result chosen",
         "result": "chosen --home first --away second",
     },
-    **{
-        "best": "best --worst worst",
-        "worst": "worst --best best",
-        "bought": "choice",
-        "kind": "comparisons",
-    },
+    **dict(
+        best="best --worst worst", worst="worst --best best", bought="choice", kind="comparisons"
+    ),
     **{"nearer": "nearer --farther farther", "farther": "farther --nearer nearer"},
     **{"first": "first --second second", "second": "second --first first"},
 }

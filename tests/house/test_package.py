@@ -18,17 +18,7 @@ import thali
 from thali.errors import ThaliWarning
 
 PACKAGE = Path(thali.__file__).parent
-HEAVY = [
-    "numba",
-    "scipy",
-    "sklearn",
-    "xarray",
-    "arviz_base",
-    "arviz_stats",
-    "matplotlib",
-    "pandas",
-    "rich",
-]
+HEAVY = "numba scipy sklearn xarray arviz_base arviz_stats matplotlib pandas rich".split()
 
 
 def python(code):

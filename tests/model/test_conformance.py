@@ -127,11 +127,9 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert lines[0] == call and lines[-1] == str(model.convergence())
     kind = _KINDS.get(name.rpartition(", ")[2], SPEC_OF[name].data[0])
     size = SIZE_OF[kind]
-    size += {
-        "covariates": ", 1 covariate",
-        "people": ", 4 respondents",
-        "classes": ", 4 respondents",
-    }.get(name.rpartition(", ")[2], "")
+    size += dict(
+        covariates=", 1 covariate", people=", 4 respondents", classes=", 4 respondents"
+    ).get(name.rpartition(", ")[2], "")
     told = [call, size, str(model.convergence())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
     assert repr(model) == (call if is_classifier else f"<{call} fitted to {size}>")

@@ -398,17 +398,7 @@ def test_keys_of_comparisons_are_documented():
     assert len(set(documented())) == len(documented())
     assert {PAGE} == set(SHOWN)
     board = th.findings(th.leaderboard(CELEBRITIES(), progressbar=False))
-    keys = [
-        "leaderboard",
-        "groups",
-        "votes",
-        "reliability",
-        "order",
-        "votes_by_pair",
-        "check",
-        "data",
-        "methods",
-    ]
+    keys = "leaderboard groups votes reliability order votes_by_pair check data methods".split()
     assert board.keys() == keys
     assert board["order"].table.shape == (36, 4) and set(board.keys()) <= set(documented())
     assert th.findings(th.paired.transitivity(CELEBRITIES())).keys()[0] == "table"

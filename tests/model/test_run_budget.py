@@ -47,12 +47,7 @@ def run(draws=None, tune=1000, thin=None):
 def test_a_run_above_the_budget_has_fewer_sweeps_or_draws(asked, sweeps, wanted):
     found = limit_run(asked, asked.thin or 25, SWEEP / (sweeps + 0.5))
     assert (found.thin, found.run.tune, found.first_draws, found.max_draws) == wanted
-    assert found.settings == {
-        "draws": asked.draws,
-        "tune": asked.tune,
-        "chains": 4,
-        "thin": asked.thin,
-    }
+    assert found.settings == dict(draws=asked.draws, tune=asked.tune, chains=4, thin=asked.thin)
     if asked.draws is None and sweeps > 1_000 and asked.tune == 1000:
         assert (
             found.run.tune + found.max_draws

@@ -85,13 +85,9 @@ def test_predicted_proportions_of_pairs_are_at_the_estimates(asked):
     """The probability at the estimates, on the average of all votes on a pair, whoever gave them
     and when."""
     frame = games(1)
-    names = {
-        "first": "left",
-        "second": "right",
-        "chosen": "winner",
-        "respondent": "judge",
-        "covariates": ["length"],
-    }
+    names = dict(
+        first="left", second="right", chosen="winner", respondent="judge", covariates=["length"]
+    )
     board = th.leaderboard(
         frame, people=None if asked else "independent", lapse=0.02, **names, **asked, **QUIET
     )

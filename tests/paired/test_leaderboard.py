@@ -293,11 +293,7 @@ def styled(battles=4000, seed=1, ties=False):
     won = np.where(rng.random(battles) < p, "model_a", "model_b")
     if ties:
         won[rng.random(battles) < 0.2] = "tie"
-    rows = {
-        "model_a": np.array(list("ABCDE"))[a],
-        "model_b": np.array(list("ABCDE"))[b],
-        "winner": won,
-    }
+    rows = dict(model_a=np.array(list("ABCDE"))[a], model_b=np.array(list("ABCDE"))[b], winner=won)
     return pd.DataFrame(rows | {"length": length})
 
 
@@ -742,17 +738,9 @@ def test_bad_parts_are_refused(by, words):
 def test_what_is_found_of_covariates_and_parts():
     board = board_of(in_languages(), by="language", covariates=["length"])
     found = th.findings(board)
-    answers = [
-        "leaderboard",
-        "groups",
-        "votes",
-        "reliability",
-        "covariates",
-        "position",
-        "boards",
-        "order",
-        "votes_by_pair",
-    ]
+    answers = (
+        "leaderboard groups votes reliability covariates position boards order votes_by_pair"
+    ).split()
     assert found.keys() == [*answers, "check", "data", "methods"]
     odds = np.exp(board.covariate_effects().loc["length", "effect"])
     assert f"first option: {odds:.3g}" in str(found["covariates"].sentence)

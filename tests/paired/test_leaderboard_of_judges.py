@@ -536,12 +536,7 @@ def test_the_climb_leaves_a_saddle_of_covariates_in_large_units():
 
 def test_covariates_beyond_what_is_computed_are_refused():
     data = pd.DataFrame(
-        {
-            "model_a": list("aab"),
-            "model_b": list("bcc"),
-            "winner": ["model_a"] * 3,
-            "x": [1.0, 2, 3e300],
-        }
+        dict(model_a=list("aab"), model_b=list("bcc"), winner=["model_a"] * 3, x=[1.0, 2, 3e300])
     )
     with refused(th.errors.DataError, "covariate 'x'", "300"):
         th.leaderboard(data, covariates=["x"], progressbar=False)

@@ -76,14 +76,9 @@ def test_preference_tree_draws_branches_of_aspect_weights(tree):
 
 
 def test_nested_aspects_and_options_without_any(tree):
-    aspects = {
-        "LBJ": ["men", "politician"],
-        "HW": ["men", "politician"],
-        "CDG": ["men"],
-        "BB": [],
-        "ET": [],
-        "SL": [],
-    }
+    aspects = dict(
+        LBJ=["men", "politician"], HW=["men", "politician"], CDG=["men"], BB=[], ET=[], SL=[]
+    )
     model = maximised(aspects, th.datasets.celebrities().subset(aspects))
     ax = model.plot("preference_tree", plt.figure().add_subplot())
     edges = np.array(ax.collections[0].get_segments()[:8])

@@ -156,11 +156,9 @@ def test_constant_quantities_have_no_error_and_no_diagnostics():
 
 def test_columns_of_a_summary_are_those_of_the_draws():
     rng = np.random.default_rng(3)
-    draws = {
-        "x": rng.normal(size=(3, 50)),
-        "y": np.full((3, 50), 0.1),
-        "z": rng.gamma(1.0, size=(3, 50)),
-    }
+    draws = dict(
+        x=rng.normal(size=(3, 50)), y=np.full((3, 50), 0.1), z=rng.gamma(1.0, size=(3, 50))
+    )
     summary = build_summary(draws, 0.5)
     for name, each in draws.items():
         row, quantity = summary.loc[name], each[None]

@@ -35,12 +35,9 @@ def battles(rows=500, seed=1):
     a, b = rng.integers(0, 6, (2, rows))
     b = np.where(a == b, (b + 1) % 6, b)
     names = np.array([f"m{k}" for k in range(6)], dtype=object)
-    columns = {
-        "id": np.arange(rows),
-        "model_a": names[a],
-        "model_b": names[b],
-        "judge": rng.integers(0, 99, rows),
-    }
+    columns = dict(
+        id=np.arange(rows), model_a=names[a], model_b=names[b], judge=rng.integers(0, 99, rows)
+    )
     return pd.DataFrame(columns | {"winner": rng.choice(np.array(WORDS, dtype=object), rows)})
 
 
@@ -78,11 +75,7 @@ def test_batches_give_the_same_counts(tmp_path, kind, shape):
     elif shape == "list":
         frame = frame.rename(columns={"model_a": "winner", "model_b": "loser", "winner": "how"})
     elif shape == "both ways":
-        wins = {
-            "wins_a": np.arange(500) % 5,
-            "wins_b": np.arange(500) % 3,
-            "ties": np.arange(500) % 2,
-        }
+        wins = dict(wins_a=np.arange(500) % 5, wins_b=np.arange(500) % 3, ties=np.arange(500) % 2)
         frame = (
             frame.rename(columns={"model_a": "a", "model_b": "b"})
             .drop(columns="winner")

@@ -15,30 +15,11 @@ from thali._reading.table_files import Source, load_table, read_table
 from thali.errors import DataError
 
 BATTLES = [
-    {
-        "battle": 0,
-        "model_a": "lumen",
-        "model_b": "pico",
-        "winner": "tie",
-        "language": "fr",
-        "tokens": 12.5,
-    },
-    {
-        "battle": 1,
-        "model_a": "sable",
-        "model_b": "lumen, 7b",
-        "winner": "model_a",
-        "language": None,
-        "tokens": None,
-    },
-    {
-        "battle": 2,
-        "model_a": "pico",
-        "model_b": "sable",
-        "winner": "model_b",
-        "language": "de",
-        "tokens": 3.0,
-    },
+    dict(battle=0, model_a="lumen", model_b="pico", winner="tie", language="fr", tokens=12.5),
+    dict(
+        battle=1, model_a="sable", model_b="lumen, 7b", winner="model_a", language=None, tokens=None
+    ),
+    dict(battle=2, model_a="pico", model_b="sable", winner="model_b", language="de", tokens=3.0),
 ]
 
 
@@ -77,35 +58,9 @@ def test_the_same_table_as_from_csv(name, text, tmp_path):
 @pytest.mark.unit
 def test_what_is_quoted_is_text_and_what_is_not_is_a_number():
     records = [
-        {
-            "id": "0012",
-            "price": "1.10",
-            "n": 3,
-            "share": 0.1,
-            "gap": 1,
-            "sure": True,
-            "mixed": "x",
-            "NA": "NA",
-        },
-        {
-            "id": "13",
-            "price": "2",
-            "n": -4,
-            "share": 1e-7,
-            "gap": "NA",
-            "sure": False,
-            "mixed": 7,
-            "NA": "b",
-        },
-        {
-            "id": "14",
-            "price": "",
-            "n": 10**16 + 1,
-            "share": 2,
-            "late": "y",
-            "mixed": 1.5,
-            "sure": None,
-        },
+        dict(id="0012", price="1.10", n=3, share=0.1, gap=1, sure=True, mixed="x", NA="NA"),
+        dict(id="13", price="2", n=-4, share=1e-7, gap="NA", sure=False, mixed=7, NA="b"),
+        dict(id="14", price="", n=10**16 + 1, share=2, late="y", mixed=1.5, sure=None),
     ]
     frame = read_table(source(in_lines(records)))
     assert frame["id"].tolist() == ["0012", "13", "14"]

@@ -192,11 +192,7 @@ def test_an_index_without_a_name_is_a_column_without_a_name():
 
 def test_durations_are_no_counts():
     frame = pd.DataFrame(
-        {
-            "winner": ["a", "b"],
-            "loser": ["b", "a"],
-            "n": pd.to_timedelta(["1h", "2h"]).as_unit("ns"),
-        }
+        dict(winner=["a", "b"], loser=["b", "a"], n=pd.to_timedelta(["1h", "2h"]).as_unit("ns"))
     )
     frame.to_parquet(file := io.BytesIO())
     with refused(DataError, "which is not a number"):
@@ -334,11 +330,7 @@ def test_a_word_among_sets_of_numbers_is_asked_about():
 
 @pytest.mark.parametrize("empty", [None, np.nan, pd.NA, pd.NaT, "", "null"])
 def test_data_frames_warn_of_rows_without_an_answer(empty):
-    rows = {
-        "left": ["tea", "NA", "tea"],
-        "right": ["NA", "tea", "NA"],
-        "chosen": ["NA", "NA", empty],
-    }
+    rows = dict(left=["tea", "NA", "tea"], right=["NA", "tea", "NA"], chosen=["NA", "NA", empty])
     with warned(DataWarning, "1 row"):
         data = th.PairedComparisons.from_trials(pd.DataFrame(rows, dtype=object))
     assert data.n_comparisons == 2 and data.counts[data.labels.index("NA")].sum() == 2

@@ -124,14 +124,11 @@ def test_long_tables_are_recognised_and_read(header, how, rows, tmp_path):
 
 @pytest.mark.parametrize(
     "header",
-    [
-        "a,b,a_over_b,b_over_a",
-        "item1,item2,wins1,wins2",
-        "home.team,away.team,home.wins,away.wins",
-        "i,j,n_ij,n_ji",
-        "option_a,option_b,a_wins,b_wins",
-        "first,second,wins,losses",
-    ],
+    (
+        "a,b,a_over_b,b_over_a item1,item2,wins1,wins2 "
+        "home.team,away.team,home.wins,away.wins i,j,n_ij,n_ji "
+        "option_a,option_b,a_wins,b_wins first,second,wins,losses"
+    ).split(),
 )
 def test_tables_of_pairs_are_recognised_and_read(header, tmp_path):
     data, messages = read_data(

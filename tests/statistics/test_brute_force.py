@@ -184,11 +184,7 @@ def scores_by_refits(model, fit, seed):
         drawn = model.posterior_["posterior"]["choice_probability"]
         of_pair = drawn.sel(pair=f"{LABELS[a]}, {LABELS[b]}").values
         log_pred.append(math.log(np.exp(log_binomial(x, n, of_pair)).mean()))
-    return {
-        "nll": np.mean(nll),
-        "information": gained / compared,
-        "mean_log_pred": np.mean(log_pred),
-    }
+    return dict(nll=np.mean(nll), information=gained / compared, mean_log_pred=np.mean(log_pred))
 
 
 def test_compare_is_what_refits_by_hand_give():

@@ -38,22 +38,12 @@ PARIS_ROME = {
     ("R", "R+"): (0.0151, 0.00007),
 }
 # Of trees of the professions, by the length of their leaves.
-PROFESSIONS = {
-    "politicians": ["LBJ", "HW", "CDG"],
-    "athletes": ["JU", "CY", "AJF"],
-    "stars": ["BB", "ET", "SL"],
-}
+PROFESSIONS = dict(
+    politicians=["LBJ", "HW", "CDG"], athletes=["JU", "CY", "AJF"], stars=["BB", "ET", "SL"]
+)
 ON_TREES = {
-    0.1: {
-        "log_likelihood": (-121.439, 0.016),
-        "n_features": (6.669, 0.010),
-        "alpha": (2.565, 0.004),
-    },
-    0.5: {
-        "log_likelihood": (-119.916, 0.011),
-        "n_features": (13.107, 0.033),
-        "alpha": (4.093, 0.010),
-    },
+    0.1: dict(log_likelihood=(-121.439, 0.016), n_features=(6.669, 0.010), alpha=(2.565, 0.004)),
+    0.5: dict(log_likelihood=(-119.916, 0.011), n_features=(13.107, 0.033), alpha=(4.093, 0.010)),
 }
 PARIS_ROME_COPIES = {
     ("P+", "P"): (1.150, 0.001),

@@ -38,11 +38,9 @@ THREE_U, FOUR_U, FIVE_U = [0.5, 1.0, 0.8], [0.5, 1.0, 0.8, 0.9], [0.5, 1.0, 0.8,
 # small unique weights keep the number of states that can be reached small
 TINY_U = [0.05, 0.052, 0.06, 0.03]
 LIGHT = {"weights": [0.3, 0.4]}
-ROWS_OF_FOUR = {
-    "matrix": [[1, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1]],
-    "weights": [0.31, 0.43, 0.27],
-    "unique": TINY_U,
-}
+ROWS_OF_FOUR = dict(
+    matrix=[[1, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1]], weights=[0.31, 0.43, 0.27], unique=TINY_U
+)
 
 
 @contextmanager
@@ -115,21 +113,12 @@ def tree():
 
 
 def of_three(**more):
-    return {
-        "data": THREE,
-        "matrix": MATRIX,
-        "unique": THREE_U,
-        "kind": FIXED_UNIQUE,
-        "hi": 3,
-    } | more
+    return dict(data=THREE, matrix=MATRIX, unique=THREE_U, kind=FIXED_UNIQUE, hi=3) | more
 
 
-OF_FOUR_PAIRS = {
-    "data": random_comparisons(4, seed=3),
-    "matrix": FOUR_ROWS,
-    "unique": FOUR_U,
-    "hi": 3,
-} | LIGHT
+OF_FOUR_PAIRS = (
+    dict(data=random_comparisons(4, seed=3), matrix=FOUR_ROWS, unique=FOUR_U, hi=3) | LIGHT
+)
 FIVE_WEIGHTS = [0.3, 0.9, 0.5]
 UNIT = pytest.mark.unit
 ON_TREE = {"matrix": [[1], [1], [0]], "weights": [0.7]}
@@ -180,13 +169,9 @@ def rows():
         [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]],
         {"data": random_comparisons(4, seed=7), "prior": FIVE},
     )
-    finite = {
-        "matrix": matrix,
-        "weights": [0.31, 0.93, 0.52],
-        "unique": [0.5, 1.0, 0.8, 0.2],
-        "lo": 0,
-        "hi": 4,
-    }
+    finite = dict(
+        matrix=matrix, weights=[0.31, 0.93, 0.52], unique=[0.5, 1.0, 0.8, 0.2], lo=0, hi=4
+    )
     yield "pairs, transfer, finite", four | finite | {"kind": FIXED_UNIQUE}, transfer
     for name, marks in {"tabled": (), "pattern by pattern": (pytest.mark.long,)}.items():
         yield f"pairs, pass, tree, {name}", of_three(prior=tree(), **ON_TREE), passed
@@ -200,13 +185,7 @@ def rows():
         of_tree = of_three(prior=tree(), matrix=[[1, 1], [1, 0], [1, 0]], **LIGHT)
         yield f"pairs, transfer, tree, {name}", of_tree, transfer, *marks
 
-    offered = {
-        "data": OFFERED,
-        "matrix": [[1], [0], [1]],
-        "weights": [0.7],
-        "unique": THREE_U,
-        "hi": 3,
-    }
+    offered = dict(data=OFFERED, matrix=[[1], [0], [1]], weights=[0.7], unique=THREE_U, hi=3)
     yield "sets, pass", offered | {"kind": FIXED_UNIQUE}, passed, UNIT
     yield (
         "sets, pass, finite",
@@ -224,21 +203,14 @@ def rows():
 
     two = {"matrix": MATRIX, "weights": [0.31, 0.17]}
     one = {"matrix": [[1], [1], [0]], "weights": [0.31]}
-    blocks = {
-        "matrix": [[1, 1, 0], [1, 1, 1], [0, 1, 1]],
-        "weights": [0.31, 0.17, 0.4],
-        "beta": 0.3,
-    }
+    blocks = dict(matrix=[[1, 1, 0], [1, 1, 1], [0, 1, 1]], weights=[0.31, 0.17, 0.4], beta=0.3)
     for name, data in SIMILARITIES.items():
         yield f"similarities, pass, {name}", {"data": data} | one, passed
         for beta in (1.0, 0.2):
             for shape, rate in [(1.0, 10.0), (2.0, 4.0)]:
-                settings = {
-                    "matrix": [[1, 1], [1, 1], [1, 0]],
-                    "weights": [0.13, 0.38],
-                    "shape": shape,
-                    "rate": rate,
-                }
+                settings = dict(
+                    matrix=[[1, 1], [1, 1], [1, 0]], weights=[0.13, 0.38], shape=shape, rate=rate
+                )
                 yield (
                     f"similarities, transfer, {name}, {beta}, {shape}",
                     {"data": data, "beta": beta} | settings,
@@ -246,12 +218,9 @@ def rows():
                 )
         yield f"similarities, together, {name}", {"data": data} | blocks, together(1)
     yield "similarities, pass of two", {"data": GAP} | two, passed
-    pair = {
-        "data": th.Similarities([[1, 0.6], [0.6, 1]]),
-        "matrix": [[1, 1], [1, 0]],
-        "prior": TWO,
-        "lo": 0,
-    }
+    pair = dict(
+        data=th.Similarities([[1, 0.6], [0.6, 1]]), matrix=[[1, 1], [1, 0]], prior=TWO, lo=0
+    )
     yield "similarities, pass, finite", two | pair, passed
     yield "similarities, pass, tree", {"data": GAP, "prior": tree()} | one, passed
     many = {
@@ -280,13 +249,9 @@ def rows():
             mixed | {"matrix": FIVE_ROWS[:4], "weights": FIVE_WEIGHTS},
             transfer,
         )
-    finite = {
-        "data": MIXED,
-        "matrix": [[1, 1], [1, 0], [0, 0], [1, 0]],
-        "weights": [0.3, 0.9],
-        "prior": TWO,
-        "lo": 0,
-    }
+    finite = dict(
+        data=MIXED, matrix=[[1, 1], [1, 0], [0, 0], [1, 0]], weights=[0.3, 0.9], prior=TWO, lo=0
+    )
     yield "triplets, transfer, finite", finite, transfer
 
 
@@ -315,13 +280,7 @@ BIRTHS = {
     }
     | {"unique": THREE_U, "lo": 2, "rows": 4},
     "triplets, exp": {"data": three_objects(2, 1, 0), "link": "exp", "lo": 2, "hi": 2, "rows": 3},
-    "triplets, ratio": {
-        "data": three_objects(2, 1, 0),
-        "link": "ratio",
-        "lo": 2,
-        "hi": 3,
-        "rows": 3,
-    },
+    "triplets, ratio": dict(data=three_objects(2, 1, 0), link="ratio", lo=2, hi=3, rows=3),
 } | {
     f"similarities, {name}, {lo}": {"data": data, "lo": lo, "rate": 2.0, "rows": 3}
     for name, data in SIMILARITIES.items()

@@ -191,17 +191,7 @@ def test_home_advantage_with_ties_and_lapses(trials, lapse):
 
 def test_residuals_name_the_covariates(model):
     table = model.maximum_likelihood.residuals()
-    assert list(table.columns) == [
-        "a",
-        "b",
-        "order",
-        "longer",
-        "judge=B",
-        "n",
-        "observed",
-        "predicted",
-        "residual",
-    ]
+    assert list(table.columns) == "a b order longer judge=B n observed predicted residual".split()
     assert (table["residual"] ** 2).sum() == pytest.approx(model.maximum_likelihood.deviance())
     assert (
         model.maximum_likelihood.fit_test().kind == "none"

@@ -34,12 +34,9 @@ def answers(people=40, alike=0.6, seed=0, ties=False):
         won[rng.random(won.shape) < 0.2] = "tie"
     who, pair = (part.ravel() for part in np.indices(won.shape))
     names = np.array(OPTIONS)
-    rows = {
-        "respondent": who,
-        "first": names[FIRST][pair],
-        "second": names[SECOND][pair],
-        "chosen": won.ravel(),
-    }
+    rows = dict(
+        respondent=who, first=names[FIRST][pair], second=names[SECOND][pair], chosen=won.ravel()
+    )
     return pd.DataFrame(rows).assign(sex=np.where(who % 2, "f", "m"))
 
 

@@ -243,11 +243,9 @@ def test_rounding_does_not_say_where_an_endless_climb_ends(monkeypatch):
 def test_classes_that_coincide_are_said():
     """Four tasks of eight people, who take the cheap product thrice or once: one class is likelier
     than two."""
-    rows = {
-        "id": [n // 8 for n in range(64)],
-        "task": [n // 2 for n in range(64)],
-        "price": [90, 150] * 32,
-    }
+    rows = dict(
+        id=[n // 8 for n in range(64)], task=[n // 2 for n in range(64)], price=[90, 150] * 32
+    )
     rows["choice"] = [1, 0, 1, 0, 1, 0, 0, 1] * 4 + [0, 1, 0, 1, 0, 1, 1, 0] * 4
     with warned(EstimateWarning, "2 classes"):
         model = th.LatentClassLogit(2).fit(

@@ -251,12 +251,7 @@ def test_a_table_of_the_shape_of_swissmetro_is_read_and_fitted():
     )
     np.testing.assert_allclose(model.coef_, found.beta, rtol=1e-6, atol=1e-9)
     market = pd.DataFrame(
-        {
-            "alternative": ORDER,
-            "TT": [120, 60, 90],
-            "CO": [50, 60, 70],
-            "HE": [30, 10, "(lacks it)"],
-        }
+        dict(alternative=ORDER, TT=[120, 60, 90], CO=[50, 60, 70], HE=[30, 10, "(lacks it)"])
     )
     u = np.array([[120, 50, 30, 0, 1], [60, 60, 10, 1, 0], [90, 70, 0, 0, 0]]) @ found.beta
     np.testing.assert_allclose(

@@ -98,12 +98,7 @@ def bought(people, tasks, seed, mean=(-1.9, 12.0, -6.0), sd=(0.4, 5.0, 6.0)):
             utility = np.exp(log_scale) * (zoom * has + brand * other - price)
             chosen = (utility + rng.gumbel(size=3)).argmax()
             for j in range(3):
-                row = {
-                    "id": f"p{person:03}",
-                    "task": task,
-                    "alt": j + 1,
-                    "choice": int(j == chosen),
-                }
+                row = dict(id=f"p{person:03}", task=task, alt=j + 1, choice=int(j == chosen))
                 rows.append(
                     row
                     | {"price": price[j], "zoom": "no yes".split()[has[j]], "brand": "AB"[other[j]]}

@@ -122,13 +122,9 @@ def test_each_draw_has_its_own_weights():
 def test_levels_the_no_choice_option_and_the_first_task():
     data = experiment(none=True)
     found, _ = build_market(data)
-    assert [attribute.name for attribute in found.attributes] == [
-        "inside",
-        "price",
-        "brand",
-        "zoom",
-        "battery",
-    ]
+    assert [
+        attribute.name for attribute in found.attributes
+    ] == "inside price brand zoom battery".split()
     assert [attribute.fixed for attribute in found.attributes] == [1, None, None, None, None]
     assert (
         found.attributes[1].numbers == (100.0, 150.0, 200.0, 250.0)

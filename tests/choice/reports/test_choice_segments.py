@@ -175,15 +175,9 @@ def test_the_ends_of_intervals_are_called_as_in_every_table():
     noisy."""
     found = build_segments(draw_preferences(noise=0.3)[0], 3, 0)
     assert list(found.sizes) == ["name", "respondents", "share", "share_low", "share_high"]
-    wanted = [
-        "segment",
-        "attribute",
-        "level",
-        "preferred",
-        "preferred_low",
-        "preferred_high",
-        "all_respondents",
-    ]
+    wanted = (
+        "segment attribute level preferred preferred_low preferred_high all_respondents".split()
+    )
     assert list(found.profiles) == wanted
     for name, table in (("share", found.sizes), ("preferred", found.profiles)):
         assert table.attrs["interval"] == 0.89

@@ -17,14 +17,7 @@ def test_the_amount_is_positive_and_for_what_is_liked(liked):
         for k in range(2):
             chosen = int(k == utility.argmax())
             rows.append(
-                {
-                    "id": 1,
-                    "task": task,
-                    "alt": k + 1,
-                    "brand": brands[k],
-                    "price": prices[k],
-                    "choice": chosen,
-                }
+                dict(id=1, task=task, alt=k + 1, brand=brands[k], price=prices[k], choice=chosen)
             )
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows), levels={"brand": ["Clara", "Store"]})
     model = th.MultinomialLogit(linear="price").fit(data)

@@ -25,12 +25,9 @@ from thali.errors import ArgumentError, DataError, DataWarning
 pytestmark = pytest.mark.fit
 
 MARKET = pd.DataFrame(
-    {
-        "product": ["A", "B", "C"],
-        "price": [5, 15, 25],
-        "brand": ["A", "B", "C"],
-        "zoom": ["no", "yes", "yes"],
-    }
+    dict(
+        product=["A", "B", "C"], price=[5, 15, 25], brand=["A", "B", "C"], zoom=["no", "yes", "yes"]
+    )
 )
 
 
@@ -137,12 +134,9 @@ def test_shares_of_new_people_are_those_of_the_population(hierarchical):
 
 def test_weights_of_product_classes():
     model = fitted(experiment(), draws=20, alpha=3.0)
-    levels = {
-        "price": ["100", "200"],
-        "brand": ["Aika", "Bora"],
-        "zoom": ["no", "yes"],
-        "battery": ["4 h", "8 h"],
-    }
+    levels = dict(
+        price=["100", "200"], brand=["Aika", "Bora"], zoom=["no", "yes"], battery=["4 h", "8 h"]
+    )
     market = pd.DataFrame(levels)
     rows = pd.concat([market.assign(id=f"p{n}", task=1) for n in range(8)])
     p = model.predict_proba(rows, repeats=500).reshape(8, 2)

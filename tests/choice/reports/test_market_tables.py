@@ -17,12 +17,9 @@ from thali.errors import ArgumentError
 pytestmark = pytest.mark.fit
 
 MARKET = pd.DataFrame(
-    {
-        "product": ["A", "B", "C"],
-        "price": [5, 15, 25],
-        "brand": ["A", "B", "C"],
-        "zoom": ["no", "yes", "yes"],
-    }
+    dict(
+        product=["A", "B", "C"], price=[5, 15, 25], brand=["A", "B", "C"], zoom=["no", "yes", "yes"]
+    )
 )
 
 

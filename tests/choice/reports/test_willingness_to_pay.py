@@ -154,13 +154,7 @@ def choices(slope, zoom=2.0, people=40):
             chosen = np.argmax(slope * price + zoom * (has == "yes") + rng.gumbel(size=2))
             for k in range(2):
                 rows.append(
-                    {
-                        "id": person,
-                        "task": task,
-                        "choice": int(k == chosen),
-                        "price": price[k],
-                        "zoom": has[k],
-                    }
+                    dict(id=person, task=task, choice=int(k == chosen), price=price[k], zoom=has[k])
                 )
     return th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
 

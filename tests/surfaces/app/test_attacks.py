@@ -189,13 +189,7 @@ def test_an_upload_may_be_as_large_as_the_limit(client, childless, monkeypatch, 
 def test_a_body_that_does_not_come_is_not_waited_for(app, client, monkeypatch):
     app_runs.limit_body(monkeypatch, 0.05)
     headers = [(b"host", b"127.0.0.1"), (b"x-thali-key", client.headers["x-thali-key"].encode())]
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/api/dataset",
-        "headers": headers,
-        "query_string": b"",
-    }
+    scope = dict(type="http", method="POST", path="/api/dataset", headers=headers, query_string=b"")
     sent = []
 
     async def receive():

@@ -196,11 +196,9 @@ def stopped_after(folder, seconds):
     child.wait(PATIENCE)
     assert children.find_state(study, FIT) in (runs.ENDED, runs.STOPPED)
     was_killed = children.find_state(study, FIT) == runs.STOPPED
-    return runs.read_end(study, FIT) | {
-        "was_killed": was_killed,
-        "seconds": seconds,
-        "log": study.read_log(FIT),
-    }
+    return runs.read_end(study, FIT) | dict(
+        was_killed=was_killed, seconds=seconds, log=study.read_log(FIT)
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process there")

@@ -320,18 +320,10 @@ def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
     job.mkdir(parents=True)
 
     def snapshot(second, done):
-        index = {
-            "thali_job": SCHEMA,
-            "written": f"2026-01-01T00:00:{second}+00:00",
-            "recorded": [20, 25],
-        }
-        index["place"] = {
-            "done": done,
-            "total": 1100,
-            "unit": "sweeps",
-            "draws": 100,
-            "tempered": False,
-        }
+        index = dict(
+            thali_job=SCHEMA, written=f"2026-01-01T00:00:{second}+00:00", recorded=[20, 25]
+        )
+        index["place"] = dict(done=done, total=1100, unit="sweeps", draws=100, tempered=False)
         index |= {"ended": False, "segments": [], "command": None, "chains": 2}
         index["state"] = {"file": "state-00001.npz", "sha256": ""}
         index["stamp"] = {

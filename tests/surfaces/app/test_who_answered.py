@@ -175,12 +175,7 @@ def test_what_is_said_of_any_model_is_said_once(client, children_here, monkeypat
 def test_groups_and_covariates_go_together(client, children_here, monkeypatch):
     address = client.drop("klasse.csv", trials())
     app_runs.queue_nothing(monkeypatch)
-    form = {
-        "model": "BTL",
-        "asked": "yes",
-        "group": "Geschlecht",
-        "covariate": "order",
-    }
+    form = dict(model="BTL", asked="yes", group="Geschlecht", covariate="order")
     assert client.post(f"/api{address}/fit", json=form).status_code < 400
     typed = client.study(address).read(READ)["typed"]
     assert typed["group"] == "Geschlecht" and typed["covariate"] == ["order"]

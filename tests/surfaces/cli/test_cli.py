@@ -120,25 +120,17 @@ def test_options_reach_the_model(done, fake):
     done("fit", "tea.csv", *words.split())
     typed = {"aspects": 3, "unique": False, "lapse": 0.05, "alpha": 2.0}
     assert fake.asked == thali.EliminationByAspects().get_params() | typed
-    assert fake.budget == {
-        "draws": 30,
-        "tune": 5,
-        "chains": 2,
-        "thin": 4,
-        "cores": 1,
-        "random_seed": 7,
-        "progressbar": True,
-    }
+    assert fake.budget == dict(
+        draws=30, tune=5, chains=2, thin=4, cores=1, random_seed=7, progressbar=True
+    )
 
 
 def test_aspects_from_a_table_of_zeros_and_ones(run, fake, folder):
     (folder / "aspects.csv").write_text("option,hot,caffeine\ncoffee,1,1\ntea,1,1\nmilk,0,0\n")
     run("fit", "tea.csv", "--aspects", "aspects.csv", "--draws", 10)
-    assert fake.asked["aspects"] == {
-        "tea": ["hot", "caffeine"],
-        "coffee": ["hot", "caffeine"],
-        "milk": [],
-    }
+    assert fake.asked["aspects"] == dict(
+        tea=["hot", "caffeine"], coffee=["hot", "caffeine"], milk=[]
+    )
 
 
 @pytest.mark.fit

@@ -86,15 +86,7 @@ def test_options_reach_the_model(done, fake):
         "lapse": 0.01,
         "people": None,
     }
-    budget = {
-        "draws": 30,
-        "tune": 5,
-        "chains": 2,
-        "thin": 4,
-        "cores": 1,
-        "random_seed": 7,
-        "progressbar": True,
-    }
+    budget = dict(draws=30, tune=5, chains=2, thin=4, cores=1, random_seed=7, progressbar=True)
     assert fake.budget == budget
 
 
@@ -126,12 +118,7 @@ def test_features_from_tables_and_trees(run, fake, folder):
     fake.common, fake.beside = ((0, 1), (1,)), 0.0
     printed = run("fit", "alike.csv", "--features", "hot.csv", "--draws", 20, "--print", "all").out
     assert re.search(r"^hot .*  tea, coffee$", printed, re.MULTILINE)
-    assert fake.asked["features"] == {
-        "tea": ["hot"],
-        "coffee": ["hot", "bitter"],
-        "milk": [],
-        "water": [],
-    }
+    assert fake.asked["features"] == dict(tea=["hot"], coffee=["hot", "bitter"], milk=[], water=[])
     fake.common = ((0, 1), (1, 2))
     result = run(
         *"fit alike.csv --tree groups.csv --leaf-length".split(),

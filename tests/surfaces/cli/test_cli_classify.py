@@ -441,15 +441,7 @@ def test_options_reach_the_model(run, asked):
     run(
         *"fit plants.csv --target kind --model sparse-logit --method polya-gamma --seed 0".split(),
     )
-    budget = {
-        "draws": 30,
-        "tune": 5,
-        "chains": 2,
-        "thin": 4,
-        "cores": 1,
-        "random_state": 7,
-        "progressbar": True,
-    }
+    budget = dict(draws=30, tune=5, chains=2, thin=4, cores=1, random_state=7, progressbar=True)
     own = {"a": 0.2, "transform": None}
     assert asked[0][1] == own | budget
     assert asked[1][1] == {"method": "polya-gamma", "progressbar": True, "random_state": 0}

@@ -45,15 +45,7 @@ def test_classifiers_by_name(run):
     assert result.code == 0 and "60 rows, 2 covariates" in result.err
     table = pd.read_csv("plants.csv")
     models = {"PL": th.PlackettLuceRegression(), "s": th.SparseMultinomialLogit()}
-    budget = {
-        "draws": 20,
-        "tune": 10,
-        "chains": 2,
-        "thin": 1,
-        "cores": 1,
-        "random_seed": 3,
-        "progressbar": False,
-    }
+    budget = dict(draws=20, tune=10, chains=2, thin=1, cores=1, random_seed=3, progressbar=False)
     wanted = th.compare(models, (table[["len", "wid"]], table["kind"]), folds=3, **budget)
     for name in ("BASE", "PL", "s"):
         assert figures(result.out, name)[:3] == pytest.approx(

@@ -64,13 +64,7 @@ def test_bad_words(refused, words, sentence):
 
 
 def test_a_wide_table_whose_columns_stand_in_several_orders(run, refused):
-    rows = {
-        "ID": np.repeat([1, 2], 12),
-        "A_AV": 1,
-        "C_AV": 1,
-        "B_AV": 1,
-        "CHOICE": [1, 2, 3, 3, 2, 1] * 4,
-    }
+    rows = dict(ID=np.repeat([1, 2], 12), A_AV=1, C_AV=1, B_AV=1, CHOICE=[1, 2, 3, 3, 2, 1] * 4)
     prices = {f"{label}_PRICE": [10 * k, 20, 30, 15] * 6 for k, label in enumerate("ABC", 1)}
     pd.DataFrame(rows | prices).to_csv("wide.csv", index=False)
     words = ["fit", "wide.csv", "--model", "MNL", "--linear", "PRICE"]

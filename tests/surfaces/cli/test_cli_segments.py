@@ -124,15 +124,7 @@ def test_what_a_design_is_asked_besides(run, folder):
         "B": [9, 12, 15],
     }
     tasks = pd.read_csv(folder / "out" / "tasks.csv")
-    assert tasks.columns.tolist() == [
-        "version",
-        "task",
-        "held_out",
-        "brand_1",
-        "price_1",
-        "brand_2",
-        "price_2",
-    ]
+    assert tasks.columns.tolist() == "version task held_out brand_1 price_1 brand_2 price_2".split()
     assert len(tasks) == 9 and tasks.iloc[-1].tolist() == [1, 9, 1, "A", 10, "B", 12]
     out = run("design", "attributes.csv", *words[:6], "--interaction", "brand=price").out
     assert "brand[B]:price[12]" in out

@@ -11,14 +11,7 @@ ODD = (
 SIMILAR = ",tea,coffee,milk\ntea,1,.8,.3\ncoffee,.8,1,.4\nmilk,.3,.4,1\n"
 RUN = ("--draws", 12, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
 EVERYTHING = ["check.csv", "check.png", "features.csv", "features.png", "membership.png"]
-EVERYTHING += [
-    "n_features.csv",
-    "n_features.png",
-    "pairs.csv",
-    "posterior.nc",
-    "summary.csv",
-    "trace.png",
-]
+EVERYTHING += "n_features.csv n_features.png pairs.csv posterior.nc summary.csv trace.png".split()
 FILES = {
     "odd.csv": ODD.replace(",3\n", ",wall\n").replace(",1\n", ",coffee\n"),
     "alike.csv": SIMILAR,

@@ -28,11 +28,7 @@ FILES = {
 }
 WORTHS = "fit tea.csv --model BTL --spread 2 --draws 500 --chains 2 --seed 3".split()
 LINES = 24
-LABELS = {
-    "short": "tea",
-    "long": "a name that is far too long " * 5,
-    "wide": "緑茶と紅茶とコーヒー" * 9,
-}
+LABELS = dict(short="tea", long="a name that is far too long " * 5, wide="緑茶と紅茶とコーヒー" * 9)
 
 
 @pytest.fixture(autouse=True)

@@ -40,12 +40,9 @@ def test_a_report_describes_paired_comparisons():
 def test_choices_and_who_made_them():
     import pandas as pd
 
-    rows = {
-        "obsID": [1, 1, 1, 2, 2],
-        "alt": list("abcac"),
-        "choice": [1, 0, 0, 0, 1],
-        "id": [1, 1, 1, 2, 2],
-    }
+    rows = dict(
+        obsID=[1, 1, 1, 2, 2], alt=list("abcac"), choice=[1, 0, 0, 0, 1], id=[1, 1, 1, 2, 2]
+    )
     found = facts_of(board_of(th.Choices.from_frame(pd.DataFrame(rows))))
     assert (
         found["Sets offered"] == "2, each with 2 to 3 (median 2.5) options"

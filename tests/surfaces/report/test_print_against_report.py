@@ -81,12 +81,9 @@ def folder(tmp_path, monkeypatch):
         columns={"price": "money"}
     )
     study.to_csv("study.csv", index=False)
-    market = {
-        "product": ["Ours", "Theirs"],
-        "money": [15.0, 5.0],
-        "brand": ["A", "C"],
-        "zoom": ["yes", "no"],
-    }
+    market = dict(
+        product=["Ours", "Theirs"], money=[15.0, 5.0], brand=["A", "C"], zoom=["yes", "no"]
+    )
     both = [pd.DataFrame(market).assign(scenario=name) for name in ("now", "then")]
     pd.concat(both).to_csv("market.csv", index=False)
     pd.DataFrame(market).to_csv("one.csv", index=False)

@@ -273,12 +273,7 @@ def told(aspects=(), likely=0.5):
     class Told(FakeModel):
         def features(self, *given, **how):
             members, probability, weight = zip(*aspects, strict=True)
-            found = {
-                "members": members,
-                "probability": probability,
-                "weight": weight,
-                "converged": True,
-            }
+            found = dict(members=members, probability=probability, weight=weight, converged=True)
             return pd.DataFrame(found).rename_axis("aspect")
 
         def ranks(self, *given, **how):

@@ -856,12 +856,7 @@ def of_hostile_people(model):
     person = frame[own["id"]].str.rpartition(" ")[2].astype(int)
     # columns of people
     frame = frame.assign(**{words[2]: person, words[7]: words[[5, 13]][person % 2]})
-    named = {
-        "respondent": own["id"],
-        "task": own["task"],
-        "alternative": own["alt"],
-        "chosen": "choice",
-    }
+    named = dict(respondent=own["id"], task=own["task"], alternative=own["alt"], chosen="choice")
     data = th.ChoiceExperiment.from_frame(
         frame, **named, attributes=[own[name] for name in ("brand", "zoom", "price")]
     )

@@ -21,31 +21,11 @@ pytestmark = pytest.mark.fit
 ROUNDS = 20  # of a block
 LIMIT = 5.0  # of 110 scores: a false alarm in 15,000 runs
 CASES = {
-    "pairs": {
-        "rule": "order",
-        "set_size": 2,
-        "n_sets": 3,
-        "has_ties": True,
-        "lapse": 0.1,
-        "q": 0,
-        "n_directions": 0,
-    },
-    "rankings": {
-        "rule": "order",
-        "set_size": 3,
-        "n_sets": 1,
-        "depth": 2,
-        "q": 1,
-        "n_directions": 2,
-    },
-    "best and worst": {
-        "rule": "reversed",
-        "set_size": 4,
-        "n_sets": 1,
-        "lapse": 0.1,
-        "q": 1,
-        "n_directions": 0,
-    },
+    "pairs": dict(
+        rule="order", set_size=2, n_sets=3, has_ties=True, lapse=0.1, q=0, n_directions=0
+    ),
+    "rankings": dict(rule="order", set_size=3, n_sets=1, depth=2, q=1, n_directions=2),
+    "best and worst": dict(rule="reversed", set_size=4, n_sets=1, lapse=0.1, q=1, n_directions=0),
 }
 
 

@@ -11,14 +11,9 @@ import thali._worths.people.sampler_moves as moves
 from thali._worths.people.chain import PeopleChain
 
 CASES = {
-    "pairs with ties": {
-        "rule": "order",
-        "set_size": 2,
-        "has_ties": True,
-        "lapse": 0.05,
-        "q": 1,
-        "n_directions": 2,
-    },
+    "pairs with ties": dict(
+        rule="order", set_size=2, has_ties=True, lapse=0.05, q=1, n_directions=2
+    ),
     "rankings": {"rule": "order", "set_size": 3, "depth": 2, "q": 2, "n_directions": 1},
     "best and worst": {"rule": "reversed", "set_size": 4, "lapse": 0.05, "q": 0, "n_directions": 0},
 }
