@@ -55,10 +55,7 @@ def growing():
     return similar(tempering=2, draws=30, tune=150)
 
 
-TASKS = {
-    "pairs": lambda: task(random_comparisons(5, 5)),
-    "similarities, tempered": growing,
-}
+TASKS = {"pairs": lambda: task(random_comparisons(5, 5)), "similarities, tempered": growing}
 
 
 @pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)

@@ -175,10 +175,7 @@ def test_changed_parameters_are_refused():
         ({"folds": 3}, ("folds",)),
         ({"draws": 5}, ("draws", "10", "got 5")),
         ({"prior_odds": {"lapse 0.1": 1}}, ("prior_odds",)),
-        (
-            {"prior_odds": dict.fromkeys(models(), 0)},
-            ("positive", "0"),
-        ),
+        ({"prior_odds": dict.fromkeys(models(), 0)}, ("positive", "0")),
         ({"named": {"ML": th.EliminationByAspects("unique", method="ML")}}, ("no evidence",)),
         (
             {"named": {"half": th.EliminationByAspects(ties="half")}, "data": "ties"},

@@ -157,10 +157,7 @@ def test_nothing_is_left_of_a_comparison_that_found_nothing(found, tmp_path):
     [
         ({"random_seed": 4}, ("was started with",)),
         ({"draws": 999}, ("draws=1000", "draws=999")),
-        (
-            {"sensitivity": True},
-            ("sensitivity=False", "sensitivity=True"),
-        ),
+        ({"sensitivity": True}, ("sensitivity=False", "sensitivity=True")),
         ({"lapses": (0.1, 0.2)}, ("'lapse 0.3'",)),
         ({"by": "prediction"}, ("is a comparison",)),
     ],

@@ -4,12 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.conjoint_studies import LEVELS, read_conjoint, simulate_conjoint
-from helpers.naive.conjoint_effects import (
-    build_cells,
-    degrees_of_freedom,
-    effect_contrast,
-    regress,
-)
+from helpers.naive.conjoint_effects import build_cells, degrees_of_freedom, effect_contrast, regress
 
 import thali as th
 

@@ -105,11 +105,7 @@ def test_columns_that_are_numbered_from_zero():
 
 
 BAD = [
-    (
-        [("abcd", "a", "x")],
-        None,
-        ("'x'", "row 0", "column 'worst'", "'a'"),
-    ),
+    ([("abcd", "a", "x")], None, ("'x'", "row 0", "column 'worst'", "'a'")),
     ([("abcd", "a", "")], None, ("row 0", "column 'worst'")),
     ([("abcd", "a", "a")], None, ("'a'", "row 0")),
     ([("abca", "b", "c")], None, ("'a'", "row 0")),

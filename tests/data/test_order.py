@@ -152,11 +152,7 @@ def keep_of(rows, kept):
     ("change", "keep", "labels"),
     [
         (lambda data: data.subset(["d", "a", "c"]), lambda rows: keep_of(rows, "acd"), "dac"),
-        (
-            lambda data: data.without_pair("c", "b"),
-            lambda rows: ~keep_of(rows, "bc"),
-            "abcd",
-        ),
+        (lambda data: data.without_pair("c", "b"), lambda rows: ~keep_of(rows, "bc"), "abcd"),
         (lambda data: data.without_ties("drop"), lambda rows: rows["chosen"] != "tie", "abcd"),
     ],
 )

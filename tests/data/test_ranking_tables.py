@@ -413,14 +413,7 @@ def test_labels_are_those_that_are_given():
         read_ranking_list([], None)
 
 
-ORDERS = [
-    "a > b > c > d",
-    "a = b > c",
-    ["c"],
-    "a = b = c = d",
-    "d > a = c",
-    "b = c",
-]
+ORDERS = ["a > b > c > d", "a = b > c", ["c"], "a = b = c = d", "d > a = c", "b = c"]
 
 
 def choices_by_loops(rankings, unranked):

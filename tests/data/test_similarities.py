@@ -385,11 +385,7 @@ def test_who_judged_what_is_kept():
     data = Similarities.from_respondents(dict(zip(("ann", "bob", 7), tables, strict=True)), LABELS)
     assert data.respondents == ("ann", "bob", "7") and Similarities.from_respondents(
         tables
-    ).respondents == (
-        "1",
-        "2",
-        "3",
-    )
+    ).respondents == ("1", "2", "3")
     first, second = np.triu_indices(4, 1)
     for number, (name, own) in enumerate(data.by_respondent().items()):
         there = ~np.isnan(tables[number][first, second])

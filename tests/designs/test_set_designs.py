@@ -166,10 +166,7 @@ def test_options_that_are_equally_good_need_not_be_told_apart():
     ) == [True, True]
     assert power_module.find_separated(
         np.log([2.0, 1.9, 1.0]), np.array([0.01, -0.69]), covariance, 1.96
-    ) == [
-        False,
-        False,
-    ]
+    ) == [False, False]
 
 
 def test_a_study_without_standard_errors_tells_nothing_and_few_people_count_by_t(monkeypatch):

@@ -50,15 +50,9 @@ def test_many_objects_have_dimensions_by_default():
     many = th.Triplets([(k, k + 1, k + 2) for k in range(59)])
     assert (few.n_options, many.n_options) == (60, 61)
     chosen = choose_default_model(few)
-    assert (chosen.offer.name, chosen.others) == (
-        "additive-clustering",
-        ["nonnegative-dimensions"],
-    )
+    assert (chosen.offer.name, chosen.others) == ("additive-clustering", ["nonnegative-dimensions"])
     chosen = choose_default_model(many)
-    assert (chosen.offer.name, chosen.others) == (
-        "nonnegative-dimensions",
-        ["additive-clustering"],
-    )
+    assert (chosen.offer.name, chosen.others) == ("nonnegative-dimensions", ["additive-clustering"])
     assert choose_default_model(many, {"people": "adjusted"}).offer.name == "additive-clustering"
     similarities = th.Similarities(np.ones((61, 61)))
     assert choose_default_model(similarities).offer.name == "additive-clustering"

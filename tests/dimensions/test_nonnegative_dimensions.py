@@ -218,11 +218,7 @@ def test_single_draws_of_restarts_differ_without_a_warning_of_numpy():
 
 @pytest.mark.parametrize(
     "arguments, words",
-    [
-        ({"dimensions": 0}, "dimensions"),
-        ({"penalty": -1.0}, "penalty"),
-        ({"lapse": 1.0}, "lapse"),
-    ],
+    [({"dimensions": 0}, "dimensions"), ({"penalty": -1.0}, "penalty"), ({"lapse": 1.0}, "lapse")],
 )
 def test_bad_arguments_are_refused(data, arguments, words):
     with pytest.raises(th.errors.ArgumentError, match=words):

@@ -135,10 +135,7 @@ def test_a_loop_of_few_steps_says_that_it_has_not_converged():
     target = Plain(bend)
     assert maximise_newton(
         target, target.look(np.array([-1.2, 1.0])), 1e-12, damping=1e-3, max_steps=3
-    )[1:] == (
-        3,
-        False,
-    )
+    )[1:] == (3, False)
 
 
 def test_the_last_step_is_taken_or_not():

@@ -17,14 +17,7 @@ from helpers.sentences import refused
 from helpers.tiny_models import TINY, fitted, of_models
 
 import thali as th
-from thali._data.kinds import (
-    CHOICES,
-    CLASSES,
-    EXPERIMENTS,
-    PAIRS,
-    SIMILARITIES,
-    TRIPLETS,
-)
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._inference.threads_and_processes import SlicedWork
 from thali._model.registry import SPECS
 from thali.errors import ArgumentError, DataError, InterruptedWarning

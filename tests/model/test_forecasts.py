@@ -92,13 +92,7 @@ def test_starts_keep_within_the_budget(monkeypatch):
         free.min_starts(1),
         free.min_starts(3),
         free.min_starts(20),
-    ) == (
-        None,
-        40,
-        1,
-        12,
-        40,
-    )
+    ) == (None, 40, 1, 12, 40)
     a_start = fit.N_CLIMB_POINTS * fit.SECONDS_PER_CELL * 5 * 40_000  # of two classes and of three
     cut_starts(monkeypatch, 10.5 * a_start)
     cut = fit.limit_starts(panel, (2, 3), fit.BIC, None)

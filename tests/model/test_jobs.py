@@ -597,10 +597,7 @@ def test_a_job_has_one_writer(tmp_path):
     with job_folders.FitFolder(tmp_path / "job", STAMP, None):
         assert job_folders.is_running(tmp_path / "job")
         for overwrite in (False, True):
-            with (
-                job_folders.note_command(None, overwrite),
-                refused(DataError, "is running in"),
-            ):
+            with job_folders.note_command(None, overwrite), refused(DataError, "is running in"):
                 fit_there(tmp_path / "job")
         assert job_folders.is_running(tmp_path / "job")
     assert not (tmp_path / "job").exists()  # nothing was written

@@ -51,10 +51,7 @@ _ADDED = {
         small_models.build_similarities,
     ),
     "additive-clustering, many objects": (th.AdditiveClustering, _many_objects),
-    "hierarchical-logit, by age": (
-        partial(th.HierarchicalLogit, by=["age"]),
-        _experiment_by_age,
-    ),
+    "hierarchical-logit, by age": (partial(th.HierarchicalLogit, by=["age"]), _experiment_by_age),
     "sparse-logit, many columns": (
         partial(th.SparseMultinomialLogit, method="polya-gamma"),
         _wide_rows,

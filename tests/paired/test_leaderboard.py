@@ -396,11 +396,7 @@ def test_covariates_of_every_source(tmp_path):
             ["won"],
             ("'won' alone",),
         ),
-        (
-            {"won": lambda t: "by " + t["winner"]},
-            ["won"],
-            ("'won=by model_b'",),
-        ),
+        ({"won": lambda t: "by " + t["winner"]}, ["won"], ("'won=by model_b'",)),
         ({}, ["winner"], ("a covariate",)),
         ({}, ["length", "length"], ("named twice",)),
     ],

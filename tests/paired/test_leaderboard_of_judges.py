@@ -454,11 +454,7 @@ def test_since_and_until_select_dates():
     [
         ({"judge_sd": 0.5}, ArgumentError, ("judge_sd",)),
         ({"drift": 0.5}, ArgumentError, ("no effect without `period`",)),
-        (
-            {"judges": True, "judge_sd": 0.0},
-            ArgumentError,
-            ("judge_sd",),
-        ),
+        ({"judges": True, "judge_sd": 0.0}, ArgumentError, ("judge_sd",)),
         ({"judges": True, "method": "maximum-likelihood"}, ArgumentError, ("judges",)),
         ({"judges": True, "people": "adjusted"}, ArgumentError, ("remove one",)),
         ({"judge_bias": True}, ArgumentError, ("judge_bias",)),

@@ -208,12 +208,7 @@ def test_boards_of_parts_of_rankings():
         (wide(), {"date": "respondent", "period": "week"}, ArgumentError, ("`date` does not",)),
         (wide(), {"judges": True, "judge_bias": True}, DataError, ("covariates of comparisons",)),
         (wide(), {"ranks": "x"}, ArgumentError, ("'ranks'",)),
-        (
-            best_worst(ranked(2, 8, 7)),
-            {},
-            DataError,
-            ("7 options",),
-        ),
+        (best_worst(ranked(2, 8, 7)), {}, DataError, ("7 options",)),
     ],
 )
 def test_bad_rankings_and_settings_are_refused(frame, how, error, facts):

@@ -84,7 +84,7 @@ CASES = {
 PICTURES = {
     "calibration": lambda X, y: plots.calibration(build_sparse_logit().fit(X, y).calibration(X, y))[
         0
-    ],
+    ]
 }
 
 

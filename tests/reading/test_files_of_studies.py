@@ -206,10 +206,7 @@ def test_tasks_of_everybody_and_answers_that_are_missing(tmp_path):
     [
         (ANSWERS.replace("2,2,1,1,", "2,3,1,1,"), ("'1'", "'3'", "row 4")),
         (ANSWERS.replace("1,1,1,2,", "1,1,7,2,"), ("'7'", "'1'")),
-        (
-            ANSWERS.replace("1,1,1,2,", "1,1,1,Nikon,"),
-            ("'Nikon'", "row 2"),
-        ),
+        (ANSWERS.replace("1,1,1,2,", "1,1,1,Nikon,"), ("'Nikon'", "row 2")),
         (ANSWERS.replace("id,version", "id,v"), ("each respondent's version",)),
         (ANSWERS.replace("age", "brand"), ("column 'brand'",)),
         (ANSWERS.replace("id,", "who,", 1), ("identifies the respondent",)),

@@ -219,10 +219,7 @@ SQUARE = pd.DataFrame([[0, 4, 2], [4, 0, 1], [2, 1, 0]], list("abc"), list("abc"
     ("table", "kinds"),
     [
         (SQUARE, {"comparisons": th.PairedComparisons, "similarities": th.Similarities}),
-        (
-            frame(FRUIT),
-            {"choices": th.Choices, "experiment": th.ChoiceExperiment},
-        ),
+        (frame(FRUIT), {"choices": th.Choices, "experiment": th.ChoiceExperiment}),
         (
             frame("shown,left,right,chosen\ntea,rum,gin,rum\nrum,gin,tea,tea\ngin,tea,rum,tea\n"),
             {"comparisons": th.PairedComparisons},

@@ -294,11 +294,7 @@ def test_several_maxima_are_told_apart():
     "aspects, unique, sentence",
     [
         ({"a": ["x"], "b": [], "c": [], "d": []}, True, ("'a'", "'x'")),
-        (
-            {"a": ["x", "y"], "b": ["x", "y"], "c": [], "d": []},
-            True,
-            ("'x'", "'y'"),
-        ),
+        ({"a": ["x", "y"], "b": ["x", "y"], "c": [], "d": []}, True, ("'x'", "'y'")),
         ({who: ["x"] for who in "abcd"}, True, ("'x'",)),
         ({"a": ["x"], "b": ["y"], "c": ["z"], "d": ["z"]}, False, ("choices can tell",)),
     ],
@@ -528,10 +524,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"alpha": 1.0}, {"tempering": [1, 2]}],
-)
+@pytest.mark.parametrize("wrong", [{"alpha": 1.0}, {"tempering": [1, 2]}])
 def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
     for method in ("maximum-likelihood", "ML"):
         model = th.EliminationByAspects("unique", method=method, **wrong)

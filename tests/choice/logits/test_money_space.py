@@ -110,10 +110,7 @@ def test_coefficients_that_are_not_known(data, tmp_path):
 
 
 BAD = {
-    "levels": (
-        {"linear": ()},
-        ("space='willingness-to-pay'", "'price'", "linear='price'"),
-    ),
+    "levels": ({"linear": ()}, ("space='willingness-to-pay'", "'price'", "linear='price'")),
     "knots": ({"linear": (), "knots": {"price": [10]}}, ("space='willingness-to-pay'", "'price'")),
     "interaction": (
         {"interactions": [("price", "zoom")]},

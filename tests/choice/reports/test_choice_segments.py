@@ -232,11 +232,7 @@ def test_bad_numbers_of_segments_are_refused():
         ("two", ArgumentError, "`k` must be an integer >= 2; got 'two'."),
         ([], ArgumentError, "`k` must be one or more integers >= 2; got none."),
         (61, DataError, "61 segments are too many for 60 respondents; reduce `k`."),
-        (
-            5,
-            DataError,
-            "Respondents form only 3 segments, so 5 are not possible; reduce `k`.",
-        ),
+        (5, DataError, "Respondents form only 3 segments, so 5 are not possible; reduce `k`."),
     ]:
         with pytest.raises(kind) as error:
             model.respondents.segments(k)

@@ -462,10 +462,7 @@ def test_the_sentence_of_tasks_held_out_has_their_numbers(multinomial, data):
     ("asked", "facts"),
     [
         ({"rule": "best"}, ("rule",)),
-        (
-            {"scale": -1.0},
-            ("scale", "positive finite"),
-        ),
+        ({"scale": -1.0}, ("scale", "positive finite")),
         ({"availability": {"A": 0.0}}, ("`availability` of 'A'",)),
         ({"availability": {"Z": 0.5}}, ("product 'Z'",)),
         ({"availability": 0.5}, ("availability",)),

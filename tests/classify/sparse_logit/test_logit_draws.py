@@ -13,10 +13,7 @@ from helpers.sparse_logit_runs import (
 )
 from scipy import stats
 
-from thali._classify.sparse_logit.gibbs_sweep import (
-    draw_class_coefficients,
-    draw_common_shift,
-)
+from thali._classify.sparse_logit.gibbs_sweep import draw_class_coefficients, draw_common_shift
 from thali._compile.jit import compiled
 from thali._inference.numerics.polya_gamma import (
     draw_half_inverse_gaussian,

@@ -11,21 +11,9 @@ from test_who_answered import EXPERIMENT
 
 import thali._surfaces.app.background_runs as runs
 import thali._surfaces.app.comparison_candidates as comparisons
-from thali._data.kinds import (
-    CHOICES,
-    CLASSES,
-    EXPERIMENTS,
-    PAIRS,
-    SIMILARITIES,
-    TRIPLETS,
-)
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._surfaces.app.comparison_candidates import select_ticked
-from thali._surfaces.app.study_folders import (
-    COMPARE,
-    EVIDENCE,
-    FIT,
-    Studies,
-)
+from thali._surfaces.app.study_folders import COMPARE, EVIDENCE, FIT, Studies
 
 DRINKS = (
     b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\n"

@@ -35,7 +35,7 @@ def test_the_folder_has_tables_and_pictures_that_show_reads(run, folder):
     }
     table = pd.read_csv(folder / "results" / "amce.csv")
     assert list(table.columns)[:8] == [
-        *("attribute", "level", "group", "baseline", "estimate", "low", "high", "std_error"),
+        *("attribute", "level", "group", "baseline", "estimate", "low", "high", "std_error")
     ]
     page = (folder / "page.html").read_text("utf-8")
     for text in ("Marginal means", "Hainmueller, Hopkins", "thali amce study.csv", "<svg"):

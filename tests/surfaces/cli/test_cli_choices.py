@@ -162,7 +162,7 @@ def test_maximum_likelihood_is_that_of_the_library(done, folder):
 def test_maximum_likelihood_with_given_aspects(run, folder):
     (folder / "hot.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\n")
     result = run(
-        *"fit tea.csv --method maximum-likelihood --aspects hot.csv --lapse 0.01 --out out".split(),
+        *"fit tea.csv --method maximum-likelihood --aspects hot.csv --lapse 0.01 --out out".split()
     )
     assert result.code == 0 and "hot" in result.out and "not available" in result.out
     assert (folder / "out" / "preference_tree.png").exists()
@@ -171,10 +171,7 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
 @pytest.mark.parametrize(
     "words, facts",
     [
-        (
-            ("tea.csv", "--method", "guess"),
-            ("--method", "elimination-by-aspects", "'guess'"),
-        ),
+        (("tea.csv", "--method", "guess"), ("--method", "elimination-by-aspects", "'guess'")),
         (
             ("tea.csv", "--method", "maximum-likelihood", "--draws", 9),
             ("--draws", "--method", "maximum-likelihood"),

@@ -363,11 +363,7 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, sta
             [*MAP, "--a", 1],
             ["command.json", "cross_validation.csv", "model.nc", "weights.csv"],
         ),
-        (
-            "two.csv",
-            [*MAP, "--a", 1, "--folds", 0],
-            ["command.json", "model.nc", "weights.csv"],
-        ),
+        ("two.csv", [*MAP, "--a", 1, "--folds", 0], ["command.json", "model.nc", "weights.csv"]),
         (
             "two.csv",
             ["--target", "kind", "--folds", 2, *SHORT],
@@ -438,9 +434,7 @@ def test_a_target_is_enough_to_choose_the_model(run, asked):
 def test_options_reach_the_model(run, asked):
     words = "--a 0.2 --transform none --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
     run("fit", "plants.csv", "--target", "kind", *words.split())
-    run(
-        *"fit plants.csv --target kind --model sparse-logit --method polya-gamma --seed 0".split(),
-    )
+    run(*"fit plants.csv --target kind --model sparse-logit --method polya-gamma --seed 0".split())
     budget = dict(draws=30, tune=5, chains=2, thin=4, cores=1, random_state=7, progressbar=True)
     own = {"a": 0.2, "transform": None}
     assert asked[0][1] == own | budget

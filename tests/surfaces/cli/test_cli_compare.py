@@ -121,11 +121,7 @@ def test_what_is_made_of_people_is_named(compared):
     ).values()
     assert type(first) is th.BradleyTerryLuce and first.people == th.people.Individuals()
     found = [(model.people, model.aspects) for model in others]
-    assert found == [
-        ("independent", "ibp"),
-        ("adjusted", 2),
-        (None, "ibp"),
-    ]
+    assert found == [("independent", "ibp"), ("adjusted", 2), (None, "ibp")]
 
 
 GROUPS = "option,group\ntea,leaves\ncoffee,beans\nmilk,beans\n"

@@ -51,15 +51,9 @@ def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, grou
     ("words", "sentence"),
     [
         (["people.csv", "--group", "town"], ("'town'", "'a'", "--group")),
-        (
-            ["people.csv", "--group", "trial"],
-            ("'sex'", "'town'"),
-        ),
+        (["people.csv", "--group", "trial"], ("'sex'", "'town'")),
         (["nobody.csv", "--group", "trial"], ("'trial'",)),
-        (
-            ["people.csv", "--people", "groups:free"],
-            ("--people",),
-        ),
+        (["people.csv", "--people", "groups:free"], ("--people",)),
         (["celebrities", "--group", "sex"], ("--group",)),
         (["people.csv", "--group", "sex", "--model", "EBA"], ("--group", "elimination-by-aspects")),
         (["people.csv", "--model", "EBA", "--people", "groups:common"], ("--people",)),
@@ -126,10 +120,7 @@ def odd_ones(folder):
     ("words", "sentence"),
     [
         (["people.csv", "--group", "sex", "--folds", 7], ("--folds", "pairs; use at most 6")),
-        (
-            ["people.csv", "--group", "sex", "--leave-out", "task"],
-            ("must be pair",),
-        ),
+        (["people.csv", "--group", "sex", "--leave-out", "task"], ("must be pair",)),
         (["people.csv", "--models", "similar"], ("similar",)),
         (["people.csv", "--group", "sex", "--models", "free:ibp"], ("'free:ibp'", "worths")),
         (["odd.csv", "--group", "sex"], ("--group", "triplets")),

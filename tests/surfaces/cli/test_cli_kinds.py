@@ -62,26 +62,17 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
             ["people.csv", "--respondent", "person", "--people", "classes:0"],
             ("classes", "1", "got 0"),
         ),
-        (
-            ["people.csv", "--respondent", "person", "--people", "classes:9"],
-            ("--people", "9"),
-        ),
+        (["people.csv", "--respondent", "person", "--people", "classes:9"], ("--people", "9")),
         (
             ["nobody.csv", "--people", "classes:2"],
             ("--people", "classes:2 requires the respondent"),
         ),
-        (
-            ["people.csv", "--group", "sex", "--people", "classes:2"],
-            ("2 groups", "--people"),
-        ),
+        (["people.csv", "--group", "sex", "--people", "classes:2"], ("2 groups", "--people")),
         (
             ["celebrities", "--people", "classes:2"],
             ("--people", "classes:2 requires the respondent"),
         ),
-        (
-            ["numbers", "--people", "classes:2"],
-            ("--people", "got LatentClasses", "2"),
-        ),
+        (["numbers", "--people", "classes:2"], ("--people", "got LatentClasses", "2")),
     ],
 )
 def test_what_is_refused(refused, words, sentence):

@@ -232,10 +232,7 @@ def test_other_commands_refuse_scores_and_name_the_board(refused, folder):
     for name in ("wide.csv", "long.csv"):
         for command in (["fit", name], ["compare", name], ["test", "davidson", name]):
             said(refused(*command), "thali leaderboard")
-    said(
-        refused("leaderboard", "wide.csv", "--item", "task", "--score", "gpt"),
-        "wide.csv",
-    )
+    said(refused("leaderboard", "wide.csv", "--item", "task", "--score", "gpt"), "wide.csv")
     pd.DataFrame({"age": [20, 30, 41], "height": [1.7, 1.8, 1.6]}).to_csv("people.csv", index=False)
     said(refused("leaderboard", "people.csv"), "--item", "--without")
 

@@ -113,9 +113,7 @@ def test_what_a_design_is_asked_besides(run, folder):
     """Interactions, directions, prohibitions and tasks held out reach the design; a row a task for
     survey tools."""
     (folder / "fixed.csv").write_text("task,brand,price\nlast,A,10\nlast,B,12\n")
-    words = [
-        *"--tasks 8 --alternatives 2 --seed 1 --overlap balanced --holdouts fixed.csv".split(),
-    ]
+    words = [*"--tasks 8 --alternatives 2 --seed 1 --overlap balanced --holdouts fixed.csv".split()]
     words += ["--direction", "price=decreasing", "--prohibit", "brand=A,price=9,15", "--out", "out"]
     assert run("design", "attributes.csv", *words).code == 0
     design = pd.read_csv(folder / "out" / "design.csv")
@@ -138,10 +136,7 @@ def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
     (folder / "prior.csv").write_text("attribute,level,utility,sd\nbrand," + rows)
     words = ["--tasks", 4, "--alternatives", 2, "--seed", 1]
     result = run(
-        "design",
-        "prior.csv",
-        *words,
-        *"--power 20 --spread 0.5 --out out --print all".split(),
+        "design", "prior.csv", *words, *"--power 20 --spread 0.5 --out out --print all".split()
     )
     assert result.code == 0 and "Bayesian D-error" in result.out
     says(result.out, "200 simulated", "20 respondents")

@@ -118,10 +118,7 @@ def test_a_command_is_written_as_it_was_typed(done, folder):
     ("words", "facts"),
     [
         (("trials.csv", "--where", "blok == 1"), ("trials.csv", "--where (blok == 1)", "'blok'")),
-        (
-            ("trials.csv", "--where", "block = main"),
-            ("--where", "'block = main'", "character 7"),
-        ),
+        (("trials.csv", "--where", "block = main"), ("--where", "'block = main'", "character 7")),
         (("absent.csv", "--where", "block"), ("--where", "'block'")),
         (("trials.csv", "--where", "block > 2"), ("trials.csv", "--where (block > 2)", "'block'")),
         (("trials.csv", *MAIN, "--where", "age == odl"), ("72", "'age'", "'old' and 'young'")),

@@ -140,8 +140,7 @@ def broken(run, folder, kind, monkeypatch, damages):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "kind",
-    ["comparison", "stopped comparison", "evidence", "stopped evidence"],
+    "kind", ["comparison", "stopped comparison", "evidence", "stopped evidence"]
 )
 def test_jobs_of_parts_with_every_file_damaged(run, folder, monkeypatch, kind):
     damages = ["flip"] * 12 + ["cut"] * 5 + ["zeros"] * 5 + ["extra"] * 3 + ["lost"]

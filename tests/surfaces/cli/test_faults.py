@@ -67,10 +67,7 @@ def with_residuals(residuals):
 
 
 def test_an_answer_costs_itself_alone(run, folder, stand_in):
-    stand_in(
-        "elimination-by-aspects",
-        with_residuals(fails),
-    )
+    stand_in("elimination-by-aspects", with_residuals(fails))
     found = run(*FIT, "--out", "found", "--report", "page.html", "--print", "all")
     assert found.code == 0
     says(found.out, "ValueError")
@@ -86,10 +83,7 @@ def test_the_fit_outlives_a_ctrl_c_while_answers_are_computed(run, folder, stand
     def stopped(*arguments):
         raise KeyboardInterrupt
 
-    stand_in(
-        "elimination-by-aspects",
-        with_residuals(stopped),
-    )
+    stand_in("elimination-by-aspects", with_residuals(stopped))
     assert run(*FIT, "--out", "found").code == 130
     assert th.load(folder / "found" / "model.nc").predict_proba([("LBJ", "HW")])[0] > 0.5
 

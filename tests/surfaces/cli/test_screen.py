@@ -24,7 +24,7 @@ FILES = {
     + "tea,milk\n" * 9
     + "milk,tea\n" * 3
     + "tea,rum\n" * 8
-    + "rum,milk\n" * 4,
+    + "rum,milk\n" * 4
 }
 WORTHS = "fit tea.csv --model BTL --spread 2 --draws 500 --chains 2 --seed 3".split()
 LINES = 24

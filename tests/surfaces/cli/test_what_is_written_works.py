@@ -127,16 +127,8 @@ ADVISED = [
         "--chosen and --rejected",
         ("--chosen", "i", "--rejected", "j", *ML),
     ),
-    (
-        ("fit", "square.csv"),
-        "--kind similarities",
-        ("--kind", "similarities", *MAP),
-    ),
-    (
-        ("fit", "square.csv"),
-        "--kind comparisons",
-        ("--kind", "comparisons", *ML),
-    ),
+    (("fit", "square.csv"), "--kind similarities", ("--kind", "similarities", *MAP)),
+    (("fit", "square.csv"), "--kind comparisons", ("--kind", "comparisons", *ML)),
     (
         ("fit", "confusions.csv"),
         "--symmetrize mean",

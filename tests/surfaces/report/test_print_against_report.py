@@ -27,7 +27,7 @@ TODAY = [*STUDY, "--market", "one.csv", "--rule", "logit", "--scale", 0.9, "--ac
 # by the name of the spec, with what is special behind a comma; other settings than the defaults
 CASES = {
     "bradley-terry-luce": [
-        *"people.csv --model BTL --draws 20 --seed 7 --ci 0.8 --anchor tea".split(),
+        *"people.csv --model BTL --draws 20 --seed 7 --ci 0.8 --anchor tea".split()
     ],
     "bradley-terry-luce, people": [
         *(
