@@ -316,6 +316,10 @@ def test_what_does_not_go_with_covariates_of_options():
             model.predict_proba([("a", "new")], options=table)
     with refused(ArgumentError, "with_option_covariates"):
         th.BradleyTerryLuce("ML").fit(rankings).predict_proba([("a", "new")], options=NEW)
+    with refused(DataError, "option covariates must be unique", "'a'"):
+        DATA["rankings"].with_option_covariates(pd.concat([TABLE, TABLE.head(1)]))
+    with warned(DataWarning, "options without data not used", "'new'"):
+        DATA["rankings"].with_option_covariates(pd.concat([TABLE, NEW]))
 
 
 def test_comparisons_of_models_use_covariates_of_options():

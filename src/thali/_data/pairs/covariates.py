@@ -10,7 +10,7 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import check_labels, format_label, shorten
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..column_readers import convert_frame, encode_column, get_column
+from ..column_readers import add_note, convert_frame, encode_column, get_column
 from ..column_roles import column_names, has_numbers
 from ..number_checks import refuse_extremes
 from ..option_covariates import CovariateColumns, OptionCovariates
@@ -180,13 +180,15 @@ def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> Cova
 
     The index of the table contains the labels.
     """
-    row_by_label = {format_label(label): k for k, label in enumerate(frame.index)}
-    if missing_labels := [label for label in labels if label not in row_by_label]:
+    row_labels = check_labels(frame.index, "The labels of the option covariates")
+    if missing_labels := [label for label in labels if label not in row_labels]:
         raise DataError(
             f"The option covariates have no row for {shorten(missing_labels)}; the index of the"
-            f" table must contain the labels, but it starts with {shorten(list(row_by_label), 3)}."
+            f" table must contain the labels, but it starts with {shorten(row_labels, 3)}."
         )
-    table = frame.iloc[[row_by_label[label] for label in labels]].set_axis(labels)
+    if unused_labels := [label for label in row_labels if label not in labels]:
+        add_note(f"option covariates of options without data not used: {shorten(unused_labels)}")
+    table = frame.set_axis(row_labels).loc[list(labels)]
     return read_covariates(table, column_names(table), None, ())._replace(table=table)
 
 
