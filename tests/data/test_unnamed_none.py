@@ -78,6 +78,10 @@ def test_zeros_of_every_attribute_are_the_option_of_a_sawtooth_file():
     data = th.ChoiceExperiment.from_frame(frame(**zeros, **people))
     assert data.scheme.none == (("alt", "3"),)
     assert data.levels["price"] == ("5", "10")
+    # one attribute may have a level 0, and a column of tasks may be 0
+    for more in ({"zoom": [1, 0, 0, 0, 1, 0] * 2}, {"holdout": np.repeat([0, 1, 0, 0], 3)}):
+        data = th.ChoiceExperiment.from_frame(frame(**zeros, **people, **more))
+        assert data.scheme.none == (("alt", "3"),)
     for other in (
         {"size": [1, 0, 0, 2, 2, 0] * 2},
         {"zoom": [1, 2, 1, 2, 1, 2] * 2},

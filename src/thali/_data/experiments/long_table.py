@@ -231,15 +231,15 @@ class BareRows(NamedTuple):
 
 
 def _find_bare_rows(
-    frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels, bare_text: str
+    frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
 ) -> BareRows | None:
-    """Find rows, at most one per task, whose attributes all contain `bare_text`; else None."""
-    # No other row may contain the text in these attributes.
+    """Find rows, at most one per task, whose attributes are all empty; else None."""
+    # No other row may be empty in these attributes.
     matches_by_column = []
     for attribute_name in attribute_names:
         codes, cell_texts = encode_texts(get_column(frame, attribute_name))
         matches_by_column.append(
-            np.isin(codes, [k for k, cell in enumerate(cell_texts) if cell == bare_text])
+            np.isin(codes, [k for k, cell in enumerate(cell_texts) if cell == ""])
         )
     has_text = np.array(matches_by_column)
     is_lacking: np.ndarray = np.any(has_text, axis=1)
@@ -269,7 +269,7 @@ def recognise_none(
     Zeros count in the same alternative of every task, as in Sawtooth's files. Raise if rows only
     seem to be the no-choice option.
     """
-    if (bare_rows := _find_bare_rows(frame, names, rows, "")) is not None:
+    if (bare_rows := _find_bare_rows(frame, names, rows)) is not None:
         none_setting: Any = Argument("none")
         if len(bare_rows.labels) == 1:
             (none_label,) = bare_rows.labels
@@ -286,25 +286,38 @@ def recognise_none(
             none_setting,
             "; otherwise, fill in the missing values.",
         )
-    zero_rows = _find_bare_rows(frame, names, rows, "0")
-    if (
-        alternative is None
-        or zero_rows is None
-        or zero_rows.lacking.sum() < 2
-        or len(zero_rows.labels) > 1
-    ):
+    if alternative is None:
         return ()
+    none_label = _find_zero_alternative(frame, names, rows)
+    if none_label is None:
+        return ()
+    return ((alternative, none_label),)
+
+
+_MIN_ZERO_ATTRIBUTES = 2  # in which 0 means no choice alone; one may have a level 0 of its own
+
+
+def _find_zero_alternative(frame: "pd.DataFrame", names: list[str], rows: RowLabels) -> str | None:
+    """Return the alternative of which all attributes are 0 in every task; None if there is none."""
     distinct_tasks, task_index = np.unique(
         list(zip(rows.person, rows.task, strict=True)), axis=0, return_inverse=True
     )
-    other_names = [name for name, lacks in zip(names, zero_rows.lacking, strict=True) if not lacks]
-    codes_by_column = [encode_texts(get_column(frame, name))[0] for name in other_names]
-    if zero_rows.rows.sum() < len(distinct_tasks) or any(
-        len(set(zip(task_index.ravel(), column_codes, strict=True))) > len(distinct_tasks)
-        for column_codes in codes_by_column
-    ):
-        return ()
-    return ((alternative, min(zero_rows.labels)),)
+    are_zeros = []
+    for name in names:
+        codes, texts = encode_texts(get_column(frame, name))
+        # what is the same for all alternatives of a task is no attribute
+        if len(set(zip(task_index.ravel(), codes, strict=True))) > len(distinct_tasks):
+            are_zeros.append(np.isin(codes, [k for k, text in enumerate(texts) if text == "0"]))
+    if not are_zeros:
+        return None
+    is_bare = np.all(are_zeros, axis=0)
+    labels = set(map(str, np.asarray(rows.alternative)[is_bare]))
+    n_certain = sum((is_zero == is_bare).all() for is_zero in are_zeros)
+    if len(labels) != 1 or n_certain < _MIN_ZERO_ATTRIBUTES:
+        return None
+    if is_bare.sum() < len(distinct_tasks):
+        return None
+    return min(labels)
 
 
 # The chosen row of each task: 1 and 0, yes and no, or the chosen alternative in every row ---------
