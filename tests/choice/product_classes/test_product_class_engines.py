@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import limits
 from helpers.experiment_data import simulate_experiment
@@ -84,3 +85,22 @@ def test_progress_tells_the_lapse_and_the_time(data, monkeypatch, capsys):
     said = capsys.readouterr().err
     assert "particles" in said and "sampling" in said
     assert "lapse 0." in said and "accepted" in said and "log evidence -" in said
+
+
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_a_fit_of_which_no_quantity_varies_is_shown_and_loaded(tmp_path):
+    """Choices by chance, of which no draw of so short a run makes a class."""
+    rows = [
+        (who, task, f"{k}", item, int(k == task % 2))
+        for who in (0, 1)
+        for task in range(8)
+        for k, item in enumerate("ab")
+    ]
+    frame = pd.DataFrame(rows, columns=["respondent", "task", "alt", "item", "chosen"])
+    data = th.ChoiceExperiment.from_frame(frame)
+    run = VERY_SHORT["smc"] | {"draws": 4, "sweeps_per_step": 1, "cores": 1}
+    model = th.ProductClasses(method="smc").fit(data, random_seed=1, progressbar=False, **run)
+    assert not model.summary()["sd"].any()
+    model.save(tmp_path / "fit.nc")
+    assert str(th.load(tmp_path / "fit.nc")) == str(model)

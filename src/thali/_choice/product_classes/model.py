@@ -87,8 +87,7 @@ class ClassEngine(ChainEngine):
 
     def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports."""
-        draws_fact, second_fact, *_ = super().list_facts(model)
-        return draws_fact, second_fact, describe_parameters(model._view)
+        return *super().list_facts(model)[:2], describe_parameters(model._view)
 
 
 class MarkovChains(ClassEngine):
