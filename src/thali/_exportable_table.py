@@ -178,7 +178,9 @@ class Table(pd.DataFrame):
         else:
             excel_writer.write(buffer.getvalue())
 
-    def _write_sheet(self, writer: Any, digits: int | None, settings: dict[str, Any]) -> None:
+    def _write_sheet(
+        self, writer: pd.ExcelWriter, digits: int | None, settings: dict[str, Any]
+    ) -> None:
         """Write the table as a sheet of an open workbook."""
         has_index = settings.setdefault("index", not is_numbered(self))
         sheet_name = settings.setdefault("sheet_name", "Sheet1")

@@ -150,7 +150,7 @@ def check_labels(names: Iterable[Any], title: str = "Labels") -> tuple[str, ...]
     return labels
 
 
-def check_design_labels(options: Any, least: int) -> tuple[str, ...]:
+def check_design_labels(options: int | Iterable[Any], least: int) -> tuple[str, ...]:
     """Return at least `least` labels of a design; a number n gives "0" to "n-1"."""
     if isinstance(options, int | np.integer) and not isinstance(options, bool):
         labels = tuple(str(k) for k in range(int(options)))

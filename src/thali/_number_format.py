@@ -9,7 +9,7 @@ digits.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ class Marks(NamedTuple):
     less: str
 
 
-def format_names(names: Any) -> str:
+def format_names(names: str | Iterable[Any]) -> str:
     """Return one or several names as text, separated by commas."""
     if isinstance(names, tuple | list | set | frozenset):
         return ", ".join(map(format_names, names))

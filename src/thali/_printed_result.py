@@ -1,7 +1,8 @@
 """Base class of the results of paired-comparison tests: a table with a printed form."""
 
+import os
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, dataclass_transform
+from typing import IO, TYPE_CHECKING, Any, dataclass_transform
 
 from ._object_descriptions import Description, PrintedObject
 
@@ -30,15 +31,19 @@ class PrintedResult(PrintedObject):
         table.attrs |= self.table.attrs
         object.__setattr__(self, "table", table)
 
-    def to_latex(self, buf: Any = None, **settings: Any) -> Any:
+    def to_latex(self, buf: str | os.PathLike[str] | IO[str] | None = None, **settings: Any) -> Any:
         """Return `.table` in LaTeX, or write it; see `Table.to_latex`."""
         return self.table.to_latex(buf, **settings)
 
-    def to_markdown(self, buf: Any = None, **settings: Any) -> Any:
+    def to_markdown(
+        self, buf: str | os.PathLike[str] | IO[str] | None = None, **settings: Any
+    ) -> Any:
         """Return `.table` in Markdown, or write it; see `Table.to_markdown`."""
         return self.table.to_markdown(buf, **settings)
 
-    def to_excel(self, excel_writer: Any, **settings: Any) -> None:
+    def to_excel(
+        self, excel_writer: "str | os.PathLike[str] | pandas.ExcelWriter", **settings: Any
+    ) -> None:
         """Write `.table` as an Excel workbook; see `Table.to_excel`."""
         self.table.to_excel(excel_writer, **settings)
 

@@ -134,7 +134,7 @@ def stack_states(states: list[Any]) -> Any:
     return type(states[0])(*(np.stack(arrays) for arrays in zip(*states, strict=True)))
 
 
-def append_rows(stacked: Any, rows: Any) -> Any:
+def append_rows(stacked: Any, rows: np.ndarray) -> Any:
     """Return stacked arrays with copies of some rows at the end."""
     return type(stacked)(*(np.concatenate([a, a[rows]]) for a in stacked))
 

@@ -19,9 +19,12 @@ from .maximum_likelihood.estimates import compute_covariate_sizes
 from .maximum_likelihood.maximisation import find_mode
 from .maximum_likelihood.pair_likelihood import WeightProblem, build_problem
 from .priors.given_features import Given
+from .priors.prior_from_argument import FeaturePrior
 
 
-def choice_dependence(setting: Any, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
+def choice_dependence(
+    setting: str | None, data: Any, task_arguments: dict[str, Any]
+) -> Dependence | None:
     """Return how chains correct for a respondent's repeated choices; None for other data.
 
     The design effect is that of known aspects, or else of Bradley-Terry-Luce.
@@ -66,7 +69,10 @@ def choice_design_effect(data: Any) -> float:
 
 
 def _compute_scores(
-    data: Any, clusters: AnswersByRespondent, likelihood: Elimination, prior: Any
+    data: PairedComparisons | Choices,
+    clusters: AnswersByRespondent,
+    likelihood: Elimination,
+    prior: "FeaturePrior | None",
 ) -> ScoreVariance:
     """Compute the variance of respondents' likelihood scores at the posterior mode."""
     if is_best_worst(data):
@@ -77,7 +83,9 @@ def _compute_scores(
     return compute_score_variance(weight_problem, clusters, scale_to_maximum(mode.logs), mode.beta)
 
 
-def _build_weight_problem(data: Any, likelihood: Elimination, prior: Any) -> WeightProblem:
+def _build_weight_problem(
+    data: PairedComparisons | Choices, likelihood: Elimination, prior: "FeaturePrior | None"
+) -> WeightProblem:
     """Build the likelihood problem of aspect weights, or of worths without aspects."""
     owners = np.eye(data.n_options, dtype=bool)
     if isinstance(data, PairedComparisons):

@@ -13,7 +13,15 @@ import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar
 
-from .chain_state import ALPHA, COLUMNS, count_options, owns, scratch_index, toggle_owner
+from .chain_state import (
+    ALPHA,
+    COLUMNS,
+    FeatureState,
+    count_options,
+    owns,
+    scratch_index,
+    toggle_owner,
+)
 
 # --------------------------------------------------------------------------------------------------
 # priors
@@ -106,19 +114,19 @@ def draw_alpha(prior: Any, rng: Any, b: Any, columns: Any, rate: Any) -> Any:
 
 
 @rate_by_size_range.register(object)
-def _no_arrivals(prior: Any, lo: Any, hi: Any) -> Any:
+def _no_arrivals(prior: Any, lo: int, hi: int) -> Any:
     """Return 0: by default, no new features arrive."""
     return 0.0
 
 
 @rate_single.register(object)
-def _no_single_arrivals(prior: Any, i: Any) -> Any:
+def _no_single_arrivals(prior: Any, i: int) -> Any:
     """Return 0: by default, no new features of one owner arrive."""
     return 0.0
 
 
 @open_column.register(object)
-def _prepare_nothing(prior: Any, b: Any, k: Any) -> None:
+def _prepare_nothing(prior: Any, b: FeatureState, k: int) -> None:
     """Do nothing: by default, toggles of owners need no preparation."""
     pass
 
@@ -134,7 +142,7 @@ def log_rate_after_flip(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
 
 
 @record_toggle.register(object)
-def _record_no_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
+def _record_no_toggle(prior: Any, b: FeatureState, k: int, i: int) -> None:
     """Do nothing: by default, a toggle changes no stored sums of the prior."""
     pass
 
@@ -345,7 +353,7 @@ register_answers(object, {sees_single: True, sums_duplicates: True, is_quick: Fa
 
 
 @open_members.register(object)
-def _open_no_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
+def _open_no_members(likelihood: Any, c: Any, b: FeatureState, k: int) -> None:
     """Do nothing: by default, toggles of owners need no preparation of the cache."""
     pass
 
@@ -412,25 +420,27 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 
 
 @apply_scale.register(object)
-def _apply_no_scale(likelihood: Any, c: Any, b: Any, factor: Any) -> None:
+def _apply_no_scale(likelihood: Any, c: Any, b: FeatureState, factor: float) -> None:
     """Do nothing: by default, the cache does not depend on the scale of weights."""
     pass
 
 
 @apply_copies.register(object)
-def _apply_no_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
+def _apply_no_copies(likelihood: Any, c: Any, b: FeatureState, k: int, extra: int) -> None:
     """Do nothing: by default, the cache ignores how many copies share a weight."""
     pass
 
 
 @draw_parameters.register(object)
-def _draw_no_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
+def _draw_no_parameters(likelihood: Any, rng: np.random.Generator, c: Any, b: FeatureState) -> None:
     """Do nothing: by default, the likelihood has no parameters of its own."""
     pass
 
 
 @record_parameters.register(object)
-def _record_no_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+def _record_no_parameters(
+    likelihood: Any, c: Any, b: FeatureState, extra: np.ndarray, draw: int
+) -> None:
     """Do nothing: by default, the likelihood has no parameters to record."""
     pass
 
@@ -439,12 +449,12 @@ def _record_no_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any
 # changes of unique weights, for likelihoods that have none
 
 
-def _no_unique_change(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+def _no_unique_change(likelihood: Any, c: Any, b: FeatureState, i: int, d: float) -> Any:
     """Return minus infinity: a model without unique weights cannot change them."""
     return -np.inf
 
 
-def _no_change(likelihood: Any, c: Any, b: Any, x: Any, y: Any, d: Any) -> Any:
+def _no_change(likelihood: Any, c: Any, b: FeatureState, x: int, y: int, d: float) -> Any:
     """Return minus infinity: a model without unique weights cannot compensate."""
     return -np.inf
 

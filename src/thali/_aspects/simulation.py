@@ -21,14 +21,14 @@ from .samplers.draw_record import RecordedDraws
 from .samplers.sweep_bookkeeping import sample_alpha
 
 if TYPE_CHECKING:
-    from .samplers.sampling_task import SamplingTask
+    from .samplers.sampling_task import Likelihood, SamplingTask
 
 
 # Data simulated at every draw of a posterior, by the likelihood itself ----------------------------
 
 
 def simulate_replicates(
-    posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator
+    posterior: Posterior, likelihood: "Likelihood", data: Any, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Simulate data at every draw, arrays (n_chains, n_draws, ...) by variable name."""
     feature_columns = read_columns(posterior)
@@ -52,7 +52,9 @@ def simulate_replicates(
     return replicate_arrays
 
 
-def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, np.ndarray]:
+def build_observed(
+    posterior: Posterior, likelihood: "Likelihood", data: Any
+) -> dict[str, np.ndarray]:
     """Return the fitted data as arrays by variable name; {} for another design."""
     if [*map(str, data.labels)] != posterior.labels:
         return {}
@@ -70,7 +72,7 @@ def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str
 
 
 def sample_prior_features(
-    task: "SamplingTask", likelihood: Any, data: Any, rngs: Sequence[np.random.Generator]
+    task: "SamplingTask", likelihood: "Likelihood", data: Any, rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
     """Sample features, weights and parameters of the prior, and data at each draw."""
     prior_draws = []
@@ -112,7 +114,7 @@ def sample_prior_features(
 
 
 def _sample_prior_draw(
-    task: "SamplingTask", likelihood: Any, data: Any, rng: np.random.Generator
+    task: "SamplingTask", likelihood: "Likelihood", data: Any, rng: np.random.Generator
 ) -> RecordedDraws:
     """Sample features and parameters from the prior, as a chain of one draw."""
     model = task.model

@@ -106,32 +106,32 @@ register_answers(NormalWeights, {is_positive_prior: False, is_exponential_prior:
 
 
 @is_exponential_prior.register(GammaWeights)
-def _gamma_exponential(weights: Any) -> Any:
+def _gamma_exponential(weights: GammaWeights) -> Any:
     """Return whether the Gamma prior has shape 1."""
     return weights.shape == 1.0
 
 
 @gamma_shape.register(GammaWeights)
-def _gamma_shape(weights: Any) -> Any:
+def _gamma_shape(weights: GammaWeights) -> Any:
     """Return the shape of the Gamma prior."""
     return weights.shape
 
 
 @gamma_rate.register(GammaWeights)
-def _gamma_rate(weights: Any) -> Any:
+def _gamma_rate(weights: GammaWeights) -> Any:
     """Return the rate of the Gamma prior."""
     return weights.rate
 
 
 @gamma_shape.register(NormalWeights)
 @gamma_rate.register(NormalWeights)
-def _no_gamma_parameter(weights: Any) -> Any:
+def _no_gamma_parameter(weights: GammaWeights) -> Any:
     """Return NaN: a normal prior has no shape or rate."""
     return np.nan
 
 
 @draw_weight.register(GammaWeights)
-def _draw_gamma_weight(weights: Any, rng: Any) -> Any:
+def _draw_gamma_weight(weights: GammaWeights, rng: np.random.Generator) -> Any:
     """Draw one weight from the Gamma prior."""
     if weights.shape == 1.0:
         return rng.standard_exponential() / weights.rate
@@ -139,13 +139,13 @@ def _draw_gamma_weight(weights: Any, rng: Any) -> Any:
 
 
 @draw_weight.register(NormalWeights)
-def _draw_normal_weight(weights: Any, rng: Any) -> Any:
+def _draw_normal_weight(weights: NormalWeights, rng: np.random.Generator) -> Any:
     """Draw one weight from the normal prior."""
     return weights.mean + weights.sd * rng.standard_normal()
 
 
 @log_density_ratio.register(GammaWeights)
-def _gamma_ratio(weights: Any, w: Any, d: Any) -> Any:
+def _gamma_ratio(weights: GammaWeights, w: float, d: float) -> Any:
     """Return log p(w + d) - log p(w) under the Gamma prior."""
     ratio = -weights.rate * d
     if weights.shape != 1.0:
@@ -154,31 +154,31 @@ def _gamma_ratio(weights: Any, w: Any, d: Any) -> Any:
 
 
 @log_density_ratio.register(NormalWeights)
-def _normal_ratio(weights: Any, w: Any, d: Any) -> Any:
+def _normal_ratio(weights: NormalWeights, w: float, d: float) -> Any:
     """Return log p(w + d) - log p(w) under the normal prior."""
     return -d * (w + 0.5 * d - weights.mean) / (weights.sd * weights.sd)
 
 
 @step_weight.register(GammaWeights)
-def _step_gamma_weight(weights: Any, w: Any, move: Any) -> Any:
+def _step_gamma_weight(weights: GammaWeights, w: float, move: float) -> Any:
     """Return weight w after a random-walk step on the log scale."""
     return w * math.exp(move)
 
 
 @step_weight.register(NormalWeights)
-def _step_normal_weight(weights: Any, w: Any, move: Any) -> Any:
+def _step_normal_weight(weights: NormalWeights, w: float, move: float) -> Any:
     """Return weight w after a random-walk step, in units of the prior sd."""
     return w + weights.sd * move
 
 
 @log_step_derivative.register(GammaWeights)
-def _gamma_step_derivative(weights: Any, move: Any) -> Any:
+def _gamma_step_derivative(weights: GammaWeights, move: float) -> Any:
     """Return `move`, the log derivative of w exp(move) by w."""
     return move
 
 
 @log_step_derivative.register(NormalWeights)
-def _normal_step_derivative(weights: Any, move: Any) -> Any:
+def _normal_step_derivative(weights: NormalWeights, move: float) -> Any:
     """Return 0, the log derivative: normal weights step on their own scale."""
     return 0.0
 

@@ -305,7 +305,9 @@ DIRECTIONS = {"increasing": 1, "decreasing": -1}
 _RIDGE = 1.0
 
 
-def parse_directions(argument: str, mapping: Any, data: "ChoiceExperiment") -> dict[str, str]:
+def parse_directions(
+    argument: str, mapping: Mapping[str, str] | None, data: "ChoiceExperiment"
+) -> dict[str, str]:
     """Return the user's {attribute: direction}, checked against the data."""
     from thali._data.experiments.attribute_levels import ALPHABET
 
@@ -345,7 +347,7 @@ def parse_directions(argument: str, mapping: Any, data: "ChoiceExperiment") -> d
     return directions
 
 
-def _parse_pairs(argument: str, mapping: Any) -> list[tuple[str, Any]]:
+def _parse_pairs(argument: str, mapping: Mapping[str, str] | None) -> list[tuple[str, Any]]:
     """Return the user's directions as (attribute, direction) pairs."""
     if mapping is None:
         return []
@@ -396,7 +398,7 @@ def compute_direction_scores(
 
 
 def clustered_covariance(
-    tasks: Any, beta: np.ndarray, inverse: np.ndarray, first_task: np.ndarray
+    tasks: EncodedTasks, beta: np.ndarray, inverse: np.ndarray, first_task: np.ndarray
 ) -> np.ndarray:
     r"""Return the sandwich covariance clustered by respondent, shape (p, p).
 

@@ -117,7 +117,10 @@ def encode_attribute_cells(
 
 
 def build_coding(
-    data: ChoiceExperiment, linear: Any = (), knots: Any = None, interactions: Any = ()
+    data: ChoiceExperiment,
+    linear: Iterable[str] = (),
+    knots: Mapping[str, Any] | None = None,
+    interactions: Iterable[tuple[str, str]] = (),
 ) -> Coding:
     """Build the model-matrix columns that describe the products of the data."""
     # Each level of an attribute in the products, except the first, has a column: 1 in products with
@@ -529,7 +532,10 @@ def build_unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> 
 
 
 def parse_coding_request(
-    data: "ChoiceExperiment", linear: Any, knots: Any, interactions: Any
+    data: "ChoiceExperiment",
+    linear: Iterable[str],
+    knots: Mapping[str, Any] | None,
+    interactions: Iterable[tuple[str, str]],
 ) -> CodingRequest:
     """Return the arguments `linear`, `knots`, `interactions`, checked against data."""
     knots_by_attribute: dict[str, tuple[float, ...]] = dict.fromkeys(data.scheme.measured, ())
@@ -546,7 +552,7 @@ def parse_coding_request(
     return CodingRequest(knots_by_attribute, attribute_pairs)
 
 
-def parse_linear(linear: Any) -> tuple[str, ...]:
+def parse_linear(linear: Iterable[str]) -> tuple[str, ...]:
     """Return the argument `linear` as a tuple of attributes."""
     if isinstance(linear, str):
         return (linear,)
@@ -555,7 +561,7 @@ def parse_linear(linear: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in linear)
 
 
-def parse_knots(knots: Any) -> dict[str, Any]:
+def parse_knots(knots: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the argument `knots` as a dict by attribute."""
     if knots is None:
         return {}

@@ -1,5 +1,6 @@
 """Covariance of a logit's estimates if a respondent's answers to several tasks depend."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,10 @@ class EstimateErrors:
 
 
 def estimate_errors(
-    people: str | None, data: "ChoiceExperiment", information: np.ndarray, build_scores: Any
+    people: str | None,
+    data: "ChoiceExperiment",
+    information: np.ndarray,
+    build_scores: Callable[[], tuple[AnswerScores, Any]],
 ) -> EstimateErrors:
     """Estimate the covariance of estimates at a maximum with this information.
 

@@ -1,6 +1,7 @@
 """Base class of the classifiers: `fit`, checks of arguments, and prior simulation."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -38,6 +39,7 @@ from .scikit_learn_interface import convert_random_state
 if TYPE_CHECKING:
     import xarray
 
+    from thali._inference.random_seeds import RandomSeed
     from thali._model.finding_settings import AnswerSettings
 
 
@@ -89,7 +91,7 @@ class Classifier(Predictions, MarkovChainModel):
         raise NotImplementedError
 
     def _sample_prior_draws(
-        self, matrix: np.ndarray, rngs: Any
+        self, matrix: np.ndarray, rngs: Sequence[np.random.Generator]
     ) -> "tuple[xarray.Dataset, np.ndarray]":
         """Sample parameters from the prior, and class codes (draws, n) of the rows."""
         # The parameters are a group of a tree.
@@ -105,10 +107,10 @@ class Classifier(Predictions, MarkovChainModel):
         y: Any,
         sample_weight: Any = None,
         *,
-        thin: Any = None,
-        cores: Any = None,
+        thin: int | None = None,
+        cores: int | None = None,
         progressbar: bool = True,
-        job: Any = None,
+        job: str | os.PathLike[str] | None = None,
         max_time: float | None = None,
     ) -> Any:
         """Fit to covariates and labels.
@@ -219,7 +221,7 @@ class Classifier(Predictions, MarkovChainModel):
 
     @requires(require_prior)
     def sample_prior(  # type: ignore[override]
-        self, X: Any, y: Any, draws: int = 500, random_seed: Any = None
+        self, X: Any, y: Any, draws: int = 500, random_seed: "RandomSeed" = None
     ) -> "xarray.DataTree":
         r"""Draw parameters from the prior, and labels of all rows given them.
 
@@ -260,7 +262,7 @@ class Classifier(Predictions, MarkovChainModel):
         return draw_prior(self, draws, random_seed, X, y).build_tree()
 
     def posterior_predictive(  # type: ignore[override]
-        self, X: Any, y: Any, random_seed: Any = None
+        self, X: Any, y: Any, random_seed: "RandomSeed" = None
     ) -> "xarray.DataTree":
         r"""Draw a label for every row at every draw of the posterior.
 
@@ -302,7 +304,7 @@ class Classifier(Predictions, MarkovChainModel):
         """
         return add_replicates(self, random_seed, X, y)
 
-    def _sample_prior(self, rngs: Any, X: Any, y: Any) -> PriorSample:
+    def _sample_prior(self, rngs: Sequence[np.random.Generator], X: Any, y: Any) -> PriorSample:
         """Sample parameters and labels from the prior, once per generator."""
         model = type(self)(**self.get_params())
         matrix, observed_codes = model._read_rows(X, y)
@@ -348,7 +350,7 @@ class Classifier(Predictions, MarkovChainModel):
         return design
 
     def _refit_posterior(
-        self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
+        self, data: tuple[Any, ...], random_seed: "RandomSeed", settings: dict[Any, Any]
     ) -> "xarray.DataTree":
         """Fit the model to data with this seed; return its posterior."""
         self._check_draws_method()

@@ -28,7 +28,7 @@ from thali._model.finding import (
 from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.registry import find_spec
-from thali._model.sentence_templates import phrase
+from thali._model.sentence_templates import format_estimate, phrase
 from thali._number_format import format_number, format_probability
 from thali._posterior.posterior_interval import compute_interval, describe_interval
 
@@ -37,6 +37,10 @@ from .cross_validation_scores import STOPPED, Scores
 
 if TYPE_CHECKING:
     import pandas
+
+    from .classifier import Classifier
+    from .plackett_luce.model import PlackettLuceRegression
+    from .sparse_logit.model import SparseMultinomialLogit
 
 
 # The sentences of the findings --------------------------------------------------------------------
@@ -172,7 +176,7 @@ _NAMED = 3
 _WORST = 10
 
 
-def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
+def list_makers(model: "Classifier", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of a fit."""
     effect_finding_maker = coefficients
     if _has_relative_weights(model):
@@ -183,7 +187,7 @@ def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...
     return (*makers, *_LAST_MAKERS)
 
 
-def _has_relative_weights(model: Any) -> bool:
+def _has_relative_weights(model: "Classifier") -> bool:
     """Return whether the model has relative weights (Plackett-Luce regression)."""
     return model._learned == "weights"
 
@@ -192,7 +196,7 @@ def _has_relative_weights(model: Any) -> bool:
 
 
 @finding("cross_validation", "Cross-validation", ON_SCREEN)
-def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
+def cross_validation(model: "Classifier", settings: AnswerSettings) -> Finding | None:
     """Report error rate and log loss against majority class and class frequencies."""
     scores = _cross_validate(model, settings)
     if scores is None:
@@ -277,7 +281,7 @@ def _compare_majority_class(name: str, scores: Scores) -> Text:
     return phrase(ENGLISH, sentence_key, mean=f"{abs(mean_difference):.3f}", **facts)
 
 
-def _read_model_name(model: Any) -> str:
+def _read_model_name(model: "Classifier") -> str:
     """Return the model's registered name, or its class name."""
     spec = find_spec(model)
     if spec is None:
@@ -289,7 +293,7 @@ def _read_model_name(model: Any) -> str:
 
 
 @finding("weights", "Covariate weights", ON_SCREEN)
-def weights(model: Any, settings: AnswerSettings) -> Finding:
+def weights(model: "PlackettLuceRegression", settings: AnswerSettings) -> Finding:
     """Report the relative weights of Plackett-Luce regression, largest first."""
     table = rank_weights(model, settings.ci)
     shown_table = table[table["weight"] >= _MIN_SHOWN]  # smaller weights round to zero
@@ -312,7 +316,7 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
 
 
 @finding("coef", "Coefficients", ON_SCREEN)
-def coefficients(model: Any, settings: AnswerSettings) -> Finding:
+def coefficients(model: "SparseMultinomialLogit", settings: AnswerSettings) -> Finding:
     """Report the coefficients of the sparse logit, largest absolute value first."""
     table = rank_weights(model, settings.ci)
     scale_text = ENGLISH["coef.units"]
@@ -333,7 +337,7 @@ def coefficients(model: Any, settings: AnswerSettings) -> Finding:
     )
 
 
-def _build_brief(table: Any, label: str) -> Brief:
+def _build_brief(table: "pandas.DataFrame", label: str) -> Brief:
     """Return the table as a short finding; a sentence if it has no rows."""
     if len(table):
         return Brief(label, "", table=table)
@@ -405,8 +409,8 @@ def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
     """Return sentences on prior scales and log-likelihood (sparse logit)."""
     if model.prior == "horseshoe":
         draws = model._view.draws
-        tau = _format_draws(np.log(draws["tau"].to_numpy()), ci)
-        slab = _format_draws(draws["slab"].to_numpy(), ci)
+        tau = format_estimate(np.log(draws["tau"].to_numpy()), ci)
+        slab = format_estimate(draws["slab"].to_numpy(), ci)
         sentences = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
     else:
         sentences = [phrase(ENGLISH, "rate", value=_format_eta(model, ci))]
@@ -416,16 +420,16 @@ def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
     return [*sentences, phrase(ENGLISH, "log_likelihood.priors", **facts)]
 
 
-def _format_eta(model: Any, ci: float) -> Text:
+def _format_eta(model: "SparseMultinomialLogit", ci: float) -> Text:
     """Return a sentence on eta of the Laplace prior, fixed or learned."""
     if model.eta is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
     return phrase(
-        ENGLISH, "rate.learned", value=_format_draws(model._view.draws["eta"].to_numpy(), ci)
+        ENGLISH, "rate.learned", value=format_estimate(model._view.draws["eta"].to_numpy(), ci)
     )
 
 
-def _format_likelihood_draws(model: Any, ci: float) -> Text:
+def _format_likelihood_draws(model: "Classifier", ci: float) -> Text:
     """Return a sentence on mean and interval of the log-likelihood."""
     draws = model._view.log_likelihood
     mean, low, high = (
@@ -439,24 +443,15 @@ def _format_likelihood_draws(model: Any, ci: float) -> Text:
     )
 
 
-def _format_shape(model: Any, ci: float) -> Text:
+def _format_shape(model: "PlackettLuceRegression", ci: float) -> Text:
     """Return a sentence on the prior shape a, fixed or learned."""
     if model.a is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low_text, high_text = (f"{end:g}" for end in model.a_range)
     shape_text = format_number(model.a_)
     if model._posterior is not None:
-        shape_text = _format_draws(model._view.draws["a"].to_numpy(), ci)
+        shape_text = format_estimate(model._view.draws["a"].to_numpy(), ci)
     return phrase(ENGLISH, "shape.learned", value=shape_text, low=low_text, high=high_text)
-
-
-def _format_draws(draws: np.ndarray, ci: float) -> str:
-    """Return mean and interval of draws as text, with three digits."""
-    low, high = compute_interval(draws, ci, axis=None)
-    return (
-        f"{format_number(draws.mean())} ({describe_interval(ci)} {format_number(low)} to"
-        f" {format_number(high)})"
-    )
 
 
 @finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)

@@ -425,7 +425,7 @@ def _compute_sparse_moments(
 def warn_about_constant_columns(
     standardization: Standardization | None,
     column_names: np.ndarray | None,
-    is_expected: Any = False,
+    is_expected: bool | np.ndarray = False,
 ) -> None:
     """Warn of training columns that do not vary, unless expected.
 

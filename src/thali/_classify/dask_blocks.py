@@ -94,7 +94,7 @@ def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Stan
     )
 
 
-def add_fields(sums: Any, other_sums: Any) -> Any:
+def add_fields(sums: tuple[Any, ...], other_sums: tuple[Any, ...]) -> Any:
     """Return the sum of two named tuples, field by field."""
     return type(sums)(*map(add, sums, other_sums))
 
@@ -175,7 +175,9 @@ def _pair_blocks(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
     return list(zip(X.to_delayed().ravel(), labels.to_delayed().ravel(), strict=True))
 
 
-def _summarise_block(x: Any, labels: Any, block_index: int, model: str) -> _BlockSummary:
+def _summarise_block(
+    x: np.ndarray, labels: np.ndarray, block_index: int, model: str
+) -> _BlockSummary:
     """Check one block of rows and labels; return its summary."""
     try:
         matrix = convert_to_matrix(x)
@@ -210,11 +212,11 @@ def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray,
     return labels, label_counts
 
 
-def _sum_scaled(x: Any, unit: Any) -> np.ndarray:
+def _sum_scaled(x: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Return column sums of a block's covariates divided by their units."""
     return (np.asarray(x, np.float64) / unit).sum(axis=0)
 
 
-def _sum_squared_deviations(x: Any, unit: Any, mean: Any) -> np.ndarray:
+def _sum_squared_deviations(x: np.ndarray, unit: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Return column sums of squared deviations of x / unit from its mean."""
     return ((np.asarray(x, np.float64) / unit - mean) ** 2).sum(axis=0)

@@ -1,13 +1,13 @@
 """Predictions of a fitted classifier: class probabilities, classes, calibration."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._argument_checks import check_integer
 from thali._inference.index_arithmetic import iterate_slices
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._inference.user_warnings import warn
 from thali._labels import index_labels, shorten
 from thali._posterior.posterior_interval import INTERVAL, compute_interval
@@ -39,11 +39,11 @@ REPLICATES = 1000  # for a fit without draws
 
 def _count_replicated_labels(
     model: "Predictions",
-    matrix: Any,
+    matrix: np.ndarray,
     predicted_probabilities: np.ndarray,
     bin_indices: np.ndarray,
     filled_bins: np.ndarray,
-    rng: Any,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Count replicated labels of the predicted class by bin, (replicates, bins)."""
     # The labels are sampled from the predictions; the counts have shape (replicates, bins).
@@ -258,7 +258,7 @@ class Predictions(ScikitLearn):
         )
 
     def calibration(
-        self, X: Any, y: Any, bins: int = 10, random_seed: Any = 0, ci: float = INTERVAL
+        self, X: Any, y: Any, bins: int = 10, random_seed: RandomSeed = 0, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
         r"""Return observed class frequencies by bins of predicted probability.
 
@@ -409,7 +409,11 @@ class Predictions(ScikitLearn):
         return self.classes_
 
     def _predict_blocks(
-        self, predict: Any, X: Any, has_columns: bool = True, dtype: Any = float
+        self,
+        predict: Callable[..., Any],
+        X: Any,
+        has_columns: bool = True,
+        dtype: np.dtype | type[float] = float,
     ) -> Any:
         """Return predictions for a Dask array as a Dask array."""
         classes = self._require_fitted_classes()

@@ -86,7 +86,7 @@ class ScikitLearn:
         """
         return self._store_metadata_request("score", sample_weight)
 
-    def _store_metadata_request(self, method: str, request: Any) -> Any:
+    def _store_metadata_request(self, method: str, request: bool | str | None) -> Any:
         """Store whether `sample_weight` is passed to a method."""
         # scikit-learn's `clone` copies an attribute of this name
         self._metadata_request = _MetadataRequests(

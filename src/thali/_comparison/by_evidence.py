@@ -65,7 +65,7 @@ def compare_by_evidence(
     data: Any,
     run: EvidenceRun,
     prior_odds: Mapping[str, float] | None,
-    job: Any,
+    job: str | os.PathLike[str] | None,
 ) -> "pandas.DataFrame":
     """Compare models by evidence; return the table of `thali.compare`."""
     odds = _check_odds(prior_odds, models)
@@ -178,12 +178,12 @@ def _compute_evidence(task: EvidenceTask) -> Record:
     }
 
 
-def has_evidence(model: Any) -> bool:
+def has_evidence(model: MarkovChainModel) -> bool:
     """Return whether `log_evidence` is implemented for a model."""
     return isinstance(model, MarkovChainModel) and model._engine.has_evidence
 
 
-def _check_model(model_name: str, model: Any, data: Any) -> None:
+def _check_model(model_name: str, model: MarkovChainModel, data: Any) -> None:
     """Raise ArgumentError for a model without evidence, or fitted to other data."""
     if not has_evidence(model):
         raise ArgumentError(
@@ -196,7 +196,9 @@ def _check_model(model_name: str, model: Any, data: Any) -> None:
         model.prepare(data)
 
 
-def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:
+def _check_odds(
+    prior_odds: Mapping[str, float] | None, models: Mapping[str, Any]
+) -> dict[str, float]:
     """Return prior odds by model name; equal odds for None."""
     if prior_odds is None:
         return dict.fromkeys(models, 1.0)

@@ -33,7 +33,7 @@ class TaskDataSplitter(Splitter):
     level = "respondent"
     tasks: Any  # the data, with the attributes of a `ChoiceExperiment` that scores need
 
-    def __init__(self, data: ChoiceExperiment) -> None:
+    def __init__(self, data: Any) -> None:
         super().__init__(data)
         self.tasks = data
 
@@ -100,7 +100,7 @@ class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
     single_block_text = "has only one choice;"
     tasks: "ScoredOccasions"
 
-    def __init__(self, data: Choices) -> None:
+    def __init__(self, data: Any) -> None:
         Splitter.__init__(self, data)
         self.tasks = ScoredOccasions.from_choices(data)
         self.knows_people: bool = self.tasks.knows_people
@@ -125,7 +125,7 @@ class ChooserSplitter(ChoiceSplitter):
     leave_out = block_noun = "respondent"
     single_block_text = "has only one respondent;"
 
-    def __init__(self, data: Choices) -> None:
+    def __init__(self, data: Any) -> None:
         super().__init__(data)
         if not self.knows_people:
             raise DataError(
@@ -230,7 +230,7 @@ class ScoredOccasions:
 
     def __init__(
         self,
-        data: Choices,
+        data: Any,
         questions: Questions,
         respondent_index: np.ndarray,  # the respondent of each occasion; -1 if unknown
         answer: np.ndarray,
@@ -470,7 +470,7 @@ class PeopleScorer(ChoiceScorer):
         " summed over respondents and divided by the number of choices."
     )
 
-    def score_one(self, model: Any, test: ScoredOccasions) -> dict[str, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         """Return each task's scores, and each respondent's joint log probability per choice."""
         choice_scores = super().score_one(model, test)
         if find_spec(model) is None:  # choices of outside models are treated as independent
@@ -600,7 +600,9 @@ class AnswerScorer(HitScorer):
         return [f"Least expected by {best_model}: {'; '.join(answer_texts)}."]
 
 
-def check_probabilities(predicted: Any, test: ChoiceExperiment | ScoredOccasions) -> np.ndarray:
+def check_probabilities(
+    predicted: np.ndarray, test: ChoiceExperiment | ScoredOccasions
+) -> np.ndarray:
     """Return predictions as array; raise unless they sum to 1 in each task."""
     probabilities = np.asarray(predicted, float)
     if probabilities.shape != (test.n_alternatives,):

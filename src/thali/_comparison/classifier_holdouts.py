@@ -16,6 +16,8 @@ from .splitter import Splitter
 if TYPE_CHECKING:
     import pandas
 
+    from thali._classify.classifier import Classifier
+
 
 FOLDS = 5  # by default
 
@@ -98,7 +100,7 @@ class RowSplitter(Splitter):
         return pd.Index(units, name="row")
 
 
-def assign_folds(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
+def assign_folds(labels: np.ndarray, folds: int, seed: np.random.SeedSequence) -> np.ndarray:
     """Return each row's fold; each class is spread evenly over folds.
 
     Examples
@@ -184,7 +186,7 @@ class ClassScorer(Scorer):
         " proportions, and the largest class, of the other rows."
     )
 
-    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+    def score_one(self, model: "Classifier", test: Any) -> dict[str, Any]:
         """Return probability of the class, hit and Brier score of each row."""
         covariates, true_codes, class_shares = test
         probabilities = np.asarray(model.predict_proba(covariates), float)
@@ -265,7 +267,7 @@ def check_folds(labels: np.ndarray, folds: int) -> None:
 
 
 def cross_validate(
-    model: Any,
+    model: "Classifier",
     rows: tuple[Any, Any],
     folds: int,
     seed: int | None,

@@ -1,6 +1,7 @@
 """`thali.compare`: checks of models and arguments, then comparison by prediction or evidence."""
 
 import copy
+import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._data.pairs import PairedComparisons
     from thali._data.similarities import Similarities
+    from thali._inference.random_seeds import RandomSeed
 
 
 # The models of a comparison, and checks that they can be compared on the data ---------------------
@@ -209,9 +211,9 @@ def compare(
     chains: int | None = None,
     thin: int | None = None,
     cores: int | None = None,
-    random_seed: Any = None,
+    random_seed: "RandomSeed" = None,
     progressbar: bool = True,
-    job: Any = None,
+    job: str | os.PathLike[str] | None = None,
     hold_out: int | None = None,
     folds: int | None = None,
     by: str = PREDICTION,

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -37,6 +38,9 @@ from .splitter import Splitter
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali._inference.random_seeds import RandomSeed
+    from thali._model.base import Model
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def run(task: HeldOutFit) -> dict[Any, Any]:
     return task.record | scores | {"seconds": time.process_time() - start_seconds}
 
 
-def _select_settings(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
+def _select_settings(model: "Model", settings: dict[Any, Any]) -> dict[Any, Any]:
     """Return the run settings that the model's method takes, with a fixed length."""
     if (spec := find_spec(model)) is None:
         return settings
@@ -89,7 +93,7 @@ def _select_settings(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
     return model._get_comparison_run() | method_settings
 
 
-def clone(model: Any, settings: dict[Any, Any]) -> Any:
+def clone(model: "Model", settings: dict[Any, Any]) -> Any:
     """Return an unfitted copy of a model, with those settings that its constructor takes."""
     if (spec := find_spec(model)) is None:
         return copy.deepcopy(model)
@@ -100,7 +104,7 @@ def clone(model: Any, settings: dict[Any, Any]) -> Any:
     return type(model)(**parameters)
 
 
-def select_arguments(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
+def select_arguments(function: Callable[..., Any], settings: dict[Any, Any]) -> dict[Any, Any]:
     """Return the settings that are parameters of the function.
 
     Other keywords of a pipeline are those of its steps.
@@ -136,9 +140,9 @@ def run_comparison(
     hold_out: int | None,
     folds: int | None,
     cores: int | None,
-    random_seed: Any,
+    random_seed: "RandomSeed",
     progressbar: bool,
-    job: Any = None,
+    job: str | os.PathLike[str] | None = None,
     cores_of_fit: int | None = 1,
 ) -> "pandas.DataFrame":
     """Fit every model without each part; return the table of scores.
@@ -197,8 +201,8 @@ def _list_held_out_fits(
     splitter: Splitter,
     scorer: Scorer,
     parts: Any,
-    seed: Any,
-    settings: Any,
+    seed: np.random.SeedSequence,
+    settings: dict[str, Any],
     cores_of_fit: int | None,
 ) -> list[HeldOutFit]:
     """Return all fits of a comparison, with their seeds."""

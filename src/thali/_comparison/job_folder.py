@@ -1,17 +1,22 @@
 """Identifiers of the fits of a comparison, and its job folder."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._inference.array_dict_encoding import Arrays
-from thali._inference.random_seeds import build_seed_sequence
+from thali._inference.random_seeds import RandomSeed, build_seed_sequence
 from thali._inference.resumable_tasks import PartsFolder
 from thali._model.model_files import compute_digest, describe_model, encode_object
 from thali._model.registry import find_spec
 from thali.errors import Fact, InPython
+
+if TYPE_CHECKING:
+    from thali._model.base import Model
+
 
 Fit = tuple[str, int]  # the name of a model, and the index of the held-out part
 
@@ -35,12 +40,12 @@ BY_PREDICTION, BY_EVIDENCE = "comparison by prediction", "comparison by evidence
 
 @contextmanager
 def open_job(
-    job: Any,
+    job: str | os.PathLike[str] | None,
     kind: str,
     models: Mapping[str, Any],
     settings: Mapping[str, Any],
     data: Any,
-    random_seed: Any,
+    random_seed: RandomSeed,
     source: Arrays,
 ) -> Iterator[tuple[PartsFolder | None, np.random.SeedSequence]]:
     """Open the comparison's job folder, if requested; yield it and the seed.
@@ -61,14 +66,14 @@ def open_job(
         yield folder, folder.seed
 
 
-def advise_resuming(job: Any) -> str | Fact:
+def advise_resuming(job: str | os.PathLike[str] | None) -> str | Fact:
     """Return the advice on how to resume a stopped comparison."""
     if job is None:
         return InPython("set job=FOLDER to be able to resume", "add --out DIR to be able to resume")
     return f"repeat the call to resume from '{job}'"
 
 
-def _describe_model(model: Any) -> dict[str, Any]:
+def _describe_model(model: "Model") -> dict[str, Any]:
     """Return a model's class and parameters as JSON types."""
     if find_spec(model) is None:
         if type(model).__repr__ is not object.__repr__:

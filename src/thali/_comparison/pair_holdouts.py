@@ -281,7 +281,9 @@ class PairSplitter(PairwiseSplitter):
             warn(DataWarning(" ".join(sentences)))
 
 
-def build_pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
+def build_pair_index(
+    data: PairedComparisons | Similarities, units: np.ndarray
+) -> "pandas.MultiIndex":
     """Return both option labels of these pairs, as table index."""
     import pandas as pd
 
@@ -358,7 +360,7 @@ class BinomialScorer(Scorer):
         " error over pairs."
     )
 
-    def score_one(self, model: Any, test: list[HeldOutPair]) -> dict[str, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         """Return the scores of each held-out pair, by name of the score."""
         scores = [self._score_pair(model, pair)._asdict() for pair in test]
         return {name: [pair_scores[name] for pair_scores in scores] for name in scores[0]}

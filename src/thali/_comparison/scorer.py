@@ -11,6 +11,8 @@ from thali._model.registry import find_spec
 if TYPE_CHECKING:
     import pandas
 
+    from thali._model.base import Model
+
     from .score_table import ScoreTable
 
 BASE = "BASE"  # the reference row, which predicts the same for all units
@@ -137,7 +139,7 @@ class Scorer(ABC):
             return index.get_level_values(self.level)
         return None
 
-    def accepts_model(self, model: Any) -> bool:
+    def accepts_model(self, model: "Model") -> bool:
         """Return whether a model outside thali has the methods to be scored."""
         return bool(self.required_methods) and all(
             callable(getattr(model, name, None)) for name in self.required_methods

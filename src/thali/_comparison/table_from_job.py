@@ -1,7 +1,8 @@
 """Table of a comparison from its job folder, without models and data."""
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from thali._inference.random_seeds import decode_seed
 from thali._inference.resumable_tasks import JobParts, read_parts
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-def read_job_table(job: Any) -> "pandas.DataFrame":
+def read_job_table(job: str | os.PathLike[str]) -> "pandas.DataFrame":
     """Return the comparison's table from a job folder; unfinished fits are missing."""
     job_parts = read_parts(Path(job))
     return TABLES[job_parts.stamp["kind"]](job_parts)

@@ -17,11 +17,13 @@ from .result import ConjointResult
 if TYPE_CHECKING:
     import pandas as pd
 
+    from thali._data.experiments import ChoiceExperiment
+
 
 def amce(
-    data: Any,
+    data: "ChoiceExperiment | pd.DataFrame",
     by: str | None = None,
-    weights: Any = None,
+    weights: str | Sequence[float] | np.ndarray | None = None,
     outcome: str | None = None,
     baseline: Mapping[str, Any] | None = None,
     restrictions: Iterable[Sequence[str]] | None = None,
@@ -123,9 +125,9 @@ def amce(
 
 
 def marginal_means(
-    data: Any,
+    data: "ChoiceExperiment | pd.DataFrame",
     by: str | None = None,
-    weights: Any = None,
+    weights: str | Sequence[float] | np.ndarray | None = None,
     outcome: str | None = None,
     repeated: Sequence[Any] | None = None,
     ci: float = 0.95,
@@ -190,7 +192,13 @@ class _Study:
     """Profiles of a study, and tables of what is estimated from them."""
 
     def __init__(
-        self, data: Any, by: Any, weights: Any, outcome: Any, repeated: Any, ci: float
+        self,
+        data: "ChoiceExperiment | pd.DataFrame",
+        by: str | None,
+        weights: str | Sequence[float] | np.ndarray | None,
+        outcome: str | None,
+        repeated: Sequence[Any] | None,
+        ci: float,
     ) -> None:
         self._ci = check_open_interval("ci", ci, "the probability of the intervals")
         data = read_experiment(data, outcome)
@@ -298,7 +306,7 @@ class _Study:
             table["p_value"] = compute_t_p_values(estimates)
 
 
-def _describe_weights(weights: Any) -> str:
+def _describe_weights(weights: str | Sequence[float] | np.ndarray | None) -> str:
     """Return what the weights are, for the methods text; "" without weights."""
     if weights is None:
         return ""

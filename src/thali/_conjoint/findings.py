@@ -1,6 +1,7 @@
 """Findings that effects and marginal means of a conjoint experiment report."""
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,7 @@ def build_conjoint_findings(result: "ConjointResult") -> Findings:
     return Findings(result, (marginal_means, *_MAKERS))
 
 
-def _format_estimate(result: "ConjointResult", row: Any) -> str:
+def _format_estimate(result: "ConjointResult", row: Mapping[str, Any]) -> str:
     """Return an estimate with its interval: in percentage points, or in units of the rating."""
     estimate, low, high = row["estimate"], row["low"], row["high"]
     if result.settings["is_choice"]:
@@ -103,7 +104,7 @@ def _build_screen_table(result: "ConjointResult") -> "pd.DataFrame":
     return short
 
 
-def _format_cell(row: Any) -> str:
+def _format_cell(row: Mapping[str, Any]) -> str:
     """Return an estimate with its interval for a narrow column of a table."""
     if row.get("baseline") == row["level"]:
         return "baseline"

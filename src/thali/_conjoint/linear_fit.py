@@ -12,12 +12,16 @@ These are the estimates of Bell & McCaffrey (2002) for independent errors with v
 proportional to 1/W.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._inference.numerics.weight_shares import divide_positive
 from thali._model.cluster_robust_variance import NO_INFORMATION, RespondentScores, inverse_root
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 
 _MIN_SHARE = 1e-6  # share of a contrast that the data must estimate
 
@@ -63,7 +67,7 @@ class LinearFit:
     """
 
     def __init__(
-        self, design: Any, outcome: np.ndarray, weights: np.ndarray, bounds: np.ndarray
+        self, design: "csr_array", outcome: np.ndarray, weights: np.ndarray, bounds: np.ndarray
     ) -> None:
         from scipy.sparse import csr_array
 
@@ -90,11 +94,11 @@ class LinearFit:
 
         return LogWeightDerivatives(np.zeros(len(self._gram)), -self._gram, np.diagonal(self._gram))
 
-    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+    def compute_scores(self, tally: "csr_array", weights: np.ndarray, beta: np.ndarray) -> Any:
         """Return the sums of design rows, sparse (rows of `tally`, p)."""
         return tally @ self._design
 
-    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+    def expect_outcomes(self, tally: "csr_array", weights: np.ndarray, beta: np.ndarray) -> Any:
         """Return the weight of each row, sparse (respondents, n)."""
         expected = tally.copy()
         expected.data = self._weights

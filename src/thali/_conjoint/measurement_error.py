@@ -13,6 +13,7 @@ A respondent who meets a task twice chooses the same profile with probability
 Standard errors allow for the estimated :math:`\tau` (delta method over respondents).
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -53,7 +54,9 @@ class SwapError(NamedTuple):
         return Estimates((estimates.value - shift) / scale, influence, estimates.df)
 
 
-def estimate_swap_error(profiles: Profiles, repeated: Any) -> tuple[Profiles, SwapError | None]:
+def estimate_swap_error(
+    profiles: Profiles, repeated: Sequence[Any] | None
+) -> tuple[Profiles, SwapError | None]:
     """Estimate the probability of a swapped answer; drop the second of the two tasks."""
     if repeated is None:
         return profiles, None
@@ -106,7 +109,7 @@ def estimate_swap_error(profiles: Profiles, repeated: Any) -> tuple[Profiles, Sw
     )
 
 
-def _parse_repeated(profiles: Profiles, repeated: Any) -> list[str]:
+def _parse_repeated(profiles: Profiles, repeated: Sequence[Any]) -> list[str]:
     """Return the labels of the two tasks in the argument `repeated`."""
     known_labels = list(dict.fromkeys(profiles.task_labels.tolist()))
     labels = list(dict.fromkeys(map(str, repeated)))

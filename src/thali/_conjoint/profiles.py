@@ -1,7 +1,7 @@
 """Profiles of a conjoint experiment: one row each, with levels, outcome, weight and group."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from thali._inference.index_arithmetic import find_first, part_bounds, part_indi
 from thali._labels import format_label, format_plural, shorten
 from thali._reading.read import read
 from thali.errors import Argument, ArgumentError, DataError
+
+if TYPE_CHECKING:
+    import pandas
+
 
 MAX_GROUPS = 7  # as many as pictures distinguish
 
@@ -69,14 +73,21 @@ class Profiles(NamedTuple):
         )
 
 
-def read_experiment(data: Any, outcome: str | None) -> ChoiceExperiment:
+def read_experiment(
+    data: "ChoiceExperiment | pandas.DataFrame", outcome: str | None
+) -> ChoiceExperiment:
     """Return the experiment, read from a table if it is not one yet."""
     if isinstance(data, ChoiceExperiment):
         return data
     return read(data, kind="experiment", outcome=outcome or CHOICE)
 
 
-def build_profiles(data: Any, by: str | None, weights: Any, outcome: str | None) -> Profiles:
+def build_profiles(
+    data: ChoiceExperiment,
+    by: str | None,
+    weights: str | Sequence[float] | np.ndarray | None,
+    outcome: str | None,
+) -> Profiles:
     """Build the table of profiles of an experiment, with groups, weights and outcome."""
     scheme = data.scheme
     level_codes = data.products[data.row_product]
@@ -136,7 +147,9 @@ def _find_rating(data: ChoiceExperiment) -> str | None:
     return None
 
 
-def _read_weights(data: ChoiceExperiment, weights: Any) -> np.ndarray:
+def _read_weights(
+    data: ChoiceExperiment, weights: str | Sequence[float] | np.ndarray | None
+) -> np.ndarray:
     """Return the weight of each respondent: 1, a column of respondents, or given numbers."""
     if weights is None:
         return np.ones(data.n_respondents)

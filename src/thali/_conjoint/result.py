@@ -1,5 +1,6 @@
 """`ConjointResult`, what `thali.amce` and `thali.marginal_means` return."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from thali._printed_result import PrintedResult, printed_dataclass
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
     from thali._model.finding import Findings
 
@@ -95,7 +97,7 @@ class ConjointResult(PrintedResult):
 
         return build_conjoint_findings(self)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: "Axes | None" = None) -> Any:
         """Draw the estimates of `table` with their intervals; return the axes.
 
         Parameters
@@ -109,7 +111,7 @@ class ConjointResult(PrintedResult):
         """
         return self.findings()[0].plot(ax)
 
-    def save(self, path: Any) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result to a netCDF file, which `thali.load` reads.
 
         Parameters

@@ -56,7 +56,7 @@ class Frozen(DescribedObject):
         """Return (name, labels) facts that a notebook shows below the size."""
         raise NotImplementedError
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         raise DataError(
             f"A {type(self).__name__} object cannot be converted to an array; use its attributes"
             " and tables."
@@ -258,7 +258,7 @@ class JudgedByPeople(Judged):
         return self.answers.people
 
 
-def merge_new_data(old_data: Any, new_data: Any) -> Any:
+def merge_new_data(old_data: Judged, new_data: Judged) -> Any:
     """Return the old data with the answers of new data added.
 
     Respondents are kept if both know them.
@@ -288,7 +288,7 @@ def merge_new_data(old_data: Any, new_data: Any) -> Any:
     return old_data.together([new_data], old_data.labels)
 
 
-def explain_unpaired_data(data: Any) -> str:
+def explain_unpaired_data(data: Judged) -> str:
     """Return the error sentence that the data are not paired comparisons."""
     return (
         "This requires PairedComparisons, or a square table of counts (row chosen over column);"

@@ -35,6 +35,7 @@ from .suspicious_data import (
 
 if TYPE_CHECKING:
     import pandas as pd
+    from scipy.sparse import csr_array
 
 
 def convert_frame(frame: Any) -> "pd.DataFrame":
@@ -155,7 +156,7 @@ def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str])
     return find_percentages(count_table[i, j][is_compared], count_table[j, i][is_compared])
 
 
-def _read_sparse_cells(counts: Any, option_labels: tuple[str, ...], weights: bool) -> Cells:
+def _read_sparse_cells(counts: "csr_array", option_labels: tuple[str, ...], weights: bool) -> Cells:
     """Return (row, column, count) of the positive cells of a scipy sparse matrix."""
     nonzero_entries = counts.tocoo()
     winner = nonzero_entries.row.astype(np.int64)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thali._inference.user_warnings import warn
 from thali._labels import (
@@ -19,9 +19,6 @@ from thali.errors import DataError, DataWarning
 from .base_classes import Judged
 from .kinds import GROUPS, find_data_spec
 from .report_facts import MAX_LISTED, list_name_facts
-
-if TYPE_CHECKING:
-    pass
 
 
 class GroupedData(Judged, Mapping[str, Any]):

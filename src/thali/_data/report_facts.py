@@ -1,6 +1,7 @@
 """Facts about data, as (name, text) pairs, for reports and papers."""
 
-from typing import Any
+from collections.abc import Iterable, Sized
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +11,10 @@ from thali._number_format import format_number
 from thali._object_descriptions import Facts
 
 from .respondent_table import list_differing_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 MAX_LISTED = 12  # names that are written out
 
@@ -40,7 +45,7 @@ def format_pair_share(n_pairs: int, n_options: int) -> str:
     return f"{n_pairs:,} of {n_possible:,} ({format_number(100 * n_pairs / n_possible)} %)"
 
 
-def list_name_facts(title: str, names: Any) -> Facts:
+def list_name_facts(title: str, names: Iterable[str]) -> Facts:
     """Return one (title, names) fact; () without names."""
     if not names:
         return ()
@@ -56,7 +61,9 @@ def count_component_facts(components: list[Any]) -> Facts:
     )
 
 
-def count_respondent_facts(respondents: Any, people: Any, unit: str = "respondent") -> Facts:
+def count_respondent_facts(
+    respondents: Sized, people: "pd.DataFrame | None", unit: str = "respondent"
+) -> Facts:
     """Return facts on the number of respondents and their columns; () if unknown."""
     if not respondents:
         return ()

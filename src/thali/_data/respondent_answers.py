@@ -18,6 +18,8 @@ from .respondent_table import build_people_table, list_differing_columns, list_p
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .choices import Choices
+
 
 class RowRespondents(NamedTuple):
     """The respondent of each table row: names, index of each row, columns of respondents."""
@@ -127,7 +129,7 @@ def read_any_respondents(
     )
 
 
-def name_respondents(data: Any) -> str:
+def name_respondents(data: Frozen) -> str:
     """Return "item" for comparisons of scores, else "respondent"."""
     if data.scores is None:
         return "respondent"
@@ -309,7 +311,7 @@ NAMED = ("best", "worst")
 # each other member as the worst, then the second member as the best, and so on, set after set.
 
 
-def number_given_answers(data: Any) -> np.ndarray:
+def number_given_answers(data: "Choices") -> np.ndarray:
     """Return the index of each best-worst answer among all possible answers, (rows,)."""
     assert data.worst is not None
     set_index = data.set_of[data.choice]

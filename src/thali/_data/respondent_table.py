@@ -1,7 +1,7 @@
 """Tables of respondents, one row each, from columns constant within respondents."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def build_people_table(
     used_columns: Collection[str | None],
     person_index: np.ndarray,
     names: tuple[str, ...],
-    title: Any = "respondent",
+    title: str = "respondent",
 ) -> "pd.DataFrame | None":
     """Build a table of respondents from columns constant within each; None if there are none.
 

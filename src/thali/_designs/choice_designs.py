@@ -9,7 +9,7 @@ import numpy as np
 from thali._argument_checks import check_allowed, check_integer
 from thali._data.experiments.attribute_levels import parse_number
 from thali._inference.numerics.weight_shares import compute_shares
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
@@ -316,10 +316,10 @@ def choice(
     none: bool = False,
     prior: Any = None,
     versions: int = 1,
-    random_seed: Any = None,
-    interactions: Any = (),
+    random_seed: RandomSeed = None,
+    interactions: Iterable[Any] = (),
     overlap: str = MINIMAL,
-    directions: Any = None,
+    directions: Mapping[str, str] | None = None,
     holdouts: Any = (),
     prior_sd: Any = None,
 ) -> "pandas.DataFrame":
@@ -456,7 +456,7 @@ def choice(
 
 
 def _search_design(
-    attributes: Attributes, tasks: int, alternatives: int, goal: DesignGoal, random_seed: Any
+    attributes: Attributes, tasks: int, alternatives: int, goal: DesignGoal, random_seed: RandomSeed
 ) -> np.ndarray:
     """Return the best design of several random starts, (tasks, alternatives, attributes)."""
     # Raises if that design leaves effects unidentified.

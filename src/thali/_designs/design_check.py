@@ -1,6 +1,6 @@
 """`check`: balance, efficiency and expected standard errors of a design."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -96,8 +96,8 @@ def check(
     prior: Any = None,
     respondents: int = 100,
     standard_error: float = _TARGET_ERROR,
-    interactions: Any = (),
-    directions: Any = None,
+    interactions: Iterable[Any] = (),
+    directions: Mapping[str, str] | None = None,
     prior_sd: Any = None,
 ) -> DesignCheck:
     r"""Compute balance, overlap, expected errors and required sample size of a design.
@@ -259,7 +259,9 @@ class DesignRequest(NamedTuple):
     coding: "Coding"
 
 
-def read_request(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> DesignRequest:
+def read_request(
+    design: Any, prior: Any, prior_sd: Any, interactions: Iterable[Any]
+) -> DesignRequest:
     """Check a design, its expected utilities and its interactions; return them together."""
     tasks = read_tasks(design)
     scheme = tasks.scheme
@@ -274,7 +276,7 @@ def read_request(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> D
 
 
 def code_interactions(
-    data: "ChoiceExperiment", interactions: Any, attribute_names: Any
+    data: "ChoiceExperiment", interactions: Iterable[Any], attribute_names: Sequence[str]
 ) -> "tuple[list[tuple[str, str]], Coding]":
     """Return interactions by attribute names, and the design matrix coding with them."""
     from thali._choice.product_coding import build_coding
@@ -297,7 +299,9 @@ def _count_dominated_tasks(data: "ChoiceExperiment", signs: np.ndarray) -> int:
     return sum(bool(is_dominated(task[(task >= 0).all(axis=1)], signs).any()) for task in tasks)
 
 
-def read_tasks(design: Any, levels: Any = None) -> "ChoiceExperiment":
+def read_tasks(
+    design: Any, levels: Mapping[str, Sequence[Any]] | None = None
+) -> "ChoiceExperiment":
     """Read a design as `ChoiceExperiment`, whose choices are placeholders.
 
     `levels` lists the levels of attributes, where they are known in advance.
@@ -360,7 +364,7 @@ def _compute_utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) ->
 def _compute_efficiency(
     data: "ChoiceExperiment",
     design_matrix: np.ndarray,
-    levels: Any,
+    levels: Sequence[Sequence[str]],
     is_complete: bool,
 ) -> float:
     """Return the D-efficiency (0 to 1) at zero utilities."""
@@ -381,7 +385,7 @@ def _compute_efficiency(
 
 
 def _tabulate_coefficients(
-    coding: Any,
+    coding: "Coding",
     utilities: list[np.ndarray],
     has_none: bool,
     variances: np.ndarray,
@@ -435,7 +439,7 @@ def _describe_sample_size(
 
 
 def _tabulate_balance(
-    data: "ChoiceExperiment", attribute_names: Any, levels: Any
+    data: "ChoiceExperiment", attribute_names: Sequence[str], levels: Sequence[Sequence[str]]
 ) -> "pandas.DataFrame":
     """Tabulate how often each version shows each level."""
     import pandas as pd
@@ -462,7 +466,7 @@ def _tabulate_balance(
 
 
 def _tabulate_overlap(
-    data: "ChoiceExperiment", attribute_names: Any, levels: Any
+    data: "ChoiceExperiment", attribute_names: Sequence[str], levels: Sequence[Sequence[str]]
 ) -> "pandas.DataFrame":
     """Tabulate each attribute's overlap: the share of product pairs with equal levels."""
     import pandas as pd

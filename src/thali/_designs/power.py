@@ -1,6 +1,6 @@
 """`power`: statistical power of a design, by simulating and fitting studies."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 from thali._argument_checks import check_integer
 from thali._data.connectivity import describe_groups, list_components
 from thali._inference.index_arithmetic import argsort_descending, part_bounds, part_positions
-from thali._inference.random_seeds import build_seed_sequence, spawn_generators
+from thali._inference.random_seeds import RandomSeed, build_seed_sequence, spawn_generators
 from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label
 from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT
@@ -38,8 +38,8 @@ def power(
     respondents: int | None = 100,
     spread: float = 0.0,
     simulations: int = 200,
-    interactions: Any = (),
-    random_seed: Any = None,
+    interactions: Iterable[Any] = (),
+    random_seed: RandomSeed = None,
 ) -> "pandas.DataFrame":
     r"""Estimate the power to detect each utility, by simulating and fitting studies.
 
@@ -151,11 +151,11 @@ def power(
 def _estimate_choice_power(
     design: Any,
     prior: Any,
-    interactions: Any,
+    interactions: Iterable[Any],
     n_respondents: int,
     spread: float,
     n_studies: int,
-    random_seed: Any,
+    random_seed: RandomSeed,
 ) -> "pandas.DataFrame":
     """Estimate the power to detect each utility in a choice design."""
     import pandas as pd
@@ -249,7 +249,7 @@ def _mixing_matrix(coding: "Coding") -> np.ndarray:
 def simulate_studies(
     tasks: "ChoiceExperiment",
     coding: "Coding",
-    interaction_pairs: Any,
+    interaction_pairs: Sequence[tuple[str, str]],
     betas: np.ndarray,  # (studies, p)
     n_respondents: int,
     spread: float,
@@ -308,7 +308,7 @@ def _estimate_set_power(
     n_respondents: int | None,
     spread: float,
     n_studies: int,
-    random_seed: Any,
+    random_seed: RandomSeed,
 ) -> "pandas.DataFrame":
     """Estimate the power to separate the best 1, 2 and 3 options from the others."""
     import pandas as pd

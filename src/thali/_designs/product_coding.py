@@ -1,7 +1,7 @@
 """Attributes and products of a choice design, their coding and Fisher information."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from thali._inference.numerics.weight_shares import compute_shares, scale_to_max
 from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
 from thali._model.answer_probability_derivatives import outer_product
 from thali.errors import Argument, ArgumentError, Setting
+
+if TYPE_CHECKING:
+    from thali._choice.reports.logit_choice_draws import LogitReports
+
 
 VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
 NONE = "none"  # the alternative that is no product
@@ -320,7 +324,7 @@ def _parse_sd(attribute: str, raw_deviations: Sequence[Any]) -> np.ndarray:
 
 
 def _draw_pilot_utilities(
-    model: Any,
+    model: "LogitReports",
     attribute_names: Sequence[str],
     levels: Sequence[Sequence[Any]],
     has_none: bool,
@@ -437,7 +441,7 @@ def code_products(
 
 
 def parse_interactions(
-    interactions: Any, attribute_names: Sequence[str]
+    interactions: Iterable[Any], attribute_names: Sequence[str]
 ) -> tuple[tuple[int, int], ...]:
     """Parse the argument `interactions` to pairs of attribute indices."""
     index_pairs = []
@@ -449,7 +453,9 @@ def parse_interactions(
     return tuple(index_pairs)
 
 
-def parse_directions(directions: Any, attribute_names: Sequence[str]) -> np.ndarray | None:
+def parse_directions(
+    directions: Mapping[str, str] | None, attribute_names: Sequence[str]
+) -> np.ndarray | None:
     """Parse the argument `directions` to a sign per attribute, or None.
 
     1: later levels are better; -1: they are worse; 0: no direction is given.

@@ -10,7 +10,7 @@ from thali._argument_checks import check_integer
 from thali._data.column_guesses import find_option_columns
 from thali._data.column_roles import column_names
 from thali._data.connectivity import number_components
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import check_design_labels, format_label, format_plural
 from thali.errors import Argument, ArgumentError, Message
 
@@ -25,7 +25,7 @@ _MORE_SETS = Message("; increase ", Argument("per_person"), " or ", Argument("ve
 
 
 def pairs(
-    options: Any, per_person: int | None = None, versions: int = 1, random_seed: Any = None
+    options: Any, per_person: int | None = None, versions: int = 1, random_seed: RandomSeed = None
 ) -> "pandas.DataFrame":
     """Build a design of option pairs: all pairs, or a balanced subset per version.
 
@@ -45,7 +45,7 @@ def pairs(
 
 
 def triplets(
-    options: Any, per_person: int | None = None, versions: int = 1, random_seed: Any = None
+    options: Any, per_person: int | None = None, versions: int = 1, random_seed: RandomSeed = None
 ) -> "pandas.DataFrame":
     """Build a design of triplets (odd one out): all, or a balanced subset per version.
 
@@ -69,7 +69,7 @@ def sets(
     size: int,
     per_person: int | None = None,
     versions: int = 1,
-    random_seed: Any = None,
+    random_seed: RandomSeed = None,
 ) -> "pandas.DataFrame":
     """Build a design of option sets: all sets, or a balanced subset per version.
 

@@ -1,7 +1,8 @@
 """`NonnegativeDimensions`, the model that users fit, and its results."""
 
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -11,7 +12,7 @@ from thali._argument_checks import check_integer, check_positive, check_share
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._data.questions import draw_answers, slice_sets
 from thali._inference.markov_chains import Run
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import check_labels
 from thali._model.chain_runs import ChainFit
 from thali._model.data_argument_check import check_data
@@ -45,6 +46,10 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali._data.pairs.data_subsets import HeldOutPair
+    from thali._data.similarities import Similarities
+    from thali._data.triplets import Triplets
+
 LAPSE = 0.01
 MAX_SHARE_BETWEEN = 0.1  # of the variance of similarities, at which restarts agree
 MORE_CHAINS = Setting("chains", 4)
@@ -57,7 +62,7 @@ BUDGET = 100.0  # CPU seconds of the draws of a restart, on the machine of `benc
 PAIR_SECONDS, UPDATE_SECONDS = 1.2e-9, 4e-9  # per dimension: of a pair, of an object and batch
 
 
-def require_triplets(model: Any, name: str) -> None:
+def require_triplets(model: "NonnegativeDimensions", name: str) -> None:
     """Raise ArgumentError unless the model was fitted to triplets."""
     if model._view.data_kind != TRIPLETS:
         raise ArgumentError(
@@ -66,7 +71,7 @@ def require_triplets(model: Any, name: str) -> None:
         )
 
 
-def require_fit_data(model: Any, name: str) -> None:
+def require_fit_data(model: "NonnegativeDimensions", name: str) -> None:
     """Raise ArgumentError if the model has no data, as one from an embedding."""
     model._require_fitted()
     if model._get_fit_data() is None:
@@ -106,7 +111,7 @@ class DimensionEngine(ChainEngine):
     has_prior = False
     fit_class = RestartFit
 
-    def convergence(self, model: Any) -> ConvergenceCheck:
+    def convergence(self, model: "NonnegativeDimensions") -> ConvergenceCheck:
         """Return whether restarts differ little about similarities, compared with the draws."""
         n_chains, n_draws = model._view.shape
         facts: dict[str, Any] = {"chains": n_chains, "draws": n_draws}
@@ -209,9 +214,9 @@ class NonnegativeDimensions(MarkovChainModel):
         chains: int = 4,
         thin: int | None = None,
         cores: int | None = None,
-        random_seed: Any = None,
+        random_seed: RandomSeed = None,
         progressbar: bool = True,
-        job: Any = None,
+        job: str | os.PathLike[str] | None = None,
         max_time: float | None = None,
     ) -> Self:
         """Fit to triplets or similarities.
@@ -322,13 +327,13 @@ class NonnegativeDimensions(MarkovChainModel):
             self._view, "similarity", partial(self._view.fit_similarities, slice(None))
         )
 
-    def _predict_left_out(self, part: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _predict_left_out(self, part: "HeldOutPair") -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of held-out similarities at every draw."""
         shape = *self._view.shape, -1
         fitted, sd = self._view.predict_similarities(part)
         return fitted.reshape(shape), sd.reshape(shape)
 
-    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+    def _build_observed(self, data: "Similarities | Triplets") -> dict[str, np.ndarray]:
         """Return these data as arrays named as in `observed_data`; {} if they differ."""
         posterior = self._view
         data = check_data(data, matrix_kind=SIMILARITIES)
@@ -525,7 +530,7 @@ class NonnegativeDimensions(MarkovChainModel):
         )
 
     @requires(require_fit_data)
-    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def check(self, random_seed: RandomSeed = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a posterior predictive check of measured similarities, or pairs of triplets.
 
         Parameters
@@ -568,7 +573,7 @@ class NonnegativeDimensions(MarkovChainModel):
 
     @requires(require_triplets)
     def next_triplets(
-        self, n: int = 10, among: Any = None, random_seed: Any = 1
+        self, n: int = 10, among: Iterable[str] | None = None, random_seed: RandomSeed = 1
     ) -> "pandas.DataFrame":
         """Return the triplets whose answers are expected to be most informative.
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali._data.similarities import Similarities
+
 MIN_PROBABILITY = 1e-300  # replaces a probability of 0, so that its logarithm is finite
 RECURRING = 0.8  # mean correlation with the best match in other restarts, from which it recurs
 _VARIABLES = {
@@ -199,20 +201,24 @@ class DimensionPosterior(PosteriorTree):
         return self.draws["sigma"].values.ravel()
 
     def fit_similarities(
-        self, draw_indices: Any, first: np.ndarray, second: np.ndarray
+        self, draw_indices: np.ndarray | slice, first: np.ndarray, second: np.ndarray
     ) -> np.ndarray:
         """Return the fitted similarity of pairs of objects, (draws, pairs)."""
         coordinates = flatten_chains(self.coordinates)[draw_indices]
         products = np.stack([multiply_rows(x, first, second) for x in coordinates])
         return products + self.levels[draw_indices][:, None]
 
-    def predict_similarities(self, data: Any) -> tuple[np.ndarray, np.ndarray]:
+    def predict_similarities(self, data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of measured similarities, both (draws, pairs)."""
         fitted = self.fit_similarities(slice(None), data.first, data.second)
         return fitted, self.sigma[:, None] / np.sqrt(data.judgements)
 
     def compute_answers(
-        self, draw_indices: Any, start: np.ndarray, first: np.ndarray, second: np.ndarray
+        self,
+        draw_indices: np.ndarray | slice,
+        start: np.ndarray,
+        first: np.ndarray,
+        second: np.ndarray,
     ) -> np.ndarray:
         """Return the probability of each pair of each set, (draws, pairs)."""
         similarities = self.fit_similarities(draw_indices, first, second)

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from thali._inference.checksummed_files import atomic_write
+from thali._inference.random_seeds import RandomSeed
 from thali._inference.replaced_files import check_replaced
 
 from .questionnaire_page import QuestionnairePage, plan_survey, render_page
+from .study_settings import StudyDescription
 
 # Files that the page loads from npm, with their SHA-384.
 _CDN = "https://unpkg.com/"
@@ -35,8 +37,8 @@ def export(
     kind: str | None = None,
     title: str | None = None,
     words: Mapping[str, str] | None = None,
-    study: Any = None,
-    random_seed: Any = 0,
+    study: StudyDescription | Mapping[str, Any] | str | Path | None = None,
+    random_seed: RandomSeed = 0,
 ) -> str:
     """Write a study as an experiment for jsPsych 8, with the same tasks as `questionnaire`.
 
@@ -70,8 +72,8 @@ def build_jspsych_page(
     question_kind: str | None,
     title: str | None,
     words: Mapping[str, str] | None,
-    study: Any,
-    random_seed: Any,
+    study: StudyDescription | Mapping[str, Any] | str | Path | None,
+    random_seed: RandomSeed,
 ) -> QuestionnairePage:
     """Build the HTML of an experiment for jsPsych, and a sentence on its tasks."""
     plan = plan_survey(design, question_kind, title, words, study, random_seed)

@@ -17,6 +17,7 @@ from thali._data.column_roles import TASK as TASK_OF_TABLES
 from thali._data.experiments.product_encoding import HELD_OUT
 from thali._html_page import build_policy, encode_json, mark_as_html
 from thali._inference.checksummed_files import atomic_write
+from thali._inference.random_seeds import RandomSeed
 from thali._inference.replaced_files import check_replaced
 from thali._labels import escape_unprintable, format_plural, shorten, suggest
 from thali.errors import DataError
@@ -52,8 +53,8 @@ def questionnaire(
     kind: str | None = None,
     title: str | None = None,
     words: Mapping[str, str] | None = None,
-    study: Any = None,
-    random_seed: Any = 0,
+    study: StudyDescription | Mapping[str, Any] | str | Path | None = None,
+    random_seed: RandomSeed = 0,
 ) -> str:
     """Write a questionnaire as one self-contained HTML file.
 
@@ -124,8 +125,8 @@ def build_page(
     question_kind: str | None,
     title: str | None,
     words: Mapping[str, str] | None,
-    study: Any,
-    random_seed: Any,
+    study: StudyDescription | Mapping[str, Any] | str | Path | None,
+    random_seed: RandomSeed,
 ) -> QuestionnairePage:
     """Build the HTML of a questionnaire, and a sentence on its tasks."""
     plan = plan_survey(design, question_kind, title, words, study, random_seed)
@@ -154,7 +155,7 @@ def plan_survey(
     title: str | None,
     words: Mapping[str, str] | None,
     study: Any,
-    random_seed: Any,
+    random_seed: RandomSeed,
 ) -> SurveyPlan:
     """Check design and settings; combine them into a `SurveyPlan`."""
     settings = read_study(study)

@@ -25,6 +25,8 @@ from .answer_collection import TASK, TRIAL
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
 PAIRS, BEST, BEST_WORST, RANKING, ODD, RATINGS, CHOICE = KINDS = (
     *("pairs", "best", "best-worst", "ranking", "odd-one-out", "ratings", "choice"),
 )
@@ -88,7 +90,7 @@ def build_survey(
     question_kind: str | None,
     size: int | None,
     per_person: int | None,
-    random_seed: Any,
+    random_seed: "RandomSeed",
 ) -> Survey:
     """Build a survey from a design, or from options alone."""
     if question_kind is not None and question_kind not in KINDS:
@@ -240,7 +242,7 @@ def _build_default_survey(
     question_kind: str,
     size: int | None,
     per_person: int | None,
-    random_seed: Any,
+    random_seed: "RandomSeed",
 ) -> Survey:
     """Build tasks for options without design: all sets, or a balanced subset."""
     if question_kind == CHOICE:

@@ -121,7 +121,7 @@ def load_words(language: str) -> dict[str, Any]:
     )
 
 
-def read_study(source: Any) -> StudyDescription:
+def read_study(source: str | Path | Mapping[str, Any]) -> StudyDescription:
     """Read `study.toml`, or a dict of the same layout.
 
     Raises

@@ -15,7 +15,7 @@ _LARGE = 1 << 12  # entries from which an array of zeros is stored by its shape
 _MAX_ZEROS = 1 << 27  # entries of such an array, which takes no space in a file
 
 
-def flatten_tuple(nested: Any, path: str) -> Arrays:
+def flatten_tuple(nested: tuple[Any, ...], path: str) -> Arrays:
     """Copy the arrays of a nested tuple to a flat dict, by path such as "state/u"."""
     if not isinstance(nested, tuple):
         return _compress_zeros(np.array(nested), path)
@@ -25,7 +25,7 @@ def flatten_tuple(nested: Any, path: str) -> Arrays:
     return arrays
 
 
-def unflatten_tuple(template: Any, arrays: Mapping[str, np.ndarray], path: str) -> Any:
+def unflatten_tuple(template: tuple[Any, ...], arrays: Mapping[str, np.ndarray], path: str) -> Any:
     """Rebuild a nested tuple like `template` from a flat dict of arrays.
 
     Shapes may differ from the shapes in the template.

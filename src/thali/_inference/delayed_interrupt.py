@@ -4,6 +4,7 @@ import os
 import signal
 from contextlib import suppress
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 
@@ -38,7 +39,7 @@ class DelayedInterrupt:
         if self.is_noted:
             self._handler(signal.SIGINT, None)
 
-    def _record_interrupt(self, signal_number: Any, frame: Any) -> None:
+    def _record_interrupt(self, signal_number: int, frame: FrameType | None) -> None:
         """Remember that Ctrl-C came, as signal handler."""
         if self.message and not self.is_noted and frame is not None:
             with suppress(OSError):  # no stderr; print could meet itself in the middle of a line

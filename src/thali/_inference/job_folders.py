@@ -44,7 +44,7 @@ from thali.errors import (
 
 from .array_dict_encoding import Arrays, add_prefix, decode_npz, encode_npz, select_prefix
 from .checksummed_files import atomic_write, describe_write_error, lock_file
-from .random_seeds import build_seed_sequence, decode_seed, encode_seed
+from .random_seeds import RandomSeed, build_seed_sequence, decode_seed, encode_seed
 from .user_warnings import warn
 
 SCHEMA = 4
@@ -106,7 +106,9 @@ class JobFolder:
         another stamp.
     """
 
-    def __init__(self, path: Any, stamp: Mapping[str, Any], random_seed: Any) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], stamp: Mapping[str, Any], random_seed: RandomSeed
+    ) -> None:
         try:
             self.path: Path = Path(path)
         except TypeError:
@@ -148,7 +150,7 @@ class JobFolder:
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, error_class: Any, *exception: Any) -> None:
+    def __exit__(self, error_class: type[BaseException] | None, *exception: Any) -> None:
         self.close()
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from .array_dict_encoding import (
 )
 from .job_folders import FitFolder
 from .threads_and_processes import SlicedWork, choose_longest_chains, run_in_threads
+
+if TYPE_CHECKING:
+    from .progress_display import Progress
+
 
 # draws per chain before the first convergence check of a run of unknown length
 FIRST_DRAWS = 1000
@@ -80,8 +84,8 @@ class Run(NamedTuple):
 class Chain(SlicedWork):
     """Base class of a Markov chain that runs in time slices and can be stored.
 
-    A subclass defines `recorded`, `read_draws` and `adopt_draws` in addition to the methods of
-    `SlicedWork`. `_PARTS` names the attributes that sweeps change, nested tuples of arrays.
+    A subclass defines `read_draws` and `adopt_draws` in addition to the methods of `SlicedWork`.
+    `_PARTS` names the attributes that sweeps change, nested tuples of arrays.
     """
 
     _PARTS: ClassVar[tuple[str, ...]]
@@ -89,6 +93,8 @@ class Chain(SlicedWork):
     rng: np.random.Generator
     # whether it pauses before its end, until all chains have reached the same draw
     in_pilot: bool = False
+    tune: int  # sweeps of the warm-up
+    thin: int  # sweeps per recorded draw
     first: int = 0  # number of the first draw of the record; earlier draws are stored elsewhere
     # the state at the end of a slice, and the number of draws recorded by then
     snapshot: tuple[Arrays, int] | None = None
@@ -96,8 +102,8 @@ class Chain(SlicedWork):
 
     @property
     def recorded(self) -> int:
-        """Number of draws recorded so far, including those stored elsewhere."""
-        raise NotImplementedError
+        """Number of draws recorded after the warm-up, including those stored elsewhere."""
+        return max(0, self.sweeps - self.tune) // self.thin
 
     @property
     def run_total(self) -> int:
@@ -182,8 +188,6 @@ class FixedChain(RowChain):
 
     _PARTS = ("state", "sweeps")
 
-    thin: int
-    tune: int
     total: int
 
     def __init__(self, draws: int, tune: int, thin: int) -> None:
@@ -191,11 +195,6 @@ class FixedChain(RowChain):
         self.thin = thin
         self.total = (tune + draws) * thin
         self.sweeps = 0
-
-    @property
-    def recorded(self) -> int:
-        """Number of draws recorded after the warm-up."""
-        return max(0, self.sweeps - self.tune) // self.thin
 
 
 def choose_recorded_chains(chains: Sequence[Chain]) -> tuple[list[int], int]:
@@ -313,7 +312,10 @@ class RunMonitor:
 
 
 def run_chains(
-    chains: Sequence[Chain], cores: int | None, progress: Any, is_compiled: bool = False
+    chains: Sequence[Chain],
+    cores: int | None,
+    progress: "Progress | RunMonitor",
+    is_compiled: bool = False,
 ) -> bool:
     """Run all chains to their end; return whether they were stopped early.
 

@@ -10,7 +10,7 @@ any EM algorithm):
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -77,7 +77,7 @@ class Target(Generic[P]):
             return None
         return Step(change, float(change @ gradient))
 
-    def accepts_step(self, point: Any, ahead: Any, promised: float) -> bool:
+    def accepts_step(self, point: P, ahead: P, promised: float) -> bool:
         """Return whether the point `ahead` of a step is good enough."""
         return ahead.value > point.value
 
@@ -267,7 +267,9 @@ def maximise_bfgs(
     return ClimbResult(point, n_steps, True)
 
 
-def _compute_direction(gradient: np.ndarray, curvature_pairs: Any) -> np.ndarray:
+def _compute_direction(
+    gradient: np.ndarray, curvature_pairs: Sequence[tuple[np.ndarray, np.ndarray, float]]
+) -> np.ndarray:
     """Return the BFGS direction: inverse curvature times gradient (two-loop recursion)."""
     if not curvature_pairs:
         return gradient / np.sqrt(gradient @ gradient)

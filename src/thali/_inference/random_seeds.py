@@ -7,10 +7,12 @@ import numpy as np
 
 from thali._argument_checks import check_seed
 
+# what users may pass: see `build_seed_sequence`
+RandomSeed = int | np.random.SeedSequence | np.random.Generator | None
 _LARGEST_POOL = 1 << 10  # words; the default of NumPy is 4
 
 
-def build_seed_sequence(random_seed: Any) -> np.random.SeedSequence:
+def build_seed_sequence(random_seed: RandomSeed) -> np.random.SeedSequence:
     """Convert `random_seed` (None, int, SeedSequence or Generator) to a SeedSequence."""
     if isinstance(random_seed, np.random.Generator):
         return random_seed.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
@@ -22,7 +24,7 @@ def build_seed_sequence(random_seed: Any) -> np.random.SeedSequence:
     return np.random.SeedSequence(random_seed)
 
 
-def spawn_generators(random_seed: Any, n_generators: int) -> list[np.random.Generator]:
+def spawn_generators(random_seed: RandomSeed, n_generators: int) -> list[np.random.Generator]:
     """Return n independent numpy generators derived from one seed.
 
     The streams depend only on the seed and their position, not on the number of cores.
@@ -33,7 +35,7 @@ def spawn_generators(random_seed: Any, n_generators: int) -> list[np.random.Gene
     ]
 
 
-def build_generator(random_seed: Any) -> np.random.Generator:
+def build_generator(random_seed: RandomSeed) -> np.random.Generator:
     """Return the numpy generator for a seed."""
     return spawn_generators(random_seed, 1)[0]
 
@@ -58,7 +60,7 @@ def decode_seed(encoded_seed: list[Any]) -> np.random.SeedSequence:
     )
 
 
-def format_seed_setting(seed: Any) -> dict[str, int]:
+def format_seed_setting(seed: RandomSeed) -> dict[str, int]:
     """Return {"random_seed": integer} of a seed sequence; {} if no integer gives it."""
     sequence = build_seed_sequence(seed)
     if isinstance(sequence.entropy, int) and not sequence.spawn_key:

@@ -64,7 +64,7 @@ def check_replaced(
     )
 
 
-def _is_same_file(path: Path, input_file: Any) -> bool:
+def _is_same_file(path: Path, input_file: str | os.PathLike[str]) -> bool:
     """Return whether both are the same file, also by links or other letters of a name."""
     try:
         if input_file == STANDARD_INPUT:

@@ -10,6 +10,7 @@
 """
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -22,6 +23,7 @@ from thali.errors import DataError
 from .array_dict_encoding import Arrays, decode_npz, encode_npz
 from .job_folders import INDEX, JobFolder, lock_folder, read_entry, read_index, refuse_altered_job
 from .progress_display import Progress
+from .random_seeds import RandomSeed
 
 Record = dict[Any, Any]
 Task = TypeVar("Task")
@@ -39,7 +41,11 @@ class PartsFolder(JobFolder):
     """
 
     def __init__(
-        self, path: Any, stamp: Mapping[str, Any], random_seed: Any, source: Arrays | None = None
+        self,
+        path: str | os.PathLike[str],
+        stamp: Mapping[str, Any],
+        random_seed: RandomSeed,
+        source: Arrays | None = None,
     ) -> None:
         # of finished parts and of failed ones, which have an "error"
         self.records: dict[str, Record] = {}
@@ -63,7 +69,7 @@ class PartsFolder(JobFolder):
         if self._unsaved >= self._pause:
             self._write()
 
-    def __exit__(self, error_class: Any, *exception: Any) -> None:
+    def __exit__(self, error_class: type[BaseException] | None, *exception: Any) -> None:
         try:
             lacks_source = self._source is not None and self._source_entry is None
             if self._new or (

@@ -8,11 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from joblib import cpu_count
 
 from .delayed_interrupt import DelayedInterrupt
+
+if TYPE_CHECKING:
+    from .markov_chains import RunMonitor
+    from .progress_display import Progress
+
 
 # Independent tasks over the workers of joblib: local processes, or the Dask or Ray cluster that the
 # user has set
@@ -120,7 +125,9 @@ class SlicedWork:
         self.step = max(1, int(self.step * min(4.0, SLICE / max(seconds, 1e-9))))
 
 
-def run_in_threads(chains: Sequence[SlicedWork], cores: int | None, progress: Any) -> None:
+def run_in_threads(
+    chains: Sequence[SlicedWork], cores: int | None, progress: "Progress | RunMonitor | NoProgress"
+) -> None:
     """Run all chains to their end on threads, updating progress meanwhile.
 
     Chains take turns on the threads, so that all advance equally if there are fewer threads than
@@ -151,7 +158,12 @@ class _SliceThreads:
         self.failures: list[BaseException] = []
         self.changed = threading.Condition()  # guards all of the above
 
-    def run(self, n_threads: int, ctrl_c: DelayedInterrupt, progress: Any) -> None:
+    def run(
+        self,
+        n_threads: int,
+        ctrl_c: DelayedInterrupt,
+        progress: "Progress | RunMonitor | NoProgress",
+    ) -> None:
         """Run until all chains are done, one fails, or Ctrl-C comes."""
         try:
             for _ in range(min(n_threads, len(self.waiting))):

@@ -2,7 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ from .method_requirements import is_available, mark_as_setup
 if TYPE_CHECKING:
     import pandas
     import xarray
+    from matplotlib.axes import Axes
 
     from thali._choice.reports.market_simulator import MarketDraws
     from thali._posterior.convergence_check import Advice, ConvergenceCheck
@@ -223,7 +225,7 @@ class Model:
         """Return the attributes to copy or pickle, without cached results."""
         return {name: value for name, value in vars(self).items() if name != "_kept"}
 
-    def _compute_once(self, name: Any, compute: Callable[[], Any]) -> Any:
+    def _compute_once(self, name: Hashable, compute: Callable[[], Any]) -> Any:
         """Return the result cached under this name; compute it at the first request."""
         fitted_attributes = self._get_fitted_attributes()
         cache = vars(self).setdefault("_kept", {})
@@ -340,7 +342,7 @@ class Model:
             self._complete_settings(self._get_fit_data(), requested_settings)
         )
 
-    def plot(self, name: str, ax: Any = None) -> Any:
+    def plot(self, name: str, ax: "Axes | None" = None) -> Any:
         """Draw one picture of the fit, such as "ranks"; return its axes.
 
         Parameters
@@ -392,7 +394,7 @@ class Model:
         """Check the settings of findings against the data; return them with defaults filled in."""
         return settings
 
-    def report(self, path: Any) -> None:
+    def report(self, path: str | os.PathLike[str]) -> None:
         """Write an HTML report of the fit, one self-contained file, to `path`.
 
         Parameters
@@ -411,7 +413,7 @@ class Model:
 
         load_method("Model.report")(self, path)
 
-    def save(self, path: Any) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a netCDF file, which `thali.load` reads.
 
         Parameters

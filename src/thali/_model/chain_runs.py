@@ -120,7 +120,7 @@ class ChainFit(ABC, Generic[AnyChain]):
     n_sweeps_before: int = 0  # sweeps of all chains before the restart with tempering
     is_shortened: bool = False  # whether the warm-up is shorter than requested
 
-    def __init__(self, model: Any, source: Any, run: Run) -> None:
+    def __init__(self, model: "MarkovChainModel", source: Any, run: Run) -> None:
         """Prepare the fit of a model to checked data; nothing is drawn."""
         self.model = model
         self.source = source

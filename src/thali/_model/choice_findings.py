@@ -39,6 +39,7 @@ from .sentence_templates import phrase
 if TYPE_CHECKING:
     import pandas
 
+
 SENTENCES = {
     "ranks.sure": "{option} is most preferred (probability {probability}).",
     "ranks.open": "The most preferred option is uncertain; probabilities: {named}.",

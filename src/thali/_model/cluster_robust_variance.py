@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -46,6 +46,10 @@ from thali._inference.numerics.weight_shares import divide_positive
 from thali._posterior.respondent_dependence import SCORES, Dependence
 
 from .answers_by_respondent import AnswersByRespondent
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 
 BLOCK = 2**21  # entries of an array
 # leverage up to which three terms of a series give z to four digits
@@ -77,11 +81,13 @@ class ScoredProblem(Protocol):
         """Compute gradient and Hessian of the log-likelihood at this point."""
         ...
 
-    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    def compute_scores(
+        self, tally: "csr_array", weights: np.ndarray, beta: np.ndarray
+    ) -> np.ndarray:
         """Return the log-likelihood gradient of each row of outcome counts in `tally`."""
         ...
 
-    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+    def expect_outcomes(self, tally: "csr_array", weights: np.ndarray, beta: np.ndarray) -> Any:
         """Return weights of outcomes; weighted squared scores sum to the information, per row."""
         ...
 
@@ -99,11 +105,13 @@ class AnswerScores(NamedTuple):
         """Return gradient and Hessian of the log-likelihood (already computed)."""
         return self
 
-    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    def compute_scores(
+        self, tally: "csr_array", weights: np.ndarray, beta: np.ndarray
+    ) -> np.ndarray:
         """Return log-likelihood gradients, one per row of the sparse `tally` of answers."""
         return (tally @ self.matrix).toarray()
 
-    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+    def expect_outcomes(self, tally: "csr_array", weights: np.ndarray, beta: np.ndarray) -> Any:
         """Return weights that make squared scores sum to the information of each `tally` row."""
         return expect_answers(tally, self.sizes, self.p)
 
@@ -455,7 +463,7 @@ def raise_improbable_variance(
     )
 
 
-def expect_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
+def expect_answers(tally: "csr_array", sizes: np.ndarray, p: np.ndarray) -> Any:
     """Return expected outcome counts of each respondent, sparse (respondents, outcomes)."""
     from scipy.sparse import csr_array
 

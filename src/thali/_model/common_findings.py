@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._posterior.convergence_check import format_r_hat
+from thali._posterior.convergence_check import ConvergenceCheck, format_r_hat
 from thali._posterior.posterior_interval import describe_interval
 
 from .finding import (
@@ -31,6 +31,8 @@ from .software_versions import describe_program
 
 if TYPE_CHECKING:
     import pandas
+
+    from .base import Model, SampledModel
 
 MISFIT = 0.05  # p-value of a check below which the sentence reports misfit
 SENTENCES = {
@@ -61,13 +63,13 @@ SENTENCES = {
 _TRACE = "trace"
 
 
-def has_draws(model: Any) -> bool:
+def has_draws(model: "SampledModel") -> bool:
     """Return whether the fit has at least two posterior draws."""
     return model._posterior is not None and model._view.n_draws > 1
 
 
 @finding("data", "Description of the data", READ, chapter=DATA)
-def data(model: Any, settings: AnswerSettings) -> Finding:
+def data(model: "Model", settings: AnswerSettings) -> Finding:
     """Report the size and kind of the fitted data."""
     import pandas as pd
 
@@ -81,7 +83,7 @@ def data(model: Any, settings: AnswerSettings) -> Finding:
 
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
-def summary(model: Any, settings: AnswerSettings) -> Finding:
+def summary(model: "SampledModel", settings: AnswerSettings) -> Finding:
     """Report mean, interval, Monte Carlo error and R-hat of every parameter."""
     if not has_draws(model):
         table = model.summary(settings.ci).rename_axis("coefficient")
@@ -99,7 +101,7 @@ def summary(model: Any, settings: AnswerSettings) -> Finding:
 
 
 @finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
-def convergence(model: Any, settings: AnswerSettings) -> Finding:
+def convergence(model: "Model", settings: AnswerSettings) -> Finding:
     """Report whether chains agree, or whether a maximum was found."""
     check = model.convergence()
     if "chains" in check.facts:
@@ -120,7 +122,7 @@ def describe_agreement(agrees: bool) -> str:
     return SENTENCES["chains differ"]
 
 
-def build_chain_brief(check: Any) -> Brief:
+def build_chain_brief(check: ConvergenceCheck) -> Brief:
     """Build the one-screen summary of the convergence check of chains."""
     if not check.agrees or "r_hat" not in check.facts:
         return Brief("Chains")
@@ -132,7 +134,7 @@ def _format_convergence(facts: dict[str, Any]) -> dict[str, str]:
     return {"r_hat": format_r_hat(facts["r_hat"]), "ess": f"{math.floor(facts['ess']):,}"}
 
 
-def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
+def list_makers(model: "Model", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of summary, data and convergence, for models without a findings module."""
     return (summary, data, convergence)
 
@@ -163,7 +165,7 @@ def build_check_finding(
 
 
 def build_methods_finding(
-    model: Any, model_sentences: tuple[Text, ...], settings: AnswerSettings
+    model: "Model", model_sentences: tuple[Text, ...], settings: AnswerSettings
 ) -> Finding:
     """Build the methods text for a paper: sentences on model, draws and software."""
     return Finding(notes=(*model_sentences, *_describe_run(model, settings)))
@@ -221,7 +223,7 @@ def passes_check(check: "pandas.DataFrame") -> bool | None:
 def make_methods_maker(describe: Callable[[Any], tuple[Text, ...]]) -> FindingMaker:
     """Return the maker of the methods text for a paper; `describe(model)` gives its sentences."""
 
-    def write_methods(model: Any, settings: AnswerSettings) -> Finding:
+    def write_methods(model: "Model", settings: AnswerSettings) -> Finding:
         """Report the methods text of a fit, for a paper."""
         return build_methods_finding(model, describe(model), settings)
 

@@ -1,7 +1,7 @@
 """Choice of the default model for a data set, in Python, command line and app."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,12 @@ from thali.errors import DataError
 
 from .registry import SPECS, find_spec_by_name
 
+if TYPE_CHECKING:
+    from thali._data.base_classes import Judged
+    from thali._data.choices import Choices
+    from thali._data.experiments import ChoiceExperiment
+
+
 MIN_TASKS = 4  # of the median respondent; from here on respondents have individual utilities
 MAX_OPTIONS = 40  # up to here, pairs are fitted with shared aspects
 MAX_OBJECTS = 60  # up to here, triplets are fitted with features, on which chains can agree
@@ -32,32 +38,32 @@ DIMENSIONS = "nonnegative-dimensions"
 RESPONDENT_OPTIONS = ("people", "group", "method")  # each excludes individual worths
 
 
-def _always(data: Any) -> bool:
+def _always(data: "Judged") -> bool:
     """Return True: the model is a default for any data of its kind."""
     return True
 
 
-def _never(data: Any) -> bool:
+def _never(data: "Judged") -> bool:
     """Return False: the model is used only if it is named."""
     return False
 
 
-def _has_many_tasks(data: Any) -> bool:
+def _has_many_tasks(data: "ChoiceExperiment") -> bool:
     """Return whether the median of several respondents answered at least `MIN_TASKS` tasks."""
     return data.n_respondents > 1 and count_median_tasks(data) >= MIN_TASKS
 
 
-def _has_few_options(data: Any) -> bool:
+def _has_few_options(data: "Judged") -> bool:
     """Return whether there are at most `MAX_OPTIONS` options, so that aspects can be inferred."""
     return data.n_options <= MAX_OPTIONS
 
 
-def _has_few_objects(data: Any) -> bool:
+def _has_few_objects(data: "Judged") -> bool:
     """Return whether there are at most `MAX_OBJECTS` objects, so that features are stable."""
     return data.n_options <= MAX_OBJECTS
 
 
-def _is_one_group(data: Any) -> bool:
+def _is_one_group(data: "Judged") -> bool:
     """Return whether the data do not have several groups of respondents."""
     return not get_data_form(data).has_groups
 
@@ -67,7 +73,7 @@ def _has_small_sets(data: Any) -> bool:
     return data.sizes.max() <= MAX_MEMBERS and not data.n_ties
 
 
-def _is_ranked(data: Any) -> bool:
+def _is_ranked(data: "Judged") -> bool:
     """Return whether data are best-worst choices, rankings or choices from large sets."""
     return data.worst is not None or not _has_small_sets(data)
 
@@ -123,7 +129,7 @@ OFFERS = (
 )
 
 
-def default_comparison(data: Any, default_models: str) -> str:
+def default_comparison(data: "Judged", default_models: str) -> str:
     """Return the models, as typed after `--models`, that `compare` uses for choices by default."""
     if data.n_ties:
         return WORTHS
@@ -142,7 +148,7 @@ class DefaultModel(NamedTuple):
     others: list[str]
 
 
-def count_median_tasks(data: Any) -> Any:
+def count_median_tasks(data: "ChoiceExperiment") -> Any:
     """Return the number of tasks that the median respondent answered."""
     return np.median(np.diff(data.first_task))
 
@@ -195,7 +201,7 @@ def excludes_individuals(option_words: Iterable[str]) -> bool:
     return not remaining_words.isdisjoint(RESPONDENT_OPTIONS)
 
 
-def _has_individual_scores(data: Any) -> bool:
+def _has_individual_scores(data: "Choices") -> bool:
     """Return whether respondents answered at least two sets or rankings on average."""
     if data.kind != CHOICES or data.n_ties:
         return False

@@ -11,7 +11,7 @@ is raised to the power :math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 201
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from thali._posterior.respondent_dependence import (
 
 from .answers_by_respondent import AnswersByRespondent, group_by_respondent
 from .cluster_robust_variance import ScoreVariance
+
+if TYPE_CHECKING:
+    from thali._data.base_classes import Judged
+
 
 # share of respondents with two answers or more, from which on the adjustment is the default
 MIN_REPEATED = 0.5
@@ -91,7 +95,7 @@ def build_individual_dependence(answer_counts: np.ndarray) -> Dependence:
 
 def choose_chain_dependence(
     people: Any,
-    data: Any,
+    data: "Judged",
     compute_variance: Callable[[AnswersByRespondent], ScoreVariance | None],
     has_ties: bool = False,
 ) -> Dependence | None:

@@ -8,6 +8,8 @@ from thali.errors import ArgumentError, InPython
 from .model_files import compute_digest
 
 if TYPE_CHECKING:
+    from thali._inference.random_seeds import RandomSeed
+
     from .markov_chain_model import MarkovChainModel
 
 USUAL = {"draws": 1000, "tune": 200, "chains": 12, "thin": 5}  # the defaults of `log_evidence`
@@ -33,7 +35,7 @@ def build_evidence_run(
     chains: Any,
     thin: Any,
     cores: Any,
-    random_seed: Any,
+    random_seed: "RandomSeed",
     progressbar: Any,
     sensitivity: Any,
 ) -> EvidenceRun:

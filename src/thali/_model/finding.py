@@ -15,6 +15,7 @@ from .column_headings import add_column_descriptions
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
 # The surfaces: one screen of a terminal, its full output, a page, a folder, and a workbook sheet
 # in the folder.
@@ -59,7 +60,7 @@ class Picture:
         """Name of the picture's file, without extension."""
         return self.file or self.name
 
-    def draw(self, ax: Any = None) -> Any:
+    def draw(self, ax: "Axes | None" = None) -> Any:
         """Draw the picture with its function; return the axes."""
         return load_method("Picture.draw")(self.name)(self.table, ax, **self.settings)
 
@@ -141,7 +142,7 @@ class Finding(PrintedObject):
         """Return the sentence and notes as texts in the words of an interface."""
         return [render_text(text, words) for text in (self.sentence, *self.notes) if text != ""]
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: "Axes | None" = None) -> Any:
         """Draw the finding's picture; return its axes.
 
         Parameters
@@ -311,7 +312,7 @@ class Findings(Sequence[Finding], PrintedObject):
             self._made[key] = self._compute(self._makers[key])
         return self._made[key]
 
-    def plot(self, name: str, ax: Any = None) -> Any:
+    def plot(self, name: str, ax: "Axes | None" = None) -> Any:
         """Draw the picture with this name, such as "ranks"; return its axes.
 
         Raises

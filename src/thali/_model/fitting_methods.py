@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from thali._inference.user_warnings import is_quiet
 from thali._labels import format_plural
 from thali._object_descriptions import Facts
 from thali._posterior.posterior_interval import INTERVAL
@@ -19,6 +20,8 @@ from thali.errors import (
 )
 
 if TYPE_CHECKING:
+    from thali._inference.markov_chains import Run
+    from thali._inference.progress_display import Progress
     from thali._posterior.convergence_check import ConvergenceCheck
 
     from .model_spec import ModelSpec
@@ -33,7 +36,7 @@ class PreparedFit:
 
     lapse: float | None = None
 
-    def compile(self, progress: Any) -> None:
+    def compile(self, progress: "Progress") -> None:
         """Compile the numba kernels of the fit, so that other processes load them from disk."""
 
 
@@ -158,6 +161,14 @@ class ChainEngine(SamplingEngine):
 
 class RespondentChainEngine(ChainEngine):
     """Fitting method by chains whose posterior stores how respondents were treated."""
+
+    def job(self, model: Any, data: Any, run: "Run") -> Job:
+        """Check data and arguments of a fit; return its job."""
+        data = model._convert_data(data)
+        chain_fit = model._build_fit(data, run.check())
+        if not is_quiet():
+            data.warn_if_unusual()
+        return chain_fit.build_job(str(data))
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
         """Return the convergence check with a warning about dependent respondents."""

@@ -1,6 +1,6 @@
 """Option indices of pairs and larger sets that users name by labels."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ def is_best_worst(sets: Any) -> bool:
     return isinstance(sets, Choices) and sets.worst is not None
 
 
-def split_pairs(option_indices: Any) -> np.ndarray:
+def split_pairs(option_indices: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Return the first and the second index of each pair, shape (2, pairs)."""
     return np.array(option_indices, np.int64).reshape(-1, 2).T
 
@@ -39,7 +39,10 @@ def pair_indices(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
 
 
 def tabulate_outcomes(
-    labels: list[str], first_options: Any, second_options: Any, p: np.ndarray
+    labels: list[str],
+    first_options: Sequence[int] | np.ndarray,
+    second_options: Sequence[int] | np.ndarray,
+    p: np.ndarray,
 ) -> "pandas.DataFrame":
     """Tabulate P(a chosen), P(tie), P(b chosen), one row per pair.
 

@@ -1,6 +1,6 @@
 """Sets of pairs of objects, of which one is the most similar, as indices."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,8 +101,8 @@ def tabulate_next_triplets(
     n_draws: int,
     compute_answers: Callable[..., np.ndarray],
     build_target: Callable[[np.ndarray], LearningTarget],
-    n: Any,
-    among: Any,
+    n: int,
+    among: Iterable[str] | None,
     rng: np.random.Generator,
 ) -> "pandas.DataFrame":
     """Return a table of the most informative triplets, best first.

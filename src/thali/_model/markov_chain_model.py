@@ -8,10 +8,10 @@ import numpy as np
 
 from thali._argument_checks import check_integer
 from thali._inference.markov_chains import Run
-from thali._inference.random_seeds import format_seed_setting
+from thali._inference.random_seeds import RandomSeed, format_seed_setting
 from thali.errors import ArgumentError, Setting
 
-from .base import Job, SampledModel
+from .base import Job, Model, SampledModel
 from .fitting_methods import CHAINS, Engine
 from .method_requirements import require_draws, requires
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .simulated_data import PriorSample
 
 
-def require_stored_chains(model: Any, name: str) -> None:
+def require_stored_chains(model: Model, name: str) -> None:
     """Raise if the fit does not store the chain states that `continue_fit` needs."""
     model._require_fitted()
     model._engine.check_continuable()
@@ -33,7 +33,7 @@ def require_stored_chains(model: Any, name: str) -> None:
         raise ArgumentError(f"{name} requires a fit with posterior draws; this fit has none.")
 
 
-def require_prior(model: Any, name: str) -> None:
+def require_prior(model: Model, name: str) -> None:
     """Raise ArgumentError if the fitting method has no prior to draw from."""
     if not model._engine.has_prior:
         if not model._method:
@@ -206,7 +206,7 @@ class MarkovChainModel(SampledModel):
         return type(self)(**self.get_params())
 
     def _refit_posterior(
-        self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
+        self, data: tuple[Any, ...], random_seed: RandomSeed, settings: dict[Any, Any]
     ) -> "xarray.DataTree":
         """Fit this model to other data on one core; return its posterior."""
         model: Any = self
@@ -216,7 +216,7 @@ class MarkovChainModel(SampledModel):
 
     @requires(require_prior)
     def sample_prior(
-        self, data: Any, draws: int = 500, random_seed: Any = None
+        self, data: Any, draws: int = 500, random_seed: RandomSeed = None
     ) -> "xarray.DataTree":
         r"""Draw parameters from the prior, and simulate data like `data` at each draw.
 
@@ -259,7 +259,7 @@ class MarkovChainModel(SampledModel):
         return draw_prior(self, draws, random_seed, data).build_tree()
 
     @requires(require_draws)
-    def posterior_predictive(self, data: Any, random_seed: Any = None) -> "xarray.DataTree":
+    def posterior_predictive(self, data: Any, random_seed: RandomSeed = None) -> "xarray.DataTree":
         r"""Simulate data like `data` at every posterior draw.
 
         .. math::

@@ -2,9 +2,13 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from thali.errors import ArgumentError, NotFittedError, Setting, ThaliError
+
+if TYPE_CHECKING:
+    from .base import Model, SampledModel
+
 
 Result = TypeVar("Result", bound=Callable[..., Any])
 
@@ -15,11 +19,11 @@ def requires(requirement: Callable[[Any, str], object]) -> Callable[[Result], Re
     `requirement(model, name)` raises if the fit does not meet it.
     """
 
-    def declare(method: Any) -> Any:
+    def declare(method: Callable[..., Any]) -> Any:
         """Wrap the result method so that its requirement is checked first."""
 
         @functools.wraps(method)
-        def checked(model: Any, *args: Any, **kwargs: Any) -> Any:
+        def checked(model: "Model", *args: Any, **kwargs: Any) -> Any:
             """Check the requirement, then call the result."""
             requirement(model, method.__name__)
             return method(model, *args, **kwargs)
@@ -36,7 +40,7 @@ def mark_as_setup(method: Result) -> Result:
     return method
 
 
-def is_available(model: Any, name: str) -> bool:
+def is_available(model: "Model", name: str) -> bool:
     """Return whether the fit meets the requirement of the result method `name`."""
     try:
         for cls in type(model).__mro__:
@@ -49,17 +53,17 @@ def is_available(model: Any, name: str) -> bool:
     return True
 
 
-def refuse_every_fit(model: Any, name: str) -> None:
+def refuse_every_fit(model: "Model", name: str) -> None:
     """Raise ArgumentError: this method is not a result of a fit."""
     raise ArgumentError("This is no result of a fit.")
 
 
-def require_draws(model: Any, name: str) -> None:
+def require_draws(model: "SampledModel", name: str) -> None:
     """Raise if the fit has no posterior draws."""
     model._require_posterior()
 
 
-def require_maximum_likelihood(model: Any, name: str) -> None:
+def require_maximum_likelihood(model: "Model", name: str) -> None:
     """Raise if the model was not fitted by maximum likelihood."""
     model._require_fitted()
     if "_estimates_" not in vars(model):

@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,7 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
     return build_tree(groups, {**attrs, "thali_model": json.dumps(describe_model(model))})
 
 
-def save(model: "Model", path: Any) -> None:
+def save(model: "Model", path: str | os.PathLike[str]) -> None:
     """Write a fitted model to one netCDF file, completely or not at all."""
     from thali._posterior import datatree_files
 
@@ -108,7 +109,7 @@ def _convert_to_variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     }
 
 
-def load(path: Any, verify: bool = True) -> Any:
+def load(path: str | os.PathLike[str], verify: bool = True) -> Any:
     """Read a fitted model, leaderboard or estimates from a netCDF file that `save` wrote.
 
     Parameters
@@ -179,7 +180,7 @@ def load(path: Any, verify: bool = True) -> Any:
     )
 
 
-def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
+def _load_result(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> Any:
     """Rebuild a result such as a leaderboard from the tree of its file."""
     fitted_group = tree[FITTED].to_dataset()
     try:
@@ -192,7 +193,7 @@ def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
         raise DataError(f"'{path}' is not a result file written by thali.") from error
 
 
-def find_model_file(folder: Any) -> Path | None:
+def find_model_file(folder: str | os.PathLike[str]) -> Path | None:
     """Return the path of the netCDF file in an `--out` folder; None if there is none."""
     for name in RESULT_FILES:
         path = Path(folder) / name

@@ -1,5 +1,6 @@
 """Choice of the next questions to ask, by their expected information in nats."""
 
+from collections.abc import Collection
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -321,7 +322,7 @@ def tabulate_sets(
     return tabulate_questions({"members": label_sets}, choice)
 
 
-def check_goal(goal: Any, allowed_goals: Any = WORDS, further_text: str = "") -> None:
+def check_goal(goal: str, allowed_goals: Collection[str] = WORDS, further_text: str = "") -> None:
     """Raise ArgumentError if the learning goal is unknown."""
     if goal not in allowed_goals:
         raise ArgumentError(

@@ -119,7 +119,7 @@ def tabulate_scores(
     return table
 
 
-def anchor_index(anchor: Any, labels: Sequence[str]) -> int:
+def anchor_index(anchor: str | None, labels: Sequence[str]) -> int:
     """Return the index of the anchor option `anchor`; raise if it is unknown."""
     if (label := format_label(anchor)) not in labels:
         options_text = suggest(label, labels) or f" The options are {shorten(labels, 10)}."

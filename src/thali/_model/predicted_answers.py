@@ -15,7 +15,7 @@ from thali._inference.index_arithmetic import (
     part_bounds,
     sum_parts,
 )
-from thali._inference.random_seeds import build_generator
+from thali._inference.random_seeds import RandomSeed, build_generator
 from thali._labels import shorten
 from thali._posterior.posterior_interval import compute_interval
 from thali.errors import DataError
@@ -55,7 +55,7 @@ def check_answers(
     questions: Questions,
     respondents: list[EqualRespondents],
     n_draws: int,
-    random_seed: Any,
+    random_seed: RandomSeed,
     ci: float,
 ) -> "pandas.DataFrame":
     """Compare observed answer counts with Multinomial(n, p) counts simulated at each draw.

@@ -10,6 +10,8 @@ from .model_spec import ModelSpec
 if TYPE_CHECKING:
     import pandas
 
+    from .base import Model
+
 SPECS: tuple[ModelSpec, ...] = tuple(map(load_object, MODELS))
 
 
@@ -56,7 +58,7 @@ def build_model(name: str, parameters: dict[str, Any]) -> Any | None:
     return spec.load()(**parameters)
 
 
-def find_spec(model: Any) -> ModelSpec | None:
+def find_spec(model: "Model") -> ModelSpec | None:
     """Return the `ModelSpec` of a model's class or nearest base class, or None."""
     specs = (
         find_spec_by_class(base.__name__)

@@ -12,12 +12,14 @@ from thali.errors import ArgumentError, DataError
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.base_classes import Judged
+
 NEW_PEOPLE = 1_024  # minimum, over all draws together
 _KEPT = 0.99  # share of the effective number of respondents kept by each temperature step
 _MOVES, _ACCEPTED = 5, 0.3  # moves between two steps, and their target acceptance rate
 
 
-def count_answers_by_respondent(data: Any) -> tuple[np.ndarray, Any]:
+def count_answers_by_respondent(data: "Judged") -> tuple[np.ndarray, Any]:
     """Return answers that occur, and their counts, sparse (answers, respondents)."""
     from scipy.sparse import csr_array
 
@@ -58,7 +60,7 @@ Move = Callable[[Any, float], tuple[Any, np.ndarray]]
 
 
 def anneal_log_mean(
-    respondents: Any,
+    respondents: np.ndarray,
     log_likelihood: Callable[[Any], np.ndarray],
     propose: Move,
     choose: Callable[[np.ndarray, Any, Any], Any],

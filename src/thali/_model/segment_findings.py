@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thali._labels import format_plural, list_names
 from thali._number_format import format_number, format_percent
@@ -12,6 +12,10 @@ from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, FindingMaker
 from .finding_settings import AnswerSettings
 from .references import Cite
 from .sentence_templates import phrase
+
+if TYPE_CHECKING:
+    from .base import Model
+
 
 _MIN_PEOPLE = 3  # minimum number of respondents
 _CLEAR = 0.5  # stability from which on segments are clear
@@ -44,7 +48,7 @@ SegmentFunction = Callable[[Any], Segments | None]  # (model) -> segments
 
 
 def make_segment_function(
-    settings: AnswerSettings, default_n_segments: Any = None
+    settings: AnswerSettings, default_n_segments: int | None = None
 ) -> SegmentFunction:
     """Return a cached function (model) -> segments; `default_n_segments`: number of segments."""
     cache: list[Segments | None] = []
@@ -109,7 +113,7 @@ def describe_segmentation(clustered_quantity: str) -> Text:
 def _report_segments(
     get_segments: SegmentFunction,
     report: Callable[[Any, Segments], Finding | None],
-    model: Any,
+    model: "Model",
     settings: AnswerSettings,
 ) -> Finding | None:
     """Return `report(model, segments)`; None if there are no segments."""
@@ -120,7 +124,7 @@ def _report_segments(
 
 
 def _report_sizes(
-    is_picture_requested: bool, text_if_unclear: Text, model: Any, segments: Segments
+    is_picture_requested: bool, text_if_unclear: Text, model: "Model", segments: Segments
 ) -> Finding:
     """Report sizes and stability of the segments."""
     is_clear = segments.stability >= _CLEAR
@@ -154,7 +158,7 @@ def _report_sizes(
     )
 
 
-def _report_profiles(model: Any, segments: Segments) -> Finding:
+def _report_profiles(model: "Model", segments: Segments) -> Finding:
     """Report the mean preferences of each segment."""
     title = SENTENCES["profiles.level"]
     if "option" in segments.profiles:
@@ -162,13 +166,13 @@ def _report_profiles(model: Any, segments: Segments) -> Finding:
     return Finding(title=title, table=segments.table())
 
 
-def _report_stability(model: Any, segments: Segments) -> Finding | None:
+def _report_stability(model: "Model", segments: Segments) -> Finding | None:
     """Report stability by number of segments; None if one number was tried."""
     if len(segments.by_number) < 2:
         return None
     return Finding(title=SENTENCES["numbers"], table=segments.by_number)
 
 
-def _report_membership(model: Any, segments: Segments) -> Finding:
+def _report_membership(model: "Model", segments: Segments) -> Finding:
     """Report the segment of each respondent, with probabilities."""
     return Finding(title=SENTENCES["assignment"], table=segments.assignment)

@@ -1,12 +1,12 @@
 """Predictive check of measured similarities, of any model that fits them."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._inference.index_arithmetic import iterate_slices
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._posterior.posterior_interval import compute_interval
 
 from .predictive_check import ROWS, SIMILARITY, select_draws
@@ -14,12 +14,14 @@ from .predictive_check import ROWS, SIMILARITY, select_draws
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.similarities import Similarities
+
 # (draw indices, first, second) -> fitted similarities, (draws, pairs)
 FitPairs = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def check_similarities(
-    data: Any, fit_pairs: FitPairs, sigma: np.ndarray, random_seed: Any, ci: float
+    data: "Similarities", fit_pairs: FitPairs, sigma: np.ndarray, random_seed: RandomSeed, ci: float
 ) -> "pandas.DataFrame":
     """Return a table of measured similarities against replicates, as `check` describes it.
 

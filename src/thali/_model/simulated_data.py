@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._argument_checks import check_integer
-from thali._inference.random_seeds import build_generator, spawn_generators
+from thali._inference.random_seeds import RandomSeed, build_generator, spawn_generators
 from thali._inference.user_warnings import silence_warnings
 from thali._posterior.datatree_files import check_predictive_size
-from thali._posterior.posterior_tree import LATENT
+from thali._posterior.posterior_tree import LATENT, Posterior
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class PriorSample:
 
 
 def draw_prior(
-    model: "MarkovChainModel", draws: int, random_seed: Any, *design: Any
+    model: "MarkovChainModel", draws: int, random_seed: RandomSeed, *design: Any
 ) -> PriorSample:
     """Draw parameters from the prior and simulate data, `draws` times."""
     draws = check_integer("draws", draws, 1)
@@ -54,7 +54,9 @@ def draw_prior(
         return model._sample_prior(spawn_generators(random_seed, draws), *design)
 
 
-def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) -> "xarray.DataTree":
+def add_replicates(
+    model: "MarkovChainModel", random_seed: RandomSeed, *design: Any
+) -> "xarray.DataTree":
     """Return the posterior's DataTree with simulated data, group posterior_predictive."""
     import xarray as xr
 
@@ -80,7 +82,7 @@ def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) ->
     return tree
 
 
-def select_observed(posterior: Any, stored_data: Any) -> dict[str, np.ndarray]:
+def select_observed(posterior: Posterior, stored_data: Any) -> dict[str, np.ndarray]:
     """Return the observed arrays of the fitted data; {} if the design differs."""
     for name, constant in stored_data.constants.items():
         if isinstance(constant, tuple):  # dimensions, values
@@ -91,7 +93,7 @@ def select_observed(posterior: Any, stored_data: Any) -> dict[str, np.ndarray]:
 
 
 def add_sample_dimensions(
-    draw_values: Any,
+    draw_values: Sequence[float] | np.ndarray,
 ) -> tuple[tuple[str, str], np.ndarray]:
     """Return one number per draw as an xarray variable with dimensions (chain, draw)."""
     return ("chain", "draw"), np.asarray(draw_values)[None]

@@ -10,12 +10,12 @@ from thali._data.kinds import CHOICES
 CONVERSIONS = ("half", "drop")  # treatments after which no ties remain
 
 
-def has_ties(data: Any) -> bool:
+def has_ties(data: Judged) -> bool:
     """Return whether any response is a tie."""
     return isinstance(data, Judged) and data.n_ties > 0
 
 
-def treat_ties(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
+def treat_ties(data: Judged, ties: str | None, allowed: tuple[str, ...]) -> Any:
     """Return the data with ties kept, halved or dropped, as `ties` requests."""
     ties = check_allowed("ties", ties, (None, *allowed))
     if data.n_ties and data.kind == CHOICES:

@@ -9,7 +9,7 @@ from thali._aspects.maximum_likelihood.elimination_engine import require_choice_
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.number_checks import are_integers
-from thali._inference.random_seeds import build_generator
+from thali._inference.random_seeds import RandomSeed, build_generator
 from thali._labels import format_plural
 from thali._posterior.posterior_interval import (
     INTERVAL,
@@ -25,6 +25,8 @@ from .vote_counts import find_pair_indices, pool_groups, prepare_groups
 if TYPE_CHECKING:
     import pandas
 
+    from thali._aspects.models.elimination import EliminationByAspects
+
 
 @printed_dataclass
 class Bootstrap(PrintedResult):
@@ -39,7 +41,7 @@ def bootstrap(
     aspects: Any = "unique",
     unique: bool = True,
     samples: int = 1000,
-    random_seed: Any = None,
+    random_seed: RandomSeed = None,
     ci: float = INTERVAL,
 ) -> Bootstrap:
     """Bootstrap respondents, fitting the choices of each sample.
@@ -109,7 +111,10 @@ def bootstrap(
 
 
 def parametric_bootstrap(
-    model: Any, samples: int = 1000, random_seed: Any = None, ci: float = INTERVAL
+    model: "EliminationByAspects",
+    samples: int = 1000,
+    random_seed: RandomSeed = None,
+    ci: float = INTERVAL,
 ) -> Bootstrap:
     """Simulate choices from a fitted model, fitting each sample.
 

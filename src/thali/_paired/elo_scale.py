@@ -24,7 +24,7 @@ class WorthScale(NamedTuple):
     rating: float = CENTRE
 
     @classmethod
-    def from_argument(cls, anchor_model: Any) -> "WorthScale":
+    def from_argument(cls, anchor_model: str | Mapping[str, float] | None) -> "WorthScale":
         """Return the scale for the user's argument `anchor_model`."""
         if anchor_model is None:
             return cls()
@@ -71,7 +71,7 @@ class WorthScale(NamedTuple):
             return log_worths
         return log_worths - np.take(log_worths, [anchor_index], axis)
 
-    def compute_ratings(self, log_worths: Any) -> Any:
+    def compute_ratings(self, log_worths: np.ndarray) -> Any:
         """Return ratings of log worths that are 0 at the anchor or on average."""
         return self.rating + PER_UNIT * log_worths
 

@@ -16,7 +16,7 @@ from thali._aspects.maximum_likelihood.goodness_of_fit import (
 from thali._aspects.maximum_likelihood.maximisation import estimate_maximum
 from thali._data.pairs import PairedComparisons
 from thali._inference.numerics.log_densities import log_binomial
-from thali._inference.random_seeds import build_generator
+from thali._inference.random_seeds import RandomSeed, build_generator
 from thali._inference.user_warnings import warn
 from thali._labels import format_plural, shorten
 from thali._number_format import format_p_value
@@ -38,7 +38,7 @@ def permutation_test(
     pooled_fit: Estimates,
     statistic: float,
     df: int,
-    random_seed: Any,
+    random_seed: RandomSeed,
 ) -> FitTest:
     """Test whether groups differ more than random groups of the respondents.
 
@@ -103,7 +103,7 @@ class GroupTest(PrintedResult):
 
 
 def group_test(
-    groups: Any, aspects: Any = "unique", unique: bool = True, random_seed: Any = 0
+    groups: Any, aspects: Any = "unique", unique: bool = True, random_seed: RandomSeed = 0
 ) -> GroupTest:
     """Test whether groups have different weights, by likelihood ratios.
 

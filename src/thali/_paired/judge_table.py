@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def tabulate_judges(
     judges: Sequence[Any],
     log_discriminations: np.ndarray,
-    reference: Any,
+    reference: np.ndarray | float,
     rows: "DistinctComparisons",
     agreement: "JudgeAgreement",
     ci: float,

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -48,6 +48,7 @@ from .worth_estimates import WorthEstimates, estimate_worths, fit_individuals
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
     from thali._worths.laplace_approximation import Marginal
 
 _MIN_DECIDED = 8  # from here on only the outcome itself predicts every choice
@@ -59,10 +60,10 @@ def leaderboard(
     source: Any,
     ties: Literal["davidson", "half", "drop"] | None = None,
     method: Literal["laplace", "mcmc", "maximum-likelihood"] | None = None,
-    random_seed: Any = 0,
+    random_seed: "RandomSeed" = 0,
     progressbar: bool = True,
-    covariates: Any = None,
-    by: Any = None,
+    covariates: Iterable[str] | None = None,
+    by: str | Sequence[str] | None = None,
     id: str | None = None,
     pool: bool = False,
     people: "Literal['independent', 'adjusted'] | Individuals | None" = None,
@@ -262,7 +263,7 @@ def leaderboard(
     return recipe.build_board(progressbar)
 
 
-def check_settings(settings: BoardSettings, by: Any) -> BoardSettings:
+def check_settings(settings: BoardSettings, by: str | Sequence[str] | None) -> BoardSettings:
     """Return the settings with a method; raise ArgumentError for invalid ones."""
     check_people(settings.people, (Individuals,))
     settings = settings.choose_method()

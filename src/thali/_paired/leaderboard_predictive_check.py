@@ -18,6 +18,7 @@ from .worth_estimates import WorthEstimates
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.choices import Choices
     from thali._worths.posterior_density import Density
 
 # maximum of distinct comparisons, or sets times judges; above, the check takes longer than the
@@ -113,7 +114,7 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
 
 
 def _check_sets(
-    data: Any, density: Any, points: np.ndarray
+    data: "Choices", density: Any, points: np.ndarray
 ) -> tuple[Questions, list[EqualRespondents]]:
     """Return each set as a question, with answer probabilities and counts by judge."""
     data = drop_tied_sets(data)
@@ -141,7 +142,9 @@ def _check_sets(
     ]
 
 
-def _make_set_probabilities(density: Any, data: Any, log_worths: np.ndarray) -> AnswerProbabilities:
+def _make_set_probabilities(
+    density: Any, data: "Choices", log_worths: np.ndarray
+) -> AnswerProbabilities:
     """Return a function from a slice of sets to answer probabilities by draw."""
     from thali._worths.worth_draws import WorthDraws
 

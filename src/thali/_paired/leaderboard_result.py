@@ -1,5 +1,6 @@
 """`Leaderboard`, the result that users see: tables, uncertainty, saving and updating."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -516,7 +517,7 @@ class Leaderboard(PrintedResult):
             )
         return pd.concat({name: part.table for name, part in self.boards.items()}, names=["part"])
 
-    def save(self, path: Any) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the leaderboard, or its table, to a file.
 
         `thali.load` reads a leaderboard, which `update` can extend.

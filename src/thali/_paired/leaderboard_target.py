@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from thali._worths.posterior_density import Spreads
 
     from .leaderboard_posterior import BoardProblem
+    from .vote_counts import Judgements
 
 _MAX_FACTOR = 1e6  # largest multiple of the target's votes that is searched
 _N_BISECTIONS = 40
 
 
-def check_target(target: str, data: Any) -> None:
+def check_target(target: str, data: "Judgements") -> None:
     """Raise DataError unless a judge of paired comparisons is the target."""
     if not isinstance(data, PairedComparisons):
         raise DataError(

@@ -1,7 +1,7 @@
 """Pooled leaderboards of parts, whose worths vary around common worths."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from thali._worths.posterior_density import GroupDensity
 
 
-def check_pool(settings: BoardSettings, by: Any) -> None:
+def check_pool(settings: BoardSettings, by: str | Sequence[str] | None) -> None:
     """Raise ArgumentError for settings that cannot be combined with pooling."""
     if not settings.pool:
         return

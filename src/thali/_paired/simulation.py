@@ -1,6 +1,6 @@
 """Simulated choices from a fitted model."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,12 +10,15 @@ from thali._aspects.maximum_likelihood.elimination_engine import (
 )
 from thali._data.number_checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.random_seeds import build_generator
+from thali._inference.random_seeds import RandomSeed, build_generator
 from thali.errors import DataError
+
+if TYPE_CHECKING:
+    from thali._aspects.models.elimination import EliminationByAspects
 
 
 def simulate(
-    model: Any, comparisons: int | None = None, random_seed: Any = None
+    model: "EliminationByAspects", comparisons: int | None = None, random_seed: RandomSeed = None
 ) -> PairedComparisons:
     r"""Simulate new choices, wins ~ Binomial(n, p) for each pair.
 

@@ -17,6 +17,9 @@ from .vote_counts import prepare_pairs
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.pairs import PairedComparisons
+    from thali._inference.random_seeds import RandomSeed
+
 _ROUGH = 1e-8  # gain of a step that ends a maximisation; the maximum may be at infinity
 
 
@@ -33,7 +36,7 @@ class Thurstone(PrintedResult):
     pearson: float
 
 
-def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Thurstone:
+def thurstone(data: Any, samples: int | None = None, random_seed: "RandomSeed" = 0) -> Thurstone:
     r"""Fit Thurstone's Case V by maximum likelihood.
 
     .. math:: p_{ij} = \Phi(\mu_i - \mu_j)
@@ -129,7 +132,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     )
 
 
-def _build_design(data: Any) -> np.ndarray:
+def _build_design(data: "PairedComparisons") -> np.ndarray:
     """Return the differences of scale values by pair; the first option is 0."""
     design = np.zeros((data.n_pairs, data.n_options))
     pair_indices = np.arange(data.n_pairs)

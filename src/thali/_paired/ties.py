@@ -21,6 +21,8 @@ from .vote_counts import merge_orders, prepare_pairs
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
 
 def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
     """Count every tie as half a win for either option.
@@ -74,7 +76,7 @@ def davidson(
     data: Any,
     ties: Any = None,
     samples: int | None = None,
-    random_seed: Any = 0,
+    random_seed: "RandomSeed" = 0,
     *,
     order: bool = False,
 ) -> Davidson:

@@ -278,7 +278,7 @@ class CountedComparisons(NamedTuple):
     files: tuple[str, ...] = ()  # the tables, by the names of their files
 
 
-def list_names_argument(names: Any) -> list[str]:
+def list_names_argument(names: str | Iterable[str] | None) -> list[str]:
     """Return column names as a list, given one name, several or None."""
     if isinstance(names, str):
         return [names]
@@ -348,7 +348,7 @@ def count_votes(
 def count_rows(
     comparison_table: "ComparisonTable",
     part_columns: Sequence[str],
-    id_columns: Any,
+    id_columns: Sequence[str],
     known_ids: np.ndarray | None,
 ) -> CountedComparisons:
     """Count the comparisons in the rows of a table, in all and by part."""

@@ -1,6 +1,6 @@
 """Wald tests of linear contrasts of weights or utilities."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from thali._number_format import format_p_value
 from thali._printed_result import PrintedResult, printed_dataclass
 from thali.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from thali._aspects.models.elimination import EliminationByAspects
+
 
 @printed_dataclass
 class WaldTest(PrintedResult):
@@ -23,7 +26,7 @@ class WaldTest(PrintedResult):
     p_value: float
 
 
-def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
+def wald_test(model: "EliminationByAspects", contrasts: Any, scale: str = "utility") -> WaldTest:
     r"""Test that linear contrasts of utilities or weights are zero.
 
     .. math:: W = (C u)' [C \operatorname{cov}(u) C']^- (C u)

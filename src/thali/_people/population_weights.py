@@ -1,16 +1,14 @@
 """Weights that make respondents a sample of their population: the Bayesian bootstrap."""
 
-from typing import Any
-
 import numpy as np
 
-from thali._inference.random_seeds import build_seed_sequence, spawn_generators
+from thali._inference.random_seeds import RandomSeed, build_seed_sequence, spawn_generators
 from thali._labels import format_plural
 
 RESPONDENTS = "respondents"  # the argument `people` of tables about the respondents themselves
 
 
-def draw_exponentials(n_draws: int, n_respondents: int, random_seed: Any) -> np.ndarray:
+def draw_exponentials(n_draws: int, n_respondents: int, random_seed: RandomSeed) -> np.ndarray:
     """Draw standard exponentials (draws, respondents) from a separate random stream.
 
     Divided by their sum they are weights of the Bayesian bootstrap, Dirichlet(1, ..., 1) (Rubin

@@ -1,6 +1,6 @@
 """Columns that describe respondents, as filters and weights, and as covariates of a model."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -161,7 +161,7 @@ class RespondentCovariates(NamedTuple):
             "known_column": ("known", list(self.columns)),
         }
 
-    def encode_respondent(self, respondent_cells: Any) -> np.ndarray:
+    def encode_respondent(self, respondent_cells: Mapping[str, Any]) -> np.ndarray:
         """Return the standardised covariates of a new respondent, (q - 1,).
 
         `respondent_cells` maps column names to numbers and labels.
@@ -295,7 +295,7 @@ def no_covariates_error() -> ArgumentError:
 
 
 def build_covariates(
-    by: Any, table: "pandas.DataFrame | None", n_respondents: int
+    by: str | Sequence[str] | None, table: "pandas.DataFrame | None", n_respondents: int
 ) -> RespondentCovariates:
     """Build respondent covariates from the columns named by `by`.
 

@@ -1,6 +1,6 @@
 """Segments (clusters) of respondents by preference: k-means, stability, names."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._exportable_table import Table
 from thali._inference.index_arithmetic import argsort_descending, count_pairs, space_evenly
 from thali._inference.numerics.weight_shares import compute_shares
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import format_plural
 from thali._number_format import format_percent
 from thali._object_descriptions import Description, PrintedObject
@@ -63,8 +63,8 @@ class SegmentResults:
 
     def segments(
         self,
-        k: Any = None,
-        random_seed: Any = 0,
+        k: int | Iterable[int] | None = None,
+        random_seed: RandomSeed = 0,
         ci: float = INTERVAL,
         people: str | None = None,
     ) -> "Segments":
@@ -198,8 +198,8 @@ class Segments(PrintedObject):
 
 def build_segments(
     preferences: Preferences,
-    requested_numbers: Any,
-    random_seed: Any,
+    requested_numbers: int | Iterable[int] | None,
+    random_seed: RandomSeed,
     ci: float = INTERVAL,
     people: str | None = None,
 ) -> Segments:
@@ -258,7 +258,7 @@ def build_segments(
 
 
 def list_segment_numbers(
-    requested_numbers: Any, n_respondents: int, name: str = "k"
+    requested_numbers: int | Iterable[int] | None, n_respondents: int, name: str = "k"
 ) -> tuple[int, ...]:
     """Return the numbers of segments to try."""
     if requested_numbers is None:

@@ -7,7 +7,7 @@ not; a set reaches a respondent if one of its options does.
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ import pandas as pd
 from thali._argument_checks import check_integer
 from thali._exportable_table import Table
 from thali._inference.index_arithmetic import argsort_descending, space_evenly
-from thali._inference.random_seeds import build_generator
+from thali._inference.random_seeds import RandomSeed, build_generator
 from thali._posterior.posterior_interval import compute_interval, interval_tails
 from thali.errors import Argument, ArgumentError
 
@@ -41,7 +41,12 @@ def select_reach_draws(n_draws: int, n_respondents: int, n_options: int) -> np.n
 
 
 def tabulate_best_sets(
-    reaches: np.ndarray, options: Sequence[str], size: Any, top: Any, random_seed: Any, ci: float
+    reaches: np.ndarray,
+    options: Sequence[str],
+    size: int,
+    top: int,
+    random_seed: RandomSeed,
+    ci: float,
 ) -> pd.DataFrame:
     """Tabulate the option sets of one size that reach most respondents.
 

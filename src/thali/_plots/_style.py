@@ -1,6 +1,7 @@
 """Shared style of the plots: axes, colours for all kinds of vision, grids and labels."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -68,12 +69,12 @@ def label_columns(ax: "Axes", mesh: Any, label: str) -> None:
         ax.figure.colorbar(mesh, ax=ax, label=label, shrink=min(1.0, 5 / height_inches))
 
 
-def draw_thin_grid(ax: "Axes", axis: Any) -> None:
+def draw_thin_grid(ax: "Axes", axis: Literal["x", "y"]) -> None:
     """Draw thin lines at the ticks of an axis, in the background."""
     ax.grid(axis=axis, color="0.9", linewidth=0.7, zorder=0)
 
 
-def draw_background_grid(ax: "Axes", axis: Any) -> None:
+def draw_background_grid(ax: "Axes", axis: Literal["x", "y"]) -> None:
     """Draw lines at the ticks of an axis, behind all other elements."""
     ax.grid(axis=axis, color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -183,14 +184,16 @@ def add_legend(ax: "Axes", corner: Any, anchor: tuple[float, float], **style: An
     return legend
 
 
-def label_rows(ax: "Axes", y: Any, labels: list[str], **style: Any) -> None:
+def label_rows(
+    ax: "Axes", y: Sequence[float] | np.ndarray, labels: list[str], **style: Any
+) -> None:
     """Label rows at the left of the axes, without ticks or frame."""
     ax.set_yticks(y, labels, parse_math=False, **style)
     ax.tick_params(axis="y", length=0)
     hide_spines(ax, "left")
 
 
-def draw_intervals(ax: "Axes", y: Any, mean: Any, low: Any, high: Any, label: str) -> None:
+def draw_intervals(ax: "Axes", y: np.ndarray, mean: Any, low: Any, high: Any, label: str) -> None:
     """Draw a dot (mean) and its interval in each row."""
     ax.hlines(y, low, high, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
     ax.plot(mean, y, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)

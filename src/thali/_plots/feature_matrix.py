@@ -1,5 +1,6 @@
 """Plot of which options own the most probable features, as a matrix."""
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,7 +148,9 @@ def _name_features(shared_features: "pandas.DataFrame", word: str) -> tuple[list
 
 
 def _build_weight_matrix(
-    members_of_features: Any, weights: Any, row_by_option: dict[str, int]
+    members_of_features: Iterable[Iterable[str]],
+    weights: Sequence[float],
+    row_by_option: dict[str, int],
 ) -> np.ndarray:
     """Return feature weights by owner, (n_options, n_features), NaN for others."""
     weight_matrix = np.full((len(row_by_option), len(weights)), np.nan)

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
+    from thali._people.respondent_segments import Segments
+
 _MAX_LEVELS = 28  # with more levels, only levels where segments differ most
 _SEGMENT_WIDTH, _LINE_LENGTH = 1.75, 24  # inches per segment, characters per line
 
 
 @picture(made_by="respondents.segments()", has="profiles")
-def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
+def segments(found: "Segments", ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the preferences of each segment, compared with all respondents.
 
     A column is a segment, with its size and its distinguishing features. A point is the probability
@@ -118,7 +120,7 @@ def _draw_profile(panel: "Axes", profile: "pandas.DataFrame", y: "np.ndarray", c
 
 
 def _write_title(
-    panel: "Axes", segment: Any, segment_row: dict[str, Any], colour: str, n_title_lines: int
+    panel: "Axes", segment: int | str, segment_row: dict[str, Any], colour: str, n_title_lines: int
 ) -> None:
     """Write a segment's number, share and name above its panel."""
     interval = (

@@ -515,7 +515,7 @@ def _split_series_name(column: str) -> tuple[str, int] | None:
     return series_match[1], int(series_match[2])
 
 
-def _replace_tie_code(stem: str, answer_cell: Any, option_labels: list[str]) -> Any:
+def _replace_tie_code(stem: str, answer_cell: str, option_labels: list[str]) -> Any:
     """Return "tie" for answer 3 about a pair; other answers unchanged."""
     is_pair_answer = len(option_labels) == 2 and simplify_name(stem) in CHOSEN_OF_TWO.sure
     if is_pair_answer and format_label(answer_cell) == "3" and "3" not in option_labels:

@@ -32,6 +32,8 @@ from .text_cells import TextTable, find_separator, join_notes
 if TYPE_CHECKING:
     import pyarrow
 
+    from thali._data.base_classes import Judged
+
 LARGE = 1 << 24  # bytes of a file that is read in batches
 BATCH = 1 << 20  # rows per batch
 BLOCK = 1 << 24  # bytes per batch of text
@@ -273,10 +275,10 @@ class ComparisonTable(NamedTuple):
 
 
 def read_rows(
-    path: Any,
+    path: str | Path,
     extra_columns: Sequence[str],
     progressbar: bool,
-    where: Any,
+    where: str | None,
     options: dict[str, Any],
     is_board: bool = False,
 ) -> ComparisonTable:
@@ -414,7 +416,7 @@ def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) 
 
 
 def _warn_about_practice_rows(
-    filtered_file: _FilteredFile, first_rows: RawTable, data: Any
+    filtered_file: _FilteredFile, first_rows: RawTable, data: "Judged"
 ) -> None:
     """Warn that a large file contains rows labelled as practice."""
     practice_columns = [

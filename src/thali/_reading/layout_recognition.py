@@ -299,7 +299,7 @@ def recognise(
     labels: Mapping[str, str] | Path | None = None,
     codes: Path | None = None,
     design: Path | None = None,
-    holdouts: Any = None,
+    holdouts: str | None = None,
     held_out: bool = False,
     asks: bool = False,
     kind: str | None = None,

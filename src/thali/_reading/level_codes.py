@@ -1,7 +1,7 @@
 """Replacement of level codes (1, 2, 3) by labels, from a table of attribute, code, label."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ def read_codes(path: Path) -> Codes:
 
 
 def replace_codes(
-    table: RawTable, codes: Codes, attributes: Any
+    table: RawTable, codes: Codes, attributes: Iterable[str] | None
 ) -> tuple[RawTable, dict[str, list[str]]]:
     """Replace codes in a table by labels; also return the levels' order by attribute.
 
@@ -146,7 +146,7 @@ def _replace_column_codes(cells: Any, labels: Mapping[str, str], column: str) ->
     return column_labels.where(column_labels != "", None)
 
 
-def _is_all_numeric(labels: Any) -> bool:
+def _is_all_numeric(labels: Iterable[str]) -> bool:
     """Return whether all labels are finite numbers."""
     try:
         return bool(np.isfinite([float(label) for label in labels]).all())

@@ -1,6 +1,6 @@
 """Warnings about rows labelled as practice, training, warm-up or catch trials."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,8 @@ from thali.errors import DataWarning, Message, Setting
 from .row_filter import Condition, RowFilter
 
 if TYPE_CHECKING:
+    from thali._data.base_classes import Frozen
+
     from .table_files import RawTable
 
 # a number or one of _PARTS may follow
@@ -67,7 +69,7 @@ def is_practice_label(text: str) -> bool:
     )
 
 
-def find_practice_rows(table: "RawTable", data: Any) -> list[PracticeRows]:
+def find_practice_rows(table: "RawTable", data: "Frozen") -> list[PracticeRows]:
     """Find the text columns in which some rows are labelled as practice.
 
     Columns in conditions, and labels that are names of the data, are ignored.
@@ -98,14 +100,14 @@ def find_practice_rows(table: "RawTable", data: Any) -> list[PracticeRows]:
     return practice_columns
 
 
-def warn_about_practice(table: "RawTable", data: Any) -> None:
+def warn_about_practice(table: "RawTable", data: "Frozen") -> None:
     """Warn if some rows, but not all, are labelled as practice."""
     for practice_rows in find_practice_rows(table, data):
         if practice_rows.rows < len(table.frame):
             warn(DataWarning(practice_rows.message()))
 
 
-def _list_data_names(data: Any) -> frozenset[str]:
+def _list_data_names(data: "Frozen") -> frozenset[str]:
     """Return all labels in the data; they do not denote practice rows."""
     data_labels: set[str] = set()
     for field in ("labels", "respondents", "alternative_labels"):

@@ -16,7 +16,7 @@ keywords only where a keyword is expected.
 
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
@@ -245,7 +245,11 @@ def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
 
 
 def _compare_cells(
-    condition: Condition, cells: "pd.Series", compare_values: Any, operand: str, is_equality: bool
+    condition: Condition,
+    cells: "pd.Series",
+    compare_values: Callable[..., Any],
+    operand: str,
+    is_equality: bool,
 ) -> np.ndarray:
     """Compare each cell with an operand as numbers, dates or texts."""
     if _has_dates(cells):
@@ -397,7 +401,7 @@ def _parse_conditions(source: _FilterText) -> list[Condition]:
             )
 
 
-def _parse_condition(source: _FilterText, tokens: Any) -> tuple[Condition, _Token]:
+def _parse_condition(source: _FilterText, tokens: Iterator[_Token]) -> tuple[Condition, _Token]:
     """Parse one condition; also return the token after it."""
     column_name = _read_operand(source, next(tokens), "a column name")
     operator_token = next(tokens)
@@ -427,7 +431,7 @@ def _parse_condition(source: _FilterText, tokens: Any) -> tuple[Condition, _Toke
     raise _unexpected_error(source, operator_token, expected_text)
 
 
-def _parse_list(source: _FilterText, tokens: Any) -> tuple[str, ...]:
+def _parse_list(source: _FilterText, tokens: Iterator[_Token]) -> tuple[str, ...]:
     """Parse values in parentheses, such as (a, b)."""
     if (opening_token := next(tokens)) != _Token("sign", "(", opening_token.at):
         raise _unexpected_error(source, opening_token, "'(' before the values of 'in'")

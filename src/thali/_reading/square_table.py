@@ -213,7 +213,7 @@ def _parse_number(column: str) -> float | str:
         return column
 
 
-def _normalise_cell(cell: Any) -> Any:
+def _normalise_cell(cell: str) -> Any:
     """Convert a decimal comma to a point, a sign for missing to None."""
     if isinstance(cell, str):
         if cell in MISSING:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from thali._data.base_classes import Frozen
 from thali._data.choice_marks import is_response_time
 from thali._data.column_guesses import ColumnsRead, list_respondent_candidates
 from thali._data.column_readers import collect_notes, get_column, is_row_number
@@ -75,7 +76,7 @@ class Reading:
             sentence += f"; {self.table.note}"
         return data, sentence
 
-    def _describe_other_columns(self, table: RawTable, data: Any) -> Iterator[str | Message]:
+    def _describe_other_columns(self, table: RawTable, data: Frozen) -> Iterator[str | Message]:
         """Yield clauses on columns of respondents, unused ones and possible respondents."""
         people_columns = list_differing_columns(getattr(data, "people", None))
         if people_columns:

@@ -5,7 +5,7 @@ import html
 import io
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -237,7 +237,7 @@ def describe_fit(model: "Model") -> str:
     return f"{_format_model_name(model)} of {model._fitted_to_}"
 
 
-def _format_model_name(model: Any) -> str:
+def _format_model_name(model: "Model") -> str:
     """Return the name of a model's class as a heading."""
     spec = find_spec(model)
     if spec is None:
@@ -403,7 +403,7 @@ def _render_template(document: Document, figures: Figures) -> str:
 
 
 def _build_chapter_context(
-    chapter: Chapter, picture_numbers: Any, figures: Figures
+    chapter: Chapter, picture_numbers: Iterator[int], figures: Figures
 ) -> dict[str, Any]:
     """Return the template variables of a chapter."""
     anchor = re.sub(r"\W+", "-", chapter.title.lower()).strip("-")
@@ -415,7 +415,7 @@ def _build_chapter_context(
 
 
 def _build_section_context(
-    section: Section, anchor: str, picture_numbers: Any, figures: Figures
+    section: Section, anchor: str, picture_numbers: Iterator[int], figures: Figures
 ) -> dict[str, Any]:
     """Return the template variables of a section."""
     context = section._asdict() | {

@@ -1,5 +1,6 @@
 """Public functions `findings` and `report` for any result."""
 
+import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,14 @@ def format_own_citation() -> str:
 EMPTY_COVER = Cover()
 
 
-def report(what: Any, path: Any, *, title: str = "", author: str = "", question: str = "") -> None:
+def report(
+    what: Any,
+    path: str | os.PathLike[str],
+    *,
+    title: str = "",
+    author: str = "",
+    question: str = "",
+) -> None:
     """Write a report: one self-contained HTML file to mail, to print or to read on a phone.
 
     The first screen answers the research question with a picture and states the reliability of the

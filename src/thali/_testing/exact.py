@@ -12,18 +12,27 @@ Python, as here. Continuous parameters must be fixed.
 import copy
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from thali._aspects.chain_state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state
+from thali._aspects.chain_state import (
+    ALPHA,
+    BETA,
+    COLUMNS,
+    NO_UNIQUE,
+    ChainModel,
+    FeatureState,
+    make_empty_state,
+)
 from thali._aspects.kernel_operations import open_members, rate_by_size_range, rebuild_cache
 from thali._aspects.likelihoods.custom_term_checks import build_state
 from thali._aspects.moves import births_and_splits, owner_flips
 from thali._aspects.priors.indian_buffet import IndianBuffet
 from thali._aspects.samplers.sweep_bookkeeping import prepare_state
+from thali._aspects.weight_priors import GammaWeights, NormalWeights
 from thali._inference.numerics.discrete_draws import draw_index
 from thali._inference.numerics.weight_shares import softmax
 
@@ -43,27 +52,27 @@ class Draw:
 
     __array_ufunc__ = None  # NumPy numbers leave arithmetic and comparisons to this class
 
-    def _affine(self, a: Any, b: Any) -> Any:
+    def _affine(self, a: float, b: float) -> Any:
         """Return the random number a + b X of the same draw."""
         return Draw(self.source, self.cdf, self.interval, self.number, a, b)
 
-    def __mul__(self, x: Any) -> Any:
+    def __mul__(self, x: float) -> Any:
         return self._affine(self.a * x, self.b * x)
 
     __rmul__ = __mul__
 
-    def __add__(self, x: Any) -> Any:
+    def __add__(self, x: float) -> Any:
         return self._affine(self.a + x, self.b)
 
     __radd__ = __add__
 
-    def __sub__(self, x: Any) -> Any:
+    def __sub__(self, x: float) -> Any:
         return self._affine(self.a - x, self.b)
 
     def __neg__(self) -> Any:
         return self._affine(-self.a, -self.b)
 
-    def __truediv__(self, x: Any) -> Any:
+    def __truediv__(self, x: float) -> Any:
         if self.number is None:
             return self * (1.0 / x)
         return self.number / x
@@ -76,7 +85,7 @@ class Draw:
             )
         return self.number
 
-    def __lt__(self, x: Any) -> bool:
+    def __lt__(self, x: float) -> bool:
         """Return whether the number is below x, following both possible outcomes."""
         cut_value = (x - self.a) / self.b
         low, high = self.interval
@@ -94,7 +103,7 @@ class Draw:
 
     __le__ = __lt__
 
-    def __gt__(self, x: Any) -> Any:
+    def __gt__(self, x: float) -> Any:
         return x == x and not self < x
 
     __ge__ = __gt__
@@ -126,7 +135,7 @@ class BranchingRandom:
         self.position, self.probability = 0, 1.0
         self.others: list[tuple[int, ...]] = []
 
-    def follow(self, probabilities: Any) -> int:
+    def follow(self, probabilities: Sequence[float] | np.ndarray) -> int:
         """Return the next outcome of the script, else the first possible outcome."""
         possible_outcomes = [k for k, p in enumerate(probabilities) if p > 0.0]
         if len(possible_outcomes) == 1:
@@ -265,7 +274,7 @@ class MoveProblem:
         log_likelihood: Callable[..., Any],
         states: list[Any],
         n: int,
-        weights: Any,
+        weights: GammaWeights | NormalWeights,
         rng: np.random.Generator,
     ) -> None:
         """Choose a few options and states, and compile the moves."""
@@ -297,21 +306,21 @@ class MoveProblem:
         rebuild_cache(self.likelihood, cache, state)
         return state, cache
 
-    def read_features(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
+    def read_features(self, pair: tuple[FeatureState, Any]) -> tuple[np.ndarray, np.ndarray]:
         """Return features (options, features) and weights of (state, cache)."""
         n_columns = int(pair[0].whole[COLUMNS])
         return pair[0].Z[:n_columns, : self.n].T.copy(), pair[0].w[:n_columns].copy()
 
-    def key(self, pair: Any) -> tuple[Any, ...]:
+    def key(self, pair: tuple[FeatureState, Any]) -> tuple[Any, ...]:
         """Return a hashable key of features and weights, in their order."""
         ownership, column_weights = self.read_features(pair)
         return ownership.tobytes(), ownership.shape[1], tuple(np.round(column_weights, 9))
 
-    def key_of_sets(self, pair: Any) -> tuple[Any, ...]:
+    def key_of_sets(self, pair: tuple[FeatureState, Any]) -> tuple[Any, ...]:
         """Return a hashable key of the features in any order, without weights."""
         return tuple(sorted(tuple(column) for column in self.read_features(pair)[0].T.astype(int)))
 
-    def log_target(self, pair: Any) -> float:
+    def log_target(self, pair: tuple[FeatureState, Any]) -> float:
         """Return the log posterior density of features and weights."""
         ownership, column_weights = self.read_features(pair)
         if (key := self.key(pair)) not in self.known_values:
@@ -322,7 +331,7 @@ class MoveProblem:
             + self.weights.log_density(column_weights).sum()
         )
 
-    def log_target_of_sets(self, pair: Any) -> float:
+    def log_target_of_sets(self, pair: tuple[FeatureState, Any]) -> float:
         """Return the log posterior probability of features in any order.
 
         Births draw weights from their prior, so its density is excluded.
@@ -334,7 +343,9 @@ class MoveProblem:
             - sum(math.lgamma(c + 1) for c in copy_counts)
         )
 
-    def flip(self, random: Any, pair: Any) -> None:
+    def flip(
+        self, random: BranchingRandom | np.random.Generator, pair: tuple[FeatureState, Any]
+    ) -> None:
         """Apply the sampler's flip move to one entry of two features."""
         entry_index = draw_index(random, 2 * len(self.chosen))
         open_members(self.likelihood, pair[1], pair[0], entry_index % 2)
@@ -342,11 +353,15 @@ class MoveProblem:
             random, self.model, pair[1], pair[0], entry_index % 2, self.chosen[entry_index // 2]
         )
 
-    def move(self, random: Any, pair: Any) -> None:
+    def move(
+        self, random: BranchingRandom | np.random.Generator, pair: tuple[FeatureState, Any]
+    ) -> None:
         """Apply the sampler's move that transfers options between features."""
         births_and_splits.propose_split_or_join(random, self.model, pair[1], pair[0])
 
-    def birth(self, random: Any, pair: Any) -> None:
+    def birth(
+        self, random: BranchingRandom | np.random.Generator, pair: tuple[FeatureState, Any]
+    ) -> None:
         """Propose the birth or death of a feature, by the sampler's move."""
         births_and_splits.propose_birth_or_death(random, self.model, pair[1], pair[0], self.rate)
 
@@ -357,7 +372,7 @@ def compute_move_errors(
     log_likelihood: Callable[..., Any],
     states: list[Any],
     n: int,
-    weights: Any,
+    weights: GammaWeights | NormalWeights,
     rng: np.random.Generator,
 ) -> dict[str, float]:
     """Return max |pi P - pi| of each move; 0 if it leaves the exact posterior pi invariant."""

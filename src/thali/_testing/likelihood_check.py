@@ -1,11 +1,20 @@
 """`check` of a custom likelihood: changes, moves and joint distribution, in one table."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.chain_state import ALPHA, COLUMNS, MIN_FREE_ROWS, make_empty_state, stack_states
+from thali._aspects.chain_state import (
+    ALPHA,
+    COLUMNS,
+    MIN_FREE_ROWS,
+    ChainModel,
+    FeatureState,
+    make_empty_state,
+    stack_states,
+)
 from thali._aspects.likelihoods.custom import Custom
 from thali._aspects.likelihoods.custom_term_checks import (
     WorstDifference,
@@ -24,6 +33,12 @@ from thali._object_descriptions import Description, PrintedObject
 from thali.errors import ArgumentError
 
 from .exact import compute_move_errors
+
+if TYPE_CHECKING:
+    from thali._aspects.priors.prior_from_argument import FeaturePrior
+    from thali._aspects.weight_priors import GammaWeights, NormalWeights
+    from thali._data.custom_data import Observed
+
 
 # Joint-distribution test by restarts: draw features from the prior, simulate data, run a few sweeps
 #
@@ -47,7 +62,12 @@ NAMES = (
 
 
 def compute_restart_scores(
-    prior: Any, likelihood: Any, observed: Any, n_rounds: int, weight_prior: Any, random_seed: int
+    prior: "FeaturePrior",
+    likelihood: Any,
+    observed: "Observed",
+    n_rounds: int,
+    weight_prior: tuple[float, float],
+    random_seed: int,
 ) -> dict[Any, Any]:
     """Return z-scores of quantities before against after sweeps (Geweke's test)."""
     task = build_task(
@@ -118,7 +138,9 @@ def _compare_means(
     }
 
 
-def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n_options: int) -> Any:
+def _draw_state(
+    rng: np.random.Generator, prior: "FeaturePrior", model: ChainModel, n_options: int
+) -> Any:
     """Draw a sampler state from the prior, with alpha ~ Gamma(1, 1)."""
     # Features that the likelihood ignores are only counted.
     alpha = rng.standard_exponential()
@@ -136,14 +158,18 @@ def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n_options: int
     return state
 
 
-def _copy_features(state: Any) -> tuple[np.ndarray, np.ndarray]:
+def _copy_features(state: FeatureState) -> tuple[np.ndarray, np.ndarray]:
     """Return copies of features (n_options, n_features) and weights of a state."""
     n_columns = int(state.whole[COLUMNS])
     return state.Z[:n_columns, :-1].T.copy(), state.w[:n_columns].copy()
 
 
 def _compute_quantities(
-    chain: Any, likelihood: Any, log_likelihood: Any, fields: Any, mean_weight: float
+    chain: FeatureChain,
+    likelihood: Custom,
+    log_likelihood: Callable[..., Any],
+    fields: Any,
+    mean_weight: float,
 ) -> list[float]:
     """Return the compared quantities `NAMES` and the parameters of a state."""
     state, parameter_values = chain.state, chain.caches.parameters[0].tolist()
@@ -217,9 +243,9 @@ class LikelihoodCheck(PrintedObject):
 
 
 def check(
-    likelihood: Any,
+    likelihood: Custom,
     data: Any,
-    weight_prior: Any = (1.0, 1.0),
+    weight_prior: tuple[float, float] = (1.0, 1.0),
     rounds: int = 5_000,
     random_seed: int = 1,
 ) -> LikelihoodCheck:
@@ -302,7 +328,7 @@ def check(
     compiled_likelihood, make_cache = likelihood.build_uncompiled(wrapped_data, weights)
     fields = wrapped_data.fields
 
-    def log_likelihood(features: Any, feature_weights: Any) -> Any:
+    def log_likelihood(features: np.ndarray, feature_weights: np.ndarray) -> Any:
         """Return the user's log-likelihood of these features and weights."""
         return call_checked(
             "log_likelihood",
@@ -352,10 +378,10 @@ def _format_result(is_right: bool) -> str:
 def _check_changes(
     terms: str,
     compiled: Any,
-    make_cache: Any,
-    log_likelihood: Any,
-    states: Any,
-    labels: Any,
+    make_cache: Callable[..., Any],
+    log_likelihood: Callable[..., Any],
+    states: Sequence[tuple[np.ndarray, np.ndarray]],
+    labels: Sequence[str],
     rng: np.random.Generator,
 ) -> list[Check]:
     """Return a check that `terms` change as `log_likelihood` does; none without terms."""
@@ -374,7 +400,11 @@ def _check_changes(
     return [Check("naive", comparison_text, f"{difference.size:.2g}", result_word, fault_text)]
 
 
-def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> Check:
+def _check_order(
+    log_likelihood: Callable[..., Any],
+    states: Sequence[tuple[np.ndarray, np.ndarray]],
+    rng: np.random.Generator,
+) -> Check:
     """Return a check that the order of features does not change `log_likelihood`."""
     difference = WorstDifference()
     for features, weights in states:
@@ -400,11 +430,11 @@ def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> 
 
 def _check_moves(
     compiled: Any,
-    make_cache: Any,
-    log_likelihood: Any,
-    states: Any,
+    make_cache: Callable[..., Any],
+    log_likelihood: Callable[..., Any],
+    states: list[Any],
     n_options: int,
-    weights: Any,
+    weights: "GammaWeights | NormalWeights",
     rng: np.random.Generator,
 ) -> list[Check]:
     """Return checks that each sampler move leaves the posterior invariant."""
@@ -426,7 +456,12 @@ def _check_moves(
 
 
 def _check_joint(
-    likelihood: Any, observed: Any, weight_prior: Any, rounds: int, random_seed: int, is_right: bool
+    likelihood: Custom,
+    observed: "Observed",
+    weight_prior: tuple[float, float],
+    rounds: int,
+    random_seed: int,
+    is_right: bool,
 ) -> Check:
     """Return a check of the joint distribution of features and simulated data."""
     comparison_text = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._argument_checks import check_integer
 from thali._comparison.held_out_fits import ignore_sigint
-from thali._inference.random_seeds import build_seed_sequence
+from thali._inference.random_seeds import RandomSeed, build_seed_sequence
 from thali._inference.threads_and_processes import run_all
 from thali._inference.user_warnings import silence_warnings
 from thali._model.markov_chain_model import MarkovChainModel
@@ -154,12 +154,12 @@ class CalibrationTask:
 
 
 def calibrate(
-    model: Any,
+    model: MarkovChainModel,
     design: Any,
     n: int = 200,
     *,
     cores: int | None = None,
-    random_seed: Any = None,
+    random_seed: RandomSeed = None,
     progressbar: bool = True,
     **fit: Any,
 ) -> Calibration:
@@ -261,7 +261,7 @@ def calibrate(
 
 
 def _simulate_data(
-    model: MarkovChainModel, design: tuple[Any, ...], n: int, seed: Any
+    model: MarkovChainModel, design: tuple[Any, ...], n: int, seed: np.random.SeedSequence
 ) -> list[tuple[tuple[Any, ...], dict[str, float]]]:
     """Simulate n data sets that the model can fit, with their true quantities."""
     # Only properties of the data decide which are skipped, so the other ranks remain uniform.

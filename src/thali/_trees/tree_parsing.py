@@ -14,7 +14,7 @@ from . import newick
 from .tree_nodes import TreeNodes, check_leaf_names
 
 
-def build_group_nodes(groups: Any, leaf_length: Any) -> TreeNodes:
+def build_group_nodes(groups: Any, leaf_length: float) -> TreeNodes:
     """Return the nodes of a two-level tree: groups and their members."""
     if (
         isinstance(leaf_length, bool)

@@ -8,6 +8,7 @@ from thali._data.choices import Choices
 from thali._data.choices.choices import list_row_members
 from thali._data.choices.data_subsets import drop_tied_sets
 from thali._data.connectivity import check_finite
+from thali._data.pairs import PairedComparisons
 from thali._labels import shorten
 from thali._model.best_worst_probabilities import LARGEST, RANKING, REVERSED
 from thali.errors import Argument, DataError, Setting
@@ -49,7 +50,11 @@ def convert_for_likelihood(data: Any, rule: str = RANKING) -> Any:
 
 
 def build_density(
-    data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has_prior: bool = True
+    data: PairedComparisons | Choices,
+    lapse: float,
+    has_ties: bool,
+    rule: str = RANKING,
+    has_prior: bool = True,
 ) -> Density:
     """Build the posterior density of worths for data from `convert_for_likelihood`."""
     option_values = get_option_values(data)
@@ -82,7 +87,7 @@ def build_density(
     )
 
 
-def get_option_values(data: Any) -> np.ndarray:
+def get_option_values(data: PairedComparisons | Choices) -> np.ndarray:
     """Return covariates of options, (n_options, n_covariates); 0 for others."""
     if data.covariates is None:
         return np.zeros((data.n_options, 0))
@@ -119,7 +124,7 @@ def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarra
 # What maximum likelihood cannot estimate ----------------------------------------------------------
 
 
-def check_estimable(data: Any, density: Density) -> None:
+def check_estimable(data: PairedComparisons | Choices, density: Density) -> None:
     """Raise DataError for data without finite maximum-likelihood estimates.
 
     Raises
@@ -174,7 +179,7 @@ def is_separated(differences: np.ndarray) -> bool:
     return bool(programme.fun < -_MIN_ADVANTAGE)
 
 
-def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
+def list_wins(data: PairedComparisons | Choices) -> tuple[np.ndarray, np.ndarray]:
     """Return indices of the winner and of the loser of each observed preference."""
     if isinstance(data, Choices):
         set_indices, positions = list_row_members(data)
@@ -198,7 +203,7 @@ def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
     return winners, np.append(data.second[is_winner[0]], data.first[is_winner[1]])
 
 
-def keep_single_choices(data: Any) -> Any:
+def keep_single_choices(data: PairedComparisons | Choices) -> Any:
     """Return the data without sets in which several options tied as best.
 
     Raises

@@ -8,8 +8,7 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._inference.markov_chains import Run, cut_records
-from thali._inference.random_seeds import spawn_generators
-from thali._inference.user_warnings import is_quiet
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._model.base import Job
 from thali._model.best_worst_probabilities import RANKING
 from thali._model.chain_runs import ChainFit
@@ -42,6 +41,10 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+    from thali._posterior.posterior_tree import Posterior
+
     from .model import BradleyTerryLuce
 
 
@@ -57,23 +60,25 @@ class WorthsEngine(Engine):
     default_tune = 1000  # draws of each chain that are discarded
     problem_class: type[WorthProblem] = WorthProblem  # data and settings of a fit
 
-    def get_draws(self, model: Any) -> WorthDraws:
+    def get_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the draws of log worths and other parameters."""
         raise NotImplementedError
 
-    def get_prediction_draws(self, model: Any) -> WorthDraws:
+    def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the draws over which predictions are averaged."""
         return self.get_draws(model)
 
-    def get_spread(self, model: Any) -> np.ndarray:
+    def get_spread(self, model: "BradleyTerryLuce") -> np.ndarray:
         """Return the standard deviation of log worths around effects of covariates, (draws,)."""
         return model._view.draws["spread"].values.ravel()
 
-    def draw_new_respondents(self, model: Any, respondent: Mapping[str, Any]) -> WorthDraws:
+    def draw_new_respondents(
+        self, model: "BradleyTerryLuce", respondent: Mapping[str, Any]
+    ) -> WorthDraws:
         """Draw worths of new respondents with the given covariates."""
         raise no_covariates_error()
 
-    def get_quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
         """Return draws of named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
@@ -84,7 +89,12 @@ class WorthsEngine(Engine):
         return model._draws.get_quantities(compared_pairs)
 
     def build_scores_table(
-        self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
+        self,
+        model: "BradleyTerryLuce",
+        scale: ScoreScale,
+        by: Any,
+        random_seed: RandomSeed,
+        ci: float,
     ) -> "pandas.DataFrame":
         """Return a table of MaxDiff scores of the options."""
         if by is not None:
@@ -95,33 +105,41 @@ class WorthsEngine(Engine):
             scores = scores._replace(mean=scale.compute_scores(model._prediction_draws.weights)[0])
         return tabulate_scores({"": scores}, draws.labels, scale, None, ci)
 
-    def tabulate_worths(self, model: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_worths(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
         """Return a table of log worths and shares of the total worth."""
         return tabulate_worths(model._draws, ci)
 
-    def tabulate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_effects(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
         """Return a table of effects of covariates."""
         return tabulate_effects(model._draws.covariates, model._draws.beta, ci)
 
-    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+    def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
         """Return the log probability of each respondent's choices together."""
         return model._prediction_draws.log_predictive(choices)
 
     def check_replicates(
-        self, model: Any, data: Any, random_seed: Any, ci: float
+        self,
+        model: "BradleyTerryLuce",
+        data: "PairedComparisons | Choices",
+        random_seed: RandomSeed,
+        ci: float,
     ) -> "pandas.DataFrame":
         """Return a table of observed answers against posterior replicates."""
         return model._draws.check_replicates(data, random_seed, ci)
 
-    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(
+        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ci: float
+    ) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
         return model._draws.tabulate_predictions(data, ci)
 
-    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+    def sample_prior(self, problem: Any, rngs: Sequence[np.random.Generator]) -> PriorSample:
         """Sample worths from the prior and data given them, once per generator."""
         return sample_worths_prior(problem, rngs)
 
-    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+    def simulate_data(
+        self, model: "BradleyTerryLuce", problem: Any, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
         """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
         return simulate_replicates(problem, model._draws, model._view.shape, rng)
 
@@ -205,24 +223,18 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
     fit_class: type[WorthFit] = LaplaceFit
     advice = Advice(tunes=False, note=(_APPROXIMATION_NOTE, Setting("method", "mcmc"), "."))
 
-    def job(self, model: Any, data: Any, run: Run) -> Job:
-        """Check data and arguments of `fit`; return its job."""
-        data = model._convert_data(data)
-        chain_fit = model._build_fit(data, run.check())
-        if not is_quiet():
-            data.warn_if_unusual()
-        return chain_fit.build_job(str(data))
-
-    def prepare(self, model: Any, data: Any) -> PreparedFit:
+    def prepare(
+        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices"
+    ) -> PreparedFit:
         """Check data and arguments of `fit`, without sampling; return a PreparedFit."""
         return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
 
-    def get_draws(self, model: Any) -> WorthDraws:
+    def get_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the draws of log worths and other parameters."""
         return read_worth_draws(model._view)
 
 
-def read_worth_draws(view: Any) -> WorthDraws:
+def read_worth_draws(view: "Posterior") -> WorthDraws:
     """Read draws of log worths and other parameters from a posterior."""
     log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
     rule = view.best_worst or RANKING
@@ -289,25 +301,29 @@ class WorthMaximumEngine(WorthsEngine):
     findings = "thali._worths.findings"
     default_tune = 0  # there are no chains
 
-    def job(self, model: Any, data: Any, run: Run) -> Job:
+    def job(self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", run: Run) -> Job:
         """Check data and arguments of `fit`; return its job."""
         data = model._convert_data(data)
         refuse_run_settings(model, run)
         problem = self._build_problem(model, data)
         return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
 
-    def prepare(self, model: Any, data: Any) -> PreparedFit:
+    def prepare(
+        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices"
+    ) -> PreparedFit:
         """Check data and arguments of `fit`; return the lapse rate, as a PreparedFit."""
         refuse_prior(model)
         return PreparedFit(self._build_problem(model, model._convert_data(data)).lapse)
 
-    def _build_problem(self, model: Any, data: Any) -> WorthProblem:
+    def _build_problem(
+        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices"
+    ) -> WorthProblem:
         """Check data and arguments; return them as a problem without prior."""
         problem = model._build_problem(data, has_prior=False)
         check_estimable(problem.converted_data, problem.density)
         return problem
 
-    def data_of_fit(self, model: Any) -> Any:
+    def data_of_fit(self, model: "BradleyTerryLuce") -> Any:
         """Return the data that the model was fitted to."""
         return model._estimates_.data
 
@@ -321,12 +337,12 @@ class WorthMaximumEngine(WorthsEngine):
         error_description = f"clustered by respondent ({estimates.people.number:,})"
         return (("standard errors", error_description), *facts)
 
-    def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def summary(self, model: "BradleyTerryLuce", ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a table of estimates with standard errors and intervals."""
         model._require_fitted()
         return tabulate_estimates(model._estimates_, ci)
 
-    def get_draws(self, model: Any) -> WorthDraws:
+    def get_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Draw worths from the normal approximation around the estimates."""
         from scipy.special import chdtri
 
@@ -343,21 +359,21 @@ class WorthMaximumEngine(WorthsEngine):
             estimates.point[:, None] + np.hstack([deviations, -deviations]), 1
         )
 
-    def get_prediction_draws(self, model: Any) -> WorthDraws:
+    def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the estimate as the only draw, for predictions."""
         estimates = model._estimates_
         return estimates.problem.build_draws(estimates.point[:, None], 1)
 
-    def get_spread(self, model: Any) -> np.ndarray:
+    def get_spread(self, model: "BradleyTerryLuce") -> np.ndarray:
         """Return 0: worths of new options are those that their covariates predict."""
         return np.zeros(1)
 
-    def tabulate_worths(self, model: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_worths(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
         """Return a table of log worths and shares at the maximum, with errors of `summary`."""
         table = tabulate_worths(model._prediction_draws, ci)
         return self._copy_errors(model, table, "log_worth[{}]", ci)
 
-    def tabulate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_effects(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
         """Return a table of effects of covariates, with errors of `summary`."""
         from scipy.special import stdtr
 
@@ -370,7 +386,7 @@ class WorthMaximumEngine(WorthsEngine):
         return table
 
     def _copy_errors(
-        self, model: Any, table: "pandas.DataFrame", row_name: str, ci: float
+        self, model: "BradleyTerryLuce", table: "pandas.DataFrame", row_name: str, ci: float
     ) -> "pandas.DataFrame":
         """Return the table with standard errors and intervals of rows of `summary`."""
         rows = self.summary(model, ci).loc[[row_name.format(name) for name in table.index]]
@@ -407,7 +423,7 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
     )
 
 
-def refuse_run_settings(model: Any, run: Run) -> None:
+def refuse_run_settings(model: "BradleyTerryLuce", run: Run) -> None:
     """Raise ArgumentError for arguments that only sampling or a prior uses."""
     default_run = Run(draws=None, tune=WorthMaximumEngine.default_tune)
     check_method_arguments(
@@ -419,7 +435,7 @@ def refuse_run_settings(model: Any, run: Run) -> None:
     refuse_prior(model)
 
 
-def refuse_prior(model: Any) -> None:
+def refuse_prior(model: "BradleyTerryLuce") -> None:
     """Raise ArgumentError if the model has a prior that this method does not use."""
     if model.spread is not None:
         raise ArgumentError(

@@ -46,6 +46,9 @@ from .density_from_data import split_by_respondent
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
 
 if TYPE_CHECKING:
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+
     from .model import BradleyTerryLuce
 
 ENGLISH = {
@@ -236,7 +239,9 @@ def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     return tuple(sentences)
 
 
-def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> list[Text]:
+def _describe_best_worst(
+    model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ties: str
+) -> list[Text]:
     """Return methods sentences about best-worst choices or ties; [] without."""
     if data.worst is not None:
         return [describe_best_worst(model._prediction_draws.rule)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.numerics.bordered_block_matrix import BorderedFactor
 from thali._inference.progress_display import Progress
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._inference.user_warnings import warn
 from thali._posterior.convergence_check import ESS_PER_CHAIN, HIGHEST_R_HAT
 from thali._posterior.posterior_interval import INTERVAL
@@ -151,7 +151,7 @@ class ChainDraws(NamedTuple):
 
 
 def run_chains(
-    marginal: Marginal, random_seed: object, progressbar: bool = False, n_chains: int = N_CHAINS
+    marginal: Marginal, random_seed: RandomSeed, progressbar: bool = False, n_chains: int = N_CHAINS
 ) -> ChainDraws:
     """Draw until the reported quantities have R-hat <= 1.01 and ESS >= 400.
 

@@ -1,6 +1,7 @@
 """`BradleyTerryLuce`, the model that users fit: worths from pairs, rankings and choices."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from thali._data.grouped_data import GroupedData
 from thali._data.kinds import PAIRS
 from thali._data.pairs.covariates import read_new_options
 from thali._inference.markov_chains import Run
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import shorten, suggest
 from thali._model.best_worst_probabilities import RULES, choose_default_rule
 from thali._model.data_argument_check import check_data
@@ -59,7 +60,9 @@ from .worth_draws import WorthDraws
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.pairs import PairedComparisons
     from thali._data.pairs.data_subsets import HeldOutPair
+    from thali._model.evidence_arguments import EvidenceRun
     from thali._model.finding_settings import AnswerSettings
     from thali._posterior.convergence_check import Advice
 
@@ -68,14 +71,14 @@ if TYPE_CHECKING:
     from .people.respondent_results import WorthRespondents
 
 
-def require_distinguished_respondents(model: Any, name: str) -> None:
+def require_distinguished_respondents(model: "BradleyTerryLuce", name: str) -> None:
     """Raise ArgumentError unless respondents have own worths or latent classes."""
     model._require_fitted()
     if not isinstance(model.people, Individuals | LatentClasses):
         raise respondents_required_error(name, "worths")
 
 
-def require_groups(model: Any, name: str) -> None:
+def require_groups(model: "BradleyTerryLuce", name: str) -> None:
     """Raise ArgumentError if the fit has no groups of respondents."""
     model._require_fitted()
     if not isinstance(model.people, Groups):
@@ -86,7 +89,7 @@ def require_groups(model: Any, name: str) -> None:
         )
 
 
-def require_several_groups(model: Any, name: str) -> None:
+def require_several_groups(model: "BradleyTerryLuce", name: str) -> None:
     """Raise ArgumentError unless the fit has several groups."""
     if len(model._groups) < 2:
         raise ArgumentError(
@@ -242,7 +245,7 @@ class BradleyTerryLuce(MarkovChainModel):
         lapse: float = 0.0,
         ties: str | None = None,
         best_worst: str | None = None,
-        covariates: Any = None,
+        covariates: Iterable[str] | None = None,
         people: Any = None,
     ) -> None:
         self.method = method
@@ -282,9 +285,9 @@ class BradleyTerryLuce(MarkovChainModel):
         chains: int = 4,
         thin: int | None = None,
         cores: int | None = None,
-        random_seed: Any = None,
+        random_seed: RandomSeed = None,
         progressbar: bool = True,
-        job: Any = None,
+        job: str | os.PathLike[str] | None = None,
         max_time: float | None = None,
     ) -> Self:
         """Fit to comparisons, rankings or choices.
@@ -460,7 +463,9 @@ class BradleyTerryLuce(MarkovChainModel):
         problem_class = self._engine.problem_class
         return problem_class(data, lapse, with_ties, rule, spread, self.people, **settings)
 
-    def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
+    def _complete_settings(
+        self, data: "PairedComparisons | Choices", settings: "AnswerSettings"
+    ) -> "AnswerSettings":
         """Return report settings; raise for an option `none` or segments not fitted."""
         if settings.none is not None:
             anchor_index(settings.none, data.labels)
@@ -484,7 +489,7 @@ class BradleyTerryLuce(MarkovChainModel):
         return self._view.groups
 
     @requires(require_groups)
-    def of_group(self, name: Any) -> Self:
+    def of_group(self, name: str) -> Self:
         """Return the fitted model restricted to the respondent group `name`.
 
         Parameters
@@ -521,7 +526,9 @@ class BradleyTerryLuce(MarkovChainModel):
         """Return the model of one group of the data."""
         return self.of_group(name)
 
-    def _build_part_model(self, data: Any, draws: WorthDraws, part_name: str) -> Self:
+    def _build_part_model(
+        self, data: "PairedComparisons | Choices", draws: WorthDraws, part_name: str
+    ) -> Self:
         """Build the model of some respondents from their data and draws."""
         problem = WorthProblem(data, draws.lapse, draws.nu is not None, draws.rule)
         spread_draws = self._view.draws["spread"].values.ravel()
@@ -640,7 +647,11 @@ class BradleyTerryLuce(MarkovChainModel):
         return tabulate_ranks(draws.log_worths, draws.labels, every_rank, ci)
 
     def scores(
-        self, by: Any = None, none: str | None = None, random_seed: Any = 0, ci: float = INTERVAL
+        self,
+        by: Any = None,
+        none: str | None = None,
+        random_seed: RandomSeed = 0,
+        ci: float = INTERVAL,
     ) -> "pandas.DataFrame":
         r"""Return MaxDiff scores of the options, which sum to 100.
 
@@ -896,7 +907,7 @@ class BradleyTerryLuce(MarkovChainModel):
         self._require_fitted()
         return self._engine.log_predictive(self, choices)
 
-    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def check(self, random_seed: RandomSeed = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Compare observed proportions with posterior predictive replicates.
 
         Parameters
@@ -961,7 +972,11 @@ class BradleyTerryLuce(MarkovChainModel):
         )
 
     def next_pairs(
-        self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
+        self,
+        n: int = 10,
+        among: Iterable[str] | None = None,
+        goal: str = "everything",
+        random_seed: RandomSeed = 1,
     ) -> "pandas.DataFrame":
         """Return the pairs of options with the most informative answers expected.
 
@@ -1001,9 +1016,9 @@ class BradleyTerryLuce(MarkovChainModel):
         self,
         size: int = 3,
         n: int = 10,
-        among: Any = None,
-        goal: Any = "everything",
-        random_seed: Any = 1,
+        among: Iterable[str] | None = None,
+        goal: str = "everything",
+        random_seed: RandomSeed = 1,
     ) -> "pandas.DataFrame":
         """Return the sets of options with the most informative choices expected.
 
@@ -1029,7 +1044,7 @@ class BradleyTerryLuce(MarkovChainModel):
         return self._draws.next_sets(size, n, among, goal, random_seed)
 
     @requires(require_draws)
-    def log_evidence(self, random_seed: Any = 1) -> LogEvidence:
+    def log_evidence(self, random_seed: RandomSeed = 1) -> LogEvidence:
         r"""Return the log evidence (marginal likelihood) of the model for its data.
 
         .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid L, \theta)\, dP(L, \theta)
@@ -1069,11 +1084,15 @@ class BradleyTerryLuce(MarkovChainModel):
         check_unchanged(self)
         return self._estimate_log_evidence(self._get_fit_data(), random_seed)
 
-    def _compute_log_evidence(self, data: Any, run: Any) -> LogEvidence:
+    def _compute_log_evidence(
+        self, data: "PairedComparisons | Choices", run: "EvidenceRun"
+    ) -> LogEvidence:
         """Estimate the log evidence of the model for these data."""
         return self._estimate_log_evidence(self._convert_data(data), run.random_seed)
 
-    def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:
+    def _estimate_log_evidence(
+        self, data: "PairedComparisons | Choices", random_seed: RandomSeed
+    ) -> LogEvidence:
         """Estimate the log evidence of the model for converted data."""
         from .log_evidence import estimate_log_evidence
 
@@ -1091,15 +1110,19 @@ class BradleyTerryLuce(MarkovChainModel):
 
     # Simulated data -------------------------------------------------------------------------------
 
-    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+    def _sample_prior(
+        self, rngs: Sequence[np.random.Generator], data: "PairedComparisons | Choices"
+    ) -> PriorSample:
         """Draw worths from the prior and answers given them, once per generator."""
         return self._engine.sample_prior(self._build_problem(self._convert_data(data)), rngs)
 
-    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+    def _simulate_replicates(
+        self, rng: np.random.Generator, data: "PairedComparisons | Choices"
+    ) -> dict[str, np.ndarray]:
         """Simulate the answers of the data at every draw."""
         return self._engine.simulate_data(self, self._build_problem(self._convert_data(data)), rng)
 
-    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+    def _build_observed(self, data: "PairedComparisons | Choices") -> dict[str, np.ndarray]:
         """Return these data as variables of `observed_data`."""
         from .simulation import observe_design
 

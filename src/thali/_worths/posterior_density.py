@@ -48,7 +48,7 @@ class DistinctComparisons(NamedTuple):
         """Number of comparisons of each distinct kind."""
         return self.wins + self.losses + self.tied
 
-    def select(self, row_indices: Any) -> "DistinctComparisons":
+    def select(self, row_indices: np.ndarray | slice) -> "DistinctComparisons":
         """Return the distinct comparisons with these indices."""
         selected_columns = (array[row_indices] for array in self[:8])
         return self._make((*selected_columns, self.lapse, self.has_ties))
@@ -230,7 +230,7 @@ class Density:
         density._blocks = {}
         return density
 
-    def select_rows(self, row_indices: Any) -> "Density":
+    def select_rows(self, row_indices: np.ndarray | slice) -> "Density":
         """Return the density of the selected distinct comparisons only."""
         return self.with_rows(self.rows.select(row_indices))
 
@@ -250,7 +250,7 @@ class Density:
             *map(np.subtract, self.counts, first_half)
         )
 
-    def raise_to_power(self, power: Any) -> "Density":
+    def raise_to_power(self, power: np.ndarray | float) -> "Density":
         """Return the density with the likelihood (or each row's) raised to a power."""
         return self.with_counts(*(power * counts for counts in self.counts))
 
@@ -865,9 +865,7 @@ class GroupDensity(Density):
     point contains m behind all else.
     """
 
-    def __init__(
-        self, rows: DistinctComparisons, n_options: int, n_parts: int, n_judges: int = 0
-    ) -> None:
+    def __init__(self, rows: Any, n_options: int, n_parts: int, n_judges: int = 0) -> None:
         """Number the parameters: log worths by group, ties, judges, and common log worths."""
         super().__init__(rows, n_options, n_judges, np.ones(n_parts - 1))
         self.common = slice(self.size, self.size + n_options)
@@ -946,7 +944,7 @@ class TargetDensity(GroupDensity):
 
     has_target = True
 
-    def __init__(self, rows: DistinctComparisons, n_options: int, n_judges: int) -> None:
+    def __init__(self, rows: Any, n_options: int, n_judges: int) -> None:
         """Number the parameters; `n_judges` includes the target."""
         super().__init__(rows, n_options, n_judges - 1, n_judges)
         # the target's rows depend on the common worths as rows depend on biases

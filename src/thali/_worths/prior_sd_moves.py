@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .posterior_density import DRIFT, WORTHS, Density, Spreads
+from .posterior_density import DRIFT, WORTHS, Spreads
 
 
 class ScaleState(NamedTuple):
@@ -28,7 +28,7 @@ class ScaleState(NamedTuple):
         )
 
     @classmethod
-    def from_points(cls, density: Density, points: np.ndarray, log_sds: np.ndarray) -> "ScaleState":
+    def from_points(cls, density: Any, points: np.ndarray, log_sds: np.ndarray) -> "ScaleState":
         """Return the state of chains at these parameters and log sds."""
         with np.errstate(over="ignore", invalid="ignore"):
             return cls(points, log_sds, density.log_likelihoods(points))
@@ -76,9 +76,7 @@ def sample_by_slice(
 _LOG_STEP_RANGE = math.log(0.02), math.log(2.0)
 
 
-def sample_spread(
-    rng: np.random.Generator, density: Density, state: ScaleState, k: int
-) -> ScaleState:
+def sample_spread(rng: np.random.Generator, density: Any, state: ScaleState, k: int) -> ScaleState:
     """Sample prior sd number k given the parameters, by slice sampling."""
     log_density = density.conditional_log_spread_density(state.points, k)
     return state._replace(
@@ -87,7 +85,7 @@ def sample_spread(
 
 
 def move_spread_with_coordinates(
-    rng: np.random.Generator, density: Density, state: ScaleState, k: int
+    rng: np.random.Generator, density: Any, state: ScaleState, k: int
 ) -> ScaleState:
     """Propose to scale prior sd number k and its parameters by one factor."""
     n_chains = state.points.shape[1]
@@ -110,7 +108,7 @@ def move_spread_with_coordinates(
 
 
 def move_spreads(
-    rng: np.random.Generator, density: Density, state: ScaleState, learned: Sequence[int]
+    rng: np.random.Generator, density: Any, state: ScaleState, learned: Sequence[int]
 ) -> ScaleState:
     """Update each learned prior sd, alone and together with its parameters."""
     for k in learned:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._model.finding import Finding
 from thali._number_format import format_probability
 from thali._posterior.posterior_interval import compute_interval, describe_interval
@@ -14,6 +14,7 @@ from .posterior_density import Density, Spreads
 
 if TYPE_CHECKING:
     import pandas
+
 
 _MEASURES = {
     "separation": "separation reliability (from posterior variances)",
@@ -89,7 +90,7 @@ def estimate_split_halves(
     source: Any,
     density: Density,
     judge_of_row: np.ndarray | None,
-    random_seed: Any,
+    random_seed: RandomSeed,
     judge_word: str = "judge",
 ) -> dict[str, float]:
     """Return split-half reliabilities by name; {} if there are too many rows.

@@ -171,7 +171,10 @@ class RespondentAdjustment(NamedTuple):
 
 
 def build_adjustment(
-    data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, default_adjustment: str
+    data: "PairedComparisons | Choices",
+    marginal: "Marginal",
+    people: str | None,
+    default_adjustment: str,
 ) -> RespondentAdjustment:
     """Return the correction for repeated answers of respondents in these data."""
     density = marginal.density

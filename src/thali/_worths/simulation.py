@@ -19,10 +19,14 @@ from .posterior_density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from .worth_draws import WorthDraws
 
 if TYPE_CHECKING:
+    from thali._data.pairs import PairedComparisons
+
     from .population_posterior import WorthProblem
 
 
-def _build_observed_variables(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
+def _build_observed_variables(
+    problem: "WorthProblem", data: "PairedComparisons | Choices"
+) -> dict[str, np.ndarray]:
     """Return counts of choices, or of wins and ties, as variables by name."""
     if isinstance(data, Choices):
         return {"chosen": data.questions().counts}
@@ -91,7 +95,7 @@ def observe_each(problem: "WorthProblem", data: Sequence[Any]) -> dict[str, np.n
 
 def build_prior_sample(
     posterior: Posterior,
-    log_likelihoods: Any,
+    log_likelihoods: Sequence[float] | np.ndarray,
     simulated_variables: dict[str, np.ndarray],
     data: Sequence[Any],
 ) -> PriorSample:

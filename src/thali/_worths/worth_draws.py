@@ -1,5 +1,6 @@
 """Draws of worths, and what follows from them: choice probabilities, checks, predictions."""
 
+from collections.abc import Iterable
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from thali._argument_checks import check_integer
 from thali._data.choices import Choices
-from thali._data.questions import AnswerProbabilities, slice_sets
+from thali._data.questions import AnswerProbabilities, Questions, slice_sets
 from thali._inference.index_arithmetic import argsort_descending, iterate_slices, part_bounds
 from thali._inference.numerics.davidson_likelihood import split_probabilities
 from thali._inference.numerics.davidson_ties import compute_win_tie_loss
@@ -55,7 +56,9 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.pairs import PairedComparisons
     from thali._data.pairs.data_subsets import HeldOutPair
+    from thali._inference.random_seeds import RandomSeed
 
 
 _SEED = 0  # of options that nobody has seen
@@ -89,7 +92,7 @@ class WorthDraws(NamedTuple):
         """The number of draws."""
         return len(self.log_worths)
 
-    def take(self, draw_indices: Any) -> "WorthDraws":
+    def take(self, draw_indices: np.ndarray | slice) -> "WorthDraws":
         """Return the draws with these indices."""
         selected_draws = self._replace(
             log_worths=self.log_worths[draw_indices], beta=self.beta[draw_indices]
@@ -123,7 +126,7 @@ class WorthDraws(NamedTuple):
     # Probabilities for each draw ------------------------------------------------------------------
 
     def pair_probabilities(
-        self, first: Any, second: Any, x: np.ndarray | None = None
+        self, first: np.ndarray, second: np.ndarray, x: np.ndarray | None = None
     ) -> np.ndarray:
         """Return probabilities of the first option of each pair, (n_draws, n_pairs).
 
@@ -162,7 +165,9 @@ class WorthDraws(NamedTuple):
             return self.member_probabilities(start, members)
         return answer_probabilities(self.weights, start, members, self.lapse, self.rule)
 
-    def question_probabilities(self, data: Any, has_ties: bool) -> AnswerProbabilities:
+    def question_probabilities(
+        self, data: "PairedComparisons | Choices", has_ties: bool
+    ) -> AnswerProbabilities:
         """Return a function from a slice of questions to answer probabilities."""
 
         def compute_probabilities(questions: slice) -> np.ndarray:
@@ -258,7 +263,9 @@ class WorthDraws(NamedTuple):
             self.chains, -1, n_cells, n_outcomes
         )
 
-    def log_predictive(self, data: Any, log_weights: Any = 0.0) -> "pandas.Series":
+    def log_predictive(
+        self, data: Choices, log_weights: np.ndarray | float = 0.0
+    ) -> "pandas.Series":
         """Return the log probability of each respondent's choices together.
 
         `log_weights` are those of draws.
@@ -279,7 +286,9 @@ class WorthDraws(NamedTuple):
 
     # Comparison with observed answers -------------------------------------------------------------
 
-    def check_replicates(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(
+        self, data: "PairedComparisons | Choices", random_seed: "RandomSeed", ci: float
+    ) -> "pandas.DataFrame":
         """Return a table of observed answers against posterior replicates."""
         questions = data.questions(self.nu is not None)
         check_unweighted(questions)
@@ -289,20 +298,24 @@ class WorthDraws(NamedTuple):
         ]
         return check_answers(questions, respondent_groups, len(draw_indices), random_seed, ci)
 
-    def tabulate_predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(
+        self, data: "PairedComparisons | Choices", ci: float
+    ) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
         questions = data.questions(False)
         return predict_answers(
             questions, [self._pool_respondents(data, questions, False)], self.n_draws, ci
         )
 
-    def _pool_respondents(self, data: Any, questions: Any, has_ties: bool) -> EqualRespondents:
+    def _pool_respondents(
+        self, data: "PairedComparisons | Choices", questions: Questions, has_ties: bool
+    ) -> EqualRespondents:
         """Return answer probabilities and counts, pooled over all respondents."""
         return EqualRespondents.from_times(
             self.question_probabilities(data, has_ties), questions.times
         )
 
-    def get_quantities(self, pairs: Any) -> Quantities:
+    def get_quantities(self, pairs: np.ndarray | None) -> Quantities:
         """Return draws of named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately. `pairs`: both options of each
@@ -331,7 +344,9 @@ class WorthDraws(NamedTuple):
 
     # Next questions -------------------------------------------------------------------------------
 
-    def next_pairs(self, n: Any, among: Any, goal: Any, random_seed: Any) -> "pandas.DataFrame":
+    def next_pairs(
+        self, n: int, among: Iterable[str] | None, goal: str, random_seed: "RandomSeed"
+    ) -> "pandas.DataFrame":
         """Return a table of the most informative pairs, in the order of asking."""
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
@@ -344,7 +359,7 @@ class WorthDraws(NamedTuple):
         )
 
     def next_sets(
-        self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any
+        self, size: int, n: int, among: Iterable[str] | None, goal: str, random_seed: "RandomSeed"
     ) -> "pandas.DataFrame":
         """Return a table of the most informative sets, in the order of asking."""
         check_goal(goal)

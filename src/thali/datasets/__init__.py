@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from thali._argument_checks import (
 from thali._data.pairs import PairedComparisons
 from thali._data.similarities import Similarities
 from thali._data.triplets import Triplets
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import shorten, suggest
 from thali.errors import DataError
 
@@ -42,7 +42,7 @@ class MadeTriplets(NamedTuple):
 def triplets(
     n: int = 12,
     n_triplets: int = 2_000,
-    random_seed: Any = None,
+    random_seed: RandomSeed = None,
     *,
     n_features: int = 4,
     share_of_owners: float = 0.3,
@@ -242,7 +242,7 @@ def numbers() -> Similarities:
 
 
 def paris_rome(
-    comparisons: int = 100, expected: bool = False, random_seed: Any = None
+    comparisons: int = 100, expected: bool = False, random_seed: RandomSeed = None
 ) -> PairedComparisons:
     r"""Simulate choices between trips to Paris and Rome, with (+) and without a small bonus.
 
@@ -316,7 +316,7 @@ def block_choices(
     leaf_length: float = 0.1,
     alpha: float = 2.0,
     comparisons: int = 10,
-    random_seed: Any = None,
+    random_seed: RandomSeed = None,
     lapse: float = 0.01,
 ) -> BlockChoices:
     r"""Simulate choices between options in groups, whose features follow a tree.
@@ -423,7 +423,11 @@ class AdditiveSimilarities(NamedTuple):
 
 
 def additive(
-    n: int = 16, random_seed: Any = None, *, n_features: int | None = None, sigma: float = 0.3
+    n: int = 16,
+    random_seed: RandomSeed = None,
+    *,
+    n_features: int | None = None,
+    sigma: float = 0.3,
 ) -> AdditiveSimilarities:
     r"""Simulate similarities from shared weighted features, observed twice with noise.
 

@@ -1,11 +1,11 @@
 """A simulated choice experiment in which respondents care about classes of products."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from thali._argument_checks import check_integer
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 
 if TYPE_CHECKING:
     import pandas
@@ -72,7 +72,7 @@ def product_choices(
     *,
     alternatives: int = 3,
     noise: float = 0.3,
-    random_seed: Any = None,
+    random_seed: RandomSeed = None,
 ) -> ProductChoices:
     r"""Simulate choices of respondents who each care about some of six product classes.
 

@@ -1,6 +1,6 @@
 """Effects of comparison covariates on choice probabilities, for every draw."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ def stack_coefficients(parameters: Mapping[str, Any], names: Iterable[str]) -> n
     return np.stack([np.atleast_1d(parameters[coefficient_name(name)]) for name in names], axis=-1)
 
 
-def read_parameter_draws(posterior: Posterior, names: Sequence[str]) -> dict[str, np.ndarray]:
+def read_parameter_draws(posterior: Posterior, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Read draws of the likelihood's parameters by name, chain after chain."""
     coefficients = dict(
         zip(map(coefficient_name, posterior.covariates), posterior.coefficients.T, strict=True)

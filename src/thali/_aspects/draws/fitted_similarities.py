@@ -1,6 +1,6 @@
 """Fitted similarities of posterior draws, and their part of the posterior tree."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def build_similarities_part(
 
 
 def compute_similarities(
-    feature_columns: FeatureColumns, w_0: Any, i: np.ndarray, j: np.ndarray
+    feature_columns: FeatureColumns, w_0: np.ndarray | float, i: np.ndarray, j: np.ndarray
 ) -> np.ndarray:
     """Compute the fitted similarity of each pair in each draw, shape (n_draws, n_pairs).
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..samplers.chains import SamplingTask
     from ..samplers.draw_record import RecordedDraws
+    from ..samplers.sampling_task import Likelihood
 
 
 _VARIABLES = {
@@ -221,7 +222,7 @@ def _encode_owner_lists(
     """Return features of all draws as lists of owners, padded to one length."""
     owners_per_draw = np.diff(feature_columns.owner_offsets[feature_columns.column_offsets])
 
-    def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
+    def pad_draws(values: np.ndarray, counts: np.ndarray, fill: float, dtype: type[Any]) -> Any:
         """Return one row per draw of these values, padded with `fill`."""
         padded_rows = np.full((feature_columns.n_draws, int(counts.max())), fill, dtype=dtype)
         padded_rows[np.arange(padded_rows.shape[1]) < counts[:, None]] = values
@@ -253,7 +254,7 @@ LOG_PRIOR_NOTES = {
 
 def compute_log_priors(
     task: "SamplingTask",
-    likelihood: Any,
+    likelihood: "Likelihood",
     data: Any,
     feature_columns: FeatureColumns,
     alpha: np.ndarray,

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     import pandas
 
     from ..models.additive_clustering import AdditiveClustering
+    from ..results.point_estimate import Estimate
 
 
 # Observed and fitted similarities -----------------------------------------------------------------
@@ -220,7 +221,7 @@ def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     )
 
 
-def _append_constant(fitted_estimate: Any, has_constant: bool) -> "pandas.DataFrame":
+def _append_constant(fitted_estimate: "Estimate", has_constant: bool) -> "pandas.DataFrame":
     """Return the features table of an estimate, with the constant as the last row."""
     import pandas as pd
 
@@ -242,7 +243,9 @@ def _append_constant(fitted_estimate: Any, has_constant: bool) -> "pandas.DataFr
     return wide_table
 
 
-def _format_estimate(fitted_estimate: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
+def _format_estimate(
+    fitted_estimate: "Estimate", model: "AdditiveClustering"
+) -> "pandas.DataFrame":
     """Return the features with members and weight, and a row for the additive constant."""
     import pandas as pd
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import format_plural, list_names
-from thali._model.finding import FULL, Brief, Finding, Picture, finding
+from thali._model.finding import FULL, Brief, Finding, Picture, Text, finding
 from thali._model.finding_settings import AnswerSettings
 from thali._model.sentence_templates import format_estimate, phrase
 from thali._number_format import format_number, format_probability
@@ -22,6 +22,10 @@ from .english_sentences import ENGLISH
 if TYPE_CHECKING:
     import pandas
 
+    from thali._posterior.posterior_tree import Posterior
+
+    from ..models.base_model import LatentFeatures
+
 _MIN_NAMED_PROBABILITY = 0.2  # minimum probability of a feature in a sentence
 _MAX_NAMED = 3
 _MIN_PROBABLE = 0.5  # minimum probability of features that are only counted
@@ -30,7 +34,7 @@ _BRIEF_COLUMNS = ("probability", "weight", "weight_low", "weight_high", "members
 _NAMES = ("aspect", "feature")  # columns with the names of given features
 
 
-def read_labels(model: Any) -> list[str]:
+def read_labels(model: "LatentFeatures") -> list[str]:
     """Return the labels of the fitted options or objects."""
     return model._view.labels
 
@@ -47,7 +51,7 @@ def describe_variance(
 
 
 def build_features_finding(
-    model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()
+    model: "LatentFeatures", features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()
 ) -> Finding:
     """Build the finding that lists features, from a table of `Model.features`."""
     labels = read_labels(model)
@@ -117,7 +121,7 @@ def suggest_next_steps(word: str) -> Message:
 
 
 def _build_brief(
-    features: "pandas.DataFrame", model: Any, word: str, is_given: bool, steps: Any
+    features: "pandas.DataFrame", model: "LatentFeatures", word: str, is_given: bool, steps: Text
 ) -> Brief:
     """Build the short feature table for a screen; `steps` are for uncertain features."""
     shared_features = select_shared_features(features, len(read_labels(model)), is_given)
@@ -138,14 +142,16 @@ def _build_brief(
     return Brief(label, brief_text, table=shown_table, next=next_steps)
 
 
-def has_given_features(model: Any) -> bool:
+def has_given_features(model: "LatentFeatures") -> bool:
     """Return whether the features are given rather than inferred."""
     model_params = model.get_params()
     feature_argument = model_params.get("aspects", model_params.get("features"))
     return not isinstance(feature_argument, str | int | Tree | None)
 
 
-def describe_probable_features(features: Any, word: str, n_options: int, is_given: bool) -> str:
+def describe_probable_features(
+    features: "pandas.DataFrame", word: str, n_options: int, is_given: bool
+) -> str:
     """Return a sentence that lists probable shared features; "" if there are none."""
     shared_features = select_shared_features(features, n_options, is_given)
     if not len(shared_features):
@@ -167,7 +173,7 @@ def describe_probable_features(features: Any, word: str, n_options: int, is_give
     return str(phrase(ENGLISH, sentence_key, word=word, named=f"{descriptions}{remainder_note}"))
 
 
-def select_shared_features(features: Any, n_options: int, is_given: bool) -> Any:
+def select_shared_features(features: "pandas.DataFrame", n_options: int, is_given: bool) -> Any:
     """Select probable features with several, but not all, options as owners."""
     n_owners = features["members"].map(len)
     shared_features = features[(n_owners > 1) & (n_owners < n_options)]
@@ -203,7 +209,9 @@ def _describe_feature(feature_row: dict[str, Any], is_given: bool) -> str:
     )
 
 
-def format_for_reading(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
+def format_for_reading(
+    features: "pandas.DataFrame", model: "LatentFeatures", word: str
+) -> "pandas.DataFrame":
     """Return the feature table that users read, with members as the last column."""
     chain_columns = [
         name for name in map(format_chain_column, range(model._view.shape[0])) if name in features
@@ -248,7 +256,9 @@ def expand_members(features: "pandas.DataFrame", labels: "list[str]") -> "pandas
     return exported_table
 
 
-def describe_tree_positions(model: Any, tree: Tree, word: str, members_noun: str) -> str:
+def describe_tree_positions(
+    model: "LatentFeatures", tree: Tree, word: str, members_noun: str
+) -> str:
     """Return a sentence: how many shared features match a clade of the tree."""
     features = features_table(model._view, 0.0)
     tree_positions = np.array(locate_in_tree(features["members"], tree), dtype=object)
@@ -265,13 +275,13 @@ def describe_tree_positions(model: Any, tree: Tree, word: str, members_noun: str
     return str(phrase(ENGLISH, "features.place", word=word, of=members_noun, **count_texts))
 
 
-def has_only_unique_aspects(model: Any) -> bool:
+def has_only_unique_aspects(model: "LatentFeatures") -> bool:
     """Return whether the model has unique aspects only, none shared."""
     return model.get_params().get("aspects") == "unique"
 
 
 def build_number_finding(
-    model: Any, number_draws: np.ndarray, word: str, counted_noun: str, ci: float
+    model: "LatentFeatures", number_draws: np.ndarray, word: str, counted_noun: str, ci: float
 ) -> Finding:
     """Build the finding with probabilities of each number of features."""
     import pandas as pd
@@ -300,14 +310,14 @@ def build_number_finding(
     )
 
 
-def count_shared_features(posterior: Any) -> np.ndarray:
+def count_shared_features(posterior: "Posterior") -> np.ndarray:
     """Count features of several but not all options in each draw, (chain, draw)."""
     columns = read_columns(posterior)
     is_shared = (columns.sizes > 1) & (columns.sizes < posterior.n_options)
     return np.bincount(columns.draw[is_shared], minlength=columns.n_draws).reshape(posterior.shape)
 
 
-def has_probable_shared_features(posterior: Any) -> bool:
+def has_probable_shared_features(posterior: "Posterior") -> bool:
     """Return whether a feature of several but not all options has probability >= 0.5."""
     probable_features = features_table(posterior, _MIN_PROBABLE)
     return bool(len(select_shared_features(probable_features, posterior.n_options, False)))
@@ -325,14 +335,14 @@ def describe_number(number_draws: np.ndarray, counted_noun: str, ci: float) -> s
 
 
 @finding("membership", "Membership of merged features", FULL)
-def membership(model: Any, settings: AnswerSettings) -> Finding | None:
+def membership(model: "LatentFeatures", settings: AnswerSettings) -> Finding | None:
     """Report each option's membership in merged features; None without merging."""
     if settings.similar is None:
         return None
     return build_membership_finding(model, settings.similar)
 
 
-def build_membership_finding(model: Any, similar: Any) -> Finding:
+def build_membership_finding(model: "LatentFeatures", similar: Any) -> Finding:
     """Build the finding about memberships in features merged at Jaccard `similar`."""
     title = ENGLISH["features.membership"]
     membership_table = model.membership(similar=similar)

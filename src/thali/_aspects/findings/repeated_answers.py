@@ -1,7 +1,7 @@
 """Findings about repeated answers of respondents."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from thali._model.choice_findings import build_dependence_finding, describe_dependence
 from thali._model.finding import ON_SCREEN, STATISTICS, Finding, Text, finding
@@ -13,11 +13,14 @@ from thali._trees.tree import Tree
 
 from .english_sentences import ENGLISH
 
+if TYPE_CHECKING:
+    from ..models.base_model import LatentFeatures
+
 
 @finding(
     "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
 )
-def independence(model: Any, settings: AnswerSettings) -> Finding | None:
+def independence(model: "LatentFeatures", settings: AnswerSettings) -> Finding | None:
     """Report whether the fit corrects for repeated answers of a respondent, and how."""
     dependence = model._view.dependence
     if dependence is None:
@@ -39,6 +42,6 @@ def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     return replace(dependence_finding, notes=())
 
 
-def describe_repeated_answers(model: Any) -> tuple[Text, ...]:
+def describe_repeated_answers(model: "LatentFeatures") -> tuple[Text, ...]:
     """Return methods sentences about repeated answers; () if respondents are unknown."""
     return describe_dependence(model._view.dependence)

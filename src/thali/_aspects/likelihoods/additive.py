@@ -1,9 +1,9 @@
 """Additive clustering: similarity is the sum of the weights of shared features."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from thali._inference.user_warnings import is_quiet, warn
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 
 from .. import kernel_operations
-from ..chain_state import BETA, shuffle_columns
-from ..weight_priors import EXPONENTIAL, GammaWeights
+from ..chain_state import BETA, FeatureState, shuffle_columns
+from ..weight_priors import EXPONENTIAL, GammaWeights, NormalWeights
 from .similarity_residuals import (
     CONSTANT,
     VARIANCE,
@@ -38,6 +38,11 @@ from .similarity_residuals import (
     sum_inner,
     sum_row,
 )
+
+if TYPE_CHECKING:
+    from ..draws.feature_columns import FeatureColumns
+    from ..priors.prior_from_argument import FeaturePrior
+
 
 LEARNED = "learned"
 # The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of
@@ -125,7 +130,7 @@ class Additive:
         if self.variance is not None:
             check_positive("variance", self.variance, "the prior mean of sigma^2")
 
-    def check(self, prior: Any, data: Any) -> None:
+    def check(self, prior: "FeaturePrior", data: Any) -> None:
         """Raise DataError unless the data are `Similarities`; warn of a small sigma.
 
         Chains mix slowly if sigma is small.
@@ -157,7 +162,7 @@ class Additive:
                 )
             )
 
-    def fixed_sigma(self, data: Any) -> float | None:
+    def fixed_sigma(self, data: Similarities) -> float | None:
         """Return sigma for these data, or None if it is learned."""
         if self.sigma == LEARNED:
             return None
@@ -165,7 +170,7 @@ class Additive:
             return data.sigma
         return float(self.sigma)
 
-    def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
+    def compiled(self, data: Similarities, weights: GammaWeights = EXPONENTIAL) -> Any:
         """Return similarities as kernels read them, and a function that makes a chain's cache.
 
         `weights` is the Gamma prior of weights and constant.
@@ -193,7 +198,7 @@ class Additive:
         )
         return judgements, make_residual_cache
 
-    def _warn_of_scale(self, data: Any, shape: float, rate: float) -> None:
+    def _warn_of_scale(self, data: Similarities, shape: float, rate: float) -> None:
         """Warn if prior weights are much smaller or larger than the similarities."""
         max_similarity = float(np.abs(data.values).max())
         if (
@@ -215,7 +220,7 @@ class Additive:
             )
         )
 
-    def first_variance(self, data: Any) -> float:
+    def first_variance(self, data: Similarities) -> float:
         """Return the variance of a judgement where chains start: fixed, or the prior mean.
 
         Chains start there. If all similarities are equal, the square of their mean replaces the
@@ -231,14 +236,14 @@ class Additive:
             similarity_variance = float(data.values[0]) ** 2 or 1.0
         return VARIANCE_SHARE * similarity_variance / mean_inverse_judgements(data)
 
-    def fix_prior(self, data: Any) -> "Additive":
+    def fix_prior(self, data: Similarities) -> "Additive":
         """Return a copy whose prior of sigma is fixed by these data."""
         if self.fixed_sigma(data) is not None:
             return self
         return replace(self, variance=self.first_variance(data))
 
     def scaled_priors(
-        self, data: Any, factors: Iterable[float]
+        self, data: Similarities, factors: Iterable[float]
     ) -> Iterator[tuple[str, "Additive"]]:
         """Yield (name, likelihood) with the prior mean of sigma² times each factor."""
         if self.fixed_sigma(data) is None:
@@ -247,7 +252,7 @@ class Additive:
                 yield f"mean of sigma squared x {factor:g}", replace(self, variance=variance)
 
     def sample_prior_parameters(
-        self, data: Any, weights: Any, rng: np.random.Generator
+        self, data: Similarities, weights: GammaWeights | NormalWeights, rng: np.random.Generator
     ) -> dict[str, float]:
         """Sample constant and sigma from their prior."""
         prior_variance = self.first_variance(data)
@@ -258,7 +263,12 @@ class Additive:
             constant = weights.random(rng, 1)[0]
         return {"constant": constant, "sigma": math.sqrt(prior_variance)}
 
-    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+    def log_parameter_prior(
+        self,
+        draws: Mapping[str, np.ndarray],
+        data: Similarities,
+        weights: GammaWeights | NormalWeights,
+    ) -> dict[str, np.ndarray]:
         """Return log prior densities of the learned constant and sigma, per draw."""
         log_densities = {}
         if self.constant:
@@ -276,7 +286,11 @@ class Additive:
         return log_densities
 
     def simulate_data(
-        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self,
+        feature_columns: "FeatureColumns",
+        parameters: Mapping[str, float],
+        data: Similarities,
+        rng: np.random.Generator,
     ) -> Any:
         """Simulate similarities of the same pairs and judgements: Normal(μ, sigma² / n)."""
         from ..draws.fitted_similarities import compute_similarities
@@ -296,7 +310,12 @@ class Additive:
         )
 
     def build_posterior_part(
-        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self,
+        feature_columns: "FeatureColumns",
+        extra: dict[str, np.ndarray],
+        data: Similarities,
+        shape: tuple[int, int],
+        dense: bool,
     ) -> Any:
         """Build the part of the posterior tree about similarities from all draws."""
         from ..draws.fitted_similarities import build_similarities_part
@@ -316,7 +335,7 @@ class Additive:
         )
 
 
-def choose_weight_prior(data: Any) -> tuple[float, float]:
+def choose_weight_prior(data: Similarities) -> tuple[float, float]:
     """Return shape and rate of a Gamma weight prior that suits the similarities' range.
 
     Its mean is a tenth of the largest similarity.
@@ -327,7 +346,7 @@ def choose_weight_prior(data: Any) -> tuple[float, float]:
     return 1.0, LARGEST_RATIO / max_similarity
 
 
-def mean_inverse_judgements(data: Any) -> float:
+def mean_inverse_judgements(data: Similarities) -> float:
     """Return the mean of 1 / n_ij over pairs with n_ij judgements each."""
     return float(np.mean(1.0 / data.judgements))
 
@@ -344,25 +363,27 @@ register_answers(
 
 
 @kernel_operations.select_cache.register(Judgements)
-def _select_cache(judgements: Any, caches: Any, t: Any) -> Any:
+def _select_cache(judgements: Judgements, caches: Residuals, t: int) -> Any:
     """Return views of the residuals of the replica at temperature t."""
     return Residuals(caches.residual[t], caches.pull[t], caches.ties[t], caches.real[t])
 
 
 @kernel_operations.delta_unique.register(Judgements)
-def _delta_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+def _delta_unique(judgements: Judgements, c: Residuals, b: FeatureState, i: int, d: float) -> Any:
     """Return 0: unique weights do not affect similarities."""
     return 0.0
 
 
 @kernel_operations.apply_unique.register(Judgements)
-def _apply_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+def _apply_unique(judgements: Judgements, c: Residuals, b: FeatureState, i: int, d: float) -> None:
     """Do nothing: unique weights do not affect similarities."""
     pass
 
 
 @kernel_operations.delta_member.register(Judgements)
-def _delta_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_member(
+    judgements: Judgements, c: Residuals, b: FeatureState, k: int, i: int, d: float
+) -> Any:
     """Return the log-likelihood change if option i joins or leaves feature k."""
     return row_delta(judgements, c, b, k, i, d)
 
@@ -374,45 +395,57 @@ kernel_operations.open_members.register(Judgements)(open_row_sums)
 
 
 @kernel_operations.delta_open_member.register(Judgements)
-def _delta_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_open_member(
+    judgements: Judgements, c: Residuals, b: FeatureState, k: int, i: int, d: float
+) -> Any:
     """Return the log-likelihood change of a toggle of option i, from stored row sums."""
     return d * (c.pull[i] - 0.5 * d * c.ties[i]) / c.real[VARIANCE]
 
 
 @kernel_operations.apply_open_member.register(Judgements)
-def _apply_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_open_member(
+    judgements: Judgements, c: Residuals, b: FeatureState, k: int, i: int, d: float
+) -> None:
     """Update residuals and stored row sums after a toggle of option i."""
     shift_row(judgements, c, b, k, i, d)
     shift_row_sums(judgements, c, b, k, i, d)
 
 
 @kernel_operations.weight_gradient.register(Judgements)
-def _weight_gradient(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
+def _weight_gradient(judgements: Judgements, c: Residuals, b: FeatureState, k: int, i: int) -> Any:
     """Return the derivative of the log-likelihood by a weight i shares with owners of k."""
     return sum_row(c.residual, b, k, i) / c.real[VARIANCE]
 
 
 @kernel_operations.weight_curvature.register(Judgements)
-def _weight_curvature(judgements: Any, c: Any, b: Any, k: Any, partner: Any, i: Any) -> Any:
+def _weight_curvature(
+    judgements: Judgements, c: Residuals, b: FeatureState, k: int, partner: int, i: int
+) -> Any:
     """Return minus the second derivative by the weights of features k and `partner`."""
     return sum_common(judgements.measured, b, k, partner, i) / c.real[VARIANCE]
 
 
 @kernel_operations.delta_compensated_member.register(Judgements)
-def _delta_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
+def _delta_compensated_member(
+    judgements: Judgements, c: Residuals, b: FeatureState, i: int, k: int, d: float
+) -> Any:
     """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
     return row_delta(judgements, c, b, k, i, d)
 
 
 @kernel_operations.apply_compensated_member.register(Judgements)
-def _apply_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
+def _apply_compensated_member(
+    judgements: Judgements, c: Residuals, b: FeatureState, i: int, k: int, d: float
+) -> None:
     """Update the residuals: option i joins column k and s[i] falls by d."""
     shift_row(judgements, c, b, k, i, d)
 
 
 @kernel_operations.delta_weight.register(Judgements)
 @kernel_operations.delta_compensated_weight.register(Judgements)
-def _delta_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+def _delta_weight(
+    judgements: Judgements, c: Residuals, b: FeatureState, k: int, m: int, d: float
+) -> Any:
     """Return the log-likelihood change if the weight of feature k grows by d."""
     pairs = count_inner_judgements(judgements, b, k, m)
     return d * (sum_inner(c.residual, b, k) - 0.5 * d * pairs) / c.real[VARIANCE]
@@ -420,7 +453,9 @@ def _delta_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 
 @kernel_operations.apply_weight.register(Judgements)
 @kernel_operations.apply_compensated_weight.register(Judgements)
-def _apply_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+def _apply_weight(
+    judgements: Judgements, c: Residuals, b: FeatureState, k: int, m: int, d: float
+) -> None:
     """Update the residuals of pairs of owners: the weight of feature k grows by d."""
     shift_inner(judgements, c, b, k, d)
 
@@ -429,7 +464,7 @@ kernel_operations.rebuild_cache.register(Judgements)(fill_residuals)
 
 
 @kernel_operations.log_likelihood.register(Judgements)
-def _log_likelihood(judgements: Any, c: Any, b: Any) -> Any:
+def _log_likelihood(judgements: Judgements, c: Residuals, b: FeatureState) -> Any:
     # the omitted constant is the log-density of residuals of 0 under the first variance
     """Return the normal log-likelihood of the similarities, without constants."""
     variance = c.real[VARIANCE]
@@ -440,7 +475,9 @@ def _log_likelihood(judgements: Any, c: Any, b: Any) -> Any:
 
 
 @kernel_operations.draw_weights.register(Judgements)
-def _draw_weights(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+def _draw_weights(
+    judgements: Judgements, rng: np.random.Generator, c: Residuals, b: FeatureState
+) -> None:
     # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2
     # variance), where A counts the judgements of pairs of owners, and B is the sum of their
     # residuals without feature k
@@ -458,14 +495,18 @@ def _draw_weights(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> 
 
 
 @kernel_operations.draw_parameters.register(Judgements)
-def _draw_parameters(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+def _draw_parameters(
+    judgements: Judgements, rng: np.random.Generator, c: Residuals, b: FeatureState
+) -> None:
     """Draw the additive constant and the variance from their full conditionals."""
     draw_constant(rng, judgements, c, b)
     draw_variance(rng, judgements, c, b)
 
 
 @kernel_operations.record_parameters.register(Judgements)
-def _record_parameters(judgements: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+def _record_parameters(
+    judgements: Judgements, c: Residuals, b: FeatureState, extra: np.ndarray, draw: int
+) -> None:
     """Write the constant and sigma of the state into row `draw` of the record."""
     extra[draw, CONSTANT] = c.real[CONSTANT]
     extra[draw, VARIANCE] = math.sqrt(c.real[VARIANCE])

@@ -32,6 +32,7 @@ from .answer_probabilities import build_choice_probabilities
 if TYPE_CHECKING:
     from thali._data.choices import Choices
     from thali._data.pairs import PairedComparisons
+    from thali._data.pairs.covariates import CovariateCells
 
 
 def build_data_part(stored_data: StoredData, has_unique: bool) -> DataPart:
@@ -157,7 +158,11 @@ def _compute_pair_draws(
 
 
 def _log_likelihood_terms(
-    p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, draws: slice, counts: Any
+    p: np.ndarray,
+    q: np.ndarray,
+    tie: np.ndarray | None,
+    draws: slice,
+    counts: "PairedComparisons | CovariateCells",
 ) -> np.ndarray:
     """Return the log-likelihood of each comparison, shape (n_draws, n_comparisons)."""
     from scipy.special import xlogy

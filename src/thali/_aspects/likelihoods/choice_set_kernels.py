@@ -14,7 +14,7 @@ from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
 
 from .. import kernel_operations
-from ..chain_state import COLUMNS, scratch_index, toggle_owner
+from ..chain_state import COLUMNS, FeatureState, scratch_index, toggle_owner
 from .elimination_kernels import (
     ALL,
     COMPENSATED,
@@ -95,7 +95,7 @@ register_answers(
 
 
 @kernel_operations.select_cache.register(OfferedSets)
-def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
+def _select_cache(sets: OfferedSets, caches: SetCache, t: int) -> Any:
     """Return views of the cache of the replica at temperature t."""
     return SetCache(
         caches.value[t],
@@ -196,96 +196,116 @@ def swap_rows(b: Any, k: Any, second_row: Any) -> None:
 
 
 @kernel_operations.delta_unique.register(OfferedSets)
-def _delta_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+def _delta_unique(sets: OfferedSets, c: SetCache, b: FeatureState, i: int, d: float) -> Any:
     """Return the log-likelihood change if option i's unique weight grows by d."""
     return evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, False)
 
 
 @kernel_operations.apply_unique.register(OfferedSets)
-def _apply_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+def _apply_unique(sets: OfferedSets, c: SetCache, b: FeatureState, i: int, d: float) -> None:
     """Update the cached sets: option i's unique weight grows by d."""
     evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, True)
 
 
 @kernel_operations.delta_member.register(OfferedSets)
-def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_member(sets: OfferedSets, c: SetCache, b: FeatureState, k: int, i: int, d: float) -> Any:
     """Return the log-likelihood change if option i joins or leaves aspect k."""
     return evaluate_change(sets, c, b, MEMBER, i, k, 0, d, False)
 
 
 @kernel_operations.apply_member.register(OfferedSets)
-def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_member(
+    sets: OfferedSets, c: SetCache, b: FeatureState, k: int, i: int, d: float
+) -> None:
     """Update the cached sets: option i joins or leaves aspect k."""
     evaluate_change(sets, c, b, MEMBER, i, k, 0, d, True)
 
 
 @kernel_operations.delta_weight.register(OfferedSets)
-def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+def _delta_weight(sets: OfferedSets, c: SetCache, b: FeatureState, k: int, m: int, d: float) -> Any:
     """Return the log-likelihood change if the weight of aspect k grows by d."""
     return evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, False)
 
 
 @kernel_operations.apply_weight.register(OfferedSets)
-def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+def _apply_weight(
+    sets: OfferedSets, c: SetCache, b: FeatureState, k: int, m: int, d: float
+) -> None:
     """Update the cached sets in `c`: the weight of aspect k grows by d (m is unused)."""
     evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, True)
 
 
 @kernel_operations.delta_compensated_weight.register(OfferedSets)
-def _delta_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+def _delta_compensated_weight(
+    sets: OfferedSets, c: SetCache, b: FeatureState, k: int, m: int, d: float
+) -> Any:
     """Return the log-likelihood change if w[k] grows by d and owners' unique weights fall."""
     return evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, False)
 
 
 @kernel_operations.apply_compensated_weight.register(OfferedSets)
-def _apply_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+def _apply_compensated_weight(
+    sets: OfferedSets, c: SetCache, b: FeatureState, k: int, m: int, d: float
+) -> None:
     """Update the cache: w[k] grows by d and owners' unique weights fall."""
     evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, True)
 
 
 @kernel_operations.delta_compensated_member.register(OfferedSets)
-def _delta_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
+def _delta_compensated_member(
+    sets: OfferedSets, c: SetCache, b: FeatureState, i: int, k: int, d: float
+) -> Any:
     """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
     return evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, False)
 
 
 @kernel_operations.apply_compensated_member.register(OfferedSets)
-def _apply_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
+def _apply_compensated_member(
+    sets: OfferedSets, c: SetCache, b: FeatureState, i: int, k: int, d: float
+) -> None:
     """Update the cache: option i joins column k and s[i] falls by d."""
     evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, True)
 
 
 @kernel_operations.delta_block.register(OfferedSets)
-def _delta_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
+def _delta_block(
+    sets: OfferedSets, c: SetCache, b: FeatureState, i: int, size: int, code: int, mass: float
+) -> Any:
     """Return the log-likelihood change if i's memberships in `code` flip and s[i] falls by mass."""
     return evaluate_change(sets, c, b, BLOCK, i, size, code, mass, False)
 
 
 @kernel_operations.apply_block.register(OfferedSets)
-def _apply_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
+def _apply_block(
+    sets: OfferedSets, c: SetCache, b: FeatureState, i: int, size: int, code: int, mass: float
+) -> None:
     """Update the cached sets: i's memberships in `code` flip, s[i] falls by mass."""
     evaluate_change(sets, c, b, BLOCK, i, size, code, mass, True)
 
 
 @kernel_operations.delta_transfer.register(OfferedSets)
-def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
+def _delta_transfer(
+    sets: OfferedSets, c: SetCache, b: FeatureState, k: int, partner: int, d: float
+) -> Any:
     """Return the log-likelihood change if k gets the scratch row's owners and w[partner] -= d."""
     return evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, False)
 
 
 @kernel_operations.apply_transfer.register(OfferedSets)
-def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+def _apply_transfer(
+    sets: OfferedSets, c: SetCache, b: FeatureState, k: int, partner: int, d: float
+) -> None:
     """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
     evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, True)
 
 
 @kernel_operations.rebuild_cache.register(OfferedSets)
-def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
+def _rebuild_cache(sets: OfferedSets, c: SetCache, b: FeatureState) -> None:
     """Fill the cached log-likelihood of all sets from aspects and weights."""
     evaluate_change(sets, c, b, NO_CHANGE, 0, 0, 0, 0.0, True)
 
 
 @kernel_operations.log_likelihood.register(OfferedSets)
-def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
+def _log_likelihood(sets: OfferedSets, c: SetCache, b: FeatureState) -> Any:
     """Return the log-likelihood of all sets in full precision."""
     return sum_set_values(c)

@@ -16,6 +16,7 @@ from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 from .. import kernel_operations
 from ..chain_state import (
     BETA,
+    FeatureState,
     count_born_columns,
     count_options,
     owns,
@@ -31,6 +32,7 @@ from .pair_blocks import (
     WEIGHT_J,
     WIDTH,
     WINS,
+    PairBlocks,
     PairCache,
     PairsWithTies,
     PairsWithTiesWithoutUnique,
@@ -51,7 +53,7 @@ from .pair_blocks import (
     total_log_likelihood,
 )
 from .pair_covariates import COVARIATE_PAIR_CLASSES as WITH_COVARIATES
-from .pair_covariates import FIRST_COEFFICIENT, draw_coefficients
+from .pair_covariates import FIRST_COEFFICIENT, PairsWithCovariates, draw_coefficients
 
 
 def build_pair_data(data: PairedComparisons, lapse: float, has_unique: bool, ties: bool) -> Any:
@@ -77,6 +79,7 @@ def build_pair_data(data: PairedComparisons, lapse: float, has_unique: bool, tie
     )
 
 
+ComparedPairs = PairBlocks | PairsWithCovariates
 ALL_PAIR_CLASSES = (*PAIR_CLASSES.values(), *WITH_COVARIATES.values())
 
 
@@ -85,7 +88,7 @@ def register_operation(
 ) -> Callable[[Any], Any]:
     """Return a decorator that registers a kernel operation for classes of pairs."""
 
-    def register_function(function: Any) -> Any:
+    def register_function(function: Callable[..., Any]) -> Any:
         """Register the function for every class of pairs."""
         for cls in classes:
             operation.register(cls)(function)
@@ -113,7 +116,7 @@ for _cls in ALL_PAIR_CLASSES:
 
 
 @register_operation(kernel_operations.select_cache)
-def _select_cache(pairs: Any, caches: Any, t: Any) -> Any:
+def _select_cache(pairs: ComparedPairs, caches: PairCache, t: int) -> Any:
     """Return views of the cache of the replica at temperature t."""
     return PairCache(caches.block[t], caches.real[t])
 
@@ -127,27 +130,31 @@ def get_change_sign(d: Any) -> Any:
 
 
 @register_operation(kernel_operations.delta_unique)
-def _delta_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+def _delta_unique(pairs: ComparedPairs, c: PairCache, b: FeatureState, i: int, d: float) -> Any:
     """Return the log-likelihood change if option i's unique weight grows by d."""
     return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
 
 
 @register_operation(kernel_operations.apply_unique)
-def _apply_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+def _apply_unique(pairs: ComparedPairs, c: PairCache, b: FeatureState, i: int, d: float) -> None:
     """Update the cached pairs of option i: its unique weight grows by d."""
     apply_row(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
     copy_to_neighbours(pairs, c, i)
 
 
 @register_operation(kernel_operations.delta_member)
-def _delta_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_member(
+    pairs: ComparedPairs, c: PairCache, b: FeatureState, k: int, i: int, d: float
+) -> Any:
     """Return the log-likelihood change if option i joins or leaves aspect k."""
     g = get_change_sign(d)
     return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
 
 
 @register_operation(kernel_operations.apply_member)
-def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_member(
+    pairs: ComparedPairs, c: PairCache, b: FeatureState, k: int, i: int, d: float
+) -> None:
     """Update the cached pairs of option i: it joins or leaves aspect k."""
     g = get_change_sign(d)
     apply_row(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
@@ -170,7 +177,9 @@ def weight_change_by_side(b: Any, k: Any, m: Any, d: Any) -> Any:
 
 
 @register_operation(kernel_operations.delta_weight)
-def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+def _delta_weight(
+    pairs: ComparedPairs, c: PairCache, b: FeatureState, k: int, m: int, d: float
+) -> Any:
     """Return the log-likelihood change if the weight of aspect k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
     change = 0.0
@@ -181,7 +190,9 @@ def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
 
 
 @register_operation(kernel_operations.apply_weight)
-def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+def _apply_weight(
+    pairs: ComparedPairs, c: PairCache, b: FeatureState, k: int, m: int, d: float
+) -> None:
     """Update the cached pairs: the weight of aspect k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
     for i in range(count_options(b)):
@@ -191,14 +202,18 @@ def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 
 @register_operation(kernel_operations.delta_compensated_member)
-def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
+def _delta_compensated_member(
+    pairs: ComparedPairs, c: PairCache, b: FeatureState, i: int, k: int, d: float
+) -> Any:
     """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
     g = get_change_sign(d)
     return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
 
 
 @register_operation(kernel_operations.apply_compensated_member)
-def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
+def _apply_compensated_member(
+    pairs: ComparedPairs, c: PairCache, b: FeatureState, i: int, k: int, d: float
+) -> None:
     """Update the cache: option i joins column k and s[i] falls by d."""
     g = get_change_sign(d)
     apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
@@ -206,7 +221,9 @@ def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any
 
 
 @register_operation(kernel_operations.delta_compensated_weight)
-def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+def _delta_compensated_weight(
+    pairs: ComparedPairs, c: PairCache, b: FeatureState, k: int, m: int, d: float
+) -> Any:
     """Return the log-likelihood change if w[k] grows by d and owners' unique weights fall."""
     change = 0.0
     for i in range(count_options(b)):
@@ -216,7 +233,9 @@ def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 
 
 @register_operation(kernel_operations.apply_compensated_weight)
-def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+def _apply_compensated_weight(
+    pairs: ComparedPairs, c: PairCache, b: FeatureState, k: int, m: int, d: float
+) -> None:
     """Update the cache: w[k] grows by d and owners' unique weights fall."""
     for i in range(count_options(b)):
         if owns(b, i, k):
@@ -224,7 +243,9 @@ def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 
 
 @register_operation(kernel_operations.apply_transfer)
-def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+def _apply_transfer(
+    pairs: ComparedPairs, c: PairCache, b: FeatureState, k: int, partner: int, d: float
+) -> None:
     # as by default; in addition column k is added to, or removed from, the side of `partner`
     # against owners of neither
     """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
@@ -240,7 +261,7 @@ def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) ->
 
 
 @register_operation(kernel_operations.apply_copies)
-def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
+def _apply_copies(pairs: ComparedPairs, c: PairCache, b: FeatureState, k: int, extra: int) -> None:
     """Add `extra` copies of aspect k to the aspect counts of its owners' pairs."""
     if has_empty_sides(pairs):
         for i in range(count_options(b)):
@@ -250,7 +271,7 @@ def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
 
 
 @register_operation(kernel_operations.apply_scale)
-def _apply_scale(pairs: Any, c: Any, b: Any, factor: Any) -> None:
+def _apply_scale(pairs: ComparedPairs, c: PairCache, b: FeatureState, factor: float) -> None:
     """Multiply all cached weights by a factor; refill the cache if errors grow large."""
     if scale_sides(pairs, c, factor, sum_weights(b)):
         fill_blocks(pairs, c, b)
@@ -274,7 +295,7 @@ class AspectTieLine(NamedTuple):
 
 
 @log_density.register(AspectTieLine)
-def _tie_log_density(line: Any, log_tie: Any) -> Any:
+def _tie_log_density(line: AspectTieLine, log_tie: float) -> Any:
     """Return the log conditional density of a value of the log tie parameter."""
     pairs, c, b = line
     tie = math.exp(log_tie)
@@ -303,7 +324,9 @@ def draw_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
 
 
 @register_operation(kernel_operations.draw_parameters, WITH_COVARIATES.values())
-def _draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+def _draw_coefficients(
+    pairs: PairsWithCovariates, rng: np.random.Generator, c: PairCache, b: FeatureState
+) -> None:
     """Draw the coefficients of covariates, and the tie parameter if there are ties."""
     draw_coefficients(pairs, rng, c, b)
     if has_ties(pairs):
@@ -320,7 +343,9 @@ def record_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
 
 
 @register_operation(kernel_operations.record_parameters, WITH_COVARIATES.values())
-def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+def _record_coefficients(
+    pairs: PairsWithCovariates, c: PairCache, b: FeatureState, extra: np.ndarray, draw: int
+) -> None:
     """Write the tie parameter and the coefficients into the record."""
     n_ties = 0
     if has_ties(pairs):

@@ -5,7 +5,7 @@ import inspect
 from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from thali._model.model_files import UnsavedFunction
 from thali.errors import ArgumentError
 
 from .. import kernel_operations
-from ..weight_priors import EXPONENTIAL, is_positive_prior
+from ..weight_priors import EXPONENTIAL, GammaWeights, NormalWeights, is_positive_prior
 from . import custom_full_evaluation, custom_term_kernels
 from .parameter_priors import (
     FLAT,
@@ -26,6 +26,11 @@ from .parameter_priors import (
     record_values,
     user_log_prior,
 )
+
+if TYPE_CHECKING:
+    from ..draws.feature_columns import FeatureColumns
+    from ..priors.prior_from_argument import FeaturePrior
+
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "log_likelihood": ("data", "features", "weights"),
@@ -156,7 +161,7 @@ class Custom:
             return data
         return Observed(data)
 
-    def check(self, prior: Any, data: Any) -> None:
+    def check(self, prior: "FeaturePrior | None", data: Any) -> None:
         """Raise DataError for data of another type, ArgumentError for functions lost in a file.
 
         Files of models do not contain functions.
@@ -169,7 +174,9 @@ class Custom:
                 " set_params(likelihood=...)."
             )
 
-    def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
+    def compiled(
+        self, data: "NamedTuple | Observed", weights: GammaWeights | NormalWeights = EXPONENTIAL
+    ) -> Any:
         """Return data as kernels read them, and a function that makes a chain's cache.
 
         The functions are tested at weights from their prior.
@@ -182,14 +189,18 @@ class Custom:
         allocates_arrays = check_functions(self, observed, weights)
         return self._build_data(observed, allocates_arrays, weights), self._kernel_module.make_cache
 
-    def build_uncompiled(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
+    def build_uncompiled(
+        self, observed: Observed, weights: GammaWeights | NormalWeights = EXPONENTIAL
+    ) -> Any:
         """Return the same pair as `compiled`, without testing the user's functions.
 
         It is for operations that are called as Python.
         """
         return self._build_data(observed, False, weights), self._kernel_module.make_cache
 
-    def _build_data(self, observed: Observed, allocates: bool, weights: Any) -> Any:
+    def _build_data(
+        self, observed: Observed, allocates: bool, weights: GammaWeights | NormalWeights
+    ) -> Any:
         """Return the user's data fields and parameter priors as kernels read them."""
         is_signed = not is_positive_prior(weights)
         if not self.parameters:
@@ -220,7 +231,7 @@ class Custom:
         return custom_full_evaluation
 
     def _get_kernel_data_class(
-        self, allocates: bool, is_signed: bool, data_class: Any = None
+        self, allocates: bool, is_signed: bool, data_class: type[Any] | None = None
     ) -> Any:
         """Return the NamedTuple class of kernel data for these functions, cached."""
         # Equal functions have the same class.
@@ -248,7 +259,7 @@ class Custom:
                 _CLASSES[class_key] = globals()[class_name] = new_class
         return _CLASSES[class_key]
 
-    def _source(self, allocates: bool, is_signed: bool, data_class: Any) -> str:
+    def _source(self, allocates: bool, is_signed: bool, data_class: type[Any] | None) -> str:
         """Return a hash of what defines the kernel class; "" if a function has none."""
         # Compiled code is found again by this hash; it is "" if a function has none.
         functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
@@ -262,16 +273,19 @@ class Custom:
             repr((digests, allocates, is_signed, field_types, tuple(self.parameters))).encode()
         ).hexdigest()
 
-    def set_parameters(self, data: Any, values: Mapping[str, float]) -> Any:
+    def set_parameters(self, data: NamedTuple, values: Mapping[str, float]) -> Any:
         """Return the user's data with the parameter fields set to these values."""
         return data._replace(**{name: float(values[name]) for name in self.parameters})
 
-    def fix_prior(self, data: Any) -> "Custom":
+    def fix_prior(self, data: "NamedTuple | Observed") -> "Custom":
         """Return the likelihood itself: its priors do not depend on the data."""
         return self
 
     def sample_prior_parameters(
-        self, data: Any, weights: Any, rng: np.random.Generator
+        self,
+        data: "NamedTuple | Observed",
+        weights: GammaWeights | NormalWeights,
+        rng: np.random.Generator,
     ) -> dict[str, float]:
         """Sample the parameters from their priors."""
         if self.log_prior is not None:
@@ -281,14 +295,23 @@ class Custom:
             )
         return {name: prior.draw(rng) for name, prior in self.parameters.items()}
 
-    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+    def log_parameter_prior(
+        self,
+        draws: Mapping[str, np.ndarray],
+        data: "NamedTuple | Observed",
+        weights: GammaWeights | NormalWeights,
+    ) -> dict[str, np.ndarray]:
         """Return log prior densities of the parameters per draw, without `log_prior`."""
         return {
             name: p.log_density(draws[name]) for name, p in self.parameters.items() if p is not None
         }
 
     def simulate_data(
-        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self,
+        feature_columns: "FeatureColumns",
+        parameters: Mapping[str, float],
+        data: "NamedTuple | Observed",
+        rng: np.random.Generator,
     ) -> Any:
         """Simulate data of the same design at one draw's features and weights."""
         from ..draws.posterior_tree import SimulatedData
@@ -333,7 +356,12 @@ class Custom:
         )
 
     def build_posterior_part(
-        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self,
+        feature_columns: "FeatureColumns",
+        extra: dict[str, np.ndarray],
+        data: "NamedTuple | Observed",
+        shape: tuple[int, int],
+        dense: bool,
     ) -> Any:
         """Build the part of the posterior tree about the user's data.
 
@@ -359,7 +387,7 @@ class Custom:
 _CLASSES: dict[tuple[Any, ...], Any] = {}
 
 
-def is_unavailable(function: Any) -> bool:
+def is_unavailable(function: Callable[..., Any] | None) -> bool:
     """Return whether a function was not given, or was lost when loaded from a file."""
     return function is None or isinstance(function, UnsavedFunction)
 
@@ -371,7 +399,7 @@ def _encode_prior(prior: Any) -> tuple[int, float, float]:
     return prior.encode()
 
 
-def _compute_function_digest(function: Any) -> str:
+def _compute_function_digest(function: Callable[..., Any] | None) -> str:
     """Return a hash of a function's bytecode and constants; "" if it has none."""
     if function is None:
         return "none"
@@ -379,7 +407,12 @@ def _compute_function_digest(function: Any) -> str:
 
 
 def _make_class(
-    custom: Custom, allocates: bool, is_signed: bool, data_class: Any, name: str, is_known: bool
+    custom: Custom,
+    allocates: bool,
+    is_signed: bool,
+    data_class: type[Any] | None,
+    name: str,
+    is_known: bool,
 ) -> Any:
     """Make a NamedTuple class of kernel data and register its operations."""
     field_names = ["data", "n"]
@@ -462,12 +495,12 @@ def _register_terms(cls, custom: Custom) -> None:
         )
 
 
-def _get_python_function(function: Any) -> Any:
+def _get_python_function(function: Callable[..., Any]) -> Any:
     """Return the Python function behind one compiled by numba; other functions unchanged."""
     return getattr(function, "py_func", function)
 
 
-def _format_name(function: Any) -> str:
+def _format_name(function: Callable[..., Any]) -> str:
     """Return the name of a function; its repr if it has none."""
     return getattr(function, "__name__", repr(function))
 

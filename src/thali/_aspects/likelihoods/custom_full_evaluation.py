@@ -12,7 +12,7 @@ import numpy as np
 from thali._compile.jit import scalar
 
 from .. import kernel_operations
-from ..chain_state import COLUMNS, copy_row, scratch_index, toggle_owner
+from ..chain_state import COLUMNS, FeatureState, copy_row, scratch_index, toggle_owner
 from .custom_term_kernels import (
     COMMON_OPERATIONS,
     insert_parameters,
@@ -43,7 +43,9 @@ def propose_change(likelihood: Any, c: Any, b: Any, n_columns: Any) -> Any:
     return c.real[PROPOSED] - c.real[CURRENT]
 
 
-def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_member(
+    likelihood: Any, c: EvaluationCache, b: FeatureState, k: int, i: int, d: float
+) -> Any:
     """Return the log-likelihood change if option i joins or leaves feature k."""
     toggle_owner(b, k, i)
     change = propose_change(likelihood, c, b, b.whole[COLUMNS])
@@ -51,7 +53,9 @@ def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
     return change
 
 
-def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+def _delta_weight(
+    likelihood: Any, c: EvaluationCache, b: FeatureState, k: int, m: int, d: float
+) -> Any:
     """Return the log-likelihood change if the weight of feature k grows by d."""
     n_columns = b.whole[COLUMNS]
     last_column = n_columns - 1
@@ -72,7 +76,9 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
     return change
 
 
-def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
+def _delta_transfer(
+    likelihood: Any, c: EvaluationCache, b: FeatureState, k: int, partner: int, d: float
+) -> Any:
     """Return the log-likelihood change if k gets the scratch row's owners and w[partner] -= d."""
     n_columns = b.whole[COLUMNS]
     w = b.w[partner]
@@ -85,27 +91,33 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
     return change
 
 
-def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_member(
+    likelihood: Any, c: EvaluationCache, b: FeatureState, k: int, i: int, d: float
+) -> None:
     """Keep the log-likelihood that the last `delta_member` computed."""
     c.real[CURRENT] = c.real[PROPOSED]
 
 
-def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+def _apply_weight(
+    likelihood: Any, c: EvaluationCache, b: FeatureState, k: int, m: int, d: float
+) -> None:
     """Keep the log-likelihood that the last `delta_weight` computed."""
     c.real[CURRENT] = c.real[PROPOSED]
 
 
-def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+def _apply_transfer(
+    likelihood: Any, c: EvaluationCache, b: FeatureState, k: int, partner: int, d: float
+) -> None:
     """Keep the log-likelihood that the last `delta_transfer` computed."""
     c.real[CURRENT] = c.real[PROPOSED]
 
 
-def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
+def _rebuild_cache(likelihood: Any, c: EvaluationCache, b: FeatureState) -> None:
     """Evaluate and store the log-likelihood of the current state."""
     c.real[CURRENT] = state_log_likelihood(insert_parameters(likelihood, c), b, b.whole[COLUMNS])
 
 
-def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
+def _select_cache(likelihood: Any, caches: EvaluationCache, t: int) -> Any:
     """Return views of the cache of the replica at temperature t."""
     return EvaluationCache(caches.real[t], caches.parameters[t])
 

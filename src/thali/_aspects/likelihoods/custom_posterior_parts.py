@@ -1,6 +1,6 @@
 """Parts of the posterior tree about a user-defined likelihood, and its predictions."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .user_function_checks import call_checked
 if TYPE_CHECKING:
     from thali._data.custom_data import Observed
 
+    from ..draws.feature_columns import FeatureColumns
     from .custom import Custom
 
 
@@ -59,7 +60,7 @@ def build_custom_part(
 def depends_on_weights(
     custom: "Custom",
     observed: "Observed",
-    feature_columns: Any,
+    feature_columns: "FeatureColumns",
     parameter_draws: dict[str, np.ndarray],
 ) -> bool:
     """Return whether the user's log-likelihood changes if weights are rescaled.
@@ -92,7 +93,7 @@ def depends_on_weights(
 def predict_by_draw(
     custom: "Custom",
     observed: "Observed",
-    feature_columns: Any,
+    feature_columns: "FeatureColumns",
     parameter_draws: dict[str, np.ndarray],
     function_name: str = "predict",
 ) -> list[np.ndarray]:
@@ -123,7 +124,7 @@ def predict_by_draw(
 def compute_pointwise(
     custom: "Custom",
     observed: "Observed",
-    feature_columns: Any,
+    feature_columns: "FeatureColumns",
     shape: tuple[int, int],
     parameter_draws: dict[str, np.ndarray],
 ) -> tuple[str, tuple[str, ...], np.ndarray] | None:

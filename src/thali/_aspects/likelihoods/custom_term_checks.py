@@ -1,15 +1,20 @@
 """Checks that a user's pair and option terms agree with the user's full log-likelihood."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import kernel_operations
 from ..chain_state import COLUMNS, FeatureState, make_empty_state, scratch_index
 from .custom_term_kernels import TermSums
+
+if TYPE_CHECKING:
+    from ..priors.prior_from_argument import FeaturePrior
+    from ..weight_priors import GammaWeights, NormalWeights
+
 
 # Bound on the rounding error of a sum, as a fraction of the sum of absolute terms. With n terms it
 # is sqrt(n) times 1e-16 for independent rounding, and n times 1e-16 in the worst case; a user's
@@ -49,7 +54,11 @@ class WorstDifference:
 
 
 def sample_states(
-    prior: Any, n: int, weights: Any, rng: np.random.Generator, n_states: int
+    prior: "FeaturePrior",
+    n: int,
+    weights: "GammaWeights | NormalWeights",
+    rng: np.random.Generator,
+    n_states: int,
 ) -> list[Any]:
     """Sample `n_states` pairs (features, weights) from the prior for n options.
 
@@ -100,10 +109,10 @@ def bound_rounding(cache: Any, log_value: float) -> float:
 
 def compare_changes(
     likelihood: Any,
-    make_cache: Any,
-    log_likelihood: Any,
-    states: Any,
-    labels: Any,
+    make_cache: Callable[..., Any],
+    log_likelihood: Callable[..., Any],
+    states: Sequence[tuple[np.ndarray, np.ndarray]],
+    labels: Sequence[str],
     rng: np.random.Generator,
     max_changes: int,
 ) -> WorstDifference:

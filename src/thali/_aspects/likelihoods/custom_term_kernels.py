@@ -12,7 +12,14 @@ import numpy as np
 from thali._compile.jit import generic, return_false, return_true, scalar
 
 from .. import kernel_operations
-from ..chain_state import COLUMNS, count_born_columns, count_options, owns, scratch_index
+from ..chain_state import (
+    COLUMNS,
+    FeatureState,
+    count_born_columns,
+    count_options,
+    owns,
+    scratch_index,
+)
 from ..kernel_operations import select_remaining_row
 
 
@@ -44,7 +51,7 @@ def starting_parameters(likelihood: Any) -> Any:
 
 
 @insert_parameters.register(object)
-def _no_parameters(likelihood: Any, c: Any) -> Any:
+def _no_parameters(likelihood: Any, c: TermSums) -> Any:
     """Return the likelihood unchanged: by default, it has no parameters."""
     return likelihood
 
@@ -187,7 +194,7 @@ def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> No
 # While a pattern is open its owners are listed, so that terms of shared sums skip other options.
 
 
-def _open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
+def _open_members(likelihood: Any, c: TermSums, b: FeatureState, k: int) -> None:
     """List the owners of feature k once, before repeated toggles."""
     n_owners = 0
     for i in range(likelihood.n):
@@ -197,7 +204,9 @@ def _open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
     c.owners[0] = n_owners
 
 
-def _delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_open_member(
+    likelihood: Any, c: TermSums, b: FeatureState, k: int, i: int, d: float
+) -> Any:
     """Return the change in summed terms of a toggle of i, after `open_members`."""
     likelihood = insert_parameters(likelihood, c)
     if has_option_sums_in_pairs(likelihood):
@@ -219,7 +228,9 @@ def _delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) 
     return change
 
 
-def _apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_open_member(
+    likelihood: Any, c: TermSums, b: FeatureState, k: int, i: int, d: float
+) -> None:
     """Update sums, terms and owners after a toggle of i, following `open_members`."""
     _apply_member(likelihood, c, b, k, i, d)
     n_owners = c.owners[0]
@@ -233,7 +244,7 @@ def _apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) 
         c.owners[0] = n_owners - 1
 
 
-def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+def _delta_weight(likelihood: Any, c: TermSums, b: FeatureState, k: int, m: int, d: float) -> Any:
     """Return the change in summed terms if the weight of feature k grows by d."""
     likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
@@ -257,7 +268,7 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
     return change
 
 
-def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+def _apply_weight(likelihood: Any, c: TermSums, b: FeatureState, k: int, m: int, d: float) -> None:
     """Update the option and pair sums in the cache `c`: the weight of feature k grows by d."""
     likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
@@ -292,7 +303,9 @@ def transfer_sign(b: Any, partner: Any) -> Any:
     return 1.0
 
 
-def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
+def _delta_transfer(
+    likelihood: Any, c: TermSums, b: FeatureState, k: int, partner: int, d: float
+) -> Any:
     """Return the change in the terms if k gets the scratch row's owners and w[partner] -= d."""
     likelihood = insert_parameters(likelihood, c)
     change = 0.0
@@ -313,7 +326,9 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
     return change
 
 
-def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+def _apply_transfer(
+    likelihood: Any, c: TermSums, b: FeatureState, k: int, partner: int, d: float
+) -> None:
     """Update sums and terms: k gets the scratch row's owners and w[partner] falls by d."""
     likelihood = insert_parameters(likelihood, c)
     g = transfer_sign(b, partner)
@@ -339,7 +354,7 @@ def _apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
                         c.shared_columns[i, j] += extra * b.Z[k, j]
 
 
-def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
+def _rebuild_cache(likelihood: Any, c: TermSums, b: FeatureState) -> None:
     """Fill the cached sums and terms from features and weights."""
     likelihood = insert_parameters(likelihood, c)
     n = likelihood.n
@@ -363,7 +378,7 @@ def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
                 update_pair_sum(likelihood, c, i, j, total, n_columns)
 
 
-def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
+def _select_cache(likelihood: Any, caches: TermSums, t: int) -> Any:
     """Return views of the cache of the replica at temperature t."""
     return TermSums(
         caches.own_sum[t],
@@ -378,7 +393,7 @@ def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
     )
 
 
-def _current_log_likelihood(likelihood: Any, c: Any, b: Any) -> Any:
+def _current_log_likelihood(likelihood: Any, c: TermSums, b: FeatureState) -> Any:
     """Return the user's log-likelihood of the current state."""
     likelihood = insert_parameters(likelihood, c)
     return state_log_likelihood(likelihood, b, b.whole[COLUMNS])

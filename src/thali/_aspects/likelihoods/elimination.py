@@ -1,7 +1,8 @@
 """Elimination by aspects on paired comparisons and choices."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
 from ..draws.covariate_offsets import stack_coefficients
 from ..priors.given_features import Given
-from ..weight_priors import EXPONENTIAL
+from ..weight_priors import EXPONENTIAL, GammaWeights, NormalWeights
 from .choice_set_kernels import (
     IMPOSSIBLE_CHOICE,
     build_set_data,
@@ -22,6 +23,13 @@ from .choice_set_kernels import (
     check_set_sizes,
 )
 from .compared_pair_kernels import build_pair_data
+
+if TYPE_CHECKING:
+    from thali._data.base_classes import Judged
+
+    from ..draws.feature_columns import FeatureColumns
+    from ..priors.prior_from_argument import FeaturePrior
+
 
 # Below this shape of the weight prior, some weights are so much smaller than others that a
 # difference of sums loses them. Pairs are then evaluated as sets of two, without stored sums.
@@ -125,11 +133,11 @@ class Elimination:
         """
         return not self.unique
 
-    def convert_data(self, data: Any) -> Any:
+    def convert_data(self, data: "Judged") -> Any:
         """Return the data in the form (pairs, sets or rankings) with the fastest likelihood."""
         return convert_to_pairs(data)
 
-    def check(self, prior: Any, data: Any) -> None:
+    def check(self, prior: "FeaturePrior", data: Any) -> None:
         """Raise DataError for data or given aspects that rule out the likelihood.
 
         DataError: data of another kind, or with unexpected ties. ArgumentError: aspects that leave
@@ -210,7 +218,9 @@ class Elimination:
                 f" Elimination(covariates={expected_names!r})."
             )
 
-    def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
+    def compiled(
+        self, data: PairedComparisons | Choices, weights: GammaWeights = EXPONENTIAL
+    ) -> Any:
         """Return choices as kernels read them, and a function that makes a chain's cache.
 
         `weights` is the Gamma prior of the weights.
@@ -230,12 +240,15 @@ class Elimination:
             return build_set_data(data, self.lapse)
         return build_pair_data(data, float(self.lapse), self.unique, self.ties)
 
-    def fix_prior(self, data: Any) -> "Elimination":
+    def fix_prior(self, data: PairedComparisons | Choices) -> "Elimination":
         """Return the likelihood itself: its priors do not depend on the data."""
         return self
 
     def sample_prior_parameters(
-        self, data: Any, weights: Any, rng: np.random.Generator
+        self,
+        data: PairedComparisons | Choices,
+        weights: GammaWeights | NormalWeights,
+        rng: np.random.Generator,
     ) -> dict[str, float]:
         """Sample the tie parameter and the coefficients from their priors."""
         parameter_draws = {}
@@ -245,7 +258,12 @@ class Elimination:
             coefficient_name(name): rng.standard_normal() for name in self.covariates
         }
 
-    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+    def log_parameter_prior(
+        self,
+        draws: Mapping[str, np.ndarray],
+        data: PairedComparisons | Choices,
+        weights: GammaWeights | NormalWeights,
+    ) -> dict[str, np.ndarray]:
         """Return log prior densities of the tie parameter and the coefficients, per draw."""
         log_densities = {}
         if self.ties:
@@ -258,7 +276,11 @@ class Elimination:
         return log_densities
 
     def simulate_data(
-        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self,
+        feature_columns: "FeatureColumns",
+        parameters: Mapping[str, float],
+        data: PairedComparisons | Choices,
+        rng: np.random.Generator,
     ) -> Any:
         """Simulate choices of the same design at one draw's aspects."""
         from ..draws.posterior_tree import simulate_answers
@@ -282,14 +304,19 @@ class Elimination:
             observed_arrays["ties"] = simulated_answers.data.tied
         return simulated_answers._replace(observed=observed_arrays)
 
-    def _stack_coefficients(self, parameters: Any) -> np.ndarray | None:
+    def _stack_coefficients(self, parameters: Mapping[str, Any]) -> np.ndarray | None:
         """Return the draws of the coefficients of covariates; None without covariates."""
         if not self.covariates:
             return None
         return stack_coefficients(parameters, self.covariates)
 
     def build_posterior_part(
-        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self,
+        feature_columns: "FeatureColumns",
+        extra: dict[str, np.ndarray],
+        data: PairedComparisons | Choices,
+        shape: tuple[int, int],
+        dense: bool,
     ) -> Any:
         """Build the part of the posterior tree about choices from all draws."""
         from .choice_posterior_parts import build_pairs_part, build_sets_part
@@ -311,7 +338,7 @@ class Elimination:
         )
 
 
-def convert_to_pairs(data: Any) -> Any:
+def convert_to_pairs(data: "Judged") -> Any:
     """Convert choices from pairs to comparisons, and best-worst triples to rankings.
 
     The likelihood is the same, but faster.
@@ -322,7 +349,7 @@ def convert_to_pairs(data: Any) -> Any:
     return data
 
 
-def convert_to_rankings(data: Any) -> Any:
+def convert_to_rankings(data: "Judged") -> Any:
     """Convert best-worst choices to rankings; raise DataError above three options."""
     if not isinstance(data, Choices) or data.worst is None:
         return data
@@ -338,7 +365,7 @@ def convert_to_rankings(data: Any) -> Any:
     return data.as_rankings()
 
 
-def require_pairs(data: Any) -> None:
+def require_pairs(data: "Judged") -> None:
     """Raise DataError for choices from sets of more than two options.
 
     With unique aspects alone, they require the Bradley-Terry-Luce model.

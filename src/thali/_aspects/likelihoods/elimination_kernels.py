@@ -62,7 +62,9 @@ class SetCache(NamedTuple):
     count: np.ndarray  # type: ignore[override]  # (places,) choices, in total or of a class
 
 
-def arrange_sets(n: int, start: Any, members: Any, counts: Any, lapse: float) -> OfferedSets:
+def arrange_sets(
+    n: int, start: np.ndarray, members: np.ndarray, counts: np.ndarray, lapse: float
+) -> OfferedSets:
     """Return sets and choice counts as the arrays that kernels read."""
     set_of_place = part_indices(start)
     place_order = np.argsort(members, kind="stable")

@@ -1,8 +1,8 @@
 """Choices of the most similar pair of a set: triplets and larger sets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,10 +11,15 @@ from thali._data.triplets import Triplets
 from thali._inference.index_arithmetic import sum_parts
 from thali.errors import DataError
 
-from ..weight_priors import EXPONENTIAL
+from ..weight_priors import EXPONENTIAL, GammaWeights, NormalWeights
 from .most_similar_pair_kernels import make_pair_set_cache
 from .most_similar_pair_probabilities import arrange_pair_sets
 from .triplet_normal_approximation import approximate_answers
+
+if TYPE_CHECKING:
+    from ..draws.feature_columns import FeatureColumns
+    from ..priors.prior_from_argument import FeaturePrior
+
 
 EXP = "exp"
 RATIO = "ratio"
@@ -80,7 +85,7 @@ class MostSimilarPair:
             return ("constant",)
         return ()
 
-    def check(self, prior: Any, data: Any) -> None:
+    def check(self, prior: "FeaturePrior", data: Any) -> None:
         """Raise DataError unless the data are `Triplets`."""
         if not isinstance(data, Triplets):
             raise DataError(
@@ -88,7 +93,7 @@ class MostSimilarPair:
                 " use thali.likelihoods.Additive."
             )
 
-    def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
+    def compiled(self, data: Triplets, weights: GammaWeights = EXPONENTIAL) -> Any:
         """Return answers as kernels read them, and a function that makes a chain's cache.
 
         `weights` is the Gamma prior of weights and constant.
@@ -98,22 +103,28 @@ class MostSimilarPair:
         )
         return sets, make_pair_set_cache
 
-    def fix_prior(self, data: Any) -> "MostSimilarPair":
+    def fix_prior(self, data: Triplets) -> "MostSimilarPair":
         """Return the likelihood itself: its priors do not depend on the data."""
         return self
 
     def sample_prior_parameters(
-        self, data: Any, weights: Any, rng: np.random.Generator
+        self, data: Triplets, weights: GammaWeights | NormalWeights, rng: np.random.Generator
     ) -> dict[str, float]:
         """Sample the constant, if there is one, from its prior."""
         return {name: weights.random(rng, 1)[0] for name in self.parameters}
 
-    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+    def log_parameter_prior(
+        self, draws: Mapping[str, np.ndarray], data: Triplets, weights: GammaWeights | NormalWeights
+    ) -> dict[str, np.ndarray]:
         """Return the log prior density of the constant per draw, if there is one."""
         return {name: weights.log_density(draws[name]) for name in self.parameters}
 
     def simulate_data(
-        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self,
+        feature_columns: "FeatureColumns",
+        parameters: Mapping[str, float],
+        data: Triplets,
+        rng: np.random.Generator,
     ) -> Any:
         """Simulate answers to the same sets, Multinomial(n, P)."""
         from ..draws.posterior_tree import simulate_answers
@@ -129,7 +140,12 @@ class MostSimilarPair:
         )
 
     def build_posterior_part(
-        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self,
+        feature_columns: "FeatureColumns",
+        extra: dict[str, np.ndarray],
+        data: Triplets,
+        shape: tuple[int, int],
+        dense: bool,
     ) -> Any:
         """Build the part of the posterior tree about triplets from all draws."""
         from ..draws.triplet_probabilities import build_triplets_part

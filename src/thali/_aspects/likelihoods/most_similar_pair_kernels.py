@@ -11,7 +11,7 @@ from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
 from .. import kernel_operations
-from ..chain_state import BETA, COLUMNS
+from ..chain_state import BETA, COLUMNS, FeatureState
 from ..kernel_operations import select_remaining_row
 from .most_similar_pair_probabilities import (
     CONSTANT,
@@ -44,7 +44,7 @@ def make_pair_set_cache(sets: AnsweredPairSets) -> PairSums:
 
 
 @kernel_operations.sees_full.register(AnsweredPairSets)
-def _sees_full(sets: Any) -> Any:
+def _sees_full(sets: AnsweredPairSets) -> Any:
     """Return whether a feature of all objects affects the answers (by ratios only)."""
     return sets.is_ratio
 
@@ -59,7 +59,7 @@ register_answers(
 
 
 @kernel_operations.select_cache.register(AnsweredPairSets)
-def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
+def _select_cache(sets: AnsweredPairSets, caches: PairSums, t: int) -> Any:
     """Return views of the cache of the replica at temperature t."""
     return PairSums(
         caches.shared[t],
@@ -73,25 +73,33 @@ def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
 
 
 @kernel_operations.delta_member.register(AnsweredPairSets)
-def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_member(
+    sets: AnsweredPairSets, c: PairSums, b: FeatureState, k: int, i: int, d: float
+) -> Any:
     """Return the log-likelihood change if object i joins or leaves feature k."""
     return evaluate_member_change(sets, c, b, k, i, d, False)
 
 
 @kernel_operations.apply_member.register(AnsweredPairSets)
-def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_member(
+    sets: AnsweredPairSets, c: PairSums, b: FeatureState, k: int, i: int, d: float
+) -> None:
     """Update the cached similarities: object i joins or leaves feature k."""
     evaluate_member_change(sets, c, b, k, i, d, True)
 
 
 @kernel_operations.delta_weight.register(AnsweredPairSets)
-def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+def _delta_weight(
+    sets: AnsweredPairSets, c: PairSums, b: FeatureState, k: int, m: int, d: float
+) -> Any:
     """Return the log-likelihood change if the weight of feature k grows by d."""
     return evaluate_shared_change(sets, c, b, k, k, d, False)
 
 
 @kernel_operations.apply_weight.register(AnsweredPairSets)
-def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+def _apply_weight(
+    sets: AnsweredPairSets, c: PairSums, b: FeatureState, k: int, m: int, d: float
+) -> None:
     """Update the cached similarities: the weight of feature k grows by d."""
     evaluate_shared_change(sets, c, b, k, k, d, True)
 
@@ -101,25 +109,29 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 
 @kernel_operations.delta_transfer.register(AnsweredPairSets)
-def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
+def _delta_transfer(
+    sets: AnsweredPairSets, c: PairSums, b: FeatureState, k: int, partner: int, d: float
+) -> Any:
     """Return the log-likelihood change if k gets the scratch row's owners and w[partner] -= d."""
     return evaluate_shared_change(sets, c, b, partner, select_remaining_row(b, k, d), d, False)
 
 
 @kernel_operations.apply_transfer.register(AnsweredPairSets)
-def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+def _apply_transfer(
+    sets: AnsweredPairSets, c: PairSums, b: FeatureState, k: int, partner: int, d: float
+) -> None:
     """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
     evaluate_shared_change(sets, c, b, partner, select_remaining_row(b, k, d), d, True)
 
 
 @kernel_operations.rebuild_cache.register(AnsweredPairSets)
-def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
+def _rebuild_cache(sets: AnsweredPairSets, c: PairSums, b: FeatureState) -> None:
     """Fill the cached similarities of all pairs from features and weights."""
     fill_pair_sums(sets, c, b)
 
 
 @kernel_operations.log_likelihood.register(AnsweredPairSets)
-def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
+def _log_likelihood(sets: AnsweredPairSets, c: PairSums, b: FeatureState) -> Any:
     """Return the log-likelihood of the answers to all sets, from the cache."""
     total = 0.0
     for r in range(c.term.size):
@@ -141,7 +153,7 @@ class ConstantLine(NamedTuple):
 
 
 @log_density.register(ConstantLine)
-def _constant_log_density(line: Any, log_constant: Any) -> Any:
+def _constant_log_density(line: ConstantLine, log_constant: float) -> Any:
     """Return the log conditional density of a value of the log constant."""
     sets, c, b = line
     constant = math.exp(log_constant)
@@ -163,7 +175,9 @@ def _constant_log_density(line: Any, log_constant: Any) -> Any:
 
 
 @kernel_operations.draw_parameters.register(AnsweredPairSets)
-def _draw_parameters(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+def _draw_parameters(
+    sets: AnsweredPairSets, rng: np.random.Generator, c: PairSums, b: FeatureState
+) -> None:
     """Draw the additive constant, then the sum of constant and weights."""
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
@@ -199,7 +213,9 @@ def draw_weight_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
 
 
 @kernel_operations.record_parameters.register(AnsweredPairSets)
-def _record_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+def _record_parameters(
+    sets: AnsweredPairSets, c: PairSums, b: FeatureState, extra: np.ndarray, draw: int
+) -> None:
     """Write the additive constant of the state into the record."""
     if sets.is_ratio:
         extra[draw, CONSTANT] = c.real[CONSTANT]

@@ -12,7 +12,7 @@ of the changed pairs, and keeps the trial values or restores the stored ones.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from thali._inference.numerics.array_parts import part_range, part_size
 from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..chain_state import COLUMNS, count_options, owns
+
+if TYPE_CHECKING:
+    from thali._data.triplets import Triplets
+
 
 CONSTANT = 0  # position in PairSums.real
 MAX_EXPONENT = 709.0  # maximum argument of exp without overflow
@@ -63,7 +67,7 @@ class PairSums(NamedTuple):
 
 
 def arrange_pair_sets(
-    data: Any, is_ratio: bool, lapse: float, shape: float, rate: float
+    data: "Triplets", is_ratio: bool, lapse: float, shape: float, rate: float
 ) -> AnsweredPairSets:
     """Return answered sets of pairs as the arrays that kernels read."""
     n = data.n_options
@@ -98,7 +102,7 @@ def arrange_pair_sets(
     )
 
 
-def list_answered_places(data: Any) -> np.ndarray:
+def list_answered_places(data: "Triplets") -> np.ndarray:
     """List the entries of sets with answers, most chosen pair first in each set."""
     ordered_places = np.lexsort((-data.counts, data.set_of))
     has_answer = np.bincount(data.set_of, data.counts) > 0.0

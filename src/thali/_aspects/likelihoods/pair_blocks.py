@@ -115,12 +115,12 @@ def fill_covariate_factors(pairs: Any, c: Any) -> None:
     """Fill exp(x'beta) of every pair from the coefficients; default: nothing."""
 
 
-def _positive_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
+def _positive_first_weight(pairs: PairBlocks, c: PairCache, v: int, t: int, weight_i: float) -> Any:
     """Return the weight of option i of a pair, at least MIN_WEIGHT."""
     return max(weight_i, MIN_WEIGHT)
 
 
-def _positive_second_weight(pairs: Any, weight_j: Any) -> Any:
+def _positive_second_weight(pairs: PairBlocks, weight_j: float) -> Any:
     """Return the weight of option j of a pair, at least MIN_WEIGHT."""
     return max(weight_j, MIN_WEIGHT)
 
@@ -140,7 +140,7 @@ for (_unique, _ties), _cls in PAIR_CLASSES.items():
 
 
 @fill_covariate_factors.register(object)
-def _fill_no_factors(pairs: Any, c: Any) -> None:
+def _fill_no_factors(pairs: PairBlocks, c: PairCache) -> None:
     """Do nothing: pairs without covariates have no covariate factors."""
     pass
 
@@ -345,12 +345,12 @@ def total_log_likelihood(pairs: Any, c: Any, b: Any) -> Any:
 def arrange_blocks(
     cls: type[Any],
     n: int,
-    first_options: Any,
-    second_options: Any,
-    wins: Any,
-    losses: Any,
+    first_options: np.ndarray,
+    second_options: np.ndarray,
+    wins: np.ndarray,
+    losses: np.ndarray,
     lapse: float,
-    x: Any = None,
+    x: np.ndarray | None = None,
 ) -> Any:
     """Arrange compared pairs (and covariates x) in blocks by option."""
     entry_option = np.concatenate([first_options, second_options])
@@ -367,7 +367,7 @@ def arrange_blocks(
     slot_index[entry_order] = block_starts[entry_option[entry_order]] * WIDTH + rank_within_option
     n_slots = int(block_starts[-1]) * WIDTH
 
-    def place_in_blocks(entries: Any, missing: Any, dtype: Any) -> Any:
+    def place_in_blocks(entries: np.ndarray, missing: float, dtype: type[Any]) -> Any:
         """Return one entry per pair at its positions in the blocks, else `missing`."""
         block = np.full(n_slots, missing, dtype)
         block[slot_index] = entries

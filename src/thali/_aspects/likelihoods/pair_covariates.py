@@ -23,6 +23,7 @@ from .pair_blocks import (
     WEIGHT_J,
     WIDTH,
     WINS,
+    PairCache,
     count_first_weight,
     count_second_weight,
     fill_covariate_factors,
@@ -72,12 +73,14 @@ COVARIATE_PAIR_CLASSES: dict[
 }
 
 
-def _first_weight_with_covariates(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
+def _first_weight_with_covariates(
+    pairs: PairsWithCovariates, c: PairCache, v: int, t: int, weight_i: float
+) -> Any:
     """Return the weight of a pair's first option times its covariate factor."""
     return max(weight_i, MIN_SIDE_WEIGHT) * c.block[v, COVARIATE_FACTOR + t]
 
 
-def _second_weight_with_covariates(pairs: Any, weight_j: Any) -> Any:
+def _second_weight_with_covariates(pairs: PairsWithCovariates, weight_j: float) -> Any:
     """Return the weight of a pair's second option, at least MIN_SIDE_WEIGHT."""
     return max(weight_j, MIN_SIDE_WEIGHT)
 
@@ -130,7 +133,7 @@ class CoefficientLine(NamedTuple):
 
 
 @log_density.register(CoefficientLine)
-def _coefficient_log_density(line: Any, coefficient: Any) -> Any:
+def _coefficient_log_density(line: CoefficientLine, coefficient: float) -> Any:
     """Return the log conditional density of a value of coefficient m."""
     pairs, c, b, m = line
     step = coefficient - c.real[FIRST_COEFFICIENT + m]

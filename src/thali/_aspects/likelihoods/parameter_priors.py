@@ -1,7 +1,7 @@
 """Prior distributions of the parameters of a user-defined likelihood, and draws of parameters."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,9 +14,9 @@ from thali._labels import shorten
 from thali.errors import ArgumentError
 
 from .. import kernel_operations
-from ..chain_state import BETA, COLUMNS
+from ..chain_state import BETA, COLUMNS, FeatureState
 from ..weight_priors import GammaWeights, NormalWeights
-from .custom_term_kernels import insert_parameters, state_log_likelihood
+from .custom_term_kernels import TermSums, insert_parameters, state_log_likelihood
 
 REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, UNIT_INTERVAL = range(6)  # codes of priors
 MAX_LOGIT = 36.0  # for larger logits a number in (0, 1) rounds to 1
@@ -302,7 +302,7 @@ PRIORS = Normal, HalfNormal, LogNormal, Gamma, Beta
 PRIOR_NAMES = "Normal, HalfNormal, LogNormal, Gamma or Beta"
 
 
-def check_parameters(parameters: Any, log_prior: Any) -> None:
+def check_parameters(parameters: Mapping[str, Any], log_prior: Callable[..., Any] | None) -> None:
     """Raise ArgumentError unless `parameters` maps names to priors."""
     if not isinstance(parameters, Mapping):
         raise ArgumentError(
@@ -324,7 +324,9 @@ def check_parameters(parameters: Any, log_prior: Any) -> None:
         raise ArgumentError("`log_prior` requires parameters; list them in `parameters`.")
 
 
-def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.ndarray:
+def read_starting_values(
+    parameters: Mapping[str, Any], fields: NamedTuple, log_prior: Callable[..., Any] | None
+) -> np.ndarray:
     """Return the parameters' starting values from the fields of the user's data.
 
     They must be numbers that the priors allow.
@@ -416,7 +418,7 @@ class ParameterLine(NamedTuple):
 
 
 @log_density.register(ParameterLine)
-def _log_parameter_density(line: Any, x: Any) -> Any:
+def _log_parameter_density(line: ParameterLine, x: float) -> Any:
     """Return the tempered log conditional density of parameter p at unconstrained x."""
     likelihood, c, b, p = line
     c.parameters[p] = value_on_line(likelihood, p, x)
@@ -440,7 +442,9 @@ def _log_parameter_density(line: Any, x: Any) -> Any:
     return total
 
 
-def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+def draw_parameters_by_slice(
+    likelihood: Any, rng: np.random.Generator, c: TermSums, b: FeatureState
+) -> None:
     """Draw each parameter by slice sampling with stepping out (Neal 2003).
 
     It adapts to any scale.
@@ -457,7 +461,9 @@ def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, 
     kernel_operations.rebuild_cache(likelihood, c, b)
 
 
-def record_values(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+def record_values(
+    likelihood: Any, c: TermSums, b: FeatureState, extra: np.ndarray, draw: int
+) -> None:
     """Write the values of all parameters into row `draw` of the record."""
     for p in range(c.parameters.size):
         extra[draw, p] = c.parameters[p]

@@ -1,5 +1,6 @@
 """Choice probabilities of sets at posterior draws, by the samplers' kernels."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,9 @@ def compute_answer_probabilities(
     )
 
 
-def average_over_draws(compute_draws: Any, n_draws: int, size: int) -> np.ndarray:
+def average_over_draws(
+    compute_draws: Callable[..., np.ndarray], n_draws: int, size: int
+) -> np.ndarray:
     """Return the mean over draws of `size` probabilities, computed in blocks.
 
     `draws_of` computes them for a slice of draws.

@@ -7,7 +7,7 @@ over a row of pairs changes the log-likelihood by d sum_j z_j (R_j - d n_j z_j /
 the measured pairs.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.positive_weight_draws import draw_tilted_weight
 
 from ..chain_state import BETA, COLUMNS, owns
+
+if TYPE_CHECKING:
+    from thali._data.similarities import Similarities
+
 
 CONSTANT, VARIANCE = range(2)  # positions in Residuals.real
 
@@ -228,7 +232,7 @@ def draw_variance(rng: np.random.Generator, judgements: Any, c: Any, b: Any) -> 
         c.real[VARIANCE] = scale / rng.standard_gamma(shape)
 
 
-def arrange_squares(data: Any) -> tuple[np.ndarray, ...]:
+def arrange_squares(data: "Similarities") -> tuple[np.ndarray, ...]:
     """Return similarities, judgement counts and inverse counts, each (n, n)."""
     return tuple(
         arrange_square(data.n_options, data.first, data.second, entries)
@@ -236,7 +240,9 @@ def arrange_squares(data: Any) -> tuple[np.ndarray, ...]:
     )
 
 
-def arrange_square(n: int, first: np.ndarray, second: np.ndarray, entries: Any) -> np.ndarray:
+def arrange_square(
+    n: int, first: np.ndarray, second: np.ndarray, entries: np.ndarray
+) -> np.ndarray:
     """Return the symmetric (n, n) matrix with these entries of pairs, 0 elsewhere."""
     square = np.zeros((n, n))
     square[first, second] = square[second, first] = entries

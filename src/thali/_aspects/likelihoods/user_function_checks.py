@@ -1,7 +1,8 @@
 """Test a user's functions before a long computation, with clear errors."""
 
 import numbers
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +12,25 @@ from thali.errors import ArgumentError
 from ..priors.indian_buffet import IndianBuffet
 from .custom_term_checks import arrange_like_samplers, compare_changes, sample_states
 
+if TYPE_CHECKING:
+    from thali._data.custom_data import Observed
+
+    from ..weight_priors import GammaWeights, NormalWeights
+    from .custom import Custom
+
+
 N_STATES, MAX_CHANGES, MAX_CALLS = 4, 6, 20  # numbers of tests
 MAX_RELATIVE_MISS = (
     1e-6  # allowed error of a sum of terms, as a fraction of the sum of absolute terms
 )
 
 
-def check_functions(custom: Any, observed: Any, weights: Any, checks_terms: bool = True) -> bool:
+def check_functions(
+    custom: "Custom",
+    observed: "Observed",
+    weights: "GammaWeights | NormalWeights",
+    checks_terms: bool = True,
+) -> bool:
     """Test every function of a `Custom` on the data; return whether one allocates arrays.
 
     Functions are called as Python and compiled.
@@ -42,12 +55,14 @@ def check_functions(custom: Any, observed: Any, weights: Any, checks_terms: bool
     if checks_terms and custom.terms:
         _check_terms(custom, observed, weights, states, compiled_log_likelihood, rng)
     if custom.pointwise is not None:
-        for features, weights in states:
-            _check_pointwise(custom, observed, features, weights)
+        for features, feature_weights in states:
+            _check_pointwise(custom, observed, features, feature_weights)
     return allocates
 
 
-def _check_pointwise(custom: Any, observed: Any, features: np.ndarray, weights: np.ndarray) -> None:
+def _check_pointwise(
+    custom: Any, observed: "Observed", features: np.ndarray, weights: np.ndarray
+) -> None:
     """Raise ArgumentError if `pointwise` does not sum to log_likelihood."""
     pointwise_terms = np.asarray(
         custom.pointwise(observed.original, features.copy(), weights.copy()), float
@@ -65,11 +80,11 @@ def _check_pointwise(custom: Any, observed: Any, features: np.ndarray, weights: 
 
 
 def _check_terms(
-    custom: Any,
-    observed: Any,
-    weights: Any,
-    states: Any,
-    log_likelihood: Any,
+    custom: "Custom",
+    observed: "Observed",
+    weights: "GammaWeights | NormalWeights",
+    states: Sequence[tuple[np.ndarray, np.ndarray]],
+    log_likelihood: Callable[..., Any],
     rng: np.random.Generator,
 ) -> None:
     """Raise ArgumentError if the terms disagree with log_likelihood."""
@@ -91,7 +106,10 @@ def _check_terms(
 
 
 def _list_pair_calls(
-    custom: Any, data: Any, states: Any, rng: np.random.Generator
+    custom: Any,
+    data: Any,
+    states: Sequence[tuple[np.ndarray, np.ndarray]],
+    rng: np.random.Generator,
 ) -> list[tuple[Any, ...]]:
     """List argument tuples for test calls of the user's pair function."""
     from inspect import signature
@@ -111,7 +129,9 @@ def _list_pair_calls(
     return argument_tuples
 
 
-def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool, Any]:
+def _compare_compiled(
+    name: str, function: Callable[..., Any], calls: list[tuple[Any, ...]]
+) -> tuple[bool, Any]:
     """Check a user's compiled function; return whether it allocates, and the function."""
     if not calls:
         return False, function
@@ -133,7 +153,7 @@ def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) ->
     return allocates_arrays, compiled_function
 
 
-def call_checked(name: str, function: Any, *arguments: Any) -> float:
+def call_checked(name: str, function: Callable[..., Any], *arguments: Any) -> float:
     """Call a user's function in Python on copies of its arguments; return a float.
 
     ArgumentError: it fails, changes its arguments, or does not return a finite number.

@@ -28,8 +28,11 @@ from ..spec import ELIMINATION
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
     from thali._data.pairs.data_subsets import HeldOutPair
 
+    from ..models.elimination import EliminationByAspects
     from .estimates import Estimates
 
 NAME = "maximum-likelihood"
@@ -40,7 +43,9 @@ class AspectLikelihoodEngine(Engine):
 
     findings = "thali._aspects.findings.maximum_likelihood"
 
-    def job(self, model: Any, data: Any, run: Run) -> Job:
+    def job(
+        self, model: "EliminationByAspects", data: "PairedComparisons | Choices", run: Run
+    ) -> Job:
         """Check data and arguments of a fit; return its job."""
         from thali._model.data_argument_check import check_data
 
@@ -59,7 +64,9 @@ class AspectLikelihoodEngine(Engine):
             data=str(data),
         )
 
-    def prepare(self, model: Any, data: Any, run: Run) -> PreparedFit:
+    def prepare(
+        self, model: "EliminationByAspects", data: "PairedComparisons | Choices", run: Run
+    ) -> PreparedFit:
         """Check data and arguments of a fit without running it; return a PreparedFit."""
         from ..likelihoods.elimination import convert_to_pairs
         from .fit import check_aspects
@@ -71,13 +78,13 @@ class AspectLikelihoodEngine(Engine):
         )
         return PreparedFit(_choose_lapse(model))
 
-    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "EliminationByAspects", job: Job) -> Iterator[ThaliWarning]:
         """Return warnings of a fit whose likelihood grows without bound."""
         from .fit import warn_unbounded
 
         yield from warn_unbounded(model._estimates_)
 
-    def list_facts(self, model: Any) -> Facts:
+    def list_facts(self, model: "EliminationByAspects") -> Facts:
         """Return (name, text) facts about the fit for reports, such as its log-likelihood."""
         estimates = _require_fit(model)
         error_facts = ()
@@ -107,15 +114,15 @@ class AspectLikelihoodEngine(Engine):
             ),
         )
 
-    def data_of_fit(self, model: Any) -> Any:
+    def data_of_fit(self, model: "EliminationByAspects") -> Any:
         """Return the data that the model was fitted to."""
         return model._estimates_.data
 
-    def options_of_fit(self, model: Any) -> list[str]:
+    def options_of_fit(self, model: "EliminationByAspects") -> list[str]:
         """Return []: a comparison fits the weights of all options of its data."""
         return []
 
-    def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def summary(self, model: "EliminationByAspects", ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a table of aspect weights with standard errors and tests."""
         estimates = _require_fit(model)
         weights_table = estimates.table(ci)
@@ -134,19 +141,23 @@ class AspectLikelihoodEngine(Engine):
             weights_table.attrs |= {"tie": estimates.tie, "tie_std_error": estimates.tie_std_error}
         return weights_table
 
-    def covariates(self, model: Any) -> tuple[str, ...]:
+    def covariates(self, model: "EliminationByAspects") -> tuple[str, ...]:
         """Return names of the comparison covariates that the fit used."""
 
         return _require_fit(model).data.covariate_names
 
-    def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
+    def covariate_effects(self, model: "EliminationByAspects", ci: float) -> "pandas.DataFrame":
         """Return a table of covariates' effects on the log odds of the first option, per unit."""
         from .fit import covariate_table
 
         return covariate_table(_require_fit(model), ci)
 
     def predict_proba(
-        self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
+        self,
+        model: "EliminationByAspects",
+        sets: Any,
+        return_se: bool = False,
+        covariates: Any = None,
     ) -> "np.ndarray | list[np.ndarray]":
         """Return choice probabilities at the estimates, including lapses."""
         from thali._model.labelled_option_sets import is_best_worst, set_indices
@@ -169,7 +180,7 @@ class AspectLikelihoodEngine(Engine):
             )
         return [estimates.set_probabilities(members) for members in options_by_set]
 
-    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+    def log_predictive(self, model: "EliminationByAspects", choices: Any) -> "pandas.Series":
         """Return the joint log probability of each respondent's choices, at the estimates."""
         from thali._model.respondent_log_predictive import (
             count_answers_by_respondent,
@@ -184,7 +195,7 @@ class AspectLikelihoodEngine(Engine):
         )
 
     def predict_outcomes(
-        self, model: Any, pairs: Any, covariates: Any = None
+        self, model: "EliminationByAspects", pairs: Any, covariates: Any = None
     ) -> "pandas.DataFrame":
         """Return probabilities of win, tie and loss for each pair, at the estimates."""
         from thali._inference.numerics.davidson_ties import compute_win_tie_loss
@@ -209,7 +220,7 @@ class AspectLikelihoodEngine(Engine):
             ),
         )
 
-    def predict_left_out(self, model: Any, part: "HeldOutPair") -> np.ndarray:
+    def predict_left_out(self, model: "EliminationByAspects", part: "HeldOutPair") -> np.ndarray:
         """Return outcome probabilities of a held-out pair, shape (n_cells, n_outcomes)."""
         pairs = [part.pair] * len(part.counts)
         covariates = part.select_covariates(self.covariates(model)) or None
@@ -224,13 +235,13 @@ class AspectLikelihoodEngine(Engine):
 MAXIMUM_LIKELIHOOD = AspectLikelihoodEngine()
 
 
-def _require_fit(model: Any) -> "Estimates":
+def _require_fit(model: "EliminationByAspects") -> "Estimates":
     """Return the estimates of a fit by this method; raise before `fit`."""
     model._require_fitted()
     return model._estimates_
 
 
-def require_choice_estimates(model: Any, result_name: str) -> "Estimates":
+def require_choice_estimates(model: "EliminationByAspects", result_name: str) -> "Estimates":
     """Return the estimates of a model of choices; raise if it has ties."""
     estimates = require_estimates(model, result_name)
     if not estimates.is_of_choices:
@@ -241,7 +252,7 @@ def require_choice_estimates(model: Any, result_name: str) -> "Estimates":
     return estimates
 
 
-def require_estimates(model: Any, result_name: str) -> "Estimates":
+def require_estimates(model: "EliminationByAspects", result_name: str) -> "Estimates":
     """Return the estimates of a maximum-likelihood fit; raise for other models."""
     if not is_by_maximum_likelihood(model):
         raise ArgumentError(
@@ -251,12 +262,16 @@ def require_estimates(model: Any, result_name: str) -> "Estimates":
     return _require_fit(model)
 
 
-def is_by_maximum_likelihood(model: Any) -> bool:
+def is_by_maximum_likelihood(model: "EliminationByAspects") -> bool:
     """Return whether the method of a model is maximum likelihood."""
     return isinstance(model, Model) and model._engine is MAXIMUM_LIKELIHOOD
 
 
-def _check_arguments(model: Any, fit_arguments: Mapping[str, Any], data: Any) -> None:
+def _check_arguments(
+    model: "EliminationByAspects",
+    fit_arguments: Mapping[str, Any],
+    data: "PairedComparisons | Choices",
+) -> None:
     """Raise ArgumentError for arguments of `fit` that only chains use."""
     check_people(model.people, (), data)
     arguments = dict(inspect.signature(type(model).fit).parameters) | model._get_parameters()
@@ -278,14 +293,14 @@ def _check_arguments(model: Any, fit_arguments: Mapping[str, Any], data: Any) ->
         )
 
 
-def _treat_ties(model: Any, data: Any) -> Any:
+def _treat_ties(model: "EliminationByAspects", data: "PairedComparisons | Choices") -> Any:
     """Return the data with ties converted or kept by `model.ties`, and selected covariates."""
     return select_covariates(
         treat_ties(data, model.ties, ("davidson", *CONVERSIONS)), model.covariates
     )
 
 
-def _choose_lapse(model: Any) -> float:
+def _choose_lapse(model: "EliminationByAspects") -> float:
     """Return the argument `lapse`; 0 if it is None."""
     if model.lapse is None:
         return 0.0

@@ -7,6 +7,8 @@ from thali._model.maximum_likelihood_results import MaximumLikelihoodResults
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
     from .goodness_of_fit import FitTest
 
 
@@ -59,7 +61,7 @@ class AspectEstimates(MaximumLikelihoodResults):
         """Return the p-value of `fit_test`; NaN if that test is not available."""
         return self._estimates.p_value
 
-    def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> "FitTest":
+    def fit_test(self, samples: int | None = None, random_seed: "RandomSeed" = 0) -> "FitTest":
         r"""Test the fit against separate probabilities for every pair.
 
         G² has approximately a chi-square distribution if pairs were compared often enough:

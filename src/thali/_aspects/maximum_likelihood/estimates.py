@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from .pair_likelihood import PairProblem, compute_exclusive_aspects, compute_pai
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali._data.choices import Choices
+    from thali._inference.random_seeds import RandomSeed
 
 NO_INFORMATION = 1e-8  # share of the largest eigenvalue below which a direction is uninformative
 # respondents in excess of parameters required for tests of fit over respondents
@@ -394,7 +397,7 @@ class Estimates:
             self.maximum.beta,
         )
 
-    def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> FitTest:
+    def fit_test(self, samples: int | None = None, random_seed: "RandomSeed" = 0) -> FitTest:
         """Test the fit against the saturated model, which fits every proportion."""
         estimate_effect = None
         if self.is_tested_over_people:
@@ -587,7 +590,7 @@ def _divide_by_spread(difference: np.ndarray, variance: np.ndarray) -> np.ndarra
     return divide_positive(difference, np.sqrt(variance))
 
 
-def compute_covariate_sizes(data: Any) -> np.ndarray:
+def compute_covariate_sizes(data: "PairedComparisons | Choices") -> np.ndarray:
     """Return the largest absolute value of each covariate, its scale in a problem."""
     if not isinstance(data, PairedComparisons):
         return np.zeros(0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,12 @@ from thali._inference.maximisation import Slope, Target, maximise_newton
 from thali._model.cluster_robust_variance import LogWeightDerivatives, expect_answers
 
 from ..likelihoods.most_similar_pair import RATIO
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from ..likelihoods.additive import Additive
+
 
 # smallest expected gain of the log density, and largest change of a logarithm, in a step
 _GAIN = 1e-8
@@ -109,7 +115,7 @@ class MostSimilarProblem(NamedTuple):
         return scores
 
     def expect_outcomes(
-        self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
+        self, tally: "csr_array", weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> Any:
         """Return weights that make squared scores sum to the information of each `tally` row."""
         p = np.concatenate([p for _, p, _ in self._iterate_blocks(weights)])
@@ -167,7 +173,7 @@ class JudgedProblem(NamedTuple):
         return (tally @ slope_matrix) @ self.shared
 
     def expect_outcomes(
-        self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
+        self, tally: "csr_array", weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> Any:
         """Return weights that make squared scores sum to the information of each `tally` row."""
         squared_slopes = np.maximum(
@@ -199,7 +205,7 @@ def build_feature_problem(data: Any, owners: np.ndarray, likelihood: Any) -> Fea
 
 
 def _build_judgement_problem(
-    data: Similarities, owners: np.ndarray, likelihood: Any
+    data: Similarities, owners: np.ndarray, likelihood: "Additive"
 ) -> JudgedProblem:
     """Build the log-likelihood of weights given judged similarities."""
     # A learned sigma becomes the standard deviation of judgements around their mean.

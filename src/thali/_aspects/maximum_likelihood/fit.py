@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import shorten
 from thali._model.answers_by_respondent import group_by_respondent
 from thali._model.dependent_answers import choose_dependence
@@ -44,7 +44,7 @@ def estimate(
     ties: bool = False,
     *,
     n_starts: int = STARTS,
-    random_seed: Any = 0,
+    random_seed: RandomSeed = 0,
     people: str | None = None,
 ) -> Estimates:
     """Return maximum-likelihood estimates of aspect weights, the best of `n_starts` climbs."""
@@ -101,7 +101,7 @@ def fit_checked_aspects(
     lapse: float,
     ties: bool = False,
     n_starts: int = STARTS,
-    random_seed: Any = 0,
+    random_seed: RandomSeed = 0,
     people: str | None = None,
 ) -> Estimates:
     """Return maximum-likelihood estimates of the weights of checked aspects."""

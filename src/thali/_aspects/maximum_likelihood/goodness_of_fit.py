@@ -3,13 +3,12 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from thali._argument_checks import check_integer
 from thali._data.number_checks import are_integers
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import format_plural
 from thali._model.answers_by_respondent import DesignEffect
 from thali._number_format import format_p_value
@@ -101,7 +100,7 @@ def run_fit_test(
     replicate: Callable[[np.random.Generator], float],
     work: float,
     n_samples: int | None = None,
-    random_seed: Any = 0,
+    random_seed: RandomSeed = 0,
     estimate_effect: Callable[[], DesignEffect] | None = None,
 ) -> FitTest:
     r"""Test the fit by G² with chi-square if that is accurate, else by bootstrap.
@@ -154,7 +153,7 @@ def bootstrap_test(
     df: int,
     replicate: Callable[[np.random.Generator], float],
     n_samples: int,
-    random_seed: Any,
+    random_seed: RandomSeed,
     why: str,
 ) -> FitTest:
     """Return a test whose p-value is the share of replicates with a larger statistic."""

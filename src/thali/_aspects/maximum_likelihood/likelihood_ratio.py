@@ -1,6 +1,6 @@
 """Likelihood-ratio tests between nested models of given aspects."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from thali._labels import shorten
 from thali._number_format import format_p_value
@@ -16,6 +16,10 @@ from .goodness_of_fit import (
     describe_clusters,
     describe_roughness,
 )
+
+if TYPE_CHECKING:
+    from ..models.elimination import EliminationByAspects
+
 
 _ROUNDING = 1e-6
 
@@ -33,7 +37,9 @@ class LikelihoodRatio(PrintedResult):
     independent_p_value: float
 
 
-def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
+def likelihood_ratio(
+    smaller: "EliminationByAspects", larger: "EliminationByAspects"
+) -> LikelihoodRatio:
     r"""Test whether a larger model fits better than a nested smaller one.
 
     .. math:: G^2 = 2 (\ln L_\text{larger} - \ln L_\text{smaller})

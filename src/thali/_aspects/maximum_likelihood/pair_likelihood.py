@@ -363,7 +363,7 @@ def differentiate_by_logit(
     )
 
 
-def scale_pattern(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
+def scale_pattern(pattern: np.ndarray, weights: np.ndarray, total: np.ndarray) -> Any:
     """Return a sparse 0/1 matrix times weights, divided by each row's total."""
     inverse_total = 1.0 / replace_zeros(total)
     if isinstance(pattern, np.ndarray):
@@ -371,14 +371,14 @@ def scale_pattern(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
     return pattern.multiply(weights).multiply(inverse_total[:, None]).tocsr()
 
 
-def convert_to_dense(array: Any) -> np.ndarray:
+def convert_to_dense(array: np.ndarray) -> np.ndarray:
     """Return a sparse or dense array as a dense one."""
     if isinstance(array, np.ndarray):
         return array
     return array.toarray()
 
 
-def _compute_gram(rows: Any, weight: np.ndarray) -> np.ndarray:
+def _compute_gram(rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return X' diag(weight) X for the matrix `rows`."""
     if isinstance(rows, np.ndarray):
         return rows.T @ (weight[:, None] * rows)

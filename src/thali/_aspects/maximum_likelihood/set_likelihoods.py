@@ -1,7 +1,7 @@
 """Log-likelihood of option weights given choices from sets, with its derivatives."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from thali._data.questions import Questions
 from thali._inference.index_arithmetic import repeat_indices, sum_parts
 from thali._inference.numerics.weight_shares import divide_positive
 from thali._model.cluster_robust_variance import LogWeightDerivatives, expect_answers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 class QuestionProblem:
@@ -31,7 +34,7 @@ class QuestionProblem:
         """Return the probability of every answer to every question."""
         raise NotImplementedError
 
-    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+    def expect_outcomes(self, tally: "csr_array", weights: np.ndarray, beta: np.ndarray) -> Any:
         """Return weights that make squared scores sum to the information of each `tally` row."""
         return expect_answers(tally, self.sizes, self.probabilities(weights, beta))
 

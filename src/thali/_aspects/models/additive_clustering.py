@@ -253,7 +253,7 @@ def choose_rules(data: Any) -> SimilarityRules:
 LAPSE = 0.01
 
 
-def require_similarities(model: Any, answer_name: str) -> None:
+def require_similarities(model: "AdditiveClustering", answer_name: str) -> None:
     """Raise ArgumentError unless draws of similarities exist."""
     require_data_kind(SIMILARITIES, model._view, answer_name)
 
@@ -361,10 +361,10 @@ class AdditiveClustering(AdditiveAnswers):
         self,
         features: Any = "ibp",
         sigma: Any = None,
-        alpha: Any = None,
-        weight_prior: Any = None,
+        alpha: float | None = None,
+        weight_prior: tuple[float, float] | None = None,
         constant: bool = True,
-        tempering: Any = None,
+        tempering: str | Sequence[float] | None = None,
         method: str = "mcmc",
         link: str = EXP,
         lapse: float = LAPSE,

@@ -1,5 +1,6 @@
 """Results of models of similarities and triplets: features, predictions and model checks."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import TRIPLETS
@@ -13,8 +14,10 @@ from .base_model import LatentFeatures
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
 
-def require_triplets(model: Any, answer_name: str) -> None:
+
+def require_triplets(model: "AdditiveAnswers", answer_name: str) -> None:
     """Raise ArgumentError unless draws of triplets exist."""
     require_data_kind(TRIPLETS, model._view, answer_name)
 
@@ -65,7 +68,7 @@ class AdditiveAnswers(LatentFeatures):
         insert_feature_names(features_table, "feature", name_by_members)
         return features_table
 
-    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def check(self, random_seed: "RandomSeed" = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a posterior predictive check of measured similarities, or pairs of triplets.
 
         Each measured similarity is replicated once per draw, Normal(mu, sigma^2 / n), n the number
@@ -169,7 +172,11 @@ class AdditiveAnswers(LatentFeatures):
 
     @requires(require_triplets)
     def next_triplets(
-        self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
+        self,
+        n: int = 10,
+        among: Iterable[str] | None = None,
+        goal: Any = "everything",
+        random_seed: "RandomSeed" = 1,
     ) -> "pandas.DataFrame":
         """Return the triplets whose answers are expected to be most informative.
 

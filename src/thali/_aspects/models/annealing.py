@@ -40,7 +40,7 @@ from ..results.saved_posterior_layout import POINT, REACHED, RESTARTS, TEMPERED_
 from ..samplers.chains import AnnealedChain, FeatureChain
 from ..samplers.default_sweeps import sweep_conjugate_jointly
 from ..samplers.draw_record import RecordedDraws
-from ..samplers.sampling_task import build_task, build_weight_prior
+from ..samplers.sampling_task import Likelihood, build_task, build_weight_prior
 from .feature_fit import FeatureFit
 from .sampling_engine import FeatureSamplingEngine
 
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from thali._posterior.convergence_check import ConvergenceCheck
 
     from ..samplers.chains import SamplingTask
+    from .additive_clustering import AdditiveClustering
 
 
 RUNS_PER_CHAIN = 5  # annealed runs for each chain that `fit` would run
@@ -118,7 +119,7 @@ class AnnealingEngine(FeatureSamplingEngine):
             Setting("method", "map"), " has no draws, so it cannot be continued; fit again."
         )
 
-    def convergence(self, model: Any) -> "ConvergenceCheck":
+    def convergence(self, model: "AdditiveClustering") -> "ConvergenceCheck":
         """Return the convergence check: how many runs reached the best point."""
         from ..results.fit_quality_messages import build_point_check
 
@@ -297,7 +298,7 @@ def find_best_state(
 
 
 def _find_best_draw(
-    draws: RecordedDraws, data: Any, likelihood: Any, task: "SamplingTask"
+    draws: RecordedDraws, data: Any, likelihood: Likelihood, task: "SamplingTask"
 ) -> tuple[float, RecordedDraws]:
     """Return the largest log joint density of a run's states, and that state."""
     feature_columns = concatenate_chain_columns([draws], len(draws.alpha))

@@ -1,5 +1,6 @@
 """The base of all latent-feature models: a prior over features and a likelihood."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +14,7 @@ from thali._model.fitting_methods import Engine, PreparedFit
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.method_requirements import mark_as_setup, require_draws, requires
 from thali._model.simulated_data import PriorSample
-from thali._people.people_argument import check_equal_respondents, check_not_groups
+from thali._people.people_argument import Groups, check_equal_respondents, check_not_groups
 from thali._posterior.log_evidence import LogEvidence
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.posterior_tree import Posterior
@@ -26,8 +27,10 @@ from .sampling_engine import FEATURE_SAMPLING
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.base_classes import Judged
     from thali._data.pairs.data_subsets import HeldOutPair
     from thali._data.similarities import Similarities
+    from thali._inference.random_seeds import RandomSeed
     from thali._posterior.convergence_check import Advice
     from thali._posterior.respondent_dependence import Dependence
     from thali._trees.tree import Tree
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from ..results.posterior_results import PosteriorResults
 
 
-def pool_groups(data: Any, people: Any) -> Any:
+def pool_groups(data: "Judged", people: Groups | None) -> Any:
     """Return data, pooled if they are of groups with common weights; raise for other groups."""
     check_equal_respondents(people, data)
     if not isinstance(data, Mapping):
@@ -114,9 +117,9 @@ class LatentFeatures(MarkovChainModel):
         chains: int = 4,
         thin: int | None = None,
         cores: int | None = None,
-        random_seed: Any = None,
+        random_seed: "RandomSeed" = None,
         progressbar: bool = True,
-        job: Any = None,
+        job: str | os.PathLike[str] | None = None,
         max_time: float | None = None,
     ) -> Any:
         """Fit the model by its method: draw from the posterior, or estimate one point.
@@ -206,7 +209,7 @@ class LatentFeatures(MarkovChainModel):
         """Return the setting that makes a fit faster; None by default."""
         return None
 
-    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+    def _sample_prior(self, rngs: Sequence[np.random.Generator], data: Any) -> PriorSample:
         """Draw features, parameters and data from the prior, once per generator."""
         data = self._convert_data(data)
         task_arguments = self._build_task_arguments(data)
@@ -436,7 +439,7 @@ class LatentFeatures(MarkovChainModel):
         chains: int = 12,
         thin: int = 5,
         cores: int | None = None,
-        random_seed: Any = None,
+        random_seed: "RandomSeed" = None,
         progressbar: bool = True,
         sensitivity: bool = False,
     ) -> LogEvidence:

@@ -1,5 +1,6 @@
 """Results of models of choices: probabilities, ranks, unique weights, next questions."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from thali._model.markov_chain_model import require_stored_chains
@@ -14,8 +15,10 @@ from .base_model import LatentFeatures
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
 
-def require_choice_draws(model: Any, answer_name: str) -> None:
+
+def require_choice_draws(model: "ChoiceAnswers", answer_name: str) -> None:
     """Raise ArgumentError unless the model was fitted to choices."""
     require_choices(model._view, answer_name)
 
@@ -220,7 +223,7 @@ class ChoiceAnswers(LatentFeatures):
         """
         return self._engine.log_predictive(self, choices)
 
-    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def check(self, random_seed: "RandomSeed" = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a posterior predictive check of the observed proportions.
 
         Each compared pair is replicated once per draw, Binomial(n, p), or each offered set,
@@ -265,7 +268,11 @@ class ChoiceAnswers(LatentFeatures):
 
     @requires(require_choice_draws)
     def next_pairs(
-        self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
+        self,
+        n: int = 10,
+        among: Iterable[str] | None = None,
+        goal: Any = "everything",
+        random_seed: "RandomSeed" = 1,
     ) -> "pandas.DataFrame":
         r"""Return the pairs of options whose answers are expected to be most informative.
 
@@ -336,9 +343,9 @@ class ChoiceAnswers(LatentFeatures):
         self,
         size: int = 3,
         n: int = 10,
-        among: Any = None,
+        among: Iterable[str] | None = None,
         goal: Any = "everything",
-        random_seed: Any = 1,
+        random_seed: "RandomSeed" = 1,
     ) -> "pandas.DataFrame":
         """Return the sets whose choices are expected to be most informative; see `next_pairs`.
 

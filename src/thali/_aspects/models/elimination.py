@@ -1,6 +1,6 @@
 """Elimination by aspects, with aspects that are learned or given."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._argument_checks import check_allowed
@@ -147,12 +147,12 @@ class EliminationByAspects(ChoiceAnswers):
         self,
         aspects: Any = "ibp",
         unique: bool = True,
-        lapse: Any = None,
-        alpha: Any = None,
+        lapse: float | None = None,
+        alpha: float | None = None,
         method: str = "mcmc",
-        tempering: Any = None,
-        ties: Any = None,
-        covariates: Any = None,
+        tempering: str | Sequence[float] | None = None,
+        ties: str | None = None,
+        covariates: Iterable[str] | None = None,
         people: Any = None,
     ) -> None:
         self.aspects = aspects

@@ -1,5 +1,6 @@
 """The model that joins any prior over features with any likelihood."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from thali.errors import ArgumentError, DataError
 from ..draws.feature_columns import read_columns
 from ..likelihoods.custom import Custom, is_unavailable
 from ..likelihoods.custom_posterior_parts import predict_by_draw
-from ..priors.prior_from_argument import convert_tree
+from ..priors.prior_from_argument import FeaturePrior, convert_tree
 from .choice_result_methods import ChoiceAnswers
 
 if TYPE_CHECKING:
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 
     from thali._trees.tree import Tree
 
+    from ..samplers.sampling_task import Likelihood
 
-def require_custom_prediction(model: Any, answer_name: str) -> None:
+
+def require_custom_prediction(model: "LatentFeatureModel", answer_name: str) -> None:
     """Raise ArgumentError unless a custom likelihood has a `predict` function."""
     model._require_posterior()
     likelihood = model.likelihood
@@ -87,11 +90,11 @@ class LatentFeatureModel(ChoiceAnswers):
 
     def __init__(
         self,
-        prior: Any,
-        likelihood: Any,
-        weight_prior: Any = (1.0, 1.0),
-        alpha: Any = None,
-        tempering: Any = None,
+        prior: FeaturePrior,
+        likelihood: "Likelihood",
+        weight_prior: tuple[float, float] = (1.0, 1.0),
+        alpha: float | None = None,
+        tempering: str | Sequence[float] | None = None,
     ) -> None:
         self.prior = prior
         self.likelihood = likelihood

@@ -5,7 +5,7 @@ Its limit is the Indian buffet process.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 from thali.errors import ArgumentError
 
 from .. import kernel_operations
-from ..chain_state import ALPHA, COLUMNS
+from ..chain_state import ALPHA, COLUMNS, FeatureState
 from .shared_features import log_copy_orders, select_shared_columns
+
+if TYPE_CHECKING:
+    from ..draws.feature_columns import FeatureColumns
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class FiniteFeatures:
             alpha / self.n_features, 1.0, self.n_features
         )
 
-    def log_prob(self, matrix: Any, alpha: float) -> float:
+    def log_prob(self, matrix: np.ndarray, alpha: float) -> float:
         """Return the log probability of an ownership matrix with ordered columns.
 
         Parameters
@@ -102,7 +105,7 @@ class FiniteFeatures:
             )
         )
 
-    def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
+    def log_prob_of_draws(self, columns: "FeatureColumns", alpha: np.ndarray) -> np.ndarray:
         """Return the log probability of each draw's ownership, unrecorded empty columns too.
 
         Parameters
@@ -120,7 +123,7 @@ class FiniteFeatures:
         a = alpha / self.n_features
         n = columns.n_options
 
-        def log_p(a: np.ndarray, m: Any) -> np.ndarray:
+        def log_p(a: np.ndarray, m: np.ndarray | int) -> np.ndarray:
             """Return the log probability of features with m owners, for each alpha."""
             return np.log(a) + gammaln(m + a) + gammaln(n - m + 1.0) - gammaln(n + 1.0 + a)
 
@@ -128,7 +131,7 @@ class FiniteFeatures:
             self.n_features - columns.n_features
         ) * log_p(a, 0)
 
-    def log_prob_shared(self, matrix: Any, alpha: float) -> float:
+    def log_prob_shared(self, matrix: np.ndarray, alpha: float) -> float:
         r"""Return the log probability of the features with several owners, unordered.
 
         .. math::
@@ -186,13 +189,13 @@ def log_column_probability(a: Any, n: Any, m: Any) -> Any:
 
 
 @kernel_operations.log_rate.register(OpenColumns)
-def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+def _log_rate(prior: OpenColumns, b: FeatureState, k: int, m: int) -> Any:
     """Return the log probability of a feature with m owners."""
     return b.by_size[m]
 
 
 @kernel_operations.log_rate_after_toggle.register(OpenColumns)
-def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
+def _log_rate_toggled(prior: OpenColumns, b: FeatureState, k: int, i: int, m: int) -> Any:
     """Return the log probability of a feature that has m owners after a toggle."""
     return b.by_size[m]
 
@@ -208,7 +211,7 @@ register_answers(
 
 
 @kernel_operations.set_alpha.register(OpenColumns)
-def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
+def _set_alpha(prior: OpenColumns, b: FeatureState, alpha: float) -> None:
     """Store alpha and update the stored log probabilities by number of owners."""
     b.real[ALPHA] = alpha
     n = b.by_size.size - 1
@@ -226,7 +229,7 @@ class AlphaDensity(NamedTuple):
 
 
 @log_density.register(AlphaDensity)
-def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
+def _log_alpha_density(line: AlphaDensity, log_alpha: float) -> Any:
     """Return log p(log alpha | owners) up to a constant; `line` is prior and state."""
     prior, b = line
     alpha = math.exp(log_alpha)
@@ -238,6 +241,8 @@ def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
 
 
 @kernel_operations.draw_alpha.register(OpenColumns)
-def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+def _draw_alpha(
+    prior: OpenColumns, rng: np.random.Generator, b: FeatureState, columns: int, rate: float
+) -> Any:
     """Draw alpha given the owners, by slice sampling of log alpha."""
     return math.exp(draw_on_line(rng, AlphaDensity(prior, b), math.log(b.real[ALPHA]), 1.0))

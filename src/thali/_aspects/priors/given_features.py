@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,9 +10,12 @@ from thali._compile.jit import register_answers
 from thali.errors import ArgumentError
 
 from .. import kernel_operations
-from ..chain_state import ALPHA
+from ..chain_state import ALPHA, FeatureState
 from .indian_buffet import store_alpha
 from .shared_features import select_shared_columns
+
+if TYPE_CHECKING:
+    from ..draws.feature_columns import FeatureColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +77,17 @@ class Given:
         """Return the given matrix, bool of shape (N, K); ignore `alpha` and `rng`."""
         return self.matrix
 
-    def log_prob(self, matrix: Any, alpha: float) -> float:
+    def log_prob(self, matrix: np.ndarray, alpha: float) -> float:
         """Return 0 for the given matrix, minus infinity for any other matrix."""
         if np.array_equal(np.asarray(matrix, bool), self.matrix):
             return 0.0
         return -np.inf
 
-    def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
+    def log_prob_of_draws(self, columns: "FeatureColumns", alpha: np.ndarray) -> np.ndarray:
         """Return zeros, shape (draws,): all draws have the given matrix."""
         return np.zeros(columns.n_draws)
 
-    def log_prob_shared(self, matrix: Any, alpha: float) -> float:
+    def log_prob_shared(self, matrix: np.ndarray, alpha: float) -> float:
         """Return 0 for the given columns with several owners, else minus infinity.
 
         Columns are compared in any order; columns with fewer than two owners are ignored in both
@@ -106,7 +109,7 @@ class GivenColumns(NamedTuple):
 
 
 @kernel_operations.log_rate.register(GivenColumns)
-def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+def _log_rate(prior: GivenColumns, b: FeatureState, k: int, m: int) -> Any:
     """Return 0: the log probability of a given feature."""
     return 0.0
 
@@ -125,6 +128,8 @@ kernel_operations.set_alpha.register(GivenColumns)(store_alpha)
 
 
 @kernel_operations.draw_alpha.register(GivenColumns)
-def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+def _draw_alpha(
+    prior: GivenColumns, rng: np.random.Generator, b: FeatureState, columns: int, rate: float
+) -> Any:
     """Return alpha unchanged: given features do not inform about it."""
     return b.real[ALPHA]

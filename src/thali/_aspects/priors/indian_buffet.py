@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from thali._inference.numerics.discrete_draws import draw_index
 from thali._inference.numerics.weight_shares import compute_shares
 
 from .. import kernel_operations
-from ..chain_state import ALPHA, count_options
+from ..chain_state import ALPHA, FeatureState, count_options
 from .shared_features import log_copy_orders, select_shared_columns
+
+if TYPE_CHECKING:
+    from ..draws.feature_columns import FeatureColumns
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class IndianBuffet:
             feature_owners.append(is_owner)
         return np.array(feature_owners, bool).reshape(-1, n).T
 
-    def log_prob(self, matrix: Any, alpha: float) -> float:
+    def log_prob(self, matrix: np.ndarray, alpha: float) -> float:
         """Return the log density of a binary matrix's columns as an unordered multiset.
 
         The density is with respect to the unit-rate Poisson process on patterns: the sum over
@@ -103,7 +106,7 @@ class IndianBuffet:
             - alpha * np.sum(1.0 / np.arange(1, n + 1))
         )
 
-    def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
+    def log_prob_of_draws(self, columns: "FeatureColumns", alpha: np.ndarray) -> np.ndarray:
         """Return the log density of each draw's ownership, shape (n_draws,).
 
         Parameters
@@ -120,7 +123,7 @@ class IndianBuffet:
         log_rates = np.log(alpha)[columns.draw] + prior.log_rate[columns.sizes]
         return columns.sum_by_draw(log_rates) - alpha * prior.harmonic[-1]
 
-    def log_prob_shared(self, matrix: Any, alpha: float) -> float:
+    def log_prob_shared(self, matrix: np.ndarray, alpha: float) -> float:
         """Return the log probability of the features with several owners, unordered.
 
         This is the sum over these columns of log(alpha lambda_h), minus alpha (H_N - 1), minus log
@@ -157,19 +160,19 @@ class Buffet(NamedTuple):
 
 
 @kernel_operations.log_rate.register(Buffet)
-def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+def _log_rate(prior: Buffet, b: FeatureState, k: int, m: int) -> Any:
     """Return the log rate at which features with m given owners arrive."""
     return prior.log_rate[m]
 
 
 @kernel_operations.log_rate_after_toggle.register(Buffet)
-def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
+def _log_rate_toggled(prior: Buffet, b: FeatureState, k: int, i: int, m: int) -> Any:
     """Return the log rate of feature k after option i is toggled, with m owners then."""
     return prior.log_rate[m]
 
 
 @kernel_operations.rate_by_size_range.register(Buffet)
-def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
+def _rate_between(prior: Buffet, lo: int, hi: int) -> Any:
     """Return the total rate of features with lo to hi owners, per alpha."""
     if hi < lo:
         return 0.0
@@ -177,13 +180,15 @@ def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
 
 
 @kernel_operations.rate_single.register(Buffet)
-def _rate_single(prior: Any, i: Any) -> Any:
+def _rate_single(prior: Buffet, i: int) -> Any:
     """Return the rate of features with one given owner, 1 / n, per alpha."""
     return 1.0 / (prior.harmonic.size - 1)
 
 
 @kernel_operations.draw_pattern.register(Buffet)
-def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
+def _draw_pattern(
+    prior: Buffet, rng: np.random.Generator, b: FeatureState, k: int, lo: int, hi: int
+) -> Any:
     # the C(n, m) patterns of m owners have total rate 1/m
     """Draw the lo to hi owners of feature k by the prior's rates; return their number."""
     start = prior.harmonic[lo - 1]
@@ -235,7 +240,7 @@ register_answers(
 
 
 @kernel_operations.set_alpha.register(Buffet)
-def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
+def _set_alpha(prior: Buffet, b: FeatureState, alpha: float) -> None:
     """Store alpha in the state; no rate depends on it."""
     b.real[ALPHA] = alpha
     for m in range(b.by_size.size):
@@ -249,7 +254,9 @@ def store_alpha(prior: Any, b: Any, alpha: Any) -> None:
 
 
 @kernel_operations.draw_alpha.register(Buffet)
-def draw_gamma_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+def draw_gamma_alpha(
+    prior: Buffet, rng: np.random.Generator, b: FeatureState, columns: int, rate: Any
+) -> Any:
     """Draw alpha ~ Gamma(1 + columns, 1 + rate), given the number of features.
 
     The columns are a Poisson process (eq. 13).

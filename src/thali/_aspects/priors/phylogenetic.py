@@ -1,9 +1,10 @@
 """The phylogenetic Indian buffet process: options that are close on a tree share features."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from thali.errors import DataError
 from ..chain_state import count_grid_nodes
 from .phylogenetic_kernels import PhylogeneticColumns
 from .shared_features import log_copy_orders, select_shared_columns
+
+if TYPE_CHECKING:
+    from ..draws.feature_columns import FeatureColumns
+
 
 # smallest share of features that some but not all own; with less, drawing one takes too long
 MIN_SHARED_SHARE = 1e-3
@@ -85,7 +90,7 @@ class PhylogeneticBuffet:
                 " positive edge length, or merge such leaves."
             )
 
-    def for_labels(self, labels: Any) -> "PhylogeneticBuffet":
+    def for_labels(self, labels: Sequence[str]) -> "PhylogeneticBuffet":
         """Return the prior with the tree's leaves in the order of these labels.
 
         Raises
@@ -154,7 +159,7 @@ class PhylogeneticBuffet:
                 " one leaf per option."
             )
 
-    def _owners(self, matrix: Any) -> np.ndarray:
+    def _owners(self, matrix: np.ndarray) -> np.ndarray:
         """Return each feature's owners as a row; raise DataError if one has none."""
         owners = np.asarray(matrix, bool).T
         self._check_leaves(owners.shape[1])
@@ -203,7 +208,7 @@ class PhylogeneticBuffet:
             feature_owners.append(has_feature[: tree.n_leaves])
         return np.array(feature_owners, bool).reshape(-1, tree.n_leaves).T
 
-    def log_prob(self, matrix: Any, alpha: float) -> float:
+    def log_prob(self, matrix: np.ndarray, alpha: float) -> float:
         """Return the log density of a binary matrix's columns as an unordered multiset.
 
         The density is with respect to the unit-rate Poisson process on patterns: the sum over
@@ -228,7 +233,7 @@ class PhylogeneticBuffet:
         log_rates[has_one_owner] = np.log(owners[has_one_owner] @ self._single_rates())
         return float(np.sum(np.log(alpha) + log_rates) - alpha * self._total_rate)
 
-    def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
+    def log_prob_of_draws(self, columns: "FeatureColumns", alpha: np.ndarray) -> np.ndarray:
         """Return the log density of each draw's ownership, shape (n_draws,).
 
         Parameters
@@ -255,7 +260,7 @@ class PhylogeneticBuffet:
         log_priors = columns.sum_by_draw(np.log(alpha)[columns.draw] + log_rates)
         return log_priors - alpha * self._total_rate
 
-    def log_prob_shared(self, matrix: Any, alpha: float) -> float:
+    def log_prob_shared(self, matrix: np.ndarray, alpha: float) -> float:
         """Return the log probability of the features with several owners, unordered.
 
         This is the sum over these columns of log(alpha lambda_h), minus alpha times their total
@@ -312,7 +317,7 @@ class PhylogeneticBuffet:
 
         return digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0)
 
-    def draw_probabilities(self, matrix: Any, rng: np.random.Generator) -> np.ndarray:
+    def draw_probabilities(self, matrix: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw the probability pi of each feature given its owners, shape (K,).
 
         p(π | h) ∝ P(h | π) / π, on the quadrature's grid.

@@ -14,7 +14,7 @@ from thali._compile.jit import register_answers, scalar, vectorised
 from thali._inference.numerics.fast_exponential import fast_exp
 
 from .. import kernel_operations
-from ..chain_state import clear_row, count_options, owns, write_owner_range
+from ..chain_state import FeatureState, clear_row, count_options, owns, write_owner_range
 from ..kernel_operations import rate_by_size_range
 from .indian_buffet import draw_gamma_alpha, find_position, store_alpha
 
@@ -59,7 +59,7 @@ def encode_pattern(b: Any, k: Any) -> Any:
 
 
 @kernel_operations.log_rate.register(PhylogeneticColumns)
-def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+def _log_rate(prior: PhylogeneticColumns, b: FeatureState, k: int, m: int) -> Any:
     """Return the log rate of the feature in row k, which has m owners."""
     if has_table(prior):
         return prior.table[encode_pattern(b, k)]
@@ -121,14 +121,14 @@ def log_sum_exp(sums: Any, base: Any) -> Any:
 
 
 @kernel_operations.open_column.register(PhylogeneticColumns)
-def _open_column(prior: Any, b: Any, k: Any) -> None:
+def _open_column(prior: PhylogeneticColumns, b: FeatureState, k: int) -> None:
     """Sum the gains of the feature in row k once, unless rates are tabulated."""
     if not has_table(prior):
         sum_pattern_gains(prior, b, k)
 
 
 @kernel_operations.log_rate_after_toggle.register(PhylogeneticColumns)
-def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
+def _log_rate_toggled(prior: PhylogeneticColumns, b: FeatureState, k: int, i: int, m: int) -> Any:
     """Return the log rate of the feature in row k if option i is toggled."""
     if has_table(prior):
         return prior.table[encode_pattern(b, k) ^ (1 << i)]
@@ -174,7 +174,7 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
 
 
 @kernel_operations.record_toggle.register(PhylogeneticColumns)
-def _record_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
+def _record_toggle(prior: PhylogeneticColumns, b: FeatureState, k: int, i: int) -> None:
     """Update the owner counts (or gains) that `open_column` stored, before a toggle of i."""
     if not has_table(prior):
         flip_gains(prior, b, b.grid, k, i)
@@ -188,7 +188,7 @@ def _record_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
 
 
 @kernel_operations.rate_by_size_range.register(PhylogeneticColumns)
-def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
+def _rate_between(prior: PhylogeneticColumns, lo: int, hi: int) -> Any:
     """Return the total rate of features with lo to hi owners, per alpha."""
     n = prior.log_single.size
     total = 0.0
@@ -202,13 +202,15 @@ def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
 
 
 @kernel_operations.rate_single.register(PhylogeneticColumns)
-def _rate_single(prior: Any, i: Any) -> Any:
+def _rate_single(prior: PhylogeneticColumns, i: int) -> Any:
     """Return the rate of features that only option i owns, per alpha."""
     return math.exp(prior.log_single[i])
 
 
 @kernel_operations.draw_pattern.register(PhylogeneticColumns)
-def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
+def _draw_pattern(
+    prior: PhylogeneticColumns, rng: np.random.Generator, b: FeatureState, k: int, lo: int, hi: int
+) -> Any:
     """Draw the lo to hi owners of feature k by the prior's rates; return their number."""
     n = count_options(b)
     u = rng.random() * rate_by_size_range(prior, lo, hi)

@@ -1,7 +1,7 @@
 """Priors built from the user's argument `aspects` or `features`, with feature names."""
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -13,6 +13,13 @@ from thali.errors import Argument, ArgumentError, one_of
 from .finite_features import FiniteFeatures
 from .given_features import Given
 from .indian_buffet import IndianBuffet
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .phylogenetic import PhylogeneticBuffet
+
+FeaturePrior: TypeAlias = "IndianBuffet | FiniteFeatures | Given | PhylogeneticBuffet"
 
 
 def build_feature_prior(
@@ -72,7 +79,7 @@ def build_feature_prior(
     return Given(features)
 
 
-def name_given_features(features: Any, labels: Any) -> dict[frozenset[Any], str]:
+def name_given_features(features: Any, labels: Sequence[str]) -> dict[frozenset[Any], str]:
     """Return the names of given features by the labels of their owners; empty without names."""
     owners_by_feature: dict[str, set[str]] = {}
     if isinstance(features, Mapping):
@@ -91,7 +98,7 @@ def name_given_features(features: Any, labels: Any) -> dict[frozenset[Any], str]
 
 
 def insert_feature_names(
-    table: Any, column: str, name_by_members: "dict[frozenset[Any], str]"
+    table: "pandas.DataFrame", column: str, name_by_members: "dict[frozenset[Any], str]"
 ) -> None:
     """Insert the names of given features as the first column of a table."""
     if name_by_members:
@@ -99,7 +106,7 @@ def insert_feature_names(
         table.insert(0, column, names)
 
 
-def _list_features(features: Any) -> list[Any]:
+def _list_features(features: Mapping[Any, Any]) -> list[Any]:
     """Return the features of one option as a list; sets are sorted."""
     if isinstance(features, str):
         return [features]

@@ -2,12 +2,11 @@
 
 import math
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
 
-def select_shared_columns(matrix: Any) -> np.ndarray:
+def select_shared_columns(matrix: np.ndarray) -> np.ndarray:
     """Return the features with at least two owners as rows, bool."""
     owners_by_feature = np.asarray(matrix, bool).T
     return owners_by_feature[np.count_nonzero(owners_by_feature, axis=1) >= 2]

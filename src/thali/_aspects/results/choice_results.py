@@ -28,6 +28,8 @@ from .summary_quantities import Quantities
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.pairs.data_subsets import HeldOutPair
+
 
 class SetResults(PosteriorResults):
     """Results of a posterior fitted to choices from sets of any size."""
@@ -99,7 +101,7 @@ class SetResults(PosteriorResults):
             read_columns(posterior).take(draws), data, posterior.lapse
         )
 
-    def predict_held_out(self, held_out: Any) -> Any:
+    def predict_held_out(self, held_out: "HeldOutPair") -> Any:
         """Return outcome probabilities of a held-out pair at every draw."""
         return outcome_draws(self.posterior, held_out)
 

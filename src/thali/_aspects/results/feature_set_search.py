@@ -1,6 +1,6 @@
 """Search for the most probable set of features among all draws."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,13 @@ NODES = 640
 _GRID_BLOCK = 4096
 
 
-def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.ndarray:
+def log_feature_gain(
+    A: np.ndarray | float,
+    B: np.ndarray | float,
+    sigma2: np.ndarray | float,
+    shape: np.ndarray | float,
+    rate: np.ndarray | float,
+) -> np.ndarray:
     r"""Return the log likelihood ratio of a feature, with its weight integrated out.
 
     The weight of the feature is integrated out:
@@ -215,10 +221,10 @@ class FeatureTerms:
         cls,
         owners: np.ndarray,
         copies: np.ndarray,
-        i: Any,
-        j: Any,
-        values: Any,
-        judgements: Any,
+        i: np.ndarray,
+        j: np.ndarray,
+        values: np.ndarray,
+        judgements: np.ndarray,
     ) -> "FeatureTerms":
         """Compute the statistics of feature sets with owners (n_sets, d, n_objects)."""
         owns_both = (owners[:, :, i] & owners[:, :, j]).astype(float)
@@ -446,7 +452,7 @@ def search_best_set(
 
 
 def compute_evidence(
-    sets: FeatureSets, search_problem: FeatureSearchProblem, set_indices: Any
+    sets: FeatureSets, search_problem: FeatureSearchProblem, set_indices: Iterable[int]
 ) -> dict[int, float]:
     """Return {set index: log p(features, similarities)}, weights integrated out."""
     evidence_by_set = {}
@@ -527,7 +533,7 @@ def _score_draws(sets: FeatureSets, search_problem: FeatureSearchProblem) -> np.
 
 
 def _group_by_terms(
-    sets: FeatureSets, search_problem: FeatureSearchProblem, set_indices: Any
+    sets: FeatureSets, search_problem: FeatureSearchProblem, set_indices: Iterable[int]
 ) -> Iterator[tuple[list[int], np.ndarray, FeatureTerms]]:
     """Yield sets of equal numbers of terms: indices, patterns, statistics."""
     # Patterns have shape (sets, d), and the additive constant is one of the terms.
@@ -565,7 +571,7 @@ def _full_pattern_index(sets: FeatureSets) -> int:
 
 
 def _maximise_joint(
-    sets: FeatureSets, search_problem: FeatureSearchProblem, set_indices: Any
+    sets: FeatureSets, search_problem: FeatureSearchProblem, set_indices: Iterable[int]
 ) -> BestFeatureSet:
     """Return the feature set with the largest joint density at its best weights."""
     best_set = None
@@ -610,13 +616,13 @@ def _log_copies_density(
 
 
 def _separate_constant(
-    sets: Any,
-    search_problem: Any,
-    set_index: Any,
-    patterns: Any,
-    copies: Any,
-    weights: Any,
-    log_joint: Any,
+    sets: FeatureSets,
+    search_problem: FeatureSearchProblem,
+    set_index: int,
+    patterns: np.ndarray,
+    copies: np.ndarray,
+    weights: np.ndarray,
+    log_joint: float,
 ) -> BestFeatureSet:
     """Return the best set with the feature of all objects turned into the additive constant."""
     constant = 0.0

@@ -1,6 +1,6 @@
 """Table of features by their sets of owners: probabilities, weights and convergence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -99,11 +99,11 @@ def check_min_probability(min_probability: float) -> None:
         raise ArgumentError(f"`min_probability` must be in (0, 1); got {min_probability}")
 
 
-def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
+def locate_in_tree(owners: Iterable[Collection[str]], tree: "Tree") -> list[str]:
     """Return "leaf", "root", "clade NAME" or "across" for each set of owners."""
     clade_names = tree.clades()
 
-    def describe_position(members: Any) -> str:
+    def describe_position(members: Collection[str]) -> str:
         """Return the position of one set of owners in the tree."""
         if len(members) == 1:
             return "leaf"
@@ -140,7 +140,7 @@ class PatternWeights(NamedTuple):
     weights: np.ndarray  # summed over copies, by set and draw
     ends: np.ndarray  # where the weights of each set end
 
-    def select(self, k: Any) -> np.ndarray:
+    def select(self, k: int | np.integer) -> np.ndarray:
         """Return the weights of one owner set, in the order of its draws."""
         return self.weights[self.ends[k] - self.n_present[k] : self.ends[k]]
 

@@ -1,6 +1,6 @@
 """Log predictive probability of all choices of a new respondent together."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +19,10 @@ from .choice_predictions import build_set_probabilities
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.choices import Choices
 
-def log_predictive_by_respondent(posterior: Posterior, data: Any) -> "pandas.Series":
+
+def log_predictive_by_respondent(posterior: Posterior, data: "Choices") -> "pandas.Series":
     """Return log posterior mean probability of each respondent's choices together."""
     from scipy.special import logsumexp
 

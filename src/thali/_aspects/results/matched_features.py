@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -313,7 +313,9 @@ def format_members(members: Sequence[str], labels: Sequence[str]) -> str:
     return f"all {len(labels)} but {', '.join(non_members)}"
 
 
-def match_posterior(posterior: Posterior, similar: Any, min_probability: Any) -> MatchedFeatures:
+def match_posterior(
+    posterior: Posterior, similar: float, min_probability: float
+) -> MatchedFeatures:
     """Match the features of a posterior across draws, with checked settings.
 
     Features of a single owner are included only if the data depend on them.

@@ -1,6 +1,6 @@
 """The most informative next questions (pairs or sets of options), by expected information."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,9 +34,11 @@ from .option_tables import compute_utilities
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
 
 def next_pairs_table(
-    posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any
+    posterior: Posterior, n: int, among: Iterable[str] | None, goal: Any, seed: "RandomSeed"
 ) -> "pandas.DataFrame":
     """Return a table of the pairs whose answers are expected to inform most."""
     rng = np.random.default_rng(seed)
@@ -64,7 +66,12 @@ def next_pairs_table(
 
 
 def next_sets_table(
-    posterior: Posterior, size: Any, n: Any, among: Any, goal: Any, seed: Any
+    posterior: Posterior,
+    size: int,
+    n: int,
+    among: Iterable[str] | None,
+    goal: Any,
+    seed: "RandomSeed",
 ) -> "pandas.DataFrame":
     """Return a table of the sets whose answers are expected to inform most."""
     from ..likelihoods.set_probabilities import compute_set_probabilities
@@ -102,7 +109,7 @@ def build_learning_target(
     feature_columns: FeatureColumns,
     labels: list[str],
     rng: np.random.Generator,
-    words: Any = WORDS,
+    words: Collection[str] = WORDS,
 ) -> LearningTarget:
     """Build the quantity that answers should inform about, from the user's `goal`."""
     if isinstance(goal, Mapping):

@@ -2,6 +2,7 @@
 over all of them."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ from .feature_set_search import (
 
 if TYPE_CHECKING:
     import pandas
+
+    from ..priors.prior_from_argument import FeaturePrior
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,10 +189,10 @@ def estimate_features(
     feature_columns: FeatureColumns,
     *,
     constant: Any,
-    sigma: Any,
-    alpha: Any,
-    data: Any,
-    prior: Any,
+    sigma: np.ndarray,
+    alpha: np.ndarray,
+    data: Similarities,
+    prior: "FeaturePrior",
     weight_prior: tuple[float, float],
     with_constant: bool,
 ) -> Estimate:
@@ -297,7 +300,7 @@ def _compute_similarity(owners: np.ndarray, weights: np.ndarray, constant: float
 def _compute_gains(
     owners: np.ndarray,
     added_weights: np.ndarray,
-    copies: Any,
+    copies: np.ndarray | int,
     similarity: np.ndarray,
     search_problem: FeatureSearchProblem,
 ) -> np.ndarray:
@@ -348,14 +351,14 @@ def _warn_if_ill_posed(search_problem: FeatureSearchProblem) -> None:
 
 
 def _build_estimate(
-    estimator: Any,
-    table: Any,
-    constant: Any,
-    similarity: Any,
-    search_problem: Any,
-    names: Any,
-    is_sigma_learned: Any,
-    log_joint: Any,
+    estimator: str,
+    table: dict[str, Any],
+    constant: float,
+    similarity: np.ndarray,
+    search_problem: FeatureSearchProblem,
+    names: Sequence[str],
+    is_sigma_learned: bool,
+    log_joint: float,
 ) -> Estimate:
     """Build the `Estimate` of one feature set from its table, constant and similarities."""
     import pandas as pd

@@ -40,6 +40,10 @@ from .summary_quantities import (
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.base_classes import Judged
+    from thali._data.pairs.data_subsets import HeldOutPair
+    from thali._inference.random_seeds import RandomSeed
+
 _RESTART_NOTE = (
     " Without tempering the chains stayed in different sets of features, so they were"
     " restarted with tempering."
@@ -88,7 +92,7 @@ class PosteriorResults:
         """Return remedies for chains that disagree, for this kind of data."""
         return summary_quantities.advise_choices(self.posterior)
 
-    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check(self, random_seed: "RandomSeed", ci: float) -> "pandas.DataFrame":
         """Return a posterior predictive check: observed responses against replicates."""
         data = self.data()
         ties = self.posterior.has_ties
@@ -113,7 +117,7 @@ class PosteriorResults:
         )
 
     def _predict_respondents(
-        self, data: Any, questions: Questions, draws: np.ndarray, ties: bool
+        self, data: "Judged", questions: Questions, draws: np.ndarray, ties: bool
     ) -> list[EqualRespondents]:
         """Return the respondents of the questions, whose answer probabilities are equal."""
         return [
@@ -138,7 +142,7 @@ class PosteriorResults:
         """Return the log probability of all choices of each respondent together."""
         raise requires_choices_error(self.posterior, "log_predictive")
 
-    def predict_held_out(self, held_out: Any) -> Any:
+    def predict_held_out(self, held_out: "HeldOutPair") -> Any:
         """Raise an error: only subclasses for choices or similarities predict held-out data."""
         raise requires_choices_error(self.posterior, "A prediction of left-out data")
 
@@ -176,7 +180,7 @@ class PosteriorResults:
 class CustomDataResults(PosteriorResults):
     """Results of a posterior with a user-defined likelihood."""
 
-    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check(self, random_seed: "RandomSeed", ci: float) -> "pandas.DataFrame":
         """Raise: checks require choices, not data of a user-defined likelihood."""
         raise requires_choices_error(self.posterior, "check")
 

@@ -29,6 +29,9 @@ from .summary_quantities import (
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.pairs.data_subsets import HeldOutPair
+    from thali._inference.random_seeds import RandomSeed
+
 
 class ObjectResults(PosteriorResults):
     """Base of results of comparisons of objects: similarities or triplets."""
@@ -82,7 +85,7 @@ class SimilarityResults(ObjectResults):
         tempering = (Setting("tempering", "auto"),)
         return advise_tempering(count_temperatures(self.posterior), tempering)
 
-    def predict_held_out(self, held_out: Any) -> Any:
+    def predict_held_out(self, held_out: "HeldOutPair") -> Any:
         """Return mean and sd of held-out similarities at every draw."""
         if not isinstance(held_out, Similarities):
             raise requires_choices_error(self.posterior, "A prediction of left-out data")
@@ -104,7 +107,7 @@ class SimilarityResults(ObjectResults):
             second,
         )
 
-    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check(self, random_seed: "RandomSeed", ci: float) -> "pandas.DataFrame":
         """Return a table of measured similarities against replicates of the model.
 
         Replicates are s_rep ~ Normal(mu, sigma² / n), and p_value = 2 min(P(s_rep < s), P(s_rep >

@@ -1,5 +1,6 @@
 """Results of triplets: predicted pairs, ranks of pairs, and the next question."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ from .summary_quantities import Quantities
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali._inference.random_seeds import RandomSeed
 
 
 class TripletResults(ObjectResults):
@@ -134,7 +137,7 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
 
 
 def next_triplets_table(
-    posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any
+    posterior: Posterior, n: int, among: Iterable[str] | None, goal: Any, seed: "RandomSeed"
 ) -> "pandas.DataFrame":
     """Return a table of the most informative triplets, best first."""
     rng = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ import numpy as np
 from thali._inference.array_dict_encoding import Arrays, unflatten_tuple, unpack_generators
 from thali._inference.markov_chains import Chain
 from thali._inference.markov_chains import run_chains as run
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._posterior.summary_table import compute_diagnostics
 
 from ..chain_state import (
@@ -20,6 +20,7 @@ from ..chain_state import (
     NO_UNIQUE,
     SWEEPS,
     ChainModel,
+    FeatureState,
     append_rows,
     capacity,
     double_capacity,
@@ -52,6 +53,8 @@ from .tempering import (
 )
 
 if TYPE_CHECKING:
+    from thali._inference.progress_display import Progress
+
     from .cost_forecast import WorkCounts
 
 # A sampling task and one of its chains ------------------------------------------------------------
@@ -125,7 +128,7 @@ class FeatureChain(Chain):
     thin: int
     pairs: np.ndarray
 
-    def __init__(self, task: Any, rng: np.random.Generator) -> None:
+    def __init__(self, task: SamplingTask, rng: np.random.Generator) -> None:
         """Build temperatures, initial states and records of the chain."""
         self.task = task
         self.rng = rng
@@ -337,7 +340,7 @@ def end_pilot(chains: Sequence[FeatureChain]) -> None:
         chain.thin, chain.pilot_statistics = thin, chain.pilot_statistics[:0]
 
 
-def count_pilot_sweeps(task: Any, has_length: bool) -> int:
+def count_pilot_sweeps(task: SamplingTask, has_length: bool) -> int:
     """Return the number of pilot sweeps, 0 without a pilot.
 
     Pilot statistics may mix fast where families of features mix slowly, so tempered chains have a
@@ -360,13 +363,17 @@ def build_swap_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple
     return [*restarts, (tune, False)]
 
 
-def build_chains(task: Any, n_chains: int, random_seed: Any) -> list[Any]:
+def build_chains(task: SamplingTask, n_chains: int, random_seed: RandomSeed) -> list[Any]:
     """Build the chains of a task, each with its own random stream."""
     return [task.chain(rng) for rng in spawn_generators(random_seed, n_chains)]
 
 
 def run_feature_chains(
-    task: SamplingTask, n_chains: int, cores: int | None, random_seed: Any, progress: Any
+    task: SamplingTask,
+    n_chains: int,
+    cores: int | None,
+    random_seed: RandomSeed,
+    progress: "Progress",
 ) -> tuple[list[RecordedDraws], bool]:
     """Run the chains of a task; return their draws, and whether Ctrl-C stopped them."""
     feature_chains = build_chains(task, n_chains, random_seed)
@@ -414,7 +421,7 @@ def select_neighbour_pairs(n: int) -> np.ndarray:
     return np.array([option_indices, (option_indices + 1) % n])
 
 
-def compute_pilot_statistics(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
+def compute_pilot_statistics(model: ChainModel, b: FeatureState, pairs: np.ndarray) -> np.ndarray:
     """Compute the number of features, ln alpha, and each pair's probability or overlap."""
     n_columns = int(b.whole[COLUMNS])
     i, j = pairs

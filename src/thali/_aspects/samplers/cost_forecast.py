@@ -128,7 +128,7 @@ def forecast_sweep_seconds(task: "SamplingTask") -> float:
     return forecast_levels(task) * (forecast_columns(task) + 1.0) * column_cost / 1e9
 
 
-def compute_cost_ratio(task: Any, chains: Sequence["FeatureChain"]) -> float:
+def compute_cost_ratio(task: "SamplingTask", chains: Sequence["FeatureChain"]) -> float:
     """Return the features of tuned chains divided by their forecast; 1 without draws."""
     if any(chain.recorded == 0 for chain in chains):
         return 1.0

@@ -3,11 +3,14 @@
 Every move leaves the posterior invariant. The mix was chosen for its effective draws per second.
 """
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from thali._compile.jit import kernel, scalar
 
-from ..chain_state import ALPHA, COLUMNS, NO_UNIQUE
+from ..chain_state import ALPHA, COLUMNS, NO_UNIQUE, ChainModel, FeatureState
 from ..kernel_operations import (
     draw_parameters,
     draw_weights,
@@ -41,10 +44,10 @@ from ..moves.step_tuning import select_tuning
 from ..moves.weight_walks import walk_column_weights, walk_unique_weights
 from ..weight_priors import is_exponential_prior
 from .sweep_bookkeeping import CONTINUE, begin_round, end_sweep, select_level_state
-from .tempering import swap_neighbours
+from .tempering import Ladder, swap_neighbours
 
 
-def compile_sweep(sweep: Any) -> Any:
+def compile_sweep(sweep: Callable[..., Any]) -> Any:
     """Compile a kernel that repeats a sweep at every temperature until `until` are done.
 
     `caches`, `states` and `tunings` are stacked. The first `tune` rounds adapt the step sizes;
@@ -54,16 +57,16 @@ def compile_sweep(sweep: Any) -> Any:
     scalar(sweep)
 
     def rounds(
-        rng: Any,
-        model: Any,
+        rng: np.random.Generator,
+        model: ChainModel,
         caches: Any,
-        states: Any,
+        states: FeatureState,
         tunings: Any,
-        ladder: Any,
+        ladder: Ladder,
         record: Any,
-        until: Any,
+        until: int,
         tune: int,
-        thin: Any,
+        thin: int,
     ) -> Any:
         """Sweep the state at every temperature until `until` sweeps are done; return status."""
         while True:

@@ -73,7 +73,7 @@ def empty_record(draws: int, n_options: int, n_parameters: int = 0) -> ChainReco
 def enlarge_record(record: ChainRecord) -> ChainRecord:
     """Return a copy of the record with twice the room for features and owners."""
 
-    def double_length(a: Any) -> Any:
+    def double_length(a: np.ndarray) -> Any:
         """Return a copy of the array with twice the length."""
         return np.concatenate([a, np.zeros_like(a)])
 

@@ -6,7 +6,7 @@ draw from the prior; swaps with its neighbours carry these draws upwards.
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,9 +26,14 @@ from ..chain_state import (
     replica,
 )
 from ..kernel_operations import log_likelihood, rebuild_cache, select_cache
-from .chains import FeatureChain
+from .chains import FeatureChain, SamplingTask
 from .draw_record import RecordedDraws
 from .sweep_bookkeeping import build_state_with_weights, prepare_state, sample_alpha
+
+if TYPE_CHECKING:
+    from ..priors.prior_from_argument import FeaturePrior
+    from .tempering import Ladder
+
 
 # standard deviation of the log-likelihood times the gap between neighbouring levels
 LEVEL_SPACING = 1.0
@@ -41,7 +46,12 @@ GRID_POINTS = 400  # inverse temperatures at which the standard deviation is com
 
 @kernel
 def update_energies(
-    rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
+    rng: np.random.Generator,
+    model: ChainModel,
+    caches: Any,
+    states: FeatureState,
+    ladder: "Ladder",
+    energy: np.ndarray,
 ) -> None:
     """Write the log-likelihood at every temperature to `energy`, after a new prior draw."""
     prior_replica = ladder.at[-1]
@@ -61,7 +71,11 @@ def update_energies(
 
 
 def sample_prior_state(
-    rng: np.random.Generator, model: ChainModel, prior: Any, n_options: int, alpha: float | None
+    rng: np.random.Generator,
+    model: ChainModel,
+    prior: "FeaturePrior",
+    n_options: int,
+    alpha: float | None,
 ) -> FeatureState:
     """Sample a state from the prior, with all features that samplers draw with alpha."""
     concentration = sample_alpha(rng, alpha)
@@ -93,7 +107,7 @@ class PriorLadder(FeatureChain):
     states: Any
     energies: np.ndarray  # (draws, levels) log-likelihoods
 
-    def __init__(self, task: Any, rng: np.random.Generator) -> None:
+    def __init__(self, task: SamplingTask, rng: np.random.Generator) -> None:
         super().__init__(task, rng)
         self.energies = np.empty((task.draws, len(task.temperatures)))
         self._level_energies = np.empty(len(task.temperatures))
@@ -182,7 +196,9 @@ def place_levels(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     )
 
 
-def build_ladders(task: Any, beta: np.ndarray, n_ladders: int, seed: Any) -> list[PriorLadder]:
+def build_ladders(
+    task: SamplingTask, beta: np.ndarray, n_ladders: int, seed: np.random.SeedSequence
+) -> list[PriorLadder]:
     """Build independent tempered chains with these inverse temperatures."""
     with np.errstate(divide="ignore"):
         ladder_task = replace(task, temperatures=tuple(1.0 / beta), lengthens=False)

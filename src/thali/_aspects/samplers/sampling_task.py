@@ -1,11 +1,11 @@
 """Construction of sampling tasks from prior, likelihood, data and sampler settings."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -34,9 +34,16 @@ from .default_sweeps import sweep_conjugate_jointly
 from .tempering import MAX_TEMPERATURES, space_temperatures
 
 if TYPE_CHECKING:
-    from .chains import SamplingTask
+    from thali._inference.progress_display import Progress
+
+    from ..likelihoods.additive import Additive
+    from ..likelihoods.custom import Custom
+    from ..likelihoods.elimination import Elimination
+    from ..likelihoods.most_similar_pair import MostSimilarPair
+    from ..priors.prior_from_argument import FeaturePrior
 
 
+Likelihood: TypeAlias = "Elimination | Additive | MostSimilarPair | Custom"
 MAX_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
 FIRST_LEVELS, FIRST_HOTTEST = 8, 10.0  # initial levels and hottest temperature of a ladder
 # With at least this number of objects, tempered chains of similarities are annealed, place
@@ -50,17 +57,17 @@ DEFAULT_THIN_TEMPERED = 50
 
 def build_task(
     prior: Any,
-    likelihood: Any,
+    likelihood: "Likelihood",
     data: Any,
     *,
-    weight_prior: Any,
-    alpha: Any,
+    weight_prior: tuple[float, float],
+    alpha: float | None,
     draws: int,
     tune: int,
-    thin: Any,
-    tempering: Any = None,
+    thin: int | None,
+    tempering: str | int | Sequence[float] | None = None,
     power: float = 1.0,
-    sweep: Any = None,
+    sweep: Callable[..., Any] | None = None,
 ) -> SamplingTask:
     """Check all arguments of a fit and build its sampling task.
 
@@ -113,7 +120,7 @@ def build_task(
     )
 
 
-def _check_parts(prior: Any, likelihood: Any) -> None:
+def _check_parts(prior: "FeaturePrior", likelihood: "Likelihood") -> None:
     """Raise ArgumentError unless these are a prior and a likelihood of this package."""
     for component, method in ((prior, "sample"), (likelihood, "check")):
         if not hasattr(component, method):
@@ -123,7 +130,7 @@ def _check_parts(prior: Any, likelihood: Any) -> None:
             )
 
 
-def _check_alpha(alpha: Any, prior: Any, n_options: int) -> float:
+def _check_alpha(alpha: Any, prior: "FeaturePrior", n_options: int) -> float:
     """Return alpha; raise if the prior has none, or if alpha implies too many features."""
     alpha = check_positive("alpha", alpha, "the concentration of the prior over features")
     if not prior.learns_alpha:
@@ -144,7 +151,7 @@ def _check_alpha(alpha: Any, prior: Any, n_options: int) -> float:
     return alpha
 
 
-def _check_thin(thin: Any, tempers: bool) -> int:
+def _check_thin(thin: int | None, tempers: bool) -> int:
     """Return the sweeps per recorded draw, with a default if `thin` is None."""
     if thin is None and tempers:
         return DEFAULT_THIN_TEMPERED
@@ -154,8 +161,8 @@ def _check_thin(thin: Any, tempers: bool) -> int:
 
 
 def _build_model(
-    prior: Any,
-    likelihood: Any,
+    prior: "FeaturePrior",
+    likelihood: "Likelihood",
     data: Any,
     weight_prior: Any,
     has_custom_sweep: bool,
@@ -195,7 +202,7 @@ def _build_model(
 
 
 def _choose_start(
-    prior: Any, likelihood: Any, n_options: int
+    prior: "FeaturePrior", likelihood: "Likelihood", n_options: int
 ) -> Callable[..., FeatureState] | None:
     """Return the function that samples initial states; None to sample the prior."""
     if (
@@ -207,7 +214,9 @@ def _choose_start(
     return None
 
 
-def _choose_temperatures(tempering: Any, tempers: bool) -> tuple[tuple[float, ...], bool]:
+def _choose_temperatures(
+    tempering: str | int | Sequence[float] | None, tempers: bool
+) -> tuple[tuple[float, ...], bool]:
     """Return the initial temperatures, and whether tuning may add more."""
     if tempering is None:
         tempering = False
@@ -248,7 +257,7 @@ def _needs_joint_updates(model: ChainModel, n_options: int, n_temperatures: int)
     )
 
 
-def _choose_kernel(prior: Any, model: ChainModel, updates_jointly: bool) -> Any:
+def _choose_kernel(prior: "FeaturePrior", model: ChainModel, updates_jointly: bool) -> Any:
     """Return the sampler kernel that suits the prior and the likelihood."""
     from . import default_sweeps
 
@@ -265,7 +274,7 @@ def _choose_kernel(prior: Any, model: ChainModel, updates_jointly: bool) -> Any:
     return default_sweeps.sweep_infinite
 
 
-def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
+def build_weight_prior(weight_prior: tuple[float, float], likelihood: "Likelihood") -> Any:
     """Return the user's prior of the weights as kernels read it."""
     if isinstance(weight_prior, Normal):
         if not likelihood.takes_signed_weights:
@@ -310,7 +319,7 @@ def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
     return GammaWeights(shape, rate)
 
 
-def compile_ahead(task: Any, progress: Any) -> None:
+def compile_ahead(task: SamplingTask, progress: "Progress") -> None:
     """Compile the sampler of a task, so that worker processes load it from disk."""
     if not task.kernel.is_compiled(task.model):
         progress.note("compiling, once")
@@ -324,7 +333,7 @@ class PreparedChains(PreparedFit):
 
     task: SamplingTask = field(kw_only=True)
 
-    def compile(self, progress: Any) -> None:
+    def compile(self, progress: "Progress") -> None:
         """Compile the numba kernels that the prepared fit calls."""
         compile_ahead(self.task, progress)
 

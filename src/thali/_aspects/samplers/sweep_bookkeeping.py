@@ -1,6 +1,6 @@
 """Start and end of each sweep, and the initial state of a chain."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from ..moves.step_tuning import ADAPTATION_INTERVAL, adapt_step_sizes
 from ..moves.unique_weights import refresh_unique_prior
 from .draw_record import has_room, is_due, record_state
 
+if TYPE_CHECKING:
+    from ..priors.prior_from_argument import FeaturePrior
+
+
 # The initial state of a chain: a draw from the prior, or close to one -----------------------------
 
 
@@ -40,7 +44,7 @@ def sample_alpha(rng: np.random.Generator, alpha: float | None) -> float:
 
 
 def sample_initial_state(
-    rng: np.random.Generator, model: ChainModel, prior: Any, n_options: int, alpha: float
+    rng: np.random.Generator, model: ChainModel, prior: "FeaturePrior", n_options: int, alpha: float
 ) -> FeatureState:
     """Sample a state of n options from the prior, where chains start."""
     ownership = prior.sample(n_options, alpha, rng)

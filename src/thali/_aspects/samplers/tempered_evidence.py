@@ -22,11 +22,12 @@ from ..kernel_operations import is_scale_free
 from ..likelihoods.parameter_priors import Normal
 from ..weight_priors import GammaWeights, NormalWeights
 from .evidence_chains import PriorLadder, build_ladders, place_first_levels, place_levels
-from .sampling_task import build_task, compile_ahead
+from .sampling_task import Likelihood, build_task, compile_ahead
 
 if TYPE_CHECKING:
     import pandas
 
+    from ..models.base_model import LatentFeatures
     from .chains import SamplingTask
 
 PRIOR_DRAWS = 200  # draws from the prior that place the temperatures of the pilot
@@ -35,7 +36,7 @@ PILOT_CHAINS = 4
 PILOT_SHARE = 5
 
 
-def estimate_fit_evidence(model: Any, run_settings: EvidenceRun) -> LogEvidence:
+def estimate_fit_evidence(model: "LatentFeatures", run_settings: EvidenceRun) -> LogEvidence:
     """Estimate the log evidence of a fitted model for the data of its fit."""
     check_finished(model)
     if "_state_" not in vars(model):
@@ -81,12 +82,13 @@ def _build_evidence_task(
     task_arguments: dict[str, Any], data: Any, run_settings: EvidenceRun
 ) -> "SamplingTask":
     """Check all arguments and build the evidence's sampling task."""
+    untempered_arguments: dict[str, Any] = task_arguments | {"tempering": False}
     task = build_task(
         data=data,
         draws=run_settings.draws,
         tune=run_settings.tune,
         thin=run_settings.thin,
-        **task_arguments | {"tempering": False},
+        **untempered_arguments,
     )
     # raises for a prior given by its density only, which may be improper
     task_arguments["likelihood"].sample_prior_parameters(
@@ -96,7 +98,7 @@ def _build_evidence_task(
 
 
 def _run_ladders(
-    task: Any, compute_constant: Callable[[Any], float], run_settings: EvidenceRun
+    task: "SamplingTask", compute_constant: Callable[[Any], float], run_settings: EvidenceRun
 ) -> tuple[LogEvidence, list[Any]]:
     """Run tempered chains from posterior to prior; return the log evidence and chains."""
     seeds = build_seed_sequence(run_settings.random_seed).spawn(3)
@@ -119,7 +121,7 @@ def _run_ladders(
 
 
 def _place_temperatures(
-    task: Any,
+    task: "SamplingTask",
     run_settings: EvidenceRun,
     seeds: Sequence[Any],
     progress: Progress,
@@ -127,7 +129,11 @@ def _place_temperatures(
     """Choose inverse temperatures from 1 to 0 by short pilot runs."""
 
     def run_pilot(
-        n_pilot_draws: int, tune: int, inverse_temperatures: np.ndarray, chains: int, seed: Any
+        n_pilot_draws: int,
+        tune: int,
+        inverse_temperatures: np.ndarray,
+        chains: int,
+        seed: np.random.SeedSequence,
     ) -> np.ndarray:
         """Run short chains at these inverse temperatures; return their log-likelihoods."""
         pilot_ladders = build_ladders(
@@ -160,7 +166,7 @@ def _stack_energies(ladders: Sequence[Any]) -> np.ndarray:
     return np.stack([ladder.energies for ladder in ladders])
 
 
-def _build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
+def _build_constant(likelihood: Likelihood, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
     """Return a function of a chain: the log-likelihood constant that samplers omit."""
 
     def compute_constant(ladder: PriorLadder) -> float:

@@ -7,6 +7,7 @@ and swaps bring these to level 0. An untempered chain has a ladder of one level.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ class Ladder(NamedTuple):
     accepted: np.ndarray  # (T - 1,)
 
 
-def build_ladder(temperatures: Any) -> Ladder:
+def build_ladder(temperatures: Sequence[float] | np.ndarray) -> Ladder:
     """Build the `Ladder` of temperatures that increase from 1 (or from 1 / power)."""
     beta = 1.0 / np.asarray(temperatures, float)
     n_gaps = beta.size - 1

@@ -14,7 +14,7 @@ from thali._argument_checks import check_integers
 from thali._inference.index_arithmetic import part_bounds, sum_parts
 from thali._inference.maximisation import Slope, Target, maximise_newton
 from thali._inference.numerics.ranks import sort_descending
-from thali._inference.random_seeds import build_seed_sequence, spawn_generators
+from thali._inference.random_seeds import RandomSeed, build_seed_sequence, spawn_generators
 from thali._labels import format_plural
 from thali._model.chain_runs import BUDGET
 from thali._model.fitting_methods import Forecast
@@ -347,7 +347,7 @@ def find_best_maximum(
     panel: ChoicePanel,
     n_classes: int,
     starts: StartRange,
-    random_seed: Any,
+    random_seed: RandomSeed,
     report_start: Callable[[], None],
 ) -> BestMaximum:
     """Return the best maximum for a number of classes, over random starts.
@@ -511,7 +511,7 @@ def fit_numbers(
     numbers: tuple[int, ...],
     choose: str,
     starts: StartRange,
-    random_seed: Any,
+    random_seed: RandomSeed,
     report_start: Callable[[], None],
 ) -> dict[int, ClassFit]:
     """Return {number of classes: fit} for each number to try.
@@ -555,7 +555,7 @@ def _score_held_out(
     is_held_out: np.ndarray,
     n_classes: int,
     starts: StartRange,
-    seed: Any,
+    seed: np.random.SeedSequence,
     report_start: Callable[[], None],
 ) -> float:
     """Return the log-likelihood of held-out respondents under a fit to the others."""

@@ -1,6 +1,6 @@
 """`LatentClassLogit`, the model that users fit, and its tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,7 +9,7 @@ import numpy as np
 from thali._argument_checks import check_allowed, check_integer
 from thali._data.experiments import ChoiceExperiment
 from thali._inference.index_arithmetic import space_evenly
-from thali._inference.random_seeds import build_seed_sequence, format_seed_setting
+from thali._inference.random_seeds import RandomSeed, build_seed_sequence, format_seed_setting
 from thali._labels import format_plural, list_names
 from thali._model.base import Job, Model
 from thali._number_format import format_percent
@@ -195,11 +195,11 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
     def __init__(
         self,
         classes: Any = 3,
-        linear: Any = (),
-        knots: Any = None,
-        interactions: Any = (),
+        linear: Iterable[str] = (),
+        knots: Mapping[str, Any] | None = None,
+        interactions: Iterable[tuple[str, str]] = (),
         constants: bool | None = None,
-        by: Any = None,
+        by: str | Sequence[str] | None = None,
         choose: str = "bic",
         starts: int | None = None,
         people: str | None = None,
@@ -215,7 +215,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         self.people = people
 
     def fit(
-        self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True
+        self, data: "ChoiceExperiment", random_seed: RandomSeed = None, progressbar: bool = True
     ) -> "LatentClassLogit":
         """Fit to a choice experiment.
 
@@ -235,7 +235,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         """
         return self._run_job(self._check_fit(data, random_seed, progressbar))
 
-    def _check_fit(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
+    def _check_fit(
+        self, data: Any, random_seed: RandomSeed = None, progressbar: bool = True
+    ) -> Job:
         """Check data and arguments; return the job of the fit."""
         from ..logit_likelihood import find_independent_columns
 

@@ -10,7 +10,7 @@ import numpy as np
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import cut_records
 from thali._inference.numerics.log_densities import LOG_2PI
-from thali._inference.random_seeds import build_seed_sequence
+from thali._inference.random_seeds import RandomSeed, build_seed_sequence
 from thali._posterior.datatree_files import BITS, can_store_pointwise
 from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
 from thali._posterior.posterior_interval import compute_interval
@@ -446,7 +446,7 @@ def predict_probabilities(
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
-    random_seed: Any,
+    random_seed: RandomSeed,
     return_se: bool = False,
     ci: float | None = None,
 ) -> list[np.ndarray]:
@@ -490,7 +490,7 @@ def _iterate_probabilities(
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
-    random_seed: Any,
+    random_seed: RandomSeed,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield blocks of rows with choice probabilities (rows, draws)."""
     # A block contains complete tasks of one person.
@@ -512,7 +512,7 @@ def _iterate_probabilities(
             )
 
 
-def draw_new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
+def draw_new_people(population: "TasteDistribution", random_seed: RandomSeed) -> np.ndarray:
     """Draw tastes of new respondents at each draw, shape (people * draws, p)."""
     rng = np.random.default_rng(build_seed_sequence(random_seed))
     n_draws = population.draws

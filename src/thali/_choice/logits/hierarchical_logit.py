@@ -1,5 +1,7 @@
 """`HierarchicalLogit`, the model that users fit: normally distributed tastes of respondents."""
 
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.product_encoding import Scheme
+    from thali._inference.random_seeds import RandomSeed
     from thali._people.respondent_segments import Preferences
 
 
@@ -174,13 +177,13 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
 
     def __init__(
         self,
-        linear: Any = (),
-        knots: Any = None,
-        interactions: Any = (),
+        linear: Iterable[str] = (),
+        knots: Mapping[str, Any] | None = None,
+        interactions: Iterable[tuple[str, str]] = (),
         constants: bool | None = None,
-        signs: Any = None,
-        by: Any = None,
-        priors: Any = None,
+        signs: Mapping[str, str] | None = None,
+        by: str | Sequence[str] | None = None,
+        priors: Mapping[str, float] | None = None,
         space: str = PREFERENCE,
     ) -> None:
         self.linear = linear
@@ -200,9 +203,9 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         chains: int = 4,
         thin: int | None = None,
         cores: int | None = None,
-        random_seed: Any = None,
+        random_seed: "RandomSeed" = None,
         progressbar: bool = True,
-        job: Any = None,
+        job: str | os.PathLike[str] | None = None,
         max_time: float | None = None,
     ) -> "HierarchicalLogit":
         """Sample the posterior.
@@ -338,19 +341,23 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         covariates = build_covariates(self.by, data.people, data.n_respondents)
         return FitArguments(coding, scale, covariates, self._build_prior(len(coding.names)))
 
-    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+    def _sample_prior(
+        self, rngs: Sequence[np.random.Generator], data: "ChoiceExperiment"
+    ) -> PriorSample:
         """Draw tastes from the prior and choices given them, once per generator."""
         data = require_experiment(data, self.constants)
         return sample_taste_prior(self._resolve_arguments(data), data, rngs)
 
-    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+    def _build_observed(self, data: "ChoiceExperiment") -> dict[str, np.ndarray]:
         """Return the chosen alternatives; {} if the respondents are others."""
         data = require_experiment(data, self.constants)
         if tuple(data.respondents) != tuple(self._respondents_):
             return {}
         return {"chosen": data.chosen}
 
-    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+    def _simulate_replicates(
+        self, rng: np.random.Generator, data: "ChoiceExperiment"
+    ) -> dict[str, np.ndarray]:
         """Simulate the choices of the data at every draw."""
         beta = self._view.draws["beta"].values
         tasks = encode_choices(require_experiment(data, self.constants), self._coding_)

@@ -1,6 +1,6 @@
 """`MultinomialLogit`, the model that users fit: equal tastes of all respondents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.product_encoding import Scheme
+    from thali._inference.random_seeds import RandomSeed
     from thali._posterior.respondent_dependence import Dependence
 
 
@@ -169,9 +170,9 @@ class MultinomialLogit(LogitReports, Model):
 
     def __init__(
         self,
-        linear: Any = (),
-        knots: Any = None,
-        interactions: Any = (),
+        linear: Iterable[str] = (),
+        knots: Mapping[str, Any] | None = None,
+        interactions: Iterable[tuple[str, str]] = (),
         constants: bool | None = None,
         space: str = PREFERENCE,
         people: str | None = None,
@@ -184,7 +185,7 @@ class MultinomialLogit(LogitReports, Model):
         self.people = people
 
     def fit(
-        self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True
+        self, data: "ChoiceExperiment", random_seed: "RandomSeed" = None, progressbar: bool = True
     ) -> "MultinomialLogit":
         """Fit to a choice experiment.
 

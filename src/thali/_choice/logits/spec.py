@@ -1,7 +1,6 @@
 """Options, arguments and answers of the logit models, listed without loading them."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from thali._argument_checks import check_positive
 from thali._data.kinds import EXPERIMENTS
@@ -33,7 +32,7 @@ from thali.errors import Argument, ArgumentError
 PRIOR_NAMES = ("mean_sd", "df", "scale")
 
 
-def check_priors(name: str, priors: Any) -> dict[str, float]:
+def check_priors(name: str, priors: Mapping[str, float] | None) -> dict[str, float]:
     """Return the user's prior sizes by name; raise ArgumentError if invalid."""
     if priors is None:
         return {}

@@ -1,7 +1,8 @@
 """`ProductClasses`, the model that users fit, and its two samplers."""
 
 import math
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.fitted_design import ExperimentDesign
+    from thali._inference.random_seeds import RandomSeed
 
     from .ragged_draws import Particles
     from .state import ClassProblem
@@ -70,7 +72,7 @@ class ClassEngine(ChainEngine):
     default_draws: int | None = None
     default_chains: int
 
-    def check_chains(self, model: Any) -> ConvergenceCheck:
+    def check_chains(self, model: "ProductClasses") -> ConvergenceCheck:
         """Return the convergence check, with remarks on chains whose likelihood still rises."""
         convergence = super().check_chains(model)
         message = convergence.message
@@ -81,11 +83,11 @@ class ClassEngine(ChainEngine):
         chain_remarks = format_chain_remarks(model._view, convergence.agrees)
         return replace(convergence, facts=facts, message=Message(*message.parts, *chain_remarks))
 
-    def describe_climb(self, model: Any) -> tuple[float, Message] | None:
+    def describe_climb(self, model: "ProductClasses") -> tuple[float, Message] | None:
         """Return the late rise of the log-likelihood and a sentence; None if settled."""
         return None
 
-    def list_facts(self, model: Any) -> Facts:
+    def list_facts(self, model: "ProductClasses") -> Facts:
         """Return (name, text) facts about the fit for reports."""
         return *super().list_facts(model)[:2], describe_parameters(model._view)
 
@@ -102,11 +104,18 @@ class MarkovChains(ClassEngine):
         """Return the settings of chains, checked."""
         return run.check()
 
-    def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
+    def job(
+        self,
+        model: "ProductClasses",
+        data: "ChoiceExperiment",
+        run: Run,
+        sweeps_per_step: int,
+        remarks: list[Any],
+    ) -> Job:
         """Return the job of a fit by chains."""
         return model._build_fit(data, run).build_job(str(data), remarks)
 
-    def describe_climb(self, model: Any) -> tuple[float, Message] | None:
+    def describe_climb(self, model: "ProductClasses") -> tuple[float, Message] | None:
         """Return the late rise of the log-likelihood and a sentence; None if settled."""
         climb = estimate_climb(model._view)
         if climb is None:
@@ -121,7 +130,9 @@ class MarkovChains(ClassEngine):
             sentence, Setting("tune", max(4 * n_tuning, TUNE)), f" (now {n_tuning})."
         )
 
-    def estimate_evidence(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
+    def estimate_evidence(
+        self, model: "ProductClasses", data: "ChoiceExperiment", settings: EvidenceRun
+    ) -> LogEvidence:
         """Raise ArgumentError: only method="smc" estimates the evidence."""
         raise ArgumentError(
             "the evidence of product classes is estimated with ", Setting("method", "smc"), "."
@@ -148,12 +159,21 @@ class SequentialMonteCarlo(ClassEngine):
             )
         return run
 
-    def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
+    def job(
+        self,
+        model: "ProductClasses",
+        data: "ChoiceExperiment",
+        run: Run,
+        sweeps_per_step: int,
+        remarks: list[Any],
+    ) -> Job:
         """Return the job of a fit by particles; raise if it takes too long."""
         particle_fit = ParticleFit(model, data, run, sweeps_per_step)
         return Job(particle_fit.run_to_end, remarks, data=str(data), forecast=particle_fit.forecast)
 
-    def estimate_evidence(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
+    def estimate_evidence(
+        self, model: "ProductClasses", data: "ChoiceExperiment", settings: EvidenceRun
+    ) -> LogEvidence:
         """Estimate the log evidence of these data by a new fit."""
         new_model = type(model)(**model.get_params())
         new_model.fit(
@@ -179,7 +199,7 @@ ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
 }
 
 
-def require_evidence(model: Any, name: str) -> None:
+def require_evidence(model: "ProductClasses", name: str) -> None:
     """Raise ArgumentError unless the fit estimated the log evidence."""
     model._require_fitted()
     if not math.isfinite(model._log_evidence_):
@@ -252,9 +272,9 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def __init__(
         self,
-        monotone: Any = None,
+        monotone: Mapping[str, str] | None = None,
         lapse: float = 0.02,
-        alpha: Any = None,
+        alpha: float | None = None,
         method: str = "mcmc",
     ) -> None:
         self.monotone = monotone
@@ -271,9 +291,9 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         thin: int | None = None,
         sweeps_per_step: int = SWEEPS_PER_STEP,
         cores: int | None = None,
-        random_seed: Any = None,
+        random_seed: "RandomSeed" = None,
         progressbar: bool = True,
-        job: Any = None,
+        job: str | os.PathLike[str] | None = None,
         max_time: float | None = None,
     ) -> Any:
         """Draw from the posterior.
@@ -372,7 +392,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     @mark_as_setup
     def prepare(
-        self, data: Any, draws: Any = None, chains: Any = None, **other_arguments: Any
+        self, data: Any, draws: int | None = None, chains: int | None = None, **other_arguments: Any
     ) -> PreparedFit:
         """Check the data and arguments of a fit, without drawing; return an empty PreparedFit."""
         self._check_fit(data)
@@ -454,17 +474,19 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             pd.DataFrame(),
         )
 
-    def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
+    def _compute_log_evidence(self, data: "ChoiceExperiment", run: EvidenceRun) -> LogEvidence:
         """Estimate the log evidence of the model for these data."""
         return self._engine.estimate_evidence(self, data, run)
 
-    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+    def _sample_prior(
+        self, rngs: Sequence[np.random.Generator], data: "ChoiceExperiment"
+    ) -> PriorSample:
         """Draw classes from the prior and choices given them, once per generator."""
         from .simulation import sample_classes_prior
 
         return sample_classes_prior(self, self._check_fit(data), data, rngs)
 
-    def _build_observed(self, data: Any) -> dict[str, Any]:
+    def _build_observed(self, data: "ChoiceExperiment") -> dict[str, Any]:
         """Return the chosen alternatives; {} if the respondents are others."""
         from thali._data.experiments.fitted_design import build_design
 
@@ -473,7 +495,9 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             return {}
         return {"chosen": build_design(data).chosen}
 
-    def _simulate_replicates(self, rng: Any, data: Any) -> dict[str, Any]:
+    def _simulate_replicates(
+        self, rng: np.random.Generator, data: "ChoiceExperiment"
+    ) -> dict[str, Any]:
         """Simulate the choices of the data at every draw."""
         from .reports.choice_probabilities import draw_choices
 

@@ -125,7 +125,7 @@ def build_class_problem(
     )
 
 
-def build_target(problem: ClassProblem, delta: Any = 0.0) -> PosteriorTarget:
+def build_target(problem: ClassProblem, delta: np.ndarray | float = 0.0) -> PosteriorTarget:
     """Return the posterior with this lapse rate, or one per task."""
     return PosteriorTarget(
         np.array(np.broadcast_to(delta, problem.n_tasks), float), np.zeros(1, np.bool_)
@@ -327,7 +327,7 @@ def compute_sizes(problem: ClassProblem) -> tuple[int, int, int]:
 def double_capacity(state: ClassState) -> ClassState:
     """Return the state with twice the room for classes and features."""
 
-    def double_length(array: Any) -> np.ndarray:
+    def double_length(array: np.ndarray) -> np.ndarray:
         """Return the array with twice the length."""
         return np.concatenate([array, np.zeros_like(array)])
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from thali._compile.jit import compiled, scalar
 from thali._inference.numerics.discrete_draws import draw_poisson, shuffle
 
@@ -158,7 +160,11 @@ def run_add_respondents(rng: Any, problem: Any, state: Any, people: Any) -> Any:
 
 
 def draw_state(
-    rng: Any, problem: ClassProblem, *, n_people: int | None = None, shapes_from_prior: bool = False
+    rng: np.random.Generator,
+    problem: ClassProblem,
+    *,
+    n_people: int | None = None,
+    shapes_from_prior: bool = False,
 ) -> ClassState:
     """Draw a state from the prior with `n_people` respondents (default: all)."""
     if n_people is None:
@@ -171,7 +177,7 @@ def draw_state(
 
 
 def sweep_state(
-    rng: Any,
+    rng: np.random.Generator,
     problem: ClassProblem,
     target: PosteriorTarget,
     state: ClassState,

@@ -13,6 +13,9 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
+    from .market_simulator import MarketDraws
     from .people_weights import PeopleWeights
 
 
@@ -122,7 +125,7 @@ class Chooser:
         markets: Sequence[np.ndarray],
         weights: np.ndarray | None,
         cores: int | None,
-        random_seed: Any,
+        random_seed: "RandomSeed",
         rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
         """Return choice shares of the products of each market, arrays (draws, products).
@@ -149,7 +152,7 @@ class Chooser:
         pairs: Sequence[tuple[int, int, int]],
         weights: "PeopleWeights",
         cores: int | None,
-        random_seed: Any,
+        random_seed: "RandomSeed",
     ) -> LevelEffects:
         """Return how probably the last level of each pair is preferred to the first.
 
@@ -157,7 +160,9 @@ class Chooser:
         """
         raise NotImplementedError
 
-    def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
+    def importance(
+        self, cores: int | None, random_seed: "RandomSeed"
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the share of choices that each attribute decides, by respondent, and errors.
 
         The errors are those of the means over tasks.
@@ -218,7 +223,7 @@ def point_estimate(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
     return values.mean(axis=0)
 
 
-def drop_estimate(chooser: Any, values: np.ndarray) -> np.ndarray:
+def drop_estimate(chooser: "Chooser | MarketDraws", values: np.ndarray) -> np.ndarray:
     """Return values (draws, ...) without the estimate in the first draw, if any."""
     if chooser.is_estimate:
         return values[1:]

@@ -1,5 +1,6 @@
 """Findings of every choice model: attributes, levels, payments, markets and segments."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -70,6 +71,8 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.fitted_design import ExperimentDesign
 
+    from .market_methods import MarketMethods
+
 _MAX_SCENARIOS = 3  # scenarios after the first whose winner the sentence of a market reports
 _TIE_DIFFERENCE = 0.005  # difference of two shares below which neither is first
 _ARC_CHANGE = 0.1  # relative change of an arc elasticity if shares are discontinuous
@@ -85,7 +88,9 @@ _LOSS_COLUMNS = {
 # settings -----------------------------------------------------------------------------------------
 
 
-def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> AnswerSettings:
+def complete_settings(
+    model: Any, data: "ChoiceExperiment", settings: AnswerSettings
+) -> AnswerSettings:
     """Return report settings with the price attribute, checked against the data.
 
     Market, price, holdout tasks and segments must be usable with the data.
@@ -114,14 +119,16 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     return replace(settings, price=settings.price or find_price_attribute(data.scheme))
 
 
-def _label_alternatives(data: Any, parameters: dict[str, Any]) -> Any:
+def _label_alternatives(data: "ChoiceExperiment", parameters: dict[str, Any]) -> Any:
     """Return the data with constants of alternatives if the model has them."""
     if "constants" not in parameters:
         return data
     return require_experiment(data, parameters["constants"])
 
 
-def _list_numeric_attributes(parameters: dict[str, Any], data: Any) -> tuple[str, ...]:
+def _list_numeric_attributes(
+    parameters: dict[str, Any], data: "ChoiceExperiment"
+) -> tuple[str, ...]:
     """Return the attributes that the model treats as numeric."""
     return (
         *parse_linear(parameters.get("linear") or ()),
@@ -183,7 +190,7 @@ def tabulate_levels(data: "ExperimentDesign | ChoiceExperiment") -> "pandas.Data
 
 
 @finding("attribute_importance", "Attribute importance", ON_SCREEN)
-def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
+def report_attribute_importance(model: "MarketMethods", settings: AnswerSettings) -> Finding:
     """Report each attribute's share of utility ranges and of choices."""
     table = model.attribute_importance(**_common_arguments(settings))
     attribute_rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
@@ -277,7 +284,7 @@ def _build_brief_table(
 
 
 @finding("utilities", "Part-worth utilities", FULL)
-def report_utilities(model: Any, settings: AnswerSettings) -> Finding:
+def report_utilities(model: "MarketMethods", settings: AnswerSettings) -> Finding:
     """Report centred utilities and zero-centred differences of levels."""
     table = model.utilities(settings.of, settings.ci, settings.random_seed)
     title = str(phrase(ENGLISH, "utilities.title", whose=table.attrs["whose"]))
@@ -323,7 +330,7 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
 
 
 @finding("willingness_to_pay", "Willingness to pay", ON_SCREEN)
-def report_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
+def report_willingness_to_pay(model: "MarketMethods", settings: AnswerSettings) -> Finding | None:
     """Report willingness to pay for each level; None without a price attribute."""
     if settings.price is None:
         return None
@@ -443,7 +450,7 @@ def _orient_payment(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @finding("market_shares", "Shares of preference", ON_SCREEN)
-def report_market_shares(model: Any, settings: AnswerSettings) -> Finding | None:
+def report_market_shares(model: "MarketMethods", settings: AnswerSettings) -> Finding | None:
     """Report the shares of the products in the requested market."""
     if settings.market is None:
         return None
@@ -469,7 +476,7 @@ def report_market_shares(model: Any, settings: AnswerSettings) -> Finding | None
 
 
 @finding("demand", "Demand curves", FULL)
-def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
+def report_demand(model: "MarketMethods", settings: AnswerSettings) -> Finding | None:
     """Report the share of each product at each tested price.
 
     Other products of the first market are unchanged.
@@ -576,7 +583,7 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     return Finding(str(sentence), title=title, table=table)
 
 
-def _lacks_no_choice(model: Any, market: "pandas.DataFrame") -> bool:
+def _lacks_no_choice(model: "MarketMethods", market: "pandas.DataFrame") -> bool:
     """Return whether the market lacks the no-choice option of the tasks."""
     chooser = model._build_chooser()
     inside_codes = [
@@ -636,13 +643,13 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str, buyers: str 
     return f"{first_sentence}{other_winners}"
 
 
-def _format_percentages(row: Any) -> dict[str, str]:
+def _format_percentages(row: Mapping[str, Any]) -> dict[str, str]:
     """Return share and interval of a table row as per-cent texts, by name."""
     return {name: f"{100 * row[column]:.0f}" for name, column in _SHARE_COLUMNS.items()}
 
 
 @finding("holdouts", "Holdout prediction", ON_SCREEN)
-def report_holdouts(model: Any, settings: AnswerSettings) -> Finding | None:
+def report_holdouts(model: "MarketMethods", settings: AnswerSettings) -> Finding | None:
     """Report hit rate and log score of choices in holdout tasks; None without any."""
     if settings.holdouts is None:
         return None
@@ -707,13 +714,13 @@ def build_simulator_maker(segments: SegmentFunction | None = None) -> FindingMak
 
 
 @finding("individual_level_effects", "Level preferences by respondent", FILE)
-def report_individual_level_effects(model: Any, settings: AnswerSettings) -> Finding:
+def report_individual_level_effects(model: "MarketMethods", settings: AnswerSettings) -> Finding:
     """Report each respondent's preferences between levels."""
     return Finding(table=model.level_effects(each_person=True, **settings.simulation_arguments))
 
 
 @finding("individual_importance", "Individual attribute importance", FILE)
-def report_individual_importance(model: Any, settings: AnswerSettings) -> Finding:
+def report_individual_importance(model: "MarketMethods", settings: AnswerSettings) -> Finding:
     """Report each respondent's attribute importance."""
     return Finding(
         table=model.attribute_importance(each_person=True, **settings.simulation_arguments)
@@ -721,7 +728,7 @@ def report_individual_importance(model: Any, settings: AnswerSettings) -> Findin
 
 
 @finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
-def report_individual_payments(model: Any, settings: AnswerSettings) -> Finding | None:
+def report_individual_payments(model: "MarketMethods", settings: AnswerSettings) -> Finding | None:
     """Report each respondent's willingness to pay; None without a price."""
     if settings.price is None:
         return None
@@ -732,13 +739,13 @@ def report_individual_payments(model: Any, settings: AnswerSettings) -> Finding 
 
 
 @finding("individual_utilities", "Individual part-worth utilities", SHEET)
-def report_individual_utilities(model: Any, settings: AnswerSettings) -> Finding:
+def report_individual_utilities(model: "MarketMethods", settings: AnswerSettings) -> Finding:
     """Report each respondent's centred utilities of levels."""
     return Finding(table=model.respondents.individuals())
 
 
 @finding("individual_zero_centred", "Individual part-worth utilities (zero-centred diffs)", SHEET)
-def report_individual_zero_centred(model: Any, settings: AnswerSettings) -> Finding:
+def report_individual_zero_centred(model: "MarketMethods", settings: AnswerSettings) -> Finding:
     """Report each respondent's utilities as zero-centred differences."""
     return Finding(table=model.respondents.individuals(zero_centred=True))
 
@@ -750,7 +757,7 @@ _LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit")
 
 
 def build_choice_makers(
-    settings: AnswerSettings, default_segments: Any = None, instead: Text = _LATENT
+    settings: AnswerSettings, default_segments: int | None = None, instead: Text = _LATENT
 ) -> tuple[tuple[FindingMaker, ...], tuple[FindingMaker, ...]]:
     """Return functions that make the market findings, and the segment findings.
 

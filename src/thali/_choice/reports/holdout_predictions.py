@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-def tabulate_holdouts(model: Any, data: Any) -> "pandas.DataFrame":
+def tabulate_holdouts(model: Any, data: ChoiceExperiment) -> "pandas.DataFrame":
     """Tabulate observed and predicted choice shares of held-out tasks.
 
     The attrs contain the scores of all choices.

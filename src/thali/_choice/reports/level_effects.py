@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.fitted_design import ExperimentDesign
+    from thali._inference.random_seeds import RandomSeed
 
 _AT_BOUND = 0.5005  # an end of an interval below this is printed as .500
 
@@ -28,7 +29,7 @@ def tabulate_level_effects(
     people: Any,
     ci: float,
     cores: int | None,
-    random_seed: Any,
+    random_seed: "RandomSeed",
 ) -> "pandas.DataFrame":
     """Tabulate the probability that one level is preferred to another, by attribute."""
     from thali._exportable_table import Table
@@ -158,7 +159,7 @@ def tabulate_attribute_importance(
     people: Any,
     ci: float,
     cores: int | None,
-    random_seed: Any,
+    random_seed: "RandomSeed",
 ) -> "pandas.DataFrame":
     """Tabulate each attribute's share of utility ranges and of decided choices.
 

@@ -1,11 +1,11 @@
 """Each respondent's preferences between levels at every draw, from which segments are formed."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._data.experiments.product_encoding import INSIDE
+from thali._data.experiments.product_encoding import INSIDE, Scheme
 from thali._inference.index_arithmetic import part_bounds, space_evenly
 from thali._inference.numerics.weight_shares import compute_shares
 from thali._people.respondent_segments import Preferences, select_segment_draws
@@ -107,7 +107,9 @@ def list_compared_levels(data: "ChoiceExperiment") -> dict[str, list[int]]:
     return levels_by_attribute
 
 
-def _set_level(products: np.ndarray, scheme: Any, attribute_index: int, level: int) -> np.ndarray:
+def _set_level(
+    products: np.ndarray, scheme: Scheme, attribute_index: int, level: int
+) -> np.ndarray:
     """Return products with one attribute set to this level."""
     # The no-choice option lacks all other attributes.
     changed_products = products.copy()

@@ -16,13 +16,15 @@ from .people_weights import average_over_people, draw_table_weights
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
 MEAN_RANGE = 100.0  # mean range of the attributes in zero-centred differences
 NO_CHOICE_LEVEL = (INSIDE, INSIDE_LEVELS[0])  # attribute and level of the no-choice option
 _ROUNDING = 1e-12  # largest rounding error of a difference of utilities
 
 
 def tabulate_utilities(
-    chooser: Chooser, people: Any, ci: float, random_seed: Any
+    chooser: Chooser, people: Any, ci: float, random_seed: "RandomSeed"
 ) -> "pandas.DataFrame":
     """Tabulate the mean utility of each level over respondents."""
     from thali._exportable_table import Table

@@ -12,7 +12,7 @@ from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.array_dict_encoding import encode_base64, shrink_integers
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.weight_shares import compute_shares, replace_zeros, softmax
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import format_plural
 from thali._model.fitting_methods import PreparedFit
 from thali._model.method_requirements import mark_as_setup
@@ -207,7 +207,7 @@ class LogitChooser(Chooser):
         markets: Sequence[np.ndarray],
         weights: np.ndarray | None,
         cores: int | None,
-        random_seed: Any,
+        random_seed: RandomSeed,
         rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
         """Return choice shares of the products of each market, arrays (draws, products)."""
@@ -248,7 +248,7 @@ class LogitChooser(Chooser):
         return np.split(all_shares, market_bounds[1:-1], axis=1)
 
     def _draw_product_errors(
-        self, cells: np.ndarray, n_classes: int, random_seed: Any
+        self, cells: np.ndarray, n_classes: int, random_seed: RandomSeed
     ) -> np.ndarray:
         """Draw normal errors of products, variance pi²/6, (classes, occasions, products)."""
         # The error of a product is the sum of the errors of its levels.
@@ -283,7 +283,7 @@ class LogitChooser(Chooser):
         )
 
     def _iterate_tastes(
-        self, weights: np.ndarray | None, n_rows: int, random_seed: Any
+        self, weights: np.ndarray | None, n_rows: int, random_seed: RandomSeed
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of draws: their tastes, and class weights (draws, K)."""
         if weights is None and self.population is not None:
@@ -333,7 +333,7 @@ class LogitChooser(Chooser):
         pairs: Sequence[tuple[int, int, int]],
         weights: "PeopleWeights",
         cores: int | None,
-        random_seed: Any,
+        random_seed: RandomSeed,
     ) -> LevelEffects:
         """Return how probably the last level of each pair is preferred to the first."""
         n_draws, n_classes = self.tastes.shape[:2]
@@ -371,7 +371,9 @@ class LogitChooser(Chooser):
             by_respondent = self.membership @ by_respondent
         return LevelEffects(by_respondent, by_draw, of_people, self.chain)
 
-    def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
+    def importance(
+        self, cores: int | None, random_seed: RandomSeed
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the share of choices that each attribute decides, by respondent, and errors."""
         thinned_chooser = self.thin(
             max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents)))

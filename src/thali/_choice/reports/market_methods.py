@@ -1,6 +1,6 @@
 """`MarketMethods`: methods for market studies that every model of described products has."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from thali._model.method_requirements import requires
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments import ChoiceExperiment
+    from thali._inference.random_seeds import RandomSeed
     from thali._model.finding_settings import AnswerSettings
 
     from .choice_draws import Chooser
     from .respondent_results import ChoiceRespondents
 
 
-def require_individual_tastes(model: Any, name: str) -> None:
+def require_individual_tastes(model: "MarketMethods", name: str) -> None:
     """Raise ArgumentError unless tastes differ between respondents."""
     refuse_same_tastes(model._get_fitted_chooser())
 
@@ -31,7 +32,9 @@ class MarketMethods:
 
     _compute_once: Any  # from `Model`
 
-    def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
+    def _complete_settings(
+        self, data: "ChoiceExperiment", settings: "AnswerSettings"
+    ) -> "AnswerSettings":
         """Return report settings with the price attribute, checked against the data."""
         from .findings import complete_settings
 
@@ -78,7 +81,7 @@ class MarketMethods:
         ci: float = INTERVAL,
         each_draw: bool = False,
         cores: int | None = None,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
         rule: str = LOGIT,
         scale: float = 1.0,
         availability: Mapping[str, float] | None = None,
@@ -203,7 +206,7 @@ class MarketMethods:
         respondent_weights: Any = None,
         ci: float = INTERVAL,
         cores: int | None = None,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
         rule: str = LOGIT,
         scale: float = 1.0,
         availability: Mapping[str, float] | None = None,
@@ -308,12 +311,12 @@ class MarketMethods:
     def source_of_volume(
         self,
         products: "pandas.DataFrame",
-        new: Any,
+        new: str | Sequence[str],
         people: Any = None,
         respondent_weights: Any = None,
         ci: float = INTERVAL,
         cores: int | None = None,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
         rule: str = LOGIT,
         scale: float = 1.0,
         availability: Mapping[str, float] | None = None,
@@ -368,14 +371,14 @@ class MarketMethods:
     def demand(
         self,
         attribute: str,
-        product: Any,
-        values: Any,
+        product: str,
+        values: Iterable[Any],
         products: "pandas.DataFrame",
         people: Any = None,
         respondent_weights: Any = None,
         ci: float = INTERVAL,
         cores: int | None = None,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
         cost: float | None = None,
         rule: str = LOGIT,
         scale: float = 1.0,
@@ -443,7 +446,7 @@ class MarketMethods:
         people: Any = None,
         ci: float = INTERVAL,
         cores: int | None = None,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
     ) -> "pandas.DataFrame":
         r"""Estimate the probability that one level of an attribute is preferred to another.
 
@@ -494,7 +497,7 @@ class MarketMethods:
         )
 
     def utilities(
-        self, people: Any = None, ci: float = INTERVAL, random_seed: Any = 0
+        self, people: Any = None, ci: float = INTERVAL, random_seed: "RandomSeed" = 0
     ) -> "pandas.DataFrame":
         r"""Return the utility of each level of each attribute, centred.
 
@@ -552,7 +555,7 @@ class MarketMethods:
         people: Any = None,
         ci: float = INTERVAL,
         cores: int | None = None,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
     ) -> "pandas.DataFrame":
         r"""Measure attribute importance by ranges of utility, and by effects on choices.
 
@@ -614,7 +617,7 @@ class MarketMethods:
         people: Any = None,
         respondent_weights: Any = None,
         ci: float = INTERVAL,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
     ) -> "pandas.DataFrame":
         r"""Estimate willingness to pay for one level of an attribute instead of another.
 
@@ -701,7 +704,7 @@ class MarketMethods:
         ci: float = INTERVAL,
         top: int = 5,
         cores: int | None = None,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
     ) -> "pandas.DataFrame":
         r"""Search the products with the largest share or profit against competitors.
 

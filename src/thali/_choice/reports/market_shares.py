@@ -1,7 +1,7 @@
 """Tables of market shares, demand curves and best products."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product as combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,19 +35,20 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments.product_encoding import Scheme
+    from thali._inference.random_seeds import RandomSeed
 
 
 def tabulate_market_shares(
     chooser: "Chooser",
     products: "pandas.DataFrame",
-    change: Any,
+    change: Mapping[str, Any] | None,
     people: Any,
     respondent_weights: Any,
     ci: float,
     each_draw: bool,
     settings: ShareSettings,
     cores: int | None,
-    random_seed: Any,
+    random_seed: "RandomSeed",
 ) -> "pandas.DataFrame":
     """Tabulate the share of every product, and its change after `change`."""
     import pandas as pd
@@ -118,8 +119,8 @@ def _build_product_index(markets: "Sequence[Market]") -> "pandas.Index":
 def tabulate_demand(
     chooser: "Chooser",
     attribute: str,
-    product: Any,
-    values: Any,
+    product: str,
+    values: Iterable[Any],
     products: "pandas.DataFrame",
     people: Any,
     respondent_weights: Any,
@@ -127,7 +128,7 @@ def tabulate_demand(
     cost: float | None,
     settings: ShareSettings,
     cores: int | None,
-    random_seed: Any,
+    random_seed: "RandomSeed",
 ) -> "pandas.DataFrame":
     """Tabulate share (and profit) of a product at each value of an attribute."""
     from thali._exportable_table import Table
@@ -170,7 +171,7 @@ def tabulate_demand(
     return table
 
 
-def _parse_sale_cost(cost: Any, attribute: str, revenues: Sequence[float | None]) -> float:
+def _parse_sale_cost(cost: float | None, attribute: str, revenues: Sequence[float | None]) -> float:
     """Return the cost per sale; raise ArgumentError unless all prices are numbers."""
     if None in revenues:
         raise ArgumentError(
@@ -254,17 +255,17 @@ class ProductSpace(NamedTuple):
 
 def tabulate_best_products(
     chooser: "Chooser",
-    attributes: Any,
+    attributes: Mapping[str, Any],
     competitors: "pandas.DataFrame",
     n: int,
-    costs: Any,
+    costs: Mapping[str, Mapping[Any, float]] | None,
     price: str | None,
     people: Any,
     respondent_weights: Any,
     ci: float,
     top: int,
     cores: int | None,
-    random_seed: Any,
+    random_seed: "RandomSeed",
 ) -> "pandas.DataFrame":
     """Tabulate the best lines of n products, one row per product."""
     ci = check_interval(ci)
@@ -422,7 +423,10 @@ def _replace_product(line: ProductLine, position: int, product: ProductCode) -> 
 
 
 def build_product_space(
-    chooser: "Chooser", attributes: Any, costs: Any, price: str | None
+    chooser: "Chooser",
+    attributes: Mapping[str, Any],
+    costs: Mapping[str, Mapping[Any, float]] | None,
+    price: str | None,
 ) -> ProductSpace:
     """Build the space of possible products from the user's arguments, checked."""
     import pandas as pd
@@ -480,7 +484,7 @@ def _parse_values(name: str, values: Any) -> tuple[Any, ...]:
 def _parse_margins(
     names: Sequence[str],
     values: Sequence[Sequence[Any]],
-    costs: Any,
+    costs: Mapping[str, Mapping[Any, float]] | None,
     price: str | None,
     scheme: "Scheme",
 ) -> dict[int, np.ndarray]:
@@ -527,7 +531,7 @@ def _parse_amount(price: str, cell: Any) -> float:
 
 
 def _parse_costs(
-    attribute: str, values: Sequence[Any], costs: Any, levels: Sequence[str]
+    attribute: str, values: Sequence[Any], costs: Mapping[Any, float], levels: Sequence[str]
 ) -> np.ndarray:
     """Return the user's costs of an attribute's values as an array."""
     costs_phrase = f"The `costs` of {attribute!r}"

@@ -86,7 +86,7 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
     return markets
 
 
-def parse_single_market(scheme: "Scheme", products: Any) -> Market:
+def parse_single_market(scheme: "Scheme", products: "pandas.DataFrame") -> Market:
     """Return the `Market` of a product table that has a single scenario."""
     markets = parse_markets(scheme, products)
     if len(markets) > 1:
@@ -96,7 +96,7 @@ def parse_single_market(scheme: "Scheme", products: Any) -> Market:
     return markets[0]
 
 
-def parse_competitors(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
+def parse_competitors(scheme: "Scheme", products: "pandas.DataFrame") -> "pandas.DataFrame":
     """Return the checked table of competing products, at least one."""
     if not is_data_frame(products) or not len(products):
         raise DataError(
@@ -201,7 +201,7 @@ def _read_product_labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[st
     return [format_label(label) for label in frame.index]
 
 
-def apply_change(market: Market, change: Any) -> Market:
+def apply_change(market: Market, change: Mapping[str, Any]) -> Market:
     """Return the market with the changes that the user asks for, checked.
 
     A change is one level for all products, a list with one per product, or a dict by product.

@@ -19,6 +19,8 @@ from thali.errors import Argument, ArgumentError, DataWarning
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
     from .choice_draws import Chooser
 
 NEW = "new"
@@ -33,7 +35,7 @@ class PeopleWeights(NamedTuple):
 
 
 def draw_table_weights(
-    chooser: "Chooser", people: Any, respondent_weights: Any = None, random_seed: Any = 0
+    chooser: "Chooser", people: Any, respondent_weights: Any = None, random_seed: "RandomSeed" = 0
 ) -> PeopleWeights:
     """Draw weights of respondents as `draw_people_weights`; refuse new respondents."""
     if isinstance(people, str) and people == NEW:
@@ -47,7 +49,7 @@ def draw_table_weights(
 
 
 def draw_people_weights(
-    chooser: "Chooser", people: Any, respondent_weights: Any, random_seed: Any
+    chooser: "Chooser", people: Any, respondent_weights: Any, random_seed: "RandomSeed"
 ) -> PeopleWeights:
     """Draw weights of respondents in their population by the Bayesian bootstrap.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE, Scheme
 from thali._inference.index_arithmetic import sum_parts
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._posterior.posterior_interval import INTERVAL, compute_interval, format_level
 
 from .level_effects import orient_pairs
@@ -32,7 +32,7 @@ class ChoiceModelCheck:
     # (max_draws, rng) -> the design of the data, and replicates (draws, tasks) of its choices
     _simulate_choices: Any
 
-    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def check(self, random_seed: RandomSeed = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a posterior predictive check by summary statistics of the choices.
 
         All choices are replicated at up to 100 evenly spaced draws, and compared by summary

@@ -17,14 +17,16 @@ from .people_weights import NEW, select_respondents
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
 
 def tabulate_reach(
     chooser: Chooser,
     products: "pandas.DataFrame",
-    size: Any,
-    top: Any,
+    size: int,
+    top: int,
     people: Any,
-    random_seed: Any,
+    random_seed: "RandomSeed",
     ci: float,
 ) -> "pandas.DataFrame":
     """Tabulate the product lines that reach the most respondents, best first."""

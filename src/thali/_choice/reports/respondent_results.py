@@ -12,6 +12,8 @@ from .product_lines import tabulate_reach
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
 
 class ChoiceRespondents(RespondentResults, SegmentResults):
     """Results about respondents who have individual tastes among products.
@@ -42,7 +44,7 @@ class ChoiceRespondents(RespondentResults, SegmentResults):
         size: int = 3,
         top: int = 10,
         people: Any = None,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
         ci: float = INTERVAL,
     ) -> "pandas.DataFrame":
         r"""Return the product lines that reach most respondents (TURF).

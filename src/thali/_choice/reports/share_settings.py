@@ -18,7 +18,7 @@ draw (Train 2009, section 2.8; Berry, Levinsohn & Pakes 1995 for the iteration).
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product as combinations
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -34,6 +34,10 @@ from thali.errors import Argument, ArgumentError, EstimateWarning, Message, Sett
 
 from .choice_draws import LOGIT, RANDOMISED, RULES, ChoiceRule, Chooser
 from .market_tables import Market, find_product
+
+if TYPE_CHECKING:
+    from thali._inference.random_seeds import RandomSeed
+
 
 _MAX_LIMITED = 10  # products that are not always available; every set of them is a market
 _MAX_LIMITED_RANDOMISED = 4  # the same with randomised first choice
@@ -132,7 +136,7 @@ class ShareSettings(NamedTuple):
         markets: Sequence[Market],
         weights: np.ndarray | None,
         cores: int | None,
-        seed: Any,
+        seed: "RandomSeed",
     ) -> list[np.ndarray]:
         """Return market shares of the products of each market, (draws, products) each.
 
@@ -190,7 +194,7 @@ class ShareSettings(NamedTuple):
         constants: np.ndarray | None,
         weights: np.ndarray | None,
         cores: int | None,
-        seed: Any,
+        seed: "RandomSeed",
     ) -> list[np.ndarray]:
         """Return shares with product constants, averaged over the available sets."""
         available_cells = [

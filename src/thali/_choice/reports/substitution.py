@@ -27,6 +27,8 @@ from .share_settings import ShareSettings
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
 # relative step of a point elasticity; the error of the difference is about its square
 _STEP = 1e-4
 
@@ -35,13 +37,13 @@ def tabulate_elasticities(
     chooser: Chooser,
     products: "pandas.DataFrame",
     attribute: str,
-    change: Any,
+    change: float | None,
     people: Any,
     respondent_weights: Any,
     ci: float,
     settings: ShareSettings,
     cores: int | None,
-    random_seed: Any,
+    random_seed: "RandomSeed",
 ) -> "pandas.DataFrame":
     """Tabulate the elasticity of each share with respect to each product's price."""
     from thali._exportable_table import Table
@@ -84,7 +86,10 @@ def tabulate_elasticities(
 
 
 def _compute_elasticities(
-    market: Market, price_steps: dict[str, Any], market_shares: Any, change: Any
+    market: Market,
+    price_steps: dict[str, Any],
+    market_shares: list[np.ndarray],
+    change: float | None,
 ) -> tuple[list[Any], np.ndarray]:
     """Return the label of each row of the table, and its draws, (n_draws, n_rows)."""
     current_shares, *changed_shares = market_shares
@@ -118,7 +123,7 @@ def _compute_elasticities(
 
 
 def _choose_steps(
-    chooser: Chooser, market: Market, attribute: str, change: Any
+    chooser: Chooser, market: Market, attribute: str, change: float | None
 ) -> dict[str, tuple[float, ...]]:
     """Return current, lower and upper price of each product, for finite differences."""
     # Shares at the lower and the upper number are compared.
@@ -175,7 +180,7 @@ def _choose_steps(
     }
 
 
-def _parse_relative_change(change: Any) -> float:
+def _parse_relative_change(change: float | None) -> float:
     """Return the argument `change`; raise ArgumentError outside its range."""
     if (
         not isinstance(change, Real)
@@ -222,7 +227,7 @@ def tabulate_source_of_volume(
     ci: float,
     settings: ShareSettings,
     cores: int | None,
-    random_seed: Any,
+    random_seed: "RandomSeed",
 ) -> "pandas.DataFrame":
     """Tabulate the share that each product loses to new products."""
     import pandas as pd

@@ -23,6 +23,8 @@ from .people_weights import draw_table_weights
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
     from .people_weights import PeopleWeights
 
 _PRICES = ("price", "cost", "costs", "fee", "fare")
@@ -68,7 +70,7 @@ def tabulate_willingness_to_pay(
     people: Any,
     respondent_weights: Any,
     ci: float,
-    random_seed: Any,
+    random_seed: "RandomSeed",
 ) -> "pandas.DataFrame":
     """Tabulate willingness to pay for each level over the first.
 

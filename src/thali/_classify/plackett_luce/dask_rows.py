@@ -47,11 +47,11 @@ class DaskRows:
         self.n_rows = sum(block_sizes)
         self.n = float(self.n_rows)
 
-    def compute_statistics(self, A: Any, m: Any) -> Statistics:
+    def compute_statistics(self, A: np.ndarray, m: np.ndarray) -> Statistics:
         """Return log-likelihood and sums R, s over all rows at A (K, p), m (p)."""
         return sum_over_blocks(CovariateRows.compute_statistics, zip(self._blocks), A, m)
 
-    def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
+    def compute_curvature(self, A: np.ndarray, m: np.ndarray, columns: np.ndarray) -> Curvature:
         """Return the sums of products for the Hessian over all rows."""
         return sum_over_blocks(CovariateRows.compute_curvature, zip(self._blocks), A, m, columns)
 
@@ -102,7 +102,7 @@ def build_dask_job(
 
 
 def _build_block_rows(
-    block: Any, labels: Any, design: PlackettLuceDesign, classes: Any
+    block: np.ndarray, labels: np.ndarray, design: PlackettLuceDesign, classes: np.ndarray
 ) -> CovariateRows:
     """Return W of a block's rows, equal rows merged."""
     data = merge_rows(

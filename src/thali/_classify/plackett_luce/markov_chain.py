@@ -10,7 +10,7 @@ from thali._argument_checks import check_positive, check_run_length
 from thali._compile.jit import compiled, scalar, vectorised
 from thali._inference.markov_chains import RowChain
 from thali._inference.numerics.discrete_draws import draw_index
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali.errors import Argument, ArgumentError
 
 from .chain_state import (
@@ -352,7 +352,11 @@ class WeightChain(RowChain):
 
 
 def build_weight_chains(
-    settings: GibbsSettings, W: np.ndarray, codes: np.ndarray, n_classes: int, random_seed: Any
+    settings: GibbsSettings,
+    W: np.ndarray,
+    codes: np.ndarray,
+    n_classes: int,
+    random_seed: RandomSeed,
 ) -> list[WeightChain]:
     r"""Build chains that sample the weights and, if learned, the prior shape.
 
@@ -370,7 +374,14 @@ def build_weight_chains(
 
 
 def build_gibbs_settings(
-    n_entries: int, a: Any, a_range: Any, b: Any, draws: int, tune: int, chains: int, thin: Any
+    n_entries: int,
+    a: float | None,
+    a_range: tuple[float, float],
+    b: float,
+    draws: int,
+    tune: int,
+    chains: int,
+    thin: int | None,
 ) -> GibbsSettings:
     """Return prior, sampler and run length of a fit; raise if too long.
 
@@ -389,7 +400,9 @@ def build_gibbs_settings(
     return GibbsSettings(prior, sampler, draws, tune, chains, thin)
 
 
-def build_plackett_luce_prior(a: float | None, a_range: Any, b: float) -> WeightPrior:
+def build_plackett_luce_prior(
+    a: float | None, a_range: tuple[float, float], b: float
+) -> WeightPrior:
     """Return the prior of the weights; raise ArgumentError if invalid."""
     log_b = math.log(check_positive("b", b, "the rate of the prior on weights"))
     if a is not None:
@@ -409,7 +422,7 @@ def build_plackett_luce_prior(a: float | None, a_range: Any, b: float) -> Weight
     return WeightPrior(log_b, low, high, True)
 
 
-def _check_log_shape(name: str, shape: Any) -> float:
+def _check_log_shape(name: str, shape: float) -> float:
     """Return the log of a prior shape; raise ArgumentError if out of range."""
     shape = check_positive(name, shape, "the shape of the prior on weights")
     if not MIN_A <= shape <= MAX_A:

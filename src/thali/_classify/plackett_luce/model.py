@@ -1,6 +1,6 @@
 """`PlackettLuceRegression`, the classifier that users fit."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +20,7 @@ from thali.errors import Argument, ArgumentError, Setting
 from ..classifier import Classifier
 from .fitting_methods import ADVICE, ENGINES
 from .markov_chain import build_plackett_luce_prior
-from .nonnegative_columns import PlackettLuceDesign
+from .nonnegative_columns import ColumnSummary, PlackettLuceDesign
 from .posterior_draws import build_weights_table, compute_importances
 
 if TYPE_CHECKING:
@@ -172,9 +172,9 @@ class PlackettLuceRegression(Classifier):
     def __init__(
         self,
         method: str = "gibbs",
-        transform: Any = "exponential",
+        transform: str | Callable[[np.ndarray], np.ndarray] | None = "exponential",
         a: Any = None,
-        a_range: Any = (1e-3, 1e2),
+        a_range: tuple[float, float] = (1e-3, 1e2),
         b: float = 1.0,
         standardize: bool = True,
         draws: int | None = 1000,
@@ -222,7 +222,7 @@ class PlackettLuceRegression(Classifier):
             rows, design, summarise_columns(W, data.counts), class_counts, len(data.row), run
         )
 
-    def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+    def _sample_prior_draws(self, matrix: np.ndarray, rngs: Sequence[np.random.Generator]) -> Any:
         """Sample weights from the prior, and class codes (draws, n)."""
         from .posterior_draws import sample_prior_weights
 
@@ -255,7 +255,7 @@ class PlackettLuceRegression(Classifier):
         self,
         data: "TrainingData | CovariateRows | DaskRows",
         design: PlackettLuceDesign,
-        column_summary: Any,
+        column_summary: ColumnSummary,
         class_count: np.ndarray,
         n_rows: int,
         run: Run,

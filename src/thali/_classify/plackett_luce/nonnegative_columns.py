@@ -1,6 +1,6 @@
 """Transformation of covariates into the non-negative columns W of Plackett-Luce regression."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, compress
 from typing import Any, NamedTuple
@@ -48,11 +48,11 @@ class PlackettLuceDesign:
     @classmethod
     def fit(
         cls,
-        matrix: Any,
+        matrix: np.ndarray,
         names: Sequence[str],
-        transform: Any = "exponential",
+        transform: str | Callable[[np.ndarray], np.ndarray] | None = "exponential",
         standardize: bool = True,
-        counts: Any = None,
+        counts: np.ndarray | None = None,
     ) -> "PlackettLuceDesign":
         """Build the transformation, standardised by the training rows if asked."""
         check_transform(transform)
@@ -66,8 +66,8 @@ class PlackettLuceDesign:
         cls,
         standardization: Standardization | None,
         names: Sequence[str],
-        transform: Any,
-        example_row: Any,
+        transform: str | Callable[[np.ndarray], np.ndarray] | None,
+        example_row: np.ndarray,
     ) -> "PlackettLuceDesign":
         """Build the transformation for a known standardisation.
 
@@ -91,7 +91,7 @@ class PlackettLuceDesign:
             columns = _list_exponential_names(names, transform == "exponential-pairs")
         return replace(design, columns=columns)
 
-    def apply(self, matrix: np.ndarray, row_numbers: Any = None) -> np.ndarray:
+    def apply(self, matrix: np.ndarray, row_numbers: np.ndarray | None = None) -> np.ndarray:
         """Return W, shape (n, p), each row divided by its maximum.
 
         `row_numbers` identify the rows in error messages.
@@ -186,7 +186,7 @@ def _find_first_row(is_invalid: Any, row_numbers: np.ndarray) -> int:
     return int(invalid_rows[np.argmin(row_numbers[invalid_rows])])
 
 
-def check_transform(transform: Any) -> None:
+def check_transform(transform: str | Callable[[np.ndarray], np.ndarray] | None) -> None:
     """Raise ArgumentError unless `transform` is None, a function or a known name."""
     if transform is None or callable(transform) or transform in TRANSFORMS:
         return
@@ -254,7 +254,9 @@ def warn_about_constants(matrix: np.ndarray, names: Any) -> None:
         )
 
 
-def build_scaling_advice(transform: Any, standardize: bool) -> Message:
+def build_scaling_advice(
+    transform: str | Callable[[np.ndarray], np.ndarray] | None, standardize: bool
+) -> Message:
     """Return the advice for columns of very different sizes."""
     if transform is None:
         return Message("; scale the columns, or choose ", Setting("transform", "exponential"))

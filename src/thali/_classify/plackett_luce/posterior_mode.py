@@ -1,7 +1,7 @@
 """Posterior mode of the weights of Plackett-Luce regression, for a fixed prior shape a."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,7 +9,11 @@ from thali._inference.maximisation import Slope, Target, maximise_bfgs, maximise
 from thali._inference.numerics.weight_shares import replace_zeros
 from thali.errors import DataError
 
-from .row_sums import Statistics, compute_hessian
+from .row_sums import CovariateRows, Statistics, compute_hessian
+
+if TYPE_CHECKING:
+    from .dask_rows import DaskRows
+
 
 # The published rule for a < 1, normalised to total weight one -------------------------------------
 
@@ -19,7 +23,11 @@ _TOLERANCE = 1e-12
 
 
 def iterate_fixed_point(
-    data: Any, weights: np.ndarray, a: float, max_passes: int, tolerance: float = _TOLERANCE
+    data: "CovariateRows | DaskRows",
+    weights: np.ndarray,
+    a: float,
+    max_passes: int,
+    tolerance: float = _TOLERANCE,
 ) -> Any:
     """Iterate weights <- max(weights R - (1 - a), 0) / s, normalised.
 
@@ -84,7 +92,11 @@ class LogWeights(Target[WeightPoint]):
     max_passes: float
 
     def __init__(
-        self, data: Any, a: float, is_active: np.ndarray, max_passes: float = np.inf
+        self,
+        data: "CovariateRows | DaskRows",
+        a: float,
+        is_active: np.ndarray,
+        max_passes: float = np.inf,
     ) -> None:
         self.data = data
         self.active = np.nonzero(is_active)
@@ -154,7 +166,7 @@ _MIN_EXPLAINED = 1e-2  # number of rows; a weight that explains fewer may be zer
 
 
 def find_sparse_maximum(
-    data: Any, point: WeightPoint, max_passes: int, is_dead: Any
+    data: "CovariateRows | DaskRows", point: WeightPoint, max_passes: int, is_dead: np.ndarray
 ) -> tuple[WeightPoint, int, int, bool]:
     """Maximise the likelihood over non-negative weights, some of which become 0.
 
@@ -199,7 +211,7 @@ def find_sparse_maximum(
 
 
 def _drop_weights(
-    data: Any, point: WeightPoint, is_active: np.ndarray
+    data: "CovariateRows | DaskRows", point: WeightPoint, is_active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
     """Return a point with nearly useless weights at 0 (None if worse), and the number of tries."""
     is_falling = is_active & (point.statistics.R < point.statistics.s)
@@ -223,7 +235,7 @@ def _drop_weights(
 
 
 def _restore_weights(
-    data: Any, point: WeightPoint, is_rising: np.ndarray
+    data: "CovariateRows | DaskRows", point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
     """Return weights with rising zeros made positive (None if not better), and number of tries."""
     slopes = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
@@ -272,7 +284,11 @@ class MapFit:
 
 
 def maximise_class_weights(
-    data: Any, a: float, *, start: Any = None, max_passes: int = MAX_PASSES
+    data: "CovariateRows | DaskRows",
+    a: float,
+    *,
+    start: np.ndarray | None = None,
+    max_passes: int = MAX_PASSES,
 ) -> MapFit:
     r"""Return the most probable weights for a fixed a, rows in memory or Dask.
 
@@ -303,7 +319,7 @@ def maximise_class_weights(
 
 
 def _maximise_interior(
-    data: Any, a: float, weights: np.ndarray, max_passes: int
+    data: "CovariateRows | DaskRows", a: float, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
     """Maximise the posterior for a > 1, where no weight is zero."""
     # With many rows, start at the fit to a sample of them.
@@ -323,7 +339,7 @@ def _maximise_interior(
 
 
 def _maximise_likelihood(
-    data: Any, weights: np.ndarray, max_passes: int
+    data: "CovariateRows | DaskRows", weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
     """Maximise the likelihood (a = 1) in stages, from larger a downwards."""
     n_passes = 0
@@ -396,13 +412,17 @@ def _is_newton_affordable(n_weights: int, n_rows: int, p: int) -> bool:
     )
 
 
-def _compute_slope(point: WeightPoint, data: Any) -> float:
+def _compute_slope(point: WeightPoint, data: "CovariateRows | DaskRows") -> float:
     """Return the largest absolute gradient, divided by the number of rows."""
     return float(np.abs(point.gradient).max() / data.n)
 
 
 def _build_map_fit(
-    point: WeightPoint, n_passes: int, n_iterations: int, has_converged: bool, data: Any
+    point: WeightPoint,
+    n_passes: int,
+    n_iterations: int,
+    has_converged: bool,
+    data: "CovariateRows | DaskRows",
 ) -> MapFit:
     """Return the result of a fit with a >= 1."""
     return MapFit(
@@ -418,7 +438,12 @@ def _build_map_fit(
 
 
 def _follow_fixed_point(
-    data: Any, a: float, weights: np.ndarray, n_passes: int, n_iterations: int, max_passes: int
+    data: "CovariateRows | DaskRows",
+    a: float,
+    weights: np.ndarray,
+    n_passes: int,
+    n_iterations: int,
+    max_passes: int,
 ) -> MapFit:
     """Return the result of a fit with a < 1, by fixed-point iterations."""
     # the last sweep, for the sums, is not counted as a step

@@ -9,6 +9,7 @@ These (K + 1) p + 1 numbers are also the message of a map-reduce over blocks of 
 """
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from operator import add
@@ -73,7 +74,12 @@ def add_row_curvature(
 
 
 def compute_hessian(
-    weights: Any, gradient: Any, curvature: Curvature, active: Any, columns: Any, total: float
+    weights: np.ndarray,
+    gradient: np.ndarray,
+    curvature: Curvature,
+    active: tuple[np.ndarray, ...],
+    columns: np.ndarray,
+    total: float,
 ) -> np.ndarray:
     """Return the Hessian by the logs of the active weights.
 
@@ -170,7 +176,12 @@ class CovariateRows:
     threads: int
 
     def __init__(
-        self, W: Any, codes: Any, n_classes: int, counts: Any = None, threads: int | None = None
+        self,
+        W: np.ndarray,
+        codes: np.ndarray,
+        n_classes: int,
+        counts: np.ndarray | None = None,
+        threads: int | None = None,
     ) -> None:
         """Store rows, class codes and counts, divided into blocks for threads."""
         self.W = np.ascontiguousarray(W, np.float64)
@@ -187,12 +198,12 @@ class CovariateRows:
         self.spans = [(span.start, span.stop) for span in iterate_slices(n_rows, 1, span_size)]
         self._pool: ThreadPoolExecutor | None = None
 
-    def compute_statistics(self, A: Any, m: Any) -> Statistics:
+    def compute_statistics(self, A: np.ndarray, m: np.ndarray) -> Statistics:
         """Return log-likelihood and sums R, s over all rows at A (K, p), m (p)."""
         A = np.ascontiguousarray(A, np.float64)
         m = np.ascontiguousarray(m, np.float64)
 
-        def sum_block(span: Any) -> Any:
+        def sum_block(span: tuple[int, int]) -> Any:
             """Return log-likelihood and sums of a block of rows."""
             R = np.zeros((self.n_classes, self.p))
             s = np.zeros(self.p)
@@ -202,13 +213,13 @@ class CovariateRows:
 
         return self._sum_blocks(sum_block)
 
-    def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
+    def compute_curvature(self, A: np.ndarray, m: np.ndarray, columns: np.ndarray) -> Curvature:
         """Return the sums of products for the Hessian over all rows."""
         A = np.ascontiguousarray(A, np.float64)
         m = np.ascontiguousarray(m, np.float64)
         columns = np.ascontiguousarray(columns, np.int64)
 
-        def sum_block(span: Any) -> Any:
+        def sum_block(span: tuple[int, int]) -> Any:
             """Return the sums of products of a block of rows."""
             sums = np.zeros((self.n_classes + 1, len(columns), len(columns)))
             add_row_curvature(self.W, self.codes, self.counts, A, m, columns, *span, sums)
@@ -227,7 +238,7 @@ class CovariateRows:
             self.threads,
         )
 
-    def _sum_blocks(self, sum_block: Any) -> Any:
+    def _sum_blocks(self, sum_block: Callable[[tuple[int, int]], Any]) -> Any:
         """Return the sum over blocks in fixed order, whatever thread ends first."""
         if self.threads == 1 or len(self.spans) == 1:
             sums = map(sum_block, self.spans)

@@ -3,13 +3,18 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._compile.jit import compiled, scalar
 from thali._inference.maximisation import iterate_squarem
 from thali._inference.numerics.weight_shares import compute_shares
+
+if TYPE_CHECKING:
+    from .dask_rows import DaskRows
+    from .row_sums import CovariateRows
+
 
 # The variational posterior of Plackett–Luce regression and its lower bound of the evidence --------
 #
@@ -39,7 +44,7 @@ def compute_mean_log_weights(shapes: np.ndarray, rates: np.ndarray) -> np.ndarra
 
 
 def take_variational_step(
-    data: Any, shapes: np.ndarray, rates: np.ndarray, a: float, b: float
+    data: "CovariateRows | DaskRows", shapes: np.ndarray, rates: np.ndarray, a: float, b: float
 ) -> VariationalStep:
     """Return the bound, and one coordinate ascent step of the posterior."""
     log_weights = compute_mean_log_weights(shapes, rates)
@@ -80,7 +85,7 @@ def maximise_shape(
 
     counts = counts[counts > 0.0]
 
-    def differentiate_objective(x: Any) -> Any:  # with respect to x = ln a
+    def differentiate_objective(x: float) -> Any:  # with respect to x = ln a
         """Return first and second derivatives of the objective by x = ln a."""
         a = math.exp(x)
         first_derivative = a * (float((digamma(a + counts) - digamma(a)).sum()) + slope)
@@ -194,7 +199,7 @@ class _VariationalAscent:
 
 
 def fit_variational(
-    data: Any,
+    data: "CovariateRows | DaskRows",
     *,
     a: float | None = None,
     a_range: tuple[float, float] = (1e-3, 1e2),

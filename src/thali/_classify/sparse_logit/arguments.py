@@ -1,6 +1,6 @@
 """Checked arguments of the sparse logit: prior, reference class, standardisation."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from ..covariates_and_labels import (
     warn_about_constant_columns,
 )
 from .time_forecast import METHODS, NORMAL_METHODS
+
+if TYPE_CHECKING:
+    from .model import SparseMultinomialLogit
+
 
 PRIORS = ("laplace", "horseshoe")
 _MAX_COVARIATE = 1e100  # if not standardised: squares must be floats
@@ -43,7 +47,7 @@ class CoefficientPrior(NamedTuple):
         return self.name == "horseshoe"
 
 
-def read_prior(model: Any) -> CoefficientPrior:
+def read_prior(model: "SparseMultinomialLogit") -> CoefficientPrior:
     """Return the prior from a model's arguments; raise ArgumentError if invalid."""
     check_allowed("method", model.method, METHODS)
     is_horseshoe = check_allowed("prior", model.prior, PRIORS) == "horseshoe"
@@ -77,7 +81,7 @@ def read_prior(model: Any) -> CoefficientPrior:
     return CoefficientPrior(eta, shape, rate, has_intercept, model.prior, global_scale)
 
 
-def find_reference_class(model: Any) -> Any:
+def find_reference_class(model: "SparseMultinomialLogit") -> Any:
     """Return the reference class: the argument `reference`, or the first class."""
     if model.reference is None:
         return model.classes_[0]
@@ -91,7 +95,10 @@ def find_reference_class(model: Any) -> Any:
 
 
 def choose_standardization(
-    model: Any, matrix: np.ndarray, has_intercept: bool, counts: np.ndarray | None = None
+    model: "SparseMultinomialLogit",
+    matrix: np.ndarray,
+    has_intercept: bool,
+    counts: np.ndarray | None = None,
 ) -> Standardization:
     """Return the covariates' standardisation; identity if not requested."""
     column_names = vars(model).get("feature_names_in_")

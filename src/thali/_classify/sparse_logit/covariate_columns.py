@@ -87,7 +87,10 @@ class SparseColumns:
         return (self.S.T @ residuals).T - np.outer(residuals.sum(axis=0), self.shift)
 
     def compute_gram(
-        self, weights: np.ndarray, columns_a: Any = slice(None), columns_b: Any = slice(None)
+        self,
+        weights: np.ndarray,
+        columns_a: np.ndarray | slice = slice(None),
+        columns_b: np.ndarray | slice = slice(None),
     ) -> np.ndarray:
         """Return Za' diag(weights) Zb for two selections of columns."""
         from scipy import sparse

@@ -97,7 +97,7 @@ def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, pr
 
 
 def _fit_dask_approximation(
-    model: "SparseMultinomialLogit", scan: BlockScan, prior: CoefficientPrior, run: Any
+    model: "SparseMultinomialLogit", scan: BlockScan, prior: CoefficientPrior, run: Run
 ) -> dict[str, Any]:
     """Return fitted attributes of a normal approximation, computed block by block."""
     from dask.base import persist
@@ -152,20 +152,20 @@ def _encode_dask_labels(scan: BlockScan) -> np.ndarray:
 
 
 def _build_block_columns(
-    block: Any, standardization: Standardization, has_intercept: bool
+    block: np.ndarray, standardization: Standardization, has_intercept: bool
 ) -> DenseColumns:
     """Return a block's covariates, standardised."""
     return DenseColumns(standardization.varying(convert_to_matrix(block)), has_intercept)
 
 
-def _encode_block_labels(labels: Any, classes: np.ndarray) -> np.ndarray:
+def _encode_block_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return each row's class index in one block."""
     return np.searchsorted(classes, np.asarray(labels))
 
 
 def _build_block_problem(
-    block: Any,
-    labels: Any,
+    block: np.ndarray,
+    labels: np.ndarray,
     standardization: Standardization,
     classes: np.ndarray,
     reference_index: int,

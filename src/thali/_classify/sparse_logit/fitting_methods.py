@@ -222,7 +222,9 @@ class CoefficientSamplingEngine(ChainEngine):
     advice = Advice()  # for chains that have not converged
     fit_class: type[CoefficientFit] = GibbsFit
 
-    def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
+    def build_job(
+        self, model: "SparseMultinomialLogit", data: TrainingData, prior: Any, run: Run
+    ) -> Job:
         """Return the job of a fit by this method."""
         standardised_data = data
         if not is_sparse(data.matrix):
@@ -230,13 +232,15 @@ class CoefficientSamplingEngine(ChainEngine):
         chain_fit = model._build_fit(standardised_data, run)
         return chain_fit.build_job(model._describe_size(len(data.row)))
 
-    def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
+    def compute_probabilities(
+        self, model: "SparseMultinomialLogit", matrix: np.ndarray
+    ) -> np.ndarray:
         """Return class probabilities averaged over the draws, (n, K)."""
         blocks = self.iterate_probabilities(model, matrix)
         return average_probabilities(blocks, matrix.shape[0], len(model.classes_))
 
     def iterate_probabilities(
-        self, model: Any, matrix: np.ndarray
+        self, model: "SparseMultinomialLogit", matrix: np.ndarray
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks of rows and class probabilities (rows, draws, K)."""
         from .posterior_draws import iterate_logit_probabilities
@@ -258,7 +262,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
     def __init__(self, approximation: str, has_bound: bool) -> None:
         self.approximation, self.has_bound = approximation, has_bound  # `lower_bound_`
 
-    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "SparseMultinomialLogit", job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings after a fit, also if it has not converged."""
         yield from super().list_warnings(model, job)
         if not model.converged_:
@@ -274,11 +278,11 @@ class AutomaticEngine(CoefficientSamplingEngine):
 
     takes_sparse = True
 
-    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "SparseMultinomialLogit", job: Job) -> Iterator[ThaliWarning]:
         """Yield the warnings of the method that was chosen."""
         yield from model._used_engine.list_warnings(model, job)
 
-    def list_facts(self, model: Any) -> Facts:
+    def list_facts(self, model: "SparseMultinomialLogit") -> Facts:
         """Return (name, text) facts, including the chosen method."""
         (name, draws), *other_facts = super().list_facts(model)
         return (name, f"{draws} ({model.method_}, chosen by the size of the data)"), *other_facts
@@ -290,7 +294,9 @@ class PenalizedMaximumEngine(Engine):
     has_prior = True
     takes_sparse = True
 
-    def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
+    def build_job(
+        self, model: "SparseMultinomialLogit", data: TrainingData, prior: Any, run: Run
+    ) -> Job:
         """Return the job of a fit of the posterior mode."""
         from .posterior_mode import build_maximum_job, build_observed_rows
 
@@ -301,7 +307,7 @@ class PenalizedMaximumEngine(Engine):
             model._describe_size(len(data.row)),
         )
 
-    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "SparseMultinomialLogit", job: Job) -> Iterator[ThaliWarning]:
         """Yield a warning if the coefficients have not converged."""
         if not model.converged_:
             yield ConvergenceWarning(
@@ -309,7 +315,7 @@ class PenalizedMaximumEngine(Engine):
                 f" {model.slope_:.1e} per row); standardise the covariates or choose a larger eta."
             )
 
-    def list_facts(self, model: Any) -> Facts:
+    def list_facts(self, model: "SparseMultinomialLogit") -> Facts:
         """Return (name, text) facts: nonzero coefficients and log-likelihood."""
         count_text = (
             f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are not 0"
@@ -319,13 +325,15 @@ class PenalizedMaximumEngine(Engine):
             f"{model.log_likelihood_:,.2f} (all rows)",
         )
 
-    def summary(self, model: Any, ci: float) -> "pandas.DataFrame":
+    def summary(self, model: "SparseMultinomialLogit", ci: float) -> "pandas.DataFrame":
         """Return a table of nonzero coefficients, largest first."""
         from .posterior_mode import build_maximum_summary
 
         return build_maximum_summary(model)
 
-    def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
+    def compute_probabilities(
+        self, model: "SparseMultinomialLogit", matrix: np.ndarray
+    ) -> np.ndarray:
         """Return class probabilities at the posterior mode, (n, K)."""
         from .posterior_mode import predict_at_maximum
 

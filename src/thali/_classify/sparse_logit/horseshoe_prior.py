@@ -111,7 +111,7 @@ def _draw_by_slice(
 
 
 @log_density.register(HorseshoeScaleLine)
-def _log_conditional_density(line: Any, log_square: Any) -> Any:
+def _log_conditional_density(line: HorseshoeScaleLine, log_square: float) -> Any:
     """Return the conditional log density of a log squared scale."""
     problem, state, variable = line
     if abs(log_square) > MAX_LOG_SQUARE:

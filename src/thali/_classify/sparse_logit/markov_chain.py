@@ -33,12 +33,12 @@ SLAB_SCALE = 2.5
 
 def build_coefficient_problem(
     matrix: Any,
-    codes: Any,
+    codes: np.ndarray,
     n_classes: int,
     reference_index: int,
     prior: CoefficientPrior,
-    is_wide: Any = None,
-    row_weights: Any = None,
+    is_wide: bool | None = None,
+    row_weights: np.ndarray | None = None,
     n_trajectories: int = 0,
 ) -> CoefficientProblem:
     """Return data and prior as the sampler and the approximations read them.

@@ -1,6 +1,6 @@
 """`SparseMultinomialLogit`, the classifier that users fit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -243,7 +243,7 @@ class SparseMultinomialLogit(Classifier):
         """Object that implements the method that the fit used."""
         return ENGINES[self.method_]
 
-    def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+    def _sample_prior_draws(self, matrix: np.ndarray, rngs: Sequence[np.random.Generator]) -> Any:
         """Sample coefficients from the prior, and class codes (draws, n)."""
         from .posterior_draws import sample_prior_predictive
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..covariates_and_labels import Standardization
     from .gibbs_sweep import CoefficientProblem
     from .markov_chain import CoefficientChain
+    from .model import SparseMultinomialLogit
     from .normal_approximation import NormalChain
 
 _BLOCK_PREDICTORS = 2**21  # linear predictors computed at a time
@@ -192,7 +193,7 @@ def build_draws_group(
     log_likelihoods: np.ndarray,
     labels: np.ndarray,
     columns: Sequence[str],
-    has_intercept: Any,
+    has_intercept: bool,
 ) -> "xarray.Dataset":
     """Return a dataset of draws (chain, draw, ...) for a posterior tree.
 
@@ -287,14 +288,16 @@ STANDARDISED_SCALE = (
 ORIGINAL_SCALE = "log odds relative to the reference class per unit of the covariate in X"
 
 
-def describe_scale(model: Any) -> str:
+def describe_scale(model: "SparseMultinomialLogit") -> str:
     """Return words on the scale of reported coefficients (standardised or raw)."""
     if model.standardize:
         return STANDARDISED_SCALE
     return ORIGINAL_SCALE
 
 
-def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
+def build_coefficient_table(
+    model: "SparseMultinomialLogit", delta: float | None, ci: float
+) -> "pandas.DataFrame":
     """Return means, intervals and signs of the coefficients as a table."""
     from thali._exportable_table import Table
 

@@ -28,11 +28,17 @@ from thali.errors import DataError
 
 from ..covariates_and_labels import is_sparse, list_non_reference_classes, list_varying_columns
 from ..posterior_datasets import list_nonzero_cells
-from .covariate_columns import compute_class_probabilities
+from .covariate_columns import (
+    BlockColumns,
+    DenseColumns,
+    SparseColumns,
+    compute_class_probabilities,
+)
 from .gibbs_sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
     import pandas
+    from scipy.sparse import csc_array
 
     from thali._data.classification_data import TrainingData
 
@@ -288,7 +294,10 @@ def build_observed_rows(
 
 
 def observe_classes(
-    model: "SparseMultinomialLogit", columns: Any, codes: np.ndarray, counts: np.ndarray
+    model: "SparseMultinomialLogit",
+    columns: DenseColumns | SparseColumns | BlockColumns,
+    codes: np.ndarray,
+    counts: np.ndarray,
 ) -> "ObservedRows":
     """Return rows with the given columns and class codes, for a fit at the mode."""
     free_classes = np.flatnonzero(np.arange(len(model.classes_)) != model._reference_index())
@@ -334,7 +343,9 @@ def convert_to_original_units(
     return {"coef_": coef, "intercept_": intercepts_at_mean - standardised_coef @ (mean / sd)}
 
 
-def predict_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarray:
+def predict_at_maximum(
+    model: "SparseMultinomialLogit", matrix: "np.ndarray | csc_array"
+) -> np.ndarray:
     """Return class probabilities at the posterior mode, shape (n, K)."""
     if is_sparse(matrix):
         predictors = matrix @ model.coef_.T + model.intercept_

@@ -391,7 +391,9 @@ def find_position(
     return _find_named_column(text, offered_labels, columns)
 
 
-def check_two_marks(positions: Sequence[int | None], row_options: list[str], row: Any) -> None:
+def check_two_marks(
+    positions: Sequence[int | None], row_options: list[str], row: str | int
+) -> None:
     """Raise DataError if the best and the worst of a row are the same option."""
     if has_repeats(positions):
         raise DataError(
@@ -401,7 +403,7 @@ def check_two_marks(positions: Sequence[int | None], row_options: list[str], row
 
 
 def build_answer_error(
-    text: str, offered_labels: list[str], row_label: Any, column_name: str
+    text: str, offered_labels: list[str], row_label: str | int, column_name: str
 ) -> DataError:
     """Build the error for an answer that is no option of its row."""
     cell_text, condition = "an empty cell", f"{column_name!r} is not missing"
@@ -416,7 +418,7 @@ def build_answer_error(
 
 
 def read_best_worst_occasions(
-    frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool
+    frame: "pd.DataFrame", columns: BestWorstColumns, labels: Iterable[Any] | None, weights: bool
 ) -> RawOccasions:
     """Read a wide best-worst table into one row per offered option."""
     refuse_empty(frame, "choices")
@@ -604,7 +606,9 @@ def widen_table(
     return wide_frame, wide_columns._replace(**{role: role for role in role_columns})
 
 
-def _build_marks_error(role: str, column_name: str, n_marked: int, first_row: Any) -> DataError:
+def _build_marks_error(
+    role: str, column_name: str, n_marked: int, first_row: str | int
+) -> DataError:
     """Build the error for a set with several options marked as best or as worst."""
     return DataError(
         f"{n_marked} options are marked in column {column_name!r} of the set that starts in row"

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import count, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -565,7 +565,7 @@ class Rankings(NamedTuple):
     people: "pd.DataFrame | None" = None
 
 
-def read_ranking_list(rankings: Iterable[Any], labels: Any) -> Rankings:
+def read_ranking_list(rankings: Iterable[Any], labels: Iterable[Any] | None) -> Rankings:
     """Encode rankings given as sequences of labels, the best first."""
     tied_groups = [_read_sequence(k, ranking) for k, ranking in enumerate(rankings)]
     if not tied_groups:
@@ -604,7 +604,11 @@ def _read_sequence(ranking_number: int, ranking: Any) -> list[list[str]]:
 
 
 def read_ranking_frame(
-    frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool, unranked: str
+    frame: "pd.DataFrame",
+    columns: RankingColumns,
+    labels: Iterable[Any] | None,
+    weights: bool,
+    unranked: str,
 ) -> Rankings:
     """Read rankings from a table with these columns.
 
@@ -667,7 +671,10 @@ def read_ranking_frame(
 
 
 def _cut_row(
-    row_index: int, cells: tuple[str, ...], columns: tuple[str, ...], describe_row: Any
+    row_index: int,
+    cells: tuple[str, ...],
+    columns: tuple[str, ...],
+    describe_row: Callable[[int], str],
 ) -> list[str]:
     """Return a row's labels up to the last one; raise DataError for a gap."""
     filled_indices = [k for k, text in enumerate(cells) if text]
@@ -763,7 +770,7 @@ def _sort_by_rank(
     ranks: np.ndarray,
     options: np.ndarray,
     option_labels: tuple[str, ...],
-    describe_ranking: Any,
+    describe_ranking: Callable[[int], str],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a ranking's options and ranks, the best first; raise for invalid ranks."""
     ranked_indices = np.flatnonzero(np.nan_to_num(ranks) != 0)
@@ -795,7 +802,7 @@ def _describe_long_ranking(
 
 
 def _read_long_rankings(
-    frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool
+    frame: "pd.DataFrame", columns: RankingColumns, labels: Iterable[Any] | None, weights: bool
 ) -> Rankings:
     """Read rankings from a long table, one row per ranked option."""
     option_column, rank_column = columns.columns
@@ -870,7 +877,9 @@ def _suggest_ranking(frame: "pd.DataFrame", key_columns: list[str]) -> Clause:
 
 
 def _encode_rankings(
-    rankings: list[list[list[str]]], labels: Any, describe_ranking: Any
+    rankings: list[list[list[str]]],
+    labels: Iterable[Any] | None,
+    describe_ranking: Callable[[int], str],
 ) -> tuple[tuple[str, ...], list[tuple[np.ndarray, np.ndarray]]]:
     """Encode rankings of labels as (option indices, ranks); return all labels too."""
     label_orders = [[label for group in tied_groups for label in group] for tied_groups in rankings]

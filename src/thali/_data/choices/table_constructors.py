@@ -340,7 +340,11 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
 
 
 def count_choices(
-    occasion: Any, alternative: Any, all_marks: list[Any], respondent: Any, counts: Any
+    occasion: np.ndarray,
+    alternative: np.ndarray,
+    all_marks: list[Any],
+    respondent: np.ndarray,
+    counts: np.ndarray,
 ) -> Arrays:
     """Count equal choices, given rows sorted by occasion and option.
 

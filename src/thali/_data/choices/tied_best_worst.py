@@ -1,6 +1,6 @@
 """Best and worst of three where answers may be ties, as in on-farm trials (tricot)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +38,7 @@ _OPTION, _RANK, _ROW = "thali option", "thali rank", "thali row"  # names that n
 
 
 def read_tied_answers(
-    frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool
+    frame: "pd.DataFrame", columns: BestWorstColumns, labels: Iterable[Any] | None, weights: bool
 ) -> RawOccasions | None:
     """Read best-worst answers of three as rankings if some are ties; else return None."""
     import pandas as pd

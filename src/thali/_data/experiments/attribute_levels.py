@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -156,7 +156,7 @@ def _check_number_marks(number_by_label: dict[str, float]) -> None:
             )
 
 
-def check_level_order(name: str, level_list: Any) -> tuple[str, ...]:
+def check_level_order(name: str, level_list: Iterable[Any]) -> tuple[str, ...]:
     """Check and return the levels that the argument `levels` lists for one attribute."""
     if not is_list(level_list):
         raise ArgumentError(
@@ -167,7 +167,11 @@ def check_level_order(name: str, level_list: Any) -> tuple[str, ...]:
 
 
 def encode_levels(
-    name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], describe_row: Any
+    name: str,
+    codes: np.ndarray,
+    texts: list[str],
+    levels: tuple[str, ...],
+    describe_row: Callable[[int], str],
 ) -> np.ndarray:
     """Return the level index of each row; raise DataError for an unknown level."""
     level_numbers = find_label_indices(texts, levels)[codes]
@@ -196,7 +200,7 @@ def read_numbers(
     name: str,
     texts: list[str],
     codes: np.ndarray,
-    describe_row: Any,
+    describe_row: Callable[[int], str],
     reason: str = "only numbers can be binned",
 ) -> np.ndarray:
     """Parse the number in each row; raise DataError for other texts.
@@ -299,7 +303,7 @@ def encode_bins(
     texts: list[str],
     cuts: tuple[float, ...],
     levels: tuple[str, ...],
-    describe_row: Any,
+    describe_row: Callable[[int], str],
 ) -> np.ndarray:
     """Return the bin index of each row, from its number or the name of its bin."""
     bin_index = find_label_indices(texts, levels)[codes]

@@ -16,6 +16,7 @@ as all others. The question is that of Brazell et al. (2006), The no-choice opti
 choice designs.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,7 @@ FORCED = "forced"
 BOUGHT = "thali bought"  # the second answers in a table that was made of a wide one
 
 
-def check_single_none(none: Any, bought: str | None) -> None:
+def check_single_none(none: str | Mapping[str, Any] | None, bought: str | None) -> None:
     """Raise ArgumentError if both a no-choice option and the column `bought` are given."""
     if none is not None and bought is not None:
         raise ArgumentError(

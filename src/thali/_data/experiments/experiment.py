@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._argument_checks import check_integer, is_list
 from thali._inference.index_arithmetic import find_first, part_bounds, part_indices
-from thali._inference.random_seeds import build_seed_sequence
+from thali._inference.random_seeds import RandomSeed, build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
 from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from .long_table import ExperimentArrays
 
 
-def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.ndarray:
+def select_held_tasks(
+    data: "ChoiceExperiment", tasks: int | float | Iterable[Any] | None, random_seed: RandomSeed
+) -> np.ndarray:
     """Return whether each task is held out, from a number, share or list of tasks.
 
     Held out are the last tasks of every respondent, random tasks, or marked tasks.
@@ -58,7 +60,9 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
 
 
 def select_held_respondents(
-    data: "ChoiceExperiment", respondents: Any, random_seed: Any
+    data: "ChoiceExperiment",
+    respondents: int | float | Iterable[Any] | None,
+    random_seed: RandomSeed,
 ) -> np.ndarray:
     """Return whether each task's respondent is held out, at random or by name."""
     if is_integer(respondents):
@@ -253,11 +257,11 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         chosen: str | None = None,
         attributes: Iterable[str] | None = None,
         levels: Mapping[str, Iterable[Any]] | None = None,
-        none: Any = None,
+        none: str | Mapping[str, Any] | None = None,
         bins: Mapping[str, Any] | None = None,
         inside: bool = True,
         *,
-        missing: Any = None,
+        missing: str | Iterable[str] | Mapping[str, Any] | None = None,
         bought: str | None = None,
         outcome: str | None = None,
     ) -> "ChoiceExperiment":
@@ -354,7 +358,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         task: str | None = None,
         chosen: str | None = None,
         alternatives: Sequence[Any] | None = None,
-        none: Any = None,
+        none: str | Mapping[str, Any] | None = None,
         **more: Any,
     ) -> "ChoiceExperiment":
         """Read a choice experiment from a wide table with one row per task.
@@ -595,7 +599,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         """
         return self.scheme.encode(new, self.respondents)
 
-    def take(self, tasks: Any) -> "ChoiceExperiment":
+    def take(self, tasks: int | float | Iterable[Any] | None) -> "ChoiceExperiment":
         """Return the data of some tasks, with all attributes and levels.
 
         Parameters
@@ -651,7 +655,10 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         return self._copy_with_fields(**changed)
 
     def split(
-        self, tasks: Any = None, respondents: Any = None, random_seed: Any = None
+        self,
+        tasks: int | float | Iterable[Any] | None = None,
+        respondents: int | float | Iterable[Any] | None = None,
+        random_seed: RandomSeed = None,
     ) -> tuple["ChoiceExperiment", "ChoiceExperiment"]:
         """Split the tasks or respondents into data to fit and data to predict.
 

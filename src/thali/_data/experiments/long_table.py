@@ -159,7 +159,7 @@ class AttributeSettings(NamedTuple):
 
 
 def find_none_condition(
-    frame: "pd.DataFrame", none: Any, alternative: str | None
+    frame: "pd.DataFrame", none: str | Mapping[str, Any] | None, alternative: str | None
 ) -> tuple[tuple[str, str], ...]:
     """Return (column, label) pairs that identify the rows of the no-choice option."""
     if none is None:
@@ -394,7 +394,7 @@ def read_experiment(
     levels: Mapping[Any, Any] | None,
     none: Any,
     bins: Mapping[Any, Any] | None,
-    missing: Any,
+    missing: str | Iterable[str] | Mapping[str, Any] | None,
     inside: bool,
     bought: str | None,
     outcome: str | None = None,
@@ -508,7 +508,11 @@ def mark_rated_tasks(
 
 
 def _read_scheme(
-    table: TaskTable, row_labels: RowLabels, settings: AttributeSettings, none: Any, inside: bool
+    table: TaskTable,
+    row_labels: RowLabels,
+    settings: AttributeSettings,
+    none: str | Mapping[str, Any] | None,
+    inside: bool,
 ) -> tuple[Scheme, np.ndarray]:
     """Read attributes and levels; also return which rows are the no-choice option."""
     frame = table.frame
@@ -739,7 +743,7 @@ def _select_offered_rows(table: TaskTable, candidate_columns: Iterable[str]) -> 
 
 
 def read_people(
-    frame: "pd.DataFrame", other_columns: list[str], person: Any, title: str
+    frame: "pd.DataFrame", other_columns: list[str], person: np.ndarray, title: str
 ) -> "pd.DataFrame | None":
     """Build a table of respondents from columns constant within each; None if there are none.
 
@@ -892,11 +896,11 @@ def _list_named_attributes(attributes: Iterable[Any] | None) -> list[str] | None
 
 
 def _list_attribute_names(
-    frame: Any,
+    frame: "pd.DataFrame",
     named_attributes: list[str] | None,
     reserved_columns: set[Any],
-    none_condition: Any,
-    none: Any,
+    none_condition: tuple[tuple[str, str], ...],
+    none: str | Mapping[str, Any] | None,
 ) -> list[str]:
     """Return the columns that are attributes, given or not used otherwise."""
     attribute_names = named_attributes
@@ -955,7 +959,7 @@ def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str,
 
 
 def _read_attributes(
-    frame: Any,
+    frame: "pd.DataFrame",
     attribute_names: list[str],
     is_none: np.ndarray,
     settings: AttributeSettings,
@@ -983,7 +987,9 @@ def _read_attributes(
     ]
 
 
-def _list_missing_words(missing: Any, attribute_names: list[str]) -> dict[str, tuple[str, ...]]:
+def _list_missing_words(
+    missing: str | Iterable[str] | Mapping[str, Any] | None, attribute_names: list[str]
+) -> dict[str, tuple[str, ...]]:
     """Return, for each attribute, the cells that mean a product lacks it."""
     if missing is None:
         return {}
@@ -1002,7 +1008,7 @@ def _list_missing_words(missing: Any, attribute_names: list[str]) -> dict[str, t
     return words_by_attribute
 
 
-def _convert_labels(value: Any) -> tuple[str, ...]:
+def _convert_labels(value: str | Iterable[Any]) -> tuple[str, ...]:
     """Convert one label, or several, to a tuple of texts."""
     if not is_list(value):
         return (format_label(value),)
@@ -1010,7 +1016,7 @@ def _convert_labels(value: Any) -> tuple[str, ...]:
 
 
 def _read_attribute(
-    frame: Any,
+    frame: "pd.DataFrame",
     attribute_name: str,
     is_none: np.ndarray,
     settings: AttributeSettings,
@@ -1107,7 +1113,11 @@ def _check_attributes(attributes: Iterable[Attribute]) -> None:
 
 
 def _sort_rows(
-    scheme: Scheme, row_labels: RowLabels, products: Any, is_chosen: np.ndarray, is_none: np.ndarray
+    scheme: Scheme,
+    row_labels: RowLabels,
+    products: np.ndarray,
+    is_chosen: np.ndarray,
+    is_none: np.ndarray,
 ) -> ExperimentArrays:
     """Sort rows by respondent and task, check the tasks, and return all arrays."""
     import pandas as pd
@@ -1161,10 +1171,10 @@ def _check_tasks(
     row_labels: RowLabels,
     sort_order: Any,
     first_rows: Any,
-    is_chosen: Any,
-    is_none: Any,
-    task_sizes: Any,
-    products: Any,
+    is_chosen: np.ndarray,
+    is_none: np.ndarray,
+    task_sizes: np.ndarray,
+    products: np.ndarray,
 ) -> None:
     """Raise DataError unless each task has one choice and at most one no-choice option."""
     n_chosen = np.add.reduceat(is_chosen.astype(int), first_rows)

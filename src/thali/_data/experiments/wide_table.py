@@ -465,7 +465,9 @@ def _find_none_offer(names: list[str]) -> str | None:
     return none_column
 
 
-def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
+def add_lacking_word(
+    columns: WideTasks, missing: str | Iterable[str] | Mapping[str, Any] | None
+) -> Any:
     """Return `missing` with the word for attributes that an alternative lacks."""
     alternatives = set(columns.alternatives)
     incomplete_attributes = [
@@ -527,7 +529,10 @@ def find_none_word(picked: Iterable[str], labels: Collection[str]) -> str | None
 
 
 def build_long_frame(
-    frame: "pd.DataFrame", columns: WideTasks, none: Any, bought: str | None
+    frame: "pd.DataFrame",
+    columns: WideTasks,
+    none: str | Mapping[str, Any] | None,
+    bought: str | None,
 ) -> tuple["pd.DataFrame", Any]:
     """Convert a wide table of tasks to a long one, one row per offered alternative.
 
@@ -582,7 +587,7 @@ def build_long_frame(
 
 
 def _read_chosen_labels(
-    frame: "pd.DataFrame", columns: WideTasks, none: Any
+    frame: "pd.DataFrame", columns: WideTasks, none: str | Mapping[str, Any] | None
 ) -> tuple[np.ndarray, str | None]:
     """Return the chosen alternative of each row, and the label of the no-choice option."""
     alternatives = columns.alternatives

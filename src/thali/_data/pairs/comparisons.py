@@ -288,7 +288,7 @@ class PairedComparisons(JudgedByPeople):
         """Number of ties; their total weight when counts are fractional."""
         return self._convert_counts(self.tied.sum()).item()
 
-    def _convert_counts(self, counts: Any) -> Any:
+    def _convert_counts(self, counts: np.ndarray) -> Any:
         """Convert counts to integers if all counts of the data are."""
         if all(map(are_integers, (self.wins, self.losses, self.tied))):
             return counts.astype(np.int64)
@@ -384,7 +384,7 @@ class PairedComparisons(JudgedByPeople):
 
         return pd.DataFrame(self.counts, index=pd.Index(self.labels), columns=list(self.labels))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.counts, dtype)
 
     def example(self) -> str:

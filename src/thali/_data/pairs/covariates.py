@@ -175,7 +175,7 @@ def read_covariates(
     return CovariateColumns(tuple(values_by_name), np.column_stack(list(values_by_name.values())))
 
 
-def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> CovariateColumns:
+def read_option_covariates(frame: Any, labels: Sequence[str]) -> CovariateColumns:
     """Read all columns of a table of options as covariates (options, covariates).
 
     The index of the table contains the labels.
@@ -193,7 +193,7 @@ def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> Cova
 
 
 def read_new_options(
-    frame: Any, covariates: OptionCovariates | None, labels: Sequence[str]
+    frame: "pd.DataFrame", covariates: OptionCovariates | None, labels: Sequence[str]
 ) -> tuple[list[str], np.ndarray]:
     """Read covariates of options that are not in the data, coded as those of the data.
 

@@ -177,7 +177,7 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     return _change_rows(data, split_row_ties)
 
 
-def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparisons":
+def without_pair(data: "PairedComparisons", a: str, b: str) -> "PairedComparisons":
     """Return the comparisons of all pairs except one.
 
     Parameters

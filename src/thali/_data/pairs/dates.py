@@ -203,14 +203,14 @@ def group_equal_rows(
     return first_rows, np.stack(count_sums)
 
 
-def format_time(unit: str, time: Any) -> str:
+def format_time(unit: str, time: int) -> str:
     """Format days since 1970 as a date, or an integer period as a number."""
     if unit == STEP:
         return str(int(time))
     return str(np.datetime64(int(time), "D"))
 
 
-def _format_period(unit: str, period: str, period_start: Any) -> str:
+def _format_period(unit: str, period: str, period_start: int) -> str:
     """Format a period by its start, such as "2024-05" for a month."""
     if unit == STEP or period == DAY:
         return format_time(unit, period_start)

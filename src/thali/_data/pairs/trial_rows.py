@@ -166,7 +166,7 @@ def _recognise_outcomes(
     option_labels: set[str],
     is_game: bool,
     count_column: str | None,
-    coding: Any,
+    coding: Mapping[Any, str] | None,
 ) -> TrialVerdicts:
     """Recognise how a column codes outcomes: by labels, sides, numbers or words."""
     # With a code for a side, other numbers and single letters are not sides.
@@ -811,7 +811,7 @@ def read_trial_outcomes(
     frame: "pd.DataFrame",
     columns: TrialColumns,
     coding: Mapping[Any, str] | None,
-    labels: Any,
+    labels: Iterable[Any] | None,
     weights: bool,
     covariates: Sequence[str] | None,
     date: str | None,

@@ -4,7 +4,7 @@ A row is a respondent, or a pattern of answers with its count.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -320,7 +320,7 @@ def read_wide_outcomes(
     frame: "pd.DataFrame",
     columns: WideColumns,
     coding: Mapping[Any, str] | None,
-    labels: Any,
+    labels: Iterable[Any] | None,
     weights: bool,
 ) -> TrialOutcomes:
     """Decode the answers in the pair columns; empty cells are skipped."""
@@ -370,7 +370,7 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
     )
 
 
-def _match_given_labels(column_labels: list[str], labels: Any) -> tuple[str, ...]:
+def _match_given_labels(column_labels: list[str], labels: Iterable[Any] | None) -> tuple[str, ...]:
     """Return the option labels; given labels replace numbers in column names."""
     if labels is None:
         return tuple(column_labels)

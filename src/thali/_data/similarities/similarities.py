@@ -325,7 +325,7 @@ class Similarities(JudgedByPeople):
     @classmethod
     def from_respondents(
         cls,
-        matrices: Any,
+        matrices: Iterable[Any] | Mapping[Any, Any],
         labels: Iterable[Any] | None = None,
         *,
         symmetrize: str | None = None,

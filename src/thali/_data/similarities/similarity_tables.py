@@ -358,7 +358,10 @@ def check_judgements_known(
 
 
 def average_respondents(
-    matrices: Any, labels: Iterable[Any] | None, symmetrize: str | None, sigma: Any
+    matrices: Iterable[Any] | Mapping[Any, Any],
+    labels: Iterable[Any] | None,
+    symmetrize: str | None,
+    sigma: str | float | None,
 ) -> tuple[MeasuredPairs, float | None, JudgedValues]:
     """Average several respondents' tables; return pairs, sigma and respondents' values.
 
@@ -458,7 +461,10 @@ def _list_matrices(matrices: Any) -> list[Any]:
 
 
 def _estimate_sigma(
-    pair_values: np.ndarray, mean_values: np.ndarray, n_judges: np.ndarray, sigma_kind: Any
+    pair_values: np.ndarray,
+    mean_values: np.ndarray,
+    n_judges: np.ndarray,
+    sigma_kind: str | float | None,
 ) -> float | None:
     """Estimate the standard deviation of a mean or of one judgement; None if unknown."""
     square_sums = np.nansum((pair_values - mean_values) ** 2, axis=0)

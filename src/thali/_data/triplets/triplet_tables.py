@@ -139,7 +139,7 @@ def sum_questions(
 
 
 def check_question_names(
-    questions: TripletQuestions, names: np.ndarray, labels: Any, describe: RowDescriber
+    questions: TripletQuestions, names: np.ndarray, labels: Sequence[str], describe: RowDescriber
 ) -> None:
     """Raise DataError if answers with the same question name have different sets."""
     row_by_name: dict[Any, int] = {}
@@ -192,7 +192,7 @@ def encode_objects(
 
 
 def read_objects(
-    array: np.ndarray, labels: Iterable[Any] | None, counts: Any
+    array: np.ndarray, labels: Iterable[Any] | None, counts: Iterable[float] | None
 ) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:
     """Convert rows of objects (names or indices) to indices; return labels and counts.
 
@@ -252,7 +252,7 @@ def _check_object_numbers(object_numbers: np.ndarray, n_labels: int | None) -> N
     )
 
 
-def read_times(counts: Any, n_rows: int) -> np.ndarray:
+def read_times(counts: Iterable[float] | None, n_rows: int) -> np.ndarray:
     """Return the count of each row as floats; 1 if not given."""
     if counts is None:
         return np.ones(n_rows)
@@ -290,7 +290,7 @@ def check_three_columns(triplets: Any) -> np.ndarray:
     )
 
 
-def read_responses(responses: Any, n_rows: int) -> np.ndarray:
+def read_responses(responses: Iterable[Any], n_rows: int) -> np.ndarray:
     """Return whether each response names the nearer object, shape (rows,)."""
     response_array = np.asarray(responses)
     if response_array.shape != (n_rows,):
@@ -322,7 +322,7 @@ def read_sets(
     sets: Iterable[Iterable[Any]],
     chosen: Iterable[Iterable[Any]],
     labels: Iterable[Any] | None,
-    counts: Any,
+    counts: Iterable[float] | None,
 ) -> tuple[tuple[str, ...], list[TripletQuestions]]:
     """Read sets and chosen pairs; return labels, and questions by set size."""
     pairs_by_set = [list_pairs(number, members) for number, members in enumerate(sets)]
@@ -602,7 +602,7 @@ def _find_series(name_by_simplified: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def read_answers(
-    frame: "pd.DataFrame", columns: TripletColumns, labels: Any, weights: bool
+    frame: "pd.DataFrame", columns: TripletColumns, labels: Iterable[Any] | None, weights: bool
 ) -> tuple[tuple[str, ...], TripletQuestions]:
     """Read the questions and answers in a table of triplets; return labels too."""
     object_columns = [get_column(frame, name) for name in columns.objects]

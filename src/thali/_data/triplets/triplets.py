@@ -123,7 +123,10 @@ class Triplets(JudgedByPeople):
     answers: ChosenPlaces | None = None
 
     def __init__(
-        self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None
+        self,
+        triplets: Any,
+        labels: Iterable[Any] | None = None,
+        counts: Iterable[float] | None = None,
     ) -> None:
         triplet_array = check_three_columns(triplets)
         members, object_labels, times = read_objects(triplet_array, labels, counts)
@@ -228,13 +231,13 @@ class Triplets(JudgedByPeople):
     @classmethod
     def from_anchored(
         cls,
-        anchor: Any,
-        nearer: Any,
-        farther: Any,
+        anchor: Sequence[Any],
+        nearer: Sequence[Any],
+        farther: Sequence[Any],
         labels: Iterable[Any] | None = None,
-        counts: Any = None,
+        counts: Iterable[float] | None = None,
         *,
-        responses: Any = None,
+        responses: Iterable[Any] | None = None,
     ) -> "Triplets":
         """Read answers to "which of the two is more like the anchor?".
 
@@ -287,7 +290,7 @@ class Triplets(JudgedByPeople):
         sets: Iterable[Iterable[Any]],
         chosen: Iterable[Iterable[Any]],
         labels: Iterable[Any] | None = None,
-        counts: Any = None,
+        counts: Iterable[float] | None = None,
     ) -> "Triplets":
         """Read the most similar pair out of sets of any size.
 

@@ -62,7 +62,11 @@ def mix_with_guess(p: np.ndarray, lapse: float) -> np.ndarray:
     return (1.0 - lapse) * p + lapse / 2.0
 
 
-def divide_positive(numerator: Any, denominator: Any, otherwise: Any = 0.0) -> Any:
+def divide_positive(
+    numerator: np.ndarray | float,
+    denominator: np.ndarray | float,
+    otherwise: np.ndarray | float = 0.0,
+) -> Any:
     """Return numerator / denominator, or `otherwise` where the denominator is not above 0.
 
     Examples

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,10 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 # Choice experiments as a long table: one row per alternative of each task, with its attributes
 
@@ -249,7 +253,7 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
 _MIN_MARKED = 0.5  # share of tasks with one choice, from which on others are errors
 
 
-def _contains_alternatives(frame: Any, alternative: str | None, chosen: str) -> bool:
+def _contains_alternatives(frame: "pd.DataFrame", alternative: str | None, chosen: str) -> bool:
     """Return whether the cells of the choice are labels of alternatives."""
     if alternative is None:
         return False

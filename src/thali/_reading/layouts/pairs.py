@@ -1,6 +1,7 @@
 """Layouts of paired comparisons: square, list, trials, games, one column per pair."""
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -220,7 +221,7 @@ def match_list(
     respondent: str | None = None,
     probability: str | None = None,
     weights: bool = False,
-    covariates: Any = None,
+    covariates: Sequence[str] | None = None,
     date: str | None = None,
 ) -> Reading | None:
     """Return a `Reading` of a list of winners and losers; None for other tables.
@@ -484,9 +485,9 @@ GAMES = SideLayout(
 def _match_sides(
     layout: SideLayout,
     table: RawTable,
-    coding: Any = None,
+    coding: Mapping[Any, str] | None = None,
     weights: bool = False,
-    covariates: Any = None,
+    covariates: Sequence[str] | None = None,
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
@@ -608,7 +609,7 @@ def match_wide(
     table: RawTable,
     respondent: str | None = None,
     count: str | None = None,
-    coding: Any = None,
+    coding: Mapping[Any, str] | None = None,
     weights: bool = False,
 ) -> Reading | None:
     """Return a `Reading` of a table with one column per pair; None for other tables.

@@ -1,6 +1,6 @@
 """Layout of triplets: three objects per row and the odd one out, or the like."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ NAMED_BY = ("objects", "odd", "anchor", "nearer", "farther")
 
 def match_triplets(
     table: RawTable,
-    coding: Any = None,
+    coding: Mapping[Any, str] | None = None,
     weights: bool = False,
     known: bool = False,
     **named_columns: Any,
@@ -173,7 +173,9 @@ def _find_anchored_columns(
     return columns._replace(objects=(anchor_column, *columns.objects))
 
 
-def _write_nearer_first(frame: pd.DataFrame, columns: TripletColumns, coding: Any) -> pd.DataFrame:
+def _write_nearer_first(
+    frame: pd.DataFrame, columns: TripletColumns, coding: Mapping[Any, str] | None
+) -> pd.DataFrame:
     """Return the answered rows, with the nearer of the two objects in the first column."""
     _, first, second = columns.objects
     verdicts = decode_column(

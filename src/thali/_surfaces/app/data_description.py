@@ -32,6 +32,8 @@ from .study_folders import READ, StudyFolder
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.base_classes import Frozen
+
 _RECOGNISED_KINDS = tuple(spec.kind for spec in SPECS if spec.is_recognised)
 _ROWS, _COLUMNS, _CELL = 10, 40, 60  # shown rows and columns; characters of a cell
 _VALUES = 12  # values of an outcome, each with a menu of meanings
@@ -359,7 +361,7 @@ class _ExperimentQuestions(_DataQuestions):
         return size_fact, ("columns", column_texts), *attribute_facts
 
 
-def _choose_questions(data_kind: str, data: Any) -> _DataQuestions:
+def _choose_questions(data_kind: str, data: "Frozen") -> _DataQuestions:
     """Return the object that shows and asks about this kind of data."""
     if data_kind == EXPERIMENTS:
         return _ExperimentQuestions()

@@ -153,7 +153,7 @@ def list_model_options(spec: ModelSpec, data_kind: str, has_people: bool) -> lis
 def _build_field(
     option: Option,
     options: Sequence[Option],
-    typed_value: Any,
+    typed_value: str | Sequence[str] | None,
     columns: Sequence[str],
     methods: Sequence[str],
 ) -> Field:
@@ -256,14 +256,14 @@ def _build_word_menu(option: Option, default: str) -> _Menu:
     return _Menu(menu_kind, [("", first_label), *label_by_word.items()], default)
 
 
-def _list_values(typed_value: Any) -> list[str]:
+def _list_values(typed_value: str | Sequence[str] | None) -> list[str]:
     """Return a typed value as list: itself, or split at commas."""
     if isinstance(typed_value, list):
         return typed_value
     return str(typed_value or "").split(",")
 
 
-def _format_field_text(typed_value: Any) -> str:
+def _format_field_text(typed_value: str | Sequence[str] | None) -> str:
     """Return a typed value as the text of its field; "" if not set."""
     if isinstance(typed_value, list):
         return "\n".join(typed_value)

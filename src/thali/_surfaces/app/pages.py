@@ -1,6 +1,7 @@
 """HTML pages of the app, rendered from templates."""
 
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache, partial
 from importlib.resources import files
@@ -213,7 +214,7 @@ class Pages:
         typed_options = study.typed
         offered_columns = _list_offered_columns(reading)
 
-        def build(options: Any) -> list[Field]:
+        def build(options: Sequence[Option]) -> list[Field]:
             """Build the fields of these options with their typed values."""
             return build_fields(options, typed_options, reading["columns"], offered=offered_columns)
 

@@ -19,6 +19,7 @@ from .model_lookup import choose_model
 from .terminal_messages import OptionWords
 
 if TYPE_CHECKING:
+    from thali._data.base_classes import Judged
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.product_encoding import Scheme
     from thali._reading.table_files import RawTable
@@ -230,7 +231,7 @@ def _split_by_group(
     named_data: NamedData,
     spec: ModelSpec,
     read_arguments: dict[str, Any],
-    data: Any,
+    data: "Judged",
     group_column: str,
     sentences: list[str],
 ) -> tuple[Any, list[str]]:

@@ -169,7 +169,7 @@ DESIGN_PANELS: Panels = {
 }
 
 
-def _show_all(ctx: typer.Context, _: Any, is_requested: bool) -> None:
+def _show_all(ctx: typer.Context, _: typer.CallbackParam, is_requested: bool) -> None:
     """Print the help with all options and exit, if --help-all was typed."""
     if is_requested and not ctx.resilient_parsing:
         ctx.meta[_ALL] = True
@@ -223,11 +223,11 @@ class _Brief(TyperCommand):
         for hint in self.list_hints(ctx):
             formatter.write_text(hint)
 
-    def list_panels(self, ctx: Any) -> Panels:
+    def list_panels(self, ctx: typer.Context) -> Panels:
         """Return the option groups of the one-screen help."""
         return self.panels
 
-    def list_hints(self, ctx: Any) -> list[str]:
+    def list_hints(self, ctx: typer.Context) -> list[str]:
         """Return lines on how to see the other options."""
         return [f"All options: {ctx.command_path} --help-all"]
 
@@ -243,13 +243,13 @@ class FitCommand(MultiValueCommand, _Brief):
             ctx.meta[_TABLE] = args[0]
         return super().parse_args(ctx, args)
 
-    def list_panels(self, ctx: Any) -> Panels:
+    def list_panels(self, ctx: typer.Context) -> Panels:
         """Return the option groups of `thali fit`, or those for a data file."""
         if _TABLE in ctx.meta:
             return _build_table_panels(ctx.meta[_TABLE])
         return self.panels
 
-    def list_hints(self, ctx: Any) -> list[str]:
+    def list_hints(self, ctx: typer.Context) -> list[str]:
         """Return lines on how to see the other options."""
         return [*super().list_hints(ctx), f"Options for your table: {ctx.command_path} FILE --help"]
 

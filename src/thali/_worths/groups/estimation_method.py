@@ -1,5 +1,6 @@
 """The method that fits worths of several groups by Markov chains."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,12 @@ from .group_posterior import GroupProblem
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+    from thali._inference.random_seeds import RandomSeed
+
+    from ..model import BradleyTerryLuce
+
 
 _NO_SIMULATION = "Data cannot be simulated for several groups at once; simulate them for one group."
 
@@ -28,7 +35,7 @@ class GroupsEngine(IndividualsEngine):
     findings = "thali._worths.groups.findings"
     problem_class = GroupProblem
 
-    def get_draws(self, model: Any) -> WorthDraws:
+    def get_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Raise ArgumentError: worths are those of one group."""
         first_group = model._groups[0]
         raise ArgumentError(
@@ -50,7 +57,7 @@ class GroupsEngine(IndividualsEngine):
             view.labels, worth_draws, view.tie, no_coefficients, *draw_settings
         )
 
-    def get_quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
         """Return draws of the summary rows of all groups, by name."""
         draws = model._view.draws
         quantities = {
@@ -64,36 +71,44 @@ class GroupsEngine(IndividualsEngine):
             zip(quantity_names, np.moveaxis(worths.values, -1, 0), strict=True)
         )
 
-    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+    def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
         """Raise ArgumentError: log predictive probabilities require one group."""
         return self.get_draws(model).log_predictive(choices)
 
     def check_replicates(
-        self, model: Any, data: Any, random_seed: Any, ci: float
+        self,
+        model: "BradleyTerryLuce",
+        data: "PairedComparisons | Choices",
+        random_seed: "RandomSeed",
+        ci: float,
     ) -> "pandas.DataFrame":
         """Return the checks of all groups in one table."""
         groups = model._groups
         tables = {name: model.of_group(name).check(random_seed, ci) for name in groups}
         return merge_group_checks(tables, "group")
 
-    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(
+        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ci: float
+    ) -> "pandas.DataFrame":
         """Return the predictions of all groups in one table."""
         import pandas as pd
 
         tables = {name: model.of_group(name).predictions(ci) for name in model._groups}
         return pd.concat(tables, names=["group"]).reset_index("group").reset_index(drop=True)
 
-    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+    def sample_prior(self, problem: Any, rngs: Sequence[np.random.Generator]) -> PriorSample:
         raise ArgumentError(_NO_SIMULATION)
 
-    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+    def simulate_data(
+        self, model: "BradleyTerryLuce", problem: Any, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
         raise ArgumentError(_NO_SIMULATION)
 
 
 GROUPS = GroupsEngine()
 
 
-def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
+def tabulate_differences(model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
     """Return a table of log-worth differences for every two groups and option."""
     import pandas as pd
 

@@ -18,6 +18,9 @@ from .respondent_results import new_class_probabilities
 if TYPE_CHECKING:
     import xarray
 
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+
 _VARIABLES = {
     "log_worth": Variable(
         "log worth of an option, mean over the possible classes of a new respondent", ("option",)
@@ -53,7 +56,7 @@ class WorthClassProblem(WorthProblem):
 
     def __init__(
         self,
-        data: Any,
+        data: "PairedComparisons | Choices",
         lapse: float,
         has_ties: bool,
         rule: str,

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from ..model import BradleyTerryLuce
+
 
 def sample_class_record(
     problem: WorthClassProblem, rngs: Sequence[np.random.Generator]
@@ -72,19 +74,19 @@ class ClassesEngine(IndividualsEngine):
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(sample_class_record)
 
-    def get_class_draws(self, model: Any) -> WorthClassDraws:
+    def get_class_draws(self, model: "BradleyTerryLuce") -> WorthClassDraws:
         """Return draws of class sizes, worths and memberships, read once per fit."""
         return model._compute_once("classes", lambda: read_class_draws(model._view))
 
-    def build_results(self, model: Any) -> WorthClasses:
+    def build_results(self, model: "BradleyTerryLuce") -> WorthClasses:
         """Return the results about respondents and their latent classes."""
         return WorthClasses(model)
 
-    def get_prediction_draws(self, model: Any) -> WorthDraws:
+    def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return draws of new respondents, over which predictions are averaged."""
         return draw_new_respondents(self.get_draws(model), self.get_class_draws(model))
 
-    def get_quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
         """Return draws of the summary rows, by name."""
         draws = model._view.draws
         spread_names = [
@@ -95,12 +97,12 @@ class ClassesEngine(IndividualsEngine):
             quantities | list_label_free_quantities(model._view) | model._draws.get_quantities(None)
         )
 
-    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+    def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
         """Return log predictive probability of each new respondent's choices, over classes."""
         class_worths, log_weights = stack_classes(model._draws, self.get_class_draws(model))
         return class_worths.log_predictive(choices, log_weights)
 
-    def select_class(self, model: Any, class_number: int) -> tuple[Any, WorthDraws]:
+    def select_class(self, model: "BradleyTerryLuce", class_number: int) -> tuple[Any, WorthDraws]:
         """Return data of a class's probable members, and the draws of its worths."""
         problem: WorthProblem = model._build_problem(model._get_fit_data())
         questions = problem.single_data.questions(problem.has_ties)

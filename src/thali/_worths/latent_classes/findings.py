@@ -137,13 +137,13 @@ def list_occupied_class_models(model: Any) -> dict[int, Any]:
     }
 
 
-def _describe_preference(model: Any) -> Text:
+def _describe_preference(model: "BradleyTerryLuce") -> Text:
     """Return the phrase that names the options with the best mean ranks."""
     return phrase(ENGLISH, "liked", liked=list_names(model.ranks().index[:_LIKED]))
 
 
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)
-def ranks(model: Any, settings: AnswerSettings) -> Finding:
+def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the ranks of the options in each latent class."""
     tables = {
         class_number: class_model.ranks(every_rank=True, ci=settings.ci)

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.choices import Choices
+from thali._data.pairs import PairedComparisons
+from thali._data.respondent_answers import Answers
 from thali._inference.index_arithmetic import part_bounds
 from thali._model.best_worst_probabilities import REVERSED
 
@@ -153,7 +155,7 @@ def build_set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
 
 
 def build_pair_blocks(
-    data: Any, answers: Any, cell: np.ndarray, person: np.ndarray, has_ties: bool
+    data: PairedComparisons, answers: Answers, cell: np.ndarray, person: np.ndarray, has_ties: bool
 ) -> list[AnswerBlock]:
     """Return comparisons in blocks: first chosen, second chosen, tie.
 

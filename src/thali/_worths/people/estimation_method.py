@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.markov_chains import cut_records
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._model.simulated_data import PriorSample
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence_check import Advice
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
     from thali._model.option_scores import ScoreScale
+
+    from ..model import BradleyTerryLuce
 
 
 FIRST_DRAWS = 500  # draws of each chain at the first convergence check
@@ -62,21 +66,23 @@ class IndividualsEngine(LaplaceEngine):
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(sample_people_record)
 
-    def get_respondent_draws(self, model: Any) -> RespondentDraws:
+    def get_respondent_draws(self, model: "BradleyTerryLuce") -> RespondentDraws:
         """Return the draws of all respondents' worths."""
         return model._compute_once("respondents", lambda: self.read_respondents(model._view))
 
-    def build_results(self, model: Any) -> Any:
+    def build_results(self, model: "BradleyTerryLuce") -> Any:
         """Return the results about respondents with individual worths."""
         from .respondent_results import WorthRespondents
 
         return WorthRespondents(model, self.get_respondent_draws(model))
 
-    def get_prediction_draws(self, model: Any) -> WorthDraws:
+    def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return draws of new respondents, over which predictions are averaged."""
         return draw_new_respondents(self.get_draws(model), self.get_respondent_draws(model))
 
-    def draw_new_respondents(self, model: Any, respondent: Mapping[str, Any]) -> WorthDraws:
+    def draw_new_respondents(
+        self, model: "BradleyTerryLuce", respondent: Mapping[str, Any]
+    ) -> WorthDraws:
         """Draw worths of new respondents with these covariates."""
         respondent_draws = self.get_respondent_draws(model)
         if respondent_draws.covariates is None:
@@ -84,7 +90,7 @@ class IndividualsEngine(LaplaceEngine):
         x = respondent_draws.covariates.encode_respondent(respondent)
         return draw_new_respondents(self.get_draws(model), respondent_draws, x)
 
-    def get_quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
         """Return draws of the summary rows, by name."""
         view = model._view
         labels = model._view.labels
@@ -99,30 +105,43 @@ class IndividualsEngine(LaplaceEngine):
         return quantities | model._draws.get_quantities(None)
 
     def build_scores_table(
-        self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float
+        self,
+        model: "BradleyTerryLuce",
+        scale: "ScoreScale",
+        by: Any,
+        random_seed: RandomSeed,
+        ci: float,
     ) -> "pandas.DataFrame":
         """Return a table of mean scores over respondents, or by group of `by`."""
         return tabulate_group_scores(
             self.get_respondent_draws(model), model._view.labels, scale, by, random_seed, ci
         )
 
-    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+    def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
         """Return log predictive probability of each new respondent's choices."""
         return estimate_log_predictive(model._draws, self.get_respondent_draws(model), choices)
 
     def check_replicates(
-        self, model: Any, data: Any, random_seed: Any, ci: float
+        self,
+        model: "BradleyTerryLuce",
+        data: "PairedComparisons | Choices",
+        random_seed: RandomSeed,
+        ci: float,
     ) -> "pandas.DataFrame":
         """Return a table of observed answers against each respondent's replicates."""
         return check_respondents(
             model._draws, self.get_respondent_draws(model), data, random_seed, ci
         )
 
-    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(
+        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ci: float
+    ) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
         return predict_respondents(model._draws, self.get_respondent_draws(model), data, ci)
 
-    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+    def sample_prior(
+        self, problem: PeopleProblem, rngs: Sequence[np.random.Generator]
+    ) -> PriorSample:
         """Sample worths from the prior and data given them, once per generator."""
         record = self.draw_record(problem, rngs)
         posterior = Posterior(problem.build_tree_from_records([record], {}))
@@ -133,7 +152,9 @@ class IndividualsEngine(LaplaceEngine):
         empty_data = [None] * len(rngs)
         return build_prior_sample(posterior, simulation.log_likelihood, simulated, empty_data)
 
-    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+    def simulate_data(
+        self, model: "BradleyTerryLuce", problem: PeopleProblem, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
         """Simulate all respondents' answers at every draw of a fit."""
         view = model._view
         answer_counts = simulate_answers(

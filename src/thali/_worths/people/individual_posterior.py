@@ -8,7 +8,13 @@ from thali._data.choices import Choices
 from thali._labels import shorten
 from thali._model.best_worst_probabilities import LARGEST_RANKED, RANKING, REVERSED
 from thali._model.dependent_answers import build_individual_dependence
-from thali._people.people_argument import ADJUSTED, Individuals, unknown_respondents_error
+from thali._people.people_argument import (
+    ADJUSTED,
+    Groups,
+    Individuals,
+    LatentClasses,
+    unknown_respondents_error,
+)
 from thali._people.respondent_columns import build_covariates
 from thali._posterior.draws_writer import Variable
 from thali._posterior.respondent_dependence import Dependence, single_respondent_error
@@ -21,6 +27,8 @@ from .gibbs_sweep import PeopleRecord
 
 if TYPE_CHECKING:
     import xarray
+
+    from thali._data.pairs import PairedComparisons
 
 # with fewer respondents, worths have no shared directions; number of directions
 MIN_RESPONDENTS = 100
@@ -60,7 +68,7 @@ class PeopleProblem(WorthProblem):
 
     def __init__(
         self,
-        data: Any,
+        data: "PairedComparisons | Choices",
         lapse: float,
         has_ties: bool,
         rule: str,
@@ -135,7 +143,7 @@ class PeopleProblem(WorthProblem):
         return self.build_tree_from_arrays(arrays, coordinates, log_tie, stored_data, attributes)
 
 
-def refuse_data(data: Any, rule: str, people: Any) -> None:
+def refuse_data(data: Any, rule: str, people: Individuals | LatentClasses | Groups) -> None:
     """Raise an error for data to which individual worths cannot be fitted.
 
     Raises
@@ -153,7 +161,12 @@ def refuse_data(data: Any, rule: str, people: Any) -> None:
     refuse_answers(data, rule, people)
 
 
-def refuse_answers(data: Any, rule: str, people: Any, suggested_people: Any = ADJUSTED) -> None:
+def refuse_answers(
+    data: Any,
+    rule: str,
+    people: Individuals | LatentClasses | Groups,
+    suggested_people: str | Groups = ADJUSTED,
+) -> None:
     """Raise an error for answers that have no likelihood for one person.
 
     `suggested_people` is the setting of `people` that the message suggests.

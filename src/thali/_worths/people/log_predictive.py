@@ -1,6 +1,6 @@
 """Log predictive probability of all choices of a new respondent together."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,11 +19,14 @@ from .respondent_draws import RespondentDraws
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+
 _SEED = 1
 
 
 def estimate_log_predictive(
-    worths: WorthDraws, respondent_draws: RespondentDraws, data: Any
+    worths: WorthDraws, respondent_draws: RespondentDraws, data: "PairedComparisons | Choices"
 ) -> "pandas.Series":
     """Return the log predictive probability of each new respondent's choices."""
     import pandas as pd
@@ -51,7 +54,10 @@ def estimate_log_predictive(
 
 
 def _estimate_log_mean(
-    worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, x: np.ndarray | None
+    worths: WorthDraws,
+    respondent_draws: RespondentDraws,
+    data: "PairedComparisons | Choices",
+    x: np.ndarray | None,
 ) -> float:
     """Return the log mean probability of these choices over new respondents."""
     # There is one new respondent for each draw.

@@ -1,6 +1,6 @@
 """Posterior draws of respondents' worths, and of new respondents from the population."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class RespondentDraws(NamedTuple):
             return np.zeros((self.n_draws, 0, self.mean.shape[2]))
         return self.mean[:, 1:] / self.covariates.sd[:, None]
 
-    def take(self, draw_indices: Any) -> "RespondentDraws":
+    def take(self, draw_indices: np.ndarray | slice) -> "RespondentDraws":
         """Return the draws with these indices."""
         return RespondentDraws(
             self.respondents,

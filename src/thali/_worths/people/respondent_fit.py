@@ -1,6 +1,6 @@
 """Observed answers against predictions for each respondent, and each respondent's fit."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from .respondent_draws import RespondentDraws
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali._data.pairs import PairedComparisons
+    from thali._inference.random_seeds import RandomSeed
 
 N_FIT_DRAWS = 200  # draws that measure the fit of each respondent
 
@@ -70,7 +73,7 @@ def split_questions(questions: Questions) -> AskedRespondents:
 def make_respondent_probabilities(
     worths: WorthDraws,
     respondent_draws: RespondentDraws,
-    data: Any,
+    data: "PairedComparisons | Choices",
     parts: AskedRespondents,
     has_ties: bool,
 ) -> AnswerProbabilities:
@@ -118,7 +121,10 @@ class _CheckedAnswers(NamedTuple):
 
 
 def _select_answers(
-    worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, has_ties: bool
+    worths: WorthDraws,
+    respondent_draws: RespondentDraws,
+    data: "PairedComparisons | Choices",
+    has_ties: bool,
 ) -> _CheckedAnswers:
     """Return the questions with answer probabilities at evenly spaced draws."""
     asked_questions = split_questions(data.questions(has_ties))
@@ -137,7 +143,11 @@ def _select_answers(
 
 
 def check_respondents(
-    worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, random_seed: Any, ci: float
+    worths: WorthDraws,
+    respondent_draws: RespondentDraws,
+    data: "PairedComparisons | Choices",
+    random_seed: "RandomSeed",
+    ci: float,
 ) -> "pandas.DataFrame":
     """Return a table of observed answers against replicates of each respondent."""
     answers = _select_answers(worths, respondent_draws, data, worths.nu is not None)
@@ -146,13 +156,18 @@ def check_respondents(
 
 
 def predict_respondents(
-    worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, ci: float
+    worths: WorthDraws,
+    respondent_draws: RespondentDraws,
+    data: "PairedComparisons | Choices",
+    ci: float,
 ) -> "pandas.DataFrame":
     """Return a table of observed and predicted proportions."""
     return predict_answers(*_select_answers(worths, respondent_draws, data, False), ci)
 
 
-def measure_fit(worths: WorthDraws, respondent_draws: RespondentDraws, data: Any) -> np.ndarray:
+def measure_fit(
+    worths: WorthDraws, respondent_draws: RespondentDraws, data: "PairedComparisons | Choices"
+) -> np.ndarray:
     r"""Return the root likelihood of each respondent's answers, (n_respondents,).
 
     .. math::

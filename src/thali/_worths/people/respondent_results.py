@@ -1,6 +1,6 @@
 """Results about respondents with individual worths."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from thali._people.respondent_results import RespondentResults
 from thali._people.respondent_segments import Preferences, SegmentResults
@@ -21,6 +21,10 @@ from .respondent_tables import (
 if TYPE_CHECKING:
     import pandas
 
+    from thali._inference.random_seeds import RandomSeed
+
+    from ..model import BradleyTerryLuce
+
 
 class WorthRespondents(RespondentResults, SegmentResults):
     """Results about respondents with individual worths.
@@ -28,7 +32,7 @@ class WorthRespondents(RespondentResults, SegmentResults):
     `BradleyTerryLuce.respondents`, after a fit with ``people=Individuals()``.
     """
 
-    def __init__(self, model: Any, respondent_draws: RespondentDraws) -> None:
+    def __init__(self, model: "BradleyTerryLuce", respondent_draws: RespondentDraws) -> None:
         super().__init__(model)
         self._respondent_draws = respondent_draws
         self._labels = model._draws.labels
@@ -111,7 +115,7 @@ class WorthRespondents(RespondentResults, SegmentResults):
         size: int = 3,
         top: int = 10,
         none: str | None = None,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
         ci: float = INTERVAL,
     ) -> "pandas.DataFrame":
         r"""Return the sets of options that reach most respondents (TURF).

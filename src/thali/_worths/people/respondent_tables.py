@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.weight_shares import scale_to_maximum
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import format_label, shorten
 from thali._model.covariate_effects import summarise_effects
 from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
@@ -82,7 +82,7 @@ def measure_preferences(respondent_draws: RespondentDraws, labels: list[str]) ->
 
 
 def find_reached_options(
-    respondent_draws: RespondentDraws, labels: list[str], none: Any
+    respondent_draws: RespondentDraws, labels: list[str], none: str | None
 ) -> tuple[np.ndarray, list[str]]:
     """Return which options reach each respondent at each draw, and option labels.
 
@@ -115,7 +115,7 @@ def tabulate_group_scores(
     labels: list[str],
     score_scale: ScoreScale,
     by: Any,
-    random_seed: Any,
+    random_seed: RandomSeed,
     ci: float,
 ) -> "pandas.DataFrame":
     """Return a table of mean scores over all respondents, or by group of `by`.

@@ -112,7 +112,7 @@ class PersonTarget(NamedTuple):
 
 
 @evaluate.register(PersonTarget)
-def _evaluate_person(target: Any, u: Any, slope: Any) -> Any:
+def _evaluate_person(target: PersonTarget, u: np.ndarray, slope: np.ndarray) -> Any:
     """Return the log density of a person's log worths; write its slope, (m,)."""
     table = target.table
     off = u - target.centre
@@ -229,7 +229,7 @@ class ScaleLine(NamedTuple):
 
 
 @log_density.register(ScaleLine)
-def _log_density_of_scale(line: Any, x: Any) -> Any:
+def _log_density_of_scale(line: ScaleLine, x: float) -> Any:
     """Return the log conditional density of a log scale at x."""
     return (
         line.power * x
@@ -247,7 +247,7 @@ class DavidsonTieLine(NamedTuple):
 
 
 @log_density.register(DavidsonTieLine)
-def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
+def _log_density_of_tie(line: DavidsonTieLine, log_tie: float) -> Any:
     """Return the log conditional density of the log tie parameter."""
     table = line.table
     nu = math.exp(log_tie)
@@ -347,7 +347,7 @@ class CommonTarget(NamedTuple):
 
 
 @evaluate.register(CommonTarget)
-def _evaluate_common(target: Any, point: Any, slope: Any) -> Any:
+def _evaluate_common(target: CommonTarget, point: np.ndarray, slope: np.ndarray) -> Any:
     """Return the log density of M, W and log sigma; write its slope."""
     table = target.table
     state = target.state

@@ -9,7 +9,7 @@ from thali._inference.index_arithmetic import part_bounds
 from thali._inference.numerics.array_parts import part_ends, part_size
 from thali._inference.numerics.discrete_draws import draw_poisson
 from thali._inference.numerics.gamma_distribution import draw_log_gamma
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._inference.threads_and_processes import call_in_threads
 
 from ..prior import draw_sign
@@ -222,9 +222,9 @@ def predict_tasks(
     encoded: "SchemeCells",
     *,
     by_draw: bool = False,
-    repeats: Any = None,
-    cores: Any = None,
-    random_seed: Any = 0,
+    repeats: int | None = None,
+    cores: int | None = None,
+    random_seed: RandomSeed = 0,
 ) -> np.ndarray:
     """Return the choice probability of each row, (chains or draws, rows).
 
@@ -272,7 +272,7 @@ def estimate_row_probabilities(
     by_draw: bool,
     repeats: int | None,
     cores: int | None,
-    random_seed: Any,
+    random_seed: RandomSeed,
 ) -> np.ndarray:
     """Estimate each row's choice probability within its task, (chains, rows).
 
@@ -367,7 +367,7 @@ def simulate_share_draws(
     markets: list[np.ndarray],
     weights: np.ndarray | None,
     cores: int | None = None,
-    random_seed: Any = 0,
+    random_seed: RandomSeed = 0,
 ) -> list[np.ndarray]:
     """Return simulated market shares of several markets, (draws, products) each.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments.fitted_design import ExperimentDesign
+    from thali._inference.random_seeds import RandomSeed
 
     from ...reports.people_weights import PeopleWeights
 
@@ -73,7 +74,7 @@ class ClassChooser(Chooser):
         markets: Sequence[np.ndarray],
         weights: np.ndarray | None,
         cores: int | None,
-        random_seed: Any,
+        random_seed: "RandomSeed",
         rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
         """Return the shares of the products of each market in every draw."""
@@ -133,14 +134,16 @@ class ClassChooser(Chooser):
         pairs: Sequence[tuple[int, int, int]],
         weights: "PeopleWeights",
         cores: int | None,
-        random_seed: Any,
+        random_seed: "RandomSeed",
     ) -> LevelEffects:
         """Return level effects of these pairs of levels."""
         from .level_effects import estimate_level_effects
 
         return estimate_level_effects(self.draws, self.data, pairs, weights, cores, random_seed)
 
-    def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
+    def importance(
+        self, cores: int | None, random_seed: "RandomSeed"
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return attribute importance per respondent, and errors of the means."""
         from .level_effects import estimate_attribute_importance
 

@@ -10,7 +10,7 @@ from thali._compile.jit import allocating, scalar
 from thali._inference.index_arithmetic import part_indices
 from thali._inference.numerics.array_parts import part_ends, part_range, part_size
 from thali._inference.numerics.weight_shares import compute_shares
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._inference.threads_and_processes import call_in_threads
 from thali._people.respondent_segments import Preferences, select_segment_draws
 
@@ -130,7 +130,7 @@ def estimate_level_effects(
     pairs: Sequence[tuple[int, int, int]],
     weights: "PeopleWeights",
     cores: int | None,
-    random_seed: Any,
+    random_seed: RandomSeed,
 ) -> LevelEffects:
     """Return how often the second level of each pair is preferred, simulated.
 
@@ -284,7 +284,7 @@ def count_choices_without_attributes(
 
 
 def estimate_attribute_importance(
-    draws: "Particles", design: "ExperimentDesign", cores: int | None, random_seed: Any
+    draws: "Particles", design: "ExperimentDesign", cores: int | None, random_seed: RandomSeed
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return changes of choices without each attribute, by respondent, and errors.
 
@@ -413,7 +413,7 @@ def _simulate_level_effects(
     draws: "Particles",
     d: int,
     design: "ExperimentDesign",
-    pair_index: Any,
+    pair_index: tuple[np.ndarray, np.ndarray, np.ndarray],
     max_owned: int,
 ) -> np.ndarray:
     """Return the simulated level effects of one draw."""

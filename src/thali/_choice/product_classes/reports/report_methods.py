@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments.fitted_design import ExperimentDesign
+    from thali._inference.random_seeds import RandomSeed
     from thali._people.respondent_segments import Preferences
 
     from ...reports.market_simulator import MarketDraws
@@ -156,7 +157,7 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
         new: Any,
         repeats: int | None = None,
         cores: int | None = None,
-        random_seed: Any = 0,
+        random_seed: "RandomSeed" = 0,
         return_se: bool = False,
         ci: float | None = None,
     ) -> Any:

@@ -106,11 +106,6 @@ class ClassChain(Chain):
         """Whether all sweeps are done."""
         return self.sweeps >= self.total
 
-    @property
-    def recorded(self) -> int:
-        """Number of draws recorded after tuning."""
-        return max(0, self.sweeps - self.tune) // self.thin
-
     def run_until(self, until: int) -> None:
         """Run the chain until it has done `until` sweeps, recording draws."""
         self._sweep(0)  # compiles or loads the kernels

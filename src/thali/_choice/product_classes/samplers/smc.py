@@ -17,7 +17,7 @@ from thali._inference.delayed_interrupt import DelayedInterrupt
 from thali._inference.job_folders import FitFolder, refuse_altered_job
 from thali._inference.markov_chains import TimeIsUp, TimeLimit
 from thali._inference.numerics.weight_shares import scale_to_maximum
-from thali._inference.random_seeds import spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali.errors import Setting
 
 from ..fit_preparation import estimate_steps
@@ -69,7 +69,7 @@ class TemperedParticles:
     is_done: bool
 
     def __init__(
-        self, problem: ClassProblem, lapse: float, run: "Run", sweeps: int, random_seed: Any
+        self, problem: ClassProblem, lapse: float, run: "Run", sweeps: int, random_seed: RandomSeed
     ) -> None:
         """Set up all groups of particles at the start of the tempering path."""
         assert run.draws is not None
@@ -111,7 +111,7 @@ class TemperedParticles:
             )
         return ", ".join(status_words)
 
-    def take_step(self, watch: Any) -> None:
+    def take_step(self, watch: "_ProgressWatch") -> None:
         """Do one tempering step: weight, resample and move all particles."""
         is_weighted = self.temper()
         self.population.sweep(self.target, self.sweeps, watch)
@@ -258,7 +258,7 @@ def run_smc(
     lapse: float,
     run: "Run",
     sweeps: int,
-    random_seed: Any,
+    random_seed: RandomSeed,
     folder: FitFolder | None = None,
 ) -> EngineResult:
     """Draw from the posterior and estimate the evidence by sequential Monte Carlo."""

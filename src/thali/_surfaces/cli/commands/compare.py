@@ -27,6 +27,8 @@ from .resume_status import OVERWRITE, build_job_note, check_results_folder, open
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.base_classes import Frozen, Judged
+
 _RUN = ("draws", "tune", "chains", "thin")
 # for latent-feature models; other models have separate defaults
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}
@@ -123,7 +125,7 @@ def _check_leave_out(leave_out: str | None, data_form: DataForm) -> None:
     )
 
 
-def _find_default_models(data: Any, data_form: DataForm) -> str:
+def _find_default_models(data: "Judged", data_form: DataForm) -> str:
     """Return the text of --models that is used if none are typed."""
     data_spec = find_data_spec(data_form.kind)
     if data_form.has_groups:
@@ -147,7 +149,7 @@ def _choose_criterion(models: list[Any], is_plain: bool) -> str:
     return EVIDENCE
 
 
-def _plan_folds(data: Any, leave_out: str | None, n_models: int) -> int | None:
+def _plan_folds(data: "Frozen", leave_out: str | None, n_models: int) -> int | None:
     """Return the default number of folds, or None; print how many fits will run."""
     from thali._comparison.holdout_schemes import choose_n_folds, count_parts
 

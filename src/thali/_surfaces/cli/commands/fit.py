@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -42,6 +42,9 @@ from .resume_status import (
     open_job,
     refuse_other_results,
 )
+
+if TYPE_CHECKING:
+    from thali._model.base import Model, SampledModel
 
 
 def run_fit(
@@ -145,7 +148,7 @@ def _parse_table_arguments(terminal: Terminal, typed: dict[str, Any]) -> dict[st
     )
 
 
-def _parse_for_any_model(options: list[Option], text: Any) -> Any:
+def _parse_for_any_model(options: list[Option], text: str) -> Any:
     """Parse the text typed after an option of several models; raise if no model accepts it."""
     for option in options:
         try:
@@ -170,7 +173,7 @@ def _request_kind_model(
     return request_model(terminal, kind_spec, "", typed, named_data.name)
 
 
-def _report_early_stop(model: Any, out_folder: Path | None) -> None:
+def _report_early_stop(model: "SampledModel", out_folder: Path | None) -> None:
     """Print how many draws an interrupted fit kept."""
     draw_sizes = model._view.draws.sizes
     resume_hint = ""
@@ -184,7 +187,11 @@ def _report_early_stop(model: Any, out_folder: Path | None) -> None:
 
 
 def _compute_results(
-    terminal: Terminal, model: Any, settings: AnswerSettings, output: FitOutput, data_sentence: str
+    terminal: Terminal,
+    model: "Model",
+    settings: AnswerSettings,
+    output: FitOutput,
+    data_sentence: str,
 ) -> tuple[Findings, str]:
     """Return findings and printed text; on an error or Ctrl-C, save the fit."""
     from thali._model.model_files import build_model_tree
@@ -216,7 +223,7 @@ def _compute_results(
 
 def _write_results(
     terminal: Terminal,
-    model: Any,
+    model: "Model",
     findings: Findings,
     settings: AnswerSettings,
     output: FitOutput,
@@ -239,7 +246,7 @@ def _write_results(
 
 
 def _write_folder(
-    model: Any, findings: Findings, folder: Path, output: FitOutput, figures: Figures
+    model: "Model", findings: Findings, folder: Path, output: FitOutput, figures: Figures
 ) -> None:
     """Write model, tables and pictures to a folder; to another if that fails."""
     from thali._model.model_files import build_model_tree

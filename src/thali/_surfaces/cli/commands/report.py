@@ -14,6 +14,7 @@ from thali._model.registry import find_spec
 from thali._people.people_argument import Individuals
 from thali.errors import ArgumentError, DataError
 
+from ...figure_files import Figures
 from ..data_loading import NamedData, find_data
 from ..model_options import AMCE, LEADERBOARD
 from ..terminal_messages import Terminal, notify
@@ -141,7 +142,7 @@ def write_report(
     command: str,
     terminal: Terminal,
     settings: AnswerSettings = DEFAULT_SETTINGS,
-    figures: Any = None,
+    figures: Figures | None = None,
     cover: dict[str, str] = NO_COVER,
     data_names: Sequence[str] = (),
 ) -> None:

@@ -110,7 +110,7 @@ def _may_write_report(report_file: Path, job_folder: Path) -> bool:
     return report_file.is_file() and is_page(report_file)
 
 
-def _match_parameters(arguments: Any, type_by_name: Mapping[str, Any]) -> bool:
+def _match_parameters(arguments: Mapping[str, Any], type_by_name: Mapping[str, Any]) -> bool:
     """Return whether stored arguments have the command's names and types."""
     if not isinstance(arguments, dict):
         return False

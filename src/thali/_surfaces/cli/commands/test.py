@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from thali._data.base_classes import Judged
 from thali._data.pairs import PairedComparisons
 from thali._labels import format_plural, suggest
 from thali._lazy_imports import load_object
@@ -109,14 +110,14 @@ class TestRequest(NamedTuple):
         notify(f"{name}: {reading_sentence}")
         return data
 
-    def parse_aspects(self, data: Any) -> dict[str, Any]:
+    def parse_aspects(self, data: Judged) -> dict[str, Any]:
         """Return the typed argument for aspects, as {"aspects": ...} or {}."""
         return {
             name: parse_aspects(text, data.labels, f"--{name}", ("unique",))
             for name, text in self.aspects.items()
         }
 
-    def fit_aspects(self, data: Any, aspects: Any) -> Any:
+    def fit_aspects(self, data: Judged, aspects: Any) -> Any:
         """Fit elimination by aspects with these aspects by maximum likelihood."""
         import thali
 
