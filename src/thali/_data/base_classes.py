@@ -1,6 +1,7 @@
 """Base classes of all data objects: read-only fields, and one interface to answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -33,8 +34,11 @@ class Frozen(DescribedObject):
         return cls.__new__(cls)._freeze(*values)
 
     def _freeze(self, *values: Any) -> Self:
-        """Set the fields in the order of `_FIELDS`, with read-only arrays; return the object."""
-        for name, field_value in zip(self._FIELDS, values, strict=True):
+        """Set the fields in the order of `_FIELDS`, with read-only arrays; return the object.
+
+        Omitted fields at the end are None.
+        """
+        for name, field_value in zip_longest(self._FIELDS, values):
             if isinstance(field_value, np.ndarray):
                 field_value.flags.writeable = False
             object.__setattr__(self, name, field_value)

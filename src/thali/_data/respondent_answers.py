@@ -226,10 +226,6 @@ class Answers(RespondentAnswers):
     losses: np.ndarray
     tied: np.ndarray
 
-    def _freeze(self, *values: Any) -> Self:
-        """Set the fields; `scores` may be omitted."""
-        return super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
-
     def __str__(self) -> str:
         return format_plural(len(self.respondents), name_respondents(self))
 

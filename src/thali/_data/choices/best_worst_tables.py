@@ -221,7 +221,7 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
     """List the columns that contain an option of each row's set, the one named for it first."""
     # Where the name means nothing else, a cell may be a position, and some cells may be wrong.
     option_rows = list_rows(frame, options)
-    are_numbers = _are_numbers(option_rows)
+    are_numbers = all(_NUMBER.fullmatch(cell) for row in option_rows for cell in row if cell)
     repeated_rows = sum(has_repeats(list(filter(None, row))) for row in option_rows)
     if are_rank_rows(option_rows) or (are_numbers and repeated_rows):
         return []  # ranks or ratings
@@ -292,11 +292,6 @@ def are_rank_rows(rows: Iterable[Sequence[str]]) -> bool:
     """Return whether each row is a permutation of 1, 2, ..., so that cells are ranks."""
     filled_rows = [[cell for cell in row if cell] for row in rows]
     return all(sorted(map(str, range(1, len(row) + 1))) == sorted(row) for row in filled_rows)
-
-
-def _are_numbers(option_rows: list[list[str]]) -> bool:
-    """Return whether all non-empty cells are numbers."""
-    return all(_NUMBER.fullmatch(cell) for row in option_rows for cell in row if cell)
 
 
 def find_column_series(names: list[str]) -> list[tuple[str, ...]]:

@@ -208,10 +208,6 @@ class PairedComparisons(JudgedByPeople):
         ]
     ] = data_subsets.together
 
-    def _freeze(self, *values: Any) -> "PairedComparisons":
-        """Set the fields in the order of `_FIELDS`, omitted ones to None; return the object."""
-        return super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
-
     def __str__(self) -> str:
         total_text = format_plural(self.n_comparisons, "comparison")
         if self.scores is not None:
