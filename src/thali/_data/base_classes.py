@@ -34,10 +34,7 @@ class Frozen(DescribedObject):
         return cls.__new__(cls)._freeze(*values)
 
     def _freeze(self, *values: Any) -> Self:
-        """Set the fields in the order of `_FIELDS`, with read-only arrays; return the object.
-
-        Omitted fields at the end are None.
-        """
+        """Set the fields in the order of `_FIELDS`, omitted ones to None, arrays read-only."""
         for name, field_value in zip_longest(self._FIELDS, values):
             if isinstance(field_value, np.ndarray):
                 field_value.flags.writeable = False
