@@ -27,6 +27,7 @@ import thali as th
 from thali._data.kinds import EXPERIMENTS
 from thali._input_files import Source
 from thali._reading.layout_recognition import read_data
+from thali.errors import DataError
 
 LEFT_OUT = re.compile(r"([\d,]+) (rows?|rankings?|comparisons?|sets?)\b[^;]*? dropped")
 KEPT = re.compile(r"([\d,]+) of ([\d,]+) rows kept")
@@ -117,6 +118,13 @@ def test_used_and_left_out_are_all_of_a_table_of_the_field(name):
     table = TABLES[name]()
     where = ["wave != 2", *filter(None, [table.options[0].get("where")])]
     assert count_rows(table, waves=True, where=where) == len(table.rows)
+
+
+def test_rows_of_classes_are_used_as_a_whole():
+    frame = pd.DataFrame({"x": range(12), "z": [k % 5 for k in range(12)], "kind": ["a", "b"] * 6})
+    assert len(th.read(frame, target="kind").labels) == 12
+    with pytest.raises(DataError, match="Line 4.*'kind'"):
+        th.read(frame.assign(kind=frame["kind"].where(frame.index != 4)), target="kind")
 
 
 @pytest.mark.parametrize("nobody_ranked", ["D", "gin"])

@@ -99,6 +99,12 @@ def test_triplets_are_no_comparisons(header):
     assert "odd one out" in (th.Triplets.__doc__ or "")
 
 
+def test_the_odd_one_out_may_be_the_last_of_three():
+    """What the message asks for is enough."""
+    data, _ = recognise.read_data(Source("x.csv", b"i,j,k\na,b,c\nb,c,a\n"), odd="k")
+    assert isinstance(data, th.Triplets) and data.labels == ("a", "b", "c")
+
+
 SPELLINGS = {
     "composed": ("caf\u00e9", "cafe\u0301"),
     "non-breaking": ("green tea", "green\u00a0tea"),

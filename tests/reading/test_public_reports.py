@@ -106,6 +106,14 @@ def test_reported_tables_have_the_published_coefficients(
     assert error is None or summary["std_error"].iloc[0] == pytest.approx(error, abs=1e-5)
 
 
+def test_names_of_alternatives_have_constants(taken):
+    data = taken(lines("id,price.ale,price.bock,price.cider,choice", *BRANDS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the likelihood has no maximum
+        rows = th.MultinomialLogit(linear=["price"]).fit(data).summary().index.tolist()
+    assert rows == ["price", "alternative[bock]", "alternative[cider]"]
+
+
 def test_ratings_along_a_ladder_are_evenly_spaced(taken):
     steps = [(f"p{k:02d}", f"p{k + 1:02d}") for k in range(1, 12)]
     rows = [f"{a},{b},9" for a, b in steps] + [f"{b},{a},1" for a, b in steps]

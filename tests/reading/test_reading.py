@@ -417,3 +417,13 @@ def test_runs_without_an_end_are_refused(budget):
     for model in (th.PlackettLuceRegression, th.SparseMultinomialLogit):
         with refused(ArgumentError):
             fit_rows(model, X, y, **budget)
+
+
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_one_weight_that_is_left_has_no_standard_error(few_replicates):
+    model = th.EliminationByAspects("unique", method="maximum-likelihood", lapse=0.0)
+    model.fit(th.PairedComparisons([[0, 5, 5], [0, 0, 5], [0, 0, 0]], ["tea", "coffee", "milk"]))
+    table = model.summary()
+    assert table.loc["tea", "weight"] == 1.0 and table[["std_error", "z", "p_value"]].isna().all(
+        axis=None
+    )

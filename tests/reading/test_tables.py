@@ -354,6 +354,15 @@ def test_similarities_without_labels(content, shape, tmp_path):
     )
 
 
+def test_lists_of_similarities_are_recognised_and_read(tmp_path):
+    path = in_file(
+        tmp_path, "judge,item 1,item 2,Sim,n\n1,A,B,0.8,1\n1,C,A,0.2,1\n2,A,C,0.4,1\n1,B,C,.45,2\n"
+    )
+    data, messages = read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
+    assert data.labels == ALIKE.labels and data.values == pytest.approx(ALIKE.values)
+    said(messages, "3 objects", "3 similarities", "2 judgements")
+
+
 def test_both_sides_of_a_file_are_averaged(tmp_path):
     path = in_file(tmp_path, SIMILAR.replace("B,0.8", "B,0.6"))
     data, messages = read_data(path, kinds.SIMILARITIES, symmetrize="mean")

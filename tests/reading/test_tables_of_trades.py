@@ -86,6 +86,12 @@ def test_rankings_are_found_by_their_places(names):
     assert shown.sub(last_places, fill_value=0).to_dict() == chosen
 
 
+def test_places_that_rank_no_group_are_no_rankings():
+    rows = [(n % 5, f"row {n % 7}", 1 + n % 3) for n in range(35)]
+    with pytest.raises(th.errors.DataError):
+        th.read(pd.DataFrame(rows, columns=["group_id", "name", "place"]))
+
+
 @pytest.mark.parametrize("mark", ["x", "X", "yes", 1])
 def test_a_mark_beside_empty_cells_is_the_choice(mark):
     rows = [
@@ -105,6 +111,26 @@ def test_a_mark_beside_empty_cells_is_the_choice(mark):
     assert data.n_tasks == 12
     frame = data.to_frame()
     assert set(frame.loc[frame["selected"] == 1, "colour"]) == {"red"}
+
+
+def test_names_of_otree(tmp_path):
+    path = tmp_path / "otree.csv"
+    rows = [
+        (
+            f"p{person}",
+            number,
+            RNG.choice([5, 9]),
+            RNG.choice([5, 9, 14]),
+            RNG.choice(["left", "right"]),
+        )
+        for person in range(5)
+        for number in range(4)
+    ]
+    names = "participant.code subsession.round_number player.left_price player.right_price player.choice"
+    pd.DataFrame(rows, columns=names.split()).to_csv(path, index=False)
+    data = th.read(path)
+    assert data.n_respondents == 5
+    assert list(data.attributes) == ["price"]
 
 
 COMPOUNDS = [(126, 326, 0.85), (126, 1140, 0.3), (326, 1140, 0.4)]

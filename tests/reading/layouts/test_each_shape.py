@@ -5,7 +5,7 @@ import pytest
 from helpers.sentences import refused, said, warned
 from helpers.typed_tables import table
 
-from thali import PairedComparisons
+from thali import PairedComparisons, Similarities
 from thali._data.kinds import SIMILARITIES
 from thali._reading.layouts import SHAPES
 from thali.errors import DataWarning
@@ -185,6 +185,15 @@ def test_covariates_of_pairs_that_say_which_was_first():
     assert sorted(cells) == [(-1, -1, 2, 4), (1, 2, 1, 2), (1, 5, 3, 1)]
     by_order = COMPARISONS.match(table(HOME)).build()[0].with_order()
     assert COMPARISONS.match(table(HOME), covariates=["order"]).build()[0] == by_order
+
+
+def test_a_square_or_list_becomes_similarities():
+    data, sentence = ALIKE_LIST.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
+    assert data.values.tolist() == [3.5] and data.respondents == ("x", "y")
+    said(sentence, "'rating'", "'item1'", "'item2'", "'judge'")
+    data, sentence = ALIKE_SQUARE.match(table(ONE_SIDE), symmetrize="mean").build()
+    assert data == Similarities([[1, 0.375], [0.375, 1]], "AB")
+    said(sentence, "2 objects", "the two halves", "diagonal ignored")
 
 
 def test_a_filled_diagonal_is_left_out_with_a_warning_where_the_square_is_sure():

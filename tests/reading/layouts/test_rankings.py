@@ -265,6 +265,14 @@ def test_all_tied_is_left_out_and_said():
     assert not data.n_ties and data.n_choices == 10
 
 
+def test_an_option_that_nobody_ranked_stays():
+    text = "race,A,B,C,D\n1,1,2,,\n2,2,1,3,\n3,1,3,2,\n4,2,1,,\n"
+    assert made(text, unranked="worse")[0].labels == tuple("ABCD")
+    preflib = table(NAMES + "2: 1,{2,3}\n1: 2,1,3\n", "x.toi")
+    assert recognise(preflib, unranked="worse").build()[0].labels == tuple(TIED[0])
+    assert recognise(preflib).build()[0].labels == tuple(TIED[0][:3])
+
+
 def test_ties_stay_with_respondents_and_more_rankings():
     frame = pd.DataFrame(
         {"respondent": ["x", "y", "y"], "ranking": ["a = b > c", "c > a = b", "a > b > c"]}

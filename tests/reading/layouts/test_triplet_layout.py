@@ -63,3 +63,9 @@ def test_the_column_that_is_missing_is_named(header, facts, option):
 def test_a_named_column_must_be_there():
     with refused(DataError, "column 'foodX'"):
         made(ODD, objects=("object1", "object2", "foodX"))
+
+
+def test_anchored_questions():
+    data, sentence = made("anchor,near,far,weight\nx,y,z,.5\ny,x,z,2\n")
+    assert data.sizes.tolist() == [2, 2] and data.n_answers == 2.5
+    said(sentence, "'near'", "'far'", "'anchor'", "'weight'")
