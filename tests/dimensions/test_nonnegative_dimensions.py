@@ -225,11 +225,6 @@ def test_bad_arguments_are_refused(data, arguments, words):
         th.NonnegativeDimensions(**arguments).fit(data, progressbar=False)
 
 
-def test_other_data_are_refused():
-    with pytest.raises(th.errors.DataError, match="requires triplets or similarities"):
-        th.NonnegativeDimensions().fit(th.datasets.celebrities())
-
-
 @pytest.mark.parametrize("sigma", [0.02, 0.282])
 def test_a_short_climb_does_not_diverge(sigma):
     matrix = [[0, 0.9, 0.2, 0.1], [0.9, 0, 0.3, 0.2], [0.2, 0.3, 0, 0.8], [0.1, 0.2, 0.8, 0]]

@@ -272,14 +272,6 @@ def test_each_move_alone_keeps_the_posterior(move):
         assert kstest(own, expected).pvalue > 1e-6
 
 
-@pytest.mark.long
-def test_the_same_seed_gives_the_same_draws():
-    one, other = (
-        chains.run_chains(Marginal(judges(0.0), None, 0.5), 3, n_chains=4) for _ in range(2)
-    )
-    np.testing.assert_array_equal(one.points, other.points)
-
-
 def test_chains_go_on_for_their_tails_too():
     """Draws whose scale alone changes slowly: independent in the middle, few in the tails."""
     rng = np.random.default_rng(1)

@@ -119,22 +119,27 @@ BAD = {
 }
 
 
+BOTH = pytest.mark.parametrize(
+    "model, run", [(th.MultinomialLogit, {}), (th.HierarchicalLogit, {"draws": 1})]
+)
+
+
+@BOTH
 @pytest.mark.parametrize("how, facts", BAD.values(), ids=BAD)
-def test_bad_arguments_are_refused(data, how, facts):
+def test_bad_arguments_are_refused(data, model, run, how, facts):
     with refused(ArgumentError, *facts):
-        th.MultinomialLogit(**{**MONEY, **how}).fit(data)
+        model(**{**MONEY, **how}).fit(data, **run)
 
 
-def test_data_without_amounts_are_refused():
+@BOTH
+def test_data_without_amounts_are_refused(model, run):
     rows = simulate_experiment(n_respondents=20)
+    renamed = th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"}))
     with refused(ArgumentError, "among the attributes"):
-        th.MultinomialLogit("money", space=MONEY["space"]).fit(
-            th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"}))
-        )
+        model("money", space=MONEY["space"]).fit(renamed, **run)
+    turned = th.ChoiceExperiment.from_frame(rows.assign(price=30 - rows["price"]))
     with refused(DataError, "'price'"):
-        th.MultinomialLogit(**MONEY).fit(
-            th.ChoiceExperiment.from_frame(rows.assign(price=30 - rows["price"]))
-        )
+        model(**MONEY).fit(turned, **run)
 
 
 @needs_data
