@@ -91,6 +91,16 @@ def test_results_of_games_are_recognised_and_counted(header, cells):
     assert counted(reading.build()[0]) == (2, 1, 1)
 
 
+def test_the_buttons_of_jspsych_begin_at_0():
+    text = (
+        "trial_type,trial_index,left,right,response\nb,1,tea,milk,0\nb,2,tea,milk,1\n"
+        "b,3,tea,milk,0\n"
+    )
+    data, sentence = made(text)
+    assert counted(data) == (2, 1, 0)
+    said(sentence, "first (jsPsych)")
+
+
 def test_columns_and_values_in_any_words():
     text = "who,X eins,X zwei,Urteil\n1,tea,milk,f\n1,tea,milk,j\n2,tea,milk,g\n2,tea,milk,f\n"
     columns = {"first": "X eins", "second": "X zwei", "chosen": "Urteil", "respondent": "who"}
