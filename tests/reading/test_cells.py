@@ -44,7 +44,7 @@ def same_both_ways(text):
     assert (quick.named, quick.note) == (slow.named, slow.note)
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_cells_of_all_kinds(separator, ending):
