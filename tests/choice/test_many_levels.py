@@ -126,9 +126,11 @@ def test_product_classes_need_levels(values):
 @pytest.mark.unit
 @pytest.mark.parametrize("how", [{"linear": "price"}, {"knots": {"price": 2}}])
 def test_whole_numbers_that_are_taken_as_such_are_not_refused(how):
-    assert fitted(
-        th.MultinomialLogit, th.ChoiceExperiment.from_frame(frame(WHOLE)), **how
-    ).converged_
+    model = fitted(th.MultinomialLogit, th.ChoiceExperiment.from_frame(frame(WHOLE)), **how)
+    assert model.converged_
+    effects = model.level_effects()
+    of_price = effects.loc[effects["attribute"] == "price"]
+    assert [{*pair} for pair in of_price[["level", "over"]].to_numpy()] == [{"0", "30"}]
 
 
 def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():

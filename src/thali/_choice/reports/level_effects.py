@@ -104,6 +104,7 @@ def build_respondent_table(
 
 
 _MAX_PAIRED = 8  # up to this many levels, all pairs are compared
+_MAX_NEIGHBOURS = 30  # up to this many levels, neighbours
 
 
 def list_level_pairs(
@@ -111,7 +112,8 @@ def list_level_pairs(
 ) -> list[tuple[int, int, int]]:
     """List pairs of levels to compare: (attribute, level, better or later level).
 
-    All pairs of up to eight levels; of more levels, neighbours and the two ends.
+    All pairs of up to eight levels; neighbours and the two ends of up to thirty; of more, such as
+    prices with a slope, the two ends.
     """
     all_pairs = []
     for i, level_cells in enumerate(cells):
@@ -122,10 +124,9 @@ def list_level_pairs(
             for a in known_levels[:level_position]
         ]
         if len(known_levels) > _MAX_PAIRED:
-            level_pairs = [
-                *zip(known_levels, known_levels[1:], strict=False),
-                (known_levels[0], known_levels[-1]),
-            ]
+            level_pairs = [(known_levels[0], known_levels[-1])]
+            if len(known_levels) <= _MAX_NEIGHBOURS:
+                level_pairs += zip(known_levels, known_levels[1:], strict=False)
             level_pairs.sort(key=lambda pair: (pair[1], pair[0]))
         all_pairs += [(i, a, b) for a, b in level_pairs]
     return orient_pairs(all_pairs, directions)
