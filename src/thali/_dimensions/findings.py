@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.kinds import TRIPLETS
-from thali._labels import format_plural, list_names
+from thali._labels import format_plural
 from thali._model.common_findings import (
     build_check_finding,
     convergence,
@@ -82,7 +82,7 @@ def report_dimensions(model: "NonnegativeDimensions", settings: AnswerSettings) 
         )
         if n_recurring < len(top_table):
             notes = (ENGLISH["unshared"],)
-    shown_table = top_table.assign(objects=top_table["objects"].map(list_names))
+    shown_table = top_table.assign(objects=top_table["objects"].map(", ".join))
     brief_table = shown_table[["reproducibility", "objects"]]
     return Finding(
         sentence,

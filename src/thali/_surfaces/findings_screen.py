@@ -213,17 +213,17 @@ def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: 
 
 def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
     """Format a table's first rows as lines of at most `width` characters."""
-    # Texts are shortened, then columns are removed, until the table fits.
+    # Texts are shortened once, then columns are removed, until the table fits.
     text_table = format_table(_round_probabilities(table.head(_MAX_ROWS)))
-    cell_rows = [
-        [shorten_cell(" ".join(cell.split()), width // 2) for cell in row]
-        for row in (text_table.head, *text_table.rows)
+    full_columns = [
+        [" ".join(cell.split()) for cell in column]
+        for column in zip(text_table.head, *text_table.rows, strict=True)
     ]
-    cells_by_column = list(zip(*cell_rows, strict=True))
+    cells_by_column = [_shorten_column(column, width // 2) for column in full_columns]
     is_text = list(text_table.is_text)
     if is_text[-1]:
         max_width = max(_LEAST_CELL, width - 2 - _measure_width(cells_by_column[:-1]))
-        cells_by_column[-1] = tuple(shorten_cell(cell, max_width) for cell in cells_by_column[-1])
+        cells_by_column[-1] = _shorten_column(full_columns[-1], max_width)
     while len(cells_by_column) > 1 and _measure_width(cells_by_column) > width:
         removed_index = -1
         if is_text[-1] and len(cells_by_column) > 2:
@@ -231,6 +231,11 @@ def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
         del cells_by_column[removed_index], is_text[removed_index]
     left_indices = {number for number, is_left in enumerate(is_text) if is_left}
     return align(list(zip(*cells_by_column, strict=True)), left_indices).splitlines()
+
+
+def _shorten_column(column: Sequence[str], width: int) -> tuple[str, ...]:
+    """Return the cells of a column, shortened to `width` characters each."""
+    return tuple(shorten_cell(cell, width) for cell in column)
 
 
 def _measure_width(columns: Sequence[tuple[str, ...]]) -> int:

@@ -149,6 +149,21 @@ def test_a_table_shows_ten_rows_and_says_how_many_more(show):
     ].tolist() and "... and 15 more" in text
 
 
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_a_list_of_members_that_is_cut_counts_them_all(monkeypatch, show):
+    names = [f"shark {k}" for k in range(21)]
+    similarities = np.random.default_rng(1).random((21, 21))
+    aspects = {name: ["a group of fish"] * (k < 9) for k, name in enumerate(names)}
+    model = th.AdditiveClustering(aspects)
+    data = th.Similarities(similarities + similarities.T, names)
+    model.fit(data, draws=50, chains=2, random_seed=1, progressbar=False)
+    for columns in (80, 84, 88):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        shown, n_more = re.findall(r"(shark .*) and (\d+) more", show(model))[0]
+        assert shown.count("shark") + int(n_more) == 9, shown
+
+
 # what stands first, and what is computed ----------------------------------------------------------
 
 
