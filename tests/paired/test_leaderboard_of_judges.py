@@ -384,6 +384,20 @@ def test_judges_have_biases_of_their_own(method):
     )
 
 
+@pytest.mark.long
+def test_effects_of_covariates_of_biased_judges_do_not_depend_on_the_unit():
+    """Judges' deviations had one prior in every unit, so intervals of characters were useless."""
+    frame = biased(300)[0]
+    how = {"judges": True, "judge_bias": True, "covariates": ["length"], "progressbar": False}
+    small, large = (
+        th.leaderboard(frame.assign(length=unit * frame["length"]), **how) for unit in (1.0, 1000.0)
+    )
+    expected, scaled = small.covariate_effects(), 1000.0 * large.covariate_effects()
+    np.testing.assert_allclose(scaled, expected, rtol=1e-3)
+    columns = ["bias_length", "bias_length_low", "bias_length_high"]
+    np.testing.assert_allclose(1000.0 * large.judges()[columns], small.judges()[columns], rtol=1e-3)
+
+
 def test_judges_and_periods_by_laplace():
     how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, **how)

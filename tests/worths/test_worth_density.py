@@ -75,6 +75,17 @@ def test_slopes_and_curvature_agree_with_differences(lapse, ties, sizes):
     )
 
 
+def test_the_density_with_biases_does_not_depend_on_the_unit_of_a_covariate():
+    """Judges' deviations had one prior in every unit, so effects of characters were uncertain."""
+    density, points, spreads = made(0.05, True, (3, 2, 2, True))
+    rows = density.rows._replace(x=1000.0 * density.rows.x)
+    large = Density(rows, density.n_options, 3, density.steps, density.entry, True)
+    large_points = points.copy()
+    large_points[density.beta] /= 1000.0
+    change = large.log_densities(large_points, spreads) - density.log_densities(points, spreads)
+    np.testing.assert_allclose(change, 2.0 * np.log(1000.0), rtol=1e-9)
+
+
 def test_the_slope_of_each_judge():
     density, points, spreads = made(0.05, True, (3, 4, 2))
     scores = density.judge_scores(points[:, 0])

@@ -85,7 +85,7 @@ def naive(density, point, spread, tau, drift, bias_sd=None):
         rows.second,
         rows.period,
         rows.judge,
-        rows.x,
+        rows.x / density.covariate_scales,
         rows.wins,
         rows.losses,
         rows.tied,
@@ -94,8 +94,9 @@ def naive(density, point, spread, tau, drift, bias_sd=None):
     nu = float(np.exp(point[density.nu][0])) if rows.has_ties else None
     worths = point[density.worths].reshape(density.n_periods, density.n_options)
     biases = point[density.bias].reshape(density.n_judges, -1) if density.n_bias else ()
-    parts = worths, point[density.judges], point[density.beta], nu, tau, drift
-    return log_joint(
+    beta = point[density.beta] * density.covariate_scales
+    parts = worths, point[density.judges], beta, nu, tau, drift
+    return np.log(density.covariate_scales).sum() + log_joint(
         [Comparison(*row) for row in rows_by_field],
         *parts,
         density.steps,
@@ -141,6 +142,7 @@ def sample_prior_points(density, rng, count, known=(None, None, None, None)):
     points = rng.normal(size=(density.size, count))
     points[density.judges] *= spreads.judges
     points[density.bias] *= spreads.bias
+    points[density.beta] /= density.covariate_scales[:, None]
     worths = spreads.worths * rng.normal(size=(density.n_options, count))
     worths_by_period = []
     for t in range(density.n_periods):

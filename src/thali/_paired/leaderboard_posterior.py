@@ -430,9 +430,9 @@ def _tabulate_judges(
         ci,
     )
     if density.n_bias:
+        deviations = points[density.bias].reshape(density.n_judges, len(covariates), -1)
         individual_coefficients = (
-            points[density.bias].reshape(density.n_judges, len(covariates), -1)
-            + points[density.beta]
+            deviations / density.covariate_scales[:, None] + points[density.beta]
         )
         coefficient_limits = compute_interval(individual_coefficients, ci, axis=2)
         for k, covariate_name in enumerate(covariates):
@@ -552,8 +552,9 @@ def _describe_worths(
         )
         if density.n_bias:
             sentences.append(
-                "Covariate effects apply to a typical judge; they vary between judges by a"
-                f" standard deviation of {format_sd(None, spreads.bias, settings.ci)}."
+                "Covariate effects apply to a typical judge; the effect of a typical difference"
+                " (the root mean square of a covariate) varies between judges by a standard"
+                f" deviation of {format_sd(None, spreads.bias, settings.ci)}."
             )
         few_judges = [
             str(name)

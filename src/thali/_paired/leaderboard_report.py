@@ -53,8 +53,9 @@ _SENTENCES = {
     " the difference in log worth and in the judge's deviations, with deviations ~ Normal(0, e²),"
     " log d ~ Normal(h, tau²), h ~ Normal(0, 1), a HalfNormal(1) prior on e and {spread}.",
     "learned by target": "the same prior on tau",
-    "bias": "Each judge had individual covariate coefficients, which varied around the common ones"
-    " as Normal(0, v²), with a HalfNormal(0.5) prior on v.",
+    "bias": "Covariates were divided by their root mean squares; each judge had individual"
+    " coefficients, which varied around the common ones as Normal(0, v²), with a HalfNormal(0.5)"
+    " prior on v.",
     "period": "The log worth of an option changed between successive periods ({period}) by"
     " Normal(0, s²), with {spread}.",
     "known": "{name} = {value:g}",

@@ -119,10 +119,13 @@ class Density:
 
     The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon /
     2`, ties follow `davidson_ties`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
-    `has_bias` judge j has the coefficients :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0,
-    v^2)`. The likelihood contains neither the common level of log worths nor that of g, so that
-    their priors integrate out; because the mean of log d is 0, both the spread s and
-    discriminations are identified.
+    `has_bias` judge j has the coefficients :math:`\beta_k + b_{jk} / r_k`, :math:`b_{jk} \sim
+    \mathrm{Normal}(0, v^2)`, where :math:`r_k` is the root mean square of covariate k, and
+    :math:`\beta_k r_k` is Normal(0, 1), so that units of covariates do not matter.
+
+    The likelihood contains neither the common level of log worths nor that of g, so that their
+    priors integrate out; because the mean of log d is 0, both the spread s and discriminations are
+    identified.
 
     A point contains L by period, log nu if there are ties, beta, g, and b judge by judge; several
     points are columns. Log worths before an option enters are 0. Where covariates describe options,
@@ -182,8 +185,10 @@ class Density:
         n_worths = self.n_periods * n_options
         nu_stop = self.n_periods * n_options + rows.has_ties
         self.n_bias = 0
+        self.covariate_scales = np.ones(option_values.shape[1])
         if has_bias:
             self.n_bias = n_judges * rows.x.shape[1]
+            self.covariate_scales = _compute_root_mean_squares(rows)
         beta_stop = nu_stop + option_values.shape[1]
         self.size = beta_stop + n_judges + self.n_bias
         self.worths = slice(0, n_worths)
@@ -299,7 +304,7 @@ class Density:
         if self.n_bias:
             n_covariates = rows.x.shape[1]
         return _scatter_columns(
-            rows.x[:, :n_covariates],
+            (rows.x / self.covariate_scales)[:, :n_covariates],
             rows.judge[:, None] * n_covariates + np.arange(n_covariates),
             self.n_bias,
         )
@@ -426,10 +431,11 @@ class Density:
     def log_prior_parts(self, points: np.ndarray, spreads: Spreads) -> dict[str, np.ndarray]:
         """Return log prior densities by variable name, each (n_points,)."""
         log_nu = points[self.nu] / TIE_SD
-        beta = points[self.beta]
+        beta = points[self.beta] * self.covariate_scales[:, None]
+        log_scales = np.log(self.covariate_scales).sum()
         log_priors = {
             "tie": -0.5 * (log_nu**2 + LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0),
-            "covariate": -0.5 * (beta**2 + LOG_2PI).sum(axis=0),
+            "covariate": -0.5 * (beta**2 + LOG_2PI).sum(axis=0) + log_scales,
         }
         for k in self.spread_kinds:
             log_scale = np.log(spreads[k]) + 0.5 * LOG_2PI
@@ -522,7 +528,7 @@ class Density:
             return
         self._add_worths_slope(gradient, points, spreads)
         gradient[self.nu] -= points[self.nu] / TIE_SD**2
-        gradient[self.beta] -= points[self.beta]
+        gradient[self.beta] -= points[self.beta] * self.covariate_scales[:, None] ** 2
         if self.n_judges:
             gradient[self.judges] -= points[self.judges] / spreads.judges**2
         if BIAS in self.spread_kinds:
@@ -628,8 +634,7 @@ class Density:
 
     def _prior_precisions(self, spreads: Spreads) -> np.ndarray:
         """Return prior precisions of log nu, coefficients, judges and biases."""
-        n_covariates = self.option_values.shape[1]
-        precisions = [np.full(int(self.rows.has_ties), TIE_SD**-2.0), np.ones(n_covariates)]
+        precisions = [np.full(int(self.rows.has_ties), TIE_SD**-2.0), self.covariate_scales**2]
         precisions.append(np.full(self.n_judges, 1.0 / spreads.judges**2))
         if BIAS in self.spread_kinds:
             precisions.append(np.full(self.n_bias, 1.0 / spreads.bias**2))
@@ -781,6 +786,12 @@ def split_counts(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     return rng.binomial(whole_counts.astype(np.int64), 0.5) + (
         counts - whole_counts
     ) * rng.integers(0, 2, counts.shape)
+
+
+def _compute_root_mean_squares(rows: DistinctComparisons) -> np.ndarray:
+    """Return root mean squares of covariates over comparisons, 1 where all are 0."""
+    mean_squares = rows.total @ rows.x**2 / rows.total.sum()
+    return np.sqrt(np.where(mean_squares > 0.0, mean_squares, 1.0))
 
 
 def _compute_expected_counts(
