@@ -207,7 +207,9 @@ def write_scores(folder):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("name", ["wide.csv", "long.csv", "runs.parquet"])
+@pytest.mark.parametrize(
+    "name", ["wide.csv", "runs.parquet", pytest.param("long.csv", marks=pytest.mark.long)]
+)
 def test_a_table_of_scores_is_a_board_of_one_screen(name, done, folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     write_scores(folder)
