@@ -70,6 +70,14 @@ def test_logits_of_experiments_by_name(run):
     assert "of new respondents best" in result.out
 
 
+@pytest.mark.fit
+def test_names_of_special_cases(run):
+    printed = run(
+        *"compare tea.csv --models iEBA,elimination-by-aspects --by prediction".split(), *WHOLE
+    ).out
+    assert figures(printed, "iEBA") == figures(printed, "elimination-by-aspects")
+
+
 BAD = {
     "aspects of classes": (
         ["plants.csv", "--target", "kind", "--models", "ibp"],
