@@ -615,7 +615,7 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     columns_text = ""
     if candidates := _list_verdict_cells(frame, (first_column, second_column), set()):
         columns_text = f" ({list_names(list(map(repr, candidates)))}?)"
-    elif sliders := [name for name in all_columns if _is_slider(frame[name])]:
+    elif sliders := [name for name in all_columns if _is_slider(get_column(frame, name))]:
         columns_text = f" or 'tie', instead of the numbers of both signs in {sliders[0]!r}"
     return MissingColumn(
         f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}"

@@ -256,12 +256,15 @@ def match_list(
 
 def _question_signs(table: RawTable, columns: SimilarityColumns) -> Message | None:
     """Return a question if ratings have both signs, as a slider between two options; else None."""
-    numbers = table.frame[columns.similarity]
+    numbers = get_column(table.frame, columns.similarity)
     is_named = next(SIMILARITY.find_certain_columns(map_plain_names([columns.similarity])), None)
-    if is_named or not has_numbers(numbers) or numbers.min() >= -1 or numbers.max() <= 1:
+    if is_named or not has_numbers(numbers):
+        return None
+    lowest, highest = numbers.min(), numbers.max()
+    if lowest >= -1 or highest <= 1:
         return None
     return Message(
-        f"Column {columns.similarity!r} has numbers from {numbers.min():g} to {numbers.max():g},"
+        f"Column {columns.similarity!r} has numbers from {lowest:g} to {highest:g},"
         f" which may tell how much {columns.first!r} or {columns.second!r} was preferred; then"
         f" replace them by the option that was chosen, or 'tie'. If they are similarities, name"
         " the column with ",
@@ -348,7 +351,7 @@ def _read_list(
         numbers = check_numbers(
             measured_cells.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"
         )
-        distances = pd.Series(numbers, frame.index)[is_different].dropna()
+        distances = pd.Series(numbers, frame.index).loc[is_different].dropna()
         similarities = compute_similarities(
             distances.to_numpy(float), conversion, lambda k: f"row {distances.index[k]}"
         )
