@@ -153,6 +153,10 @@ def test_repeated_votes_are_counted(votes, audit):
     assert audit.table.loc["repeated votes", "result"] == n_repeated
 
 
+def test_dropped_ties_are_named_as_the_exception(audit):
+    assert "is first; the other checks count them half." in audit.note
+
+
 def test_it_prints_sentences_and_is_a_finding(audit):
     assert str(audit).startswith("Audit of the first place of ")
     assert "turned" in str(audit)

@@ -2,6 +2,7 @@
 
 import time
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -169,6 +170,23 @@ def test_each_task_has_its_board(column, shape):
         pd.testing.assert_frame_equal(board.boards[name].table, alone)
     said(th.findings(board)["boards"].sentence, "in law", "in maths")
     assert "mean_score_low" in board.by_part().columns
+
+
+@pytest.mark.parametrize("shape", ["wide", "long"])
+def test_a_part_that_is_constant_within_items_does_not_identify_them(shape):
+    source = simulate("grades").assign(task=["maths", "law", "code"] * 50)
+    if shape == "long":
+        source = lengthen(source, ("item", "task"))
+    board = board_of(source, by="task")
+    assert set(board.data.respondents) == set(simulate("grades")["item"])
+    assert board.made.counted.read_as.count("'task'") == 0
+    assert len(board.boards) == 3
+
+
+def test_the_picture_of_further_items_is_drawn():
+    axes = th.plots.more_votes(board_of(simulate("marks")).more_votes())
+    assert axes.get_xlabel() == "further items"
+    plt.close(axes.figure)
 
 
 def test_a_part_by_number_is_no_model():

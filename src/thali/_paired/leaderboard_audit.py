@@ -96,8 +96,10 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
     sentences = [
         f"{first!r} loses first place to {data.labels[winner]!r} if"
         f" {format_plural(n_turned, 'vote')} of {n_votes:,.0f} are turned (found by a greedy"
-        f" search); fewer than {n_needed:,} cannot be enough."
+        " search)."
     ]
+    if n_needed > 1:
+        sentences.append(f"Fewer than {n_needed:,} cannot be enough.")
     if n_turned < 0:
         sentences = [f"No turned votes that were tried take first place from {first!r}."]
     if first != board.table.index[0]:
@@ -120,11 +122,12 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
         without_ties = _Votes(choices, spread)
         is_kept = without_ties.is_first(leader)
         rows.append(("ties dropped", float(not is_kept), np.nan))
-        text = f"With ties dropped instead of counted half, {first!r} stays first."
+        option = first
         if not is_kept:
-            other = int(without_ties.worths.argmax())
-            text = f"With ties dropped instead of counted half, {data.labels[other]!r} is first."
-        sentences.append(text)
+            option = data.labels[int(without_ties.worths.argmax())]
+        sentences.append(
+            f"If ties are dropped, {option!r} is first; the other checks count them half."
+        )
     if (triads := _count_circular_triads(wins, votes.worths)) is not None:
         rows.append(("circular triads", *triads))
         sentences.append(

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LABELS = {
-    "as_so_far": "votes on pairs in the current mix",
-    "among_these": "votes on pairs of the leaders only",
+    "as_so_far": "in the current mix",
+    "among_these": "on pairs of the leaders only",
 }
 
 
-@picture("among_these", made_by="more_votes()")
+@picture(made_by="more_votes()")
 def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the probability of separated leaders by the number of additional votes.
 
@@ -38,6 +38,9 @@ def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """
     ax = ensure_axes(ax, 5.6, 3.6)
     table = table.loc[table.index > 0]  # the axis is logarithmic
+    unit = "votes"
+    if "among_these" not in table:  # items of a benchmark, with scores of all options
+        unit = "items"
     for index, (column, label) in enumerate(_LABELS.items()):
         if column in table:
             ax.plot(
@@ -46,10 +49,10 @@ def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
                 color=COLOURS[index],
                 marker="o",
                 markersize=3.5,
-                label=label,
+                label=f"{unit} {label}",
             )
     ax.axhline(0.5, color="0.7", linewidth=0.8, linestyle="--", zorder=0)
-    ax.set(xscale="log", ylim=(-0.02, 1.02), xlabel="further votes")
+    ax.set(xscale="log", ylim=(-0.02, 1.02), xlabel=f"further {unit}")
     ax.set_ylabel("probability that the leaders are separated")
     ax.xaxis.set_major_formatter(lambda votes, _: f"{votes:,.0f}")
     hide_spines(ax)

@@ -218,7 +218,7 @@ def test_a_table_of_scores_is_a_board_of_one_screen(name, done, folder, monkeypa
     assert len(lines) <= 24 and max(map(len, lines)) <= 80
     assert "mean score" in result.out and "in law" in result.out and "60 items" in result.out
     assert "new items" in result.out and "espondent" not in result.out + result.err
-    says(result.err, "the higher score wins", "items in 'task' and 'question_id'")
+    says(result.err, "the higher score wins", "items in 'question_id'")
     assert ("180 repeated scores averaged" in result.err) == (name == "runs.parquet")
     written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option")
     means = pd.read_csv(folder / "wide.csv")[["gpt", "qwen", "yi"]].mean()
@@ -261,5 +261,8 @@ def test_the_audit_is_one_screen(done, folder):
     (folder / "votes.csv").write_text("\n".join(rows) + "\n")
     printed = " ".join(done("leaderboard", "votes.csv", "--audit", "--out", "results").out.split())
     assert "'A' loses first place to 'B' if 3 votes of 13 are turned" in printed
-    assert "fewer than 3 cannot be enough" in printed
+    assert "Fewer than 3 cannot be enough" in printed
+    (folder / "close.csv").write_text("\n".join([*rows, *["A,B,model_b"] * 4]) + "\n")
+    printed = " ".join(done("leaderboard", "close.csv", "--audit").out.split())
+    assert "are turned" in printed and "cannot be enough" not in printed
     assert (folder / "results" / "leaderboard.nc").exists()

@@ -43,6 +43,7 @@ class _ScoreColumns(NamedTuple):
     option: str | None  # None: one column of scores per option
     scores: dict[str, np.ndarray]
     runs: list[str]
+    parts: list[str]  # constant within items
     doubt: Message | None = None
 
     def __str__(self) -> str:
@@ -56,7 +57,7 @@ class _ScoreColumns(NamedTuple):
     @property
     def used(self) -> tuple[str | None, ...]:
         """Names of all columns."""
-        return (*self.items, self.option, *self.scores, *self.runs)
+        return (*self.items, self.option, *self.scores, *self.runs, *self.parts)
 
 
 def match_scores(
@@ -111,9 +112,12 @@ def _find_columns(
     first_column = get_column(table.frame, table.names[0])
     if not is_long and not items and not has_numbers(first_column) and first_column.is_unique:
         items = table.names[:1]
-    items = list(dict.fromkeys([*parts, *items]))
+    # columns of parts identify items only where one item occurs in several parts
+    if parts and (not items or table.frame.groupby(items)[parts].nunique().max(axis=None) > 1):
+        items = list(dict.fromkeys([*parts, *items]))
+        parts = []
     if not is_long:
-        used_columns = {*items, *runs, *table.filter_columns}
+        used_columns = {*items, *parts, *runs, *table.filter_columns}
         scores = [name for name in table.names if name not in used_columns]
     numbers = {name: _read_numbers(get_column(table.frame, name)) for name in scores}
     numbers = {name: cells for name, cells in numbers.items() if cells is not None}
@@ -122,13 +126,13 @@ def _find_columns(
         if len(numbers) > 1:
             text = f"{shorten(list(numbers))} may be the scores; name one with "
             doubt = Message(text, Argument(SCORE.name), ".")
-        return table, _ScoreColumns(items, options[0], numbers, runs, doubt)
+        return table, _ScoreColumns(items, options[0], numbers, runs, parts, doubt)
     if len(numbers) < 2 or score is not None:
         return table, None
     doubt = None
     if item is None and option is None:
         doubt = _question_scores(pd.DataFrame(numbers), items, table)
-    return table, _ScoreColumns(items, None, numbers, runs, doubt)
+    return table, _ScoreColumns(items, None, numbers, runs, parts, doubt)
 
 
 def _list_columns(
