@@ -402,6 +402,8 @@ def test_judges_and_periods_by_laplace():
     how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, **how)
     assert "the typical judge of this panel sees" in board.note
+    findings = {each.key: each for each in th.findings(board)}
+    assert "assume independent votes" in findings["worths_in_time"].sentence
     assert board.judges().index[0] == "j4" and set(board.worths_in_time()["period"]) == {
         "2024-01",
         "2024-02",

@@ -352,7 +352,10 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     sentence = (
         f"Options now better than when first compared: {shorten_words(risen_options) or 'none'}"
     )
-    sentence += f"; worse: {shorten_words(fallen_options) or 'none'}."
+    sentence += (
+        f"; worse: {shorten_words(fallen_options) or 'none'}. Intervals over time assume"
+        " independent votes; boards of single periods (since, until) allow for repeated ones."
+    )
     sentence += _describe_joint_certainty(
         len(risen_options) + len(fallen_options),
         format_plural(int(last_period["p_better"].count()), "option"),
