@@ -136,6 +136,7 @@ def test_reliability_and_corrected_estimates():
     np.testing.assert_allclose(
         result.table["corrected"], plain.table["estimate"] / (1 - 2 * tau), atol=1e-12
     )
+    said(result.findings()["measurement_error"].brief.text, "`corrected` of the tables")
     means = result.marginal_means
     np.testing.assert_allclose(means["corrected"], (means["estimate"] - tau) / (1 - 2 * tau))
     rows = result.table[result.table["df"] > 0]

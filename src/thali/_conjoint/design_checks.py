@@ -108,7 +108,7 @@ def _describe_test(test: WaldTest) -> str:
     """Return whether effects are the same in two parts of the profiles, with the p-value."""
     if np.isnan(test.p_value):
         return "changes of effects not tested (too few respondents)"
-    verdict = "no change of the effects of attributes found"
+    verdict = "no change of the effects of attributes at the 1 % level"
     if test.p_value < _SUSPICIOUS:
         verdict = "the effects of attributes change"
     return f"{verdict} ({format_p_value(test.p_value)})"

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .result import ConjointResult
 
 _MAX_ROWS = 10  # levels in a table on one screen
+_INTERVALS = "The complete table has all intervals."
+_CORRECTED = "The columns `corrected` of the tables contain estimates without this error."
 _SENTENCES = {
     "effects": "Effects are differences in the probability that a profile was chosen, averaged over"
     " the levels of all other attributes that were randomised {source}.",
@@ -90,8 +92,7 @@ def _build_screen_table(result: "ConjointResult") -> "pd.DataFrame":
     table: Any = result.table
     short = table[[*names, "estimate", "low", "high"]]
     if "group" in table:
-        cells = table.assign(text=[_format_cell(row) for _, row in table.iterrows()])
-        short = cells.pivot_table("text", names, "group", "first", sort=False).reset_index()
+        short = _spread_groups(table)
     elif result.has_effects:
         means = result.marginal_means[["estimate", "low", "high"]]
         means.columns = ["mean", "mean_low", "mean_high"]
@@ -104,13 +105,34 @@ def _build_screen_table(result: "ConjointResult") -> "pd.DataFrame":
     return short
 
 
-def _format_cell(row: Mapping[str, Any]) -> str:
-    """Return an estimate with its interval for a narrow column of a table."""
+def _spread_groups(table: Any) -> "pd.DataFrame":
+    """Return a table of levels by groups that fits a terminal of 80 columns."""
+    n_groups = table["group"].nunique()
+    cells = table.assign(text=[_format_cell(row, n_groups) for _, row in table.iterrows()])
+    short = cells.pivot_table("text", ["attribute", "level"], "group", "first", sort=False)
+    cell_width = max(cells["text"].map(len).max(), 36 // n_groups)  # of 71 characters
+    short.index = [_cut(" ".join(names), 26) for names in short.index]
+    short.columns = [_cut(group, cell_width) for group in short.columns]
+    return short.rename_axis("level").reset_index()
+
+
+def _cut(text: str, width: int) -> str:
+    """Return a text of at most `width` characters, cut before its last three."""
+    if len(text) <= width:
+        return text
+    return f"{text[: width - 4]}…{text[-3:]}"
+
+
+def _format_cell(row: Mapping[str, Any], n_groups: int) -> str:
+    """Return an estimate for a narrow column, with its interval if there are two groups."""
     if row.get("baseline") == row["level"]:
-        return "baseline"
+        return "base"
     if not row["df"] > 0:  # the data do not identify it
         return "-"
-    return f"{row['estimate']:.2f} ({row['low']:.2f}, {row['high']:.2f})"
+    text = f"{row['estimate']:.2f}"
+    if n_groups > 2:
+        return text
+    return f"{text} ({row['low']:.2f}, {row['high']:.2f})"
 
 
 @finding("amce", "Average marginal component effects", ON_SCREEN)
@@ -121,6 +143,8 @@ def amce(result: "ConjointResult", settings: None) -> Finding:
     screen_sentence = sentence
     if result.joint_test is not None or len(result.table) > _MAX_ROWS:  # the table has them first
         screen_sentence = ""
+    if "group" in result.table:
+        screen_sentence = _INTERVALS
     return Finding(
         sentence,
         title="Effects of levels against the baseline",
@@ -140,7 +164,7 @@ def marginal_means(result: "ConjointResult", settings: None) -> Finding:
     """Report the mean outcome of profiles with each level."""
     brief = None
     if not result.has_effects:
-        brief = Brief("Means", table=_build_screen_table(result))
+        brief = Brief("Means", _INTERVALS, table=_build_screen_table(result))
     return Finding(
         title="Mean outcome of the profiles with each level",
         table=result.marginal_means,
@@ -201,8 +225,8 @@ def measurement_error(result: "ConjointResult", settings: None) -> Finding | Non
     return Finding(
         sentence,
         table=result.reliability,
-        notes=("The columns `corrected` contain estimates without this error.",),
-        brief=Brief("Error", sentence),
+        notes=(_CORRECTED,),
+        brief=Brief("Error", f"{sentence} {_CORRECTED}"),
     )
 
 

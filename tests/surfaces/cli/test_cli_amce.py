@@ -1,5 +1,7 @@
 """`thali amce`: one screen, tables, pictures, report, and `thali show`."""
 
+import re
+
 import pandas as pd
 import pytest
 from helpers.conjoint_studies import simulate_conjoint
@@ -24,6 +26,21 @@ def test_everything_is_on_one_screen(run, refused, monkeypatch, words):
     said(screen, "80 respondents", "95 % interval" if len(words) == 1 else "all differences: F(9,")
     for label in ("Effects", "Balance", "Levels", "Order", "Tasks", "Sides"):
         assert sum(line.startswith(label) for line in lines) == 1
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 4, 5])
+def test_the_screen_has_all_groups(run, monkeypatch, n_groups):
+    monkeypatch.setenv("COLUMNS", "80")
+    frame = simulate_conjoint(80, seed=21).rename(columns={"Education": "candidate_education"})
+    numbers = frame["ResponseId"].str[2:].astype(int) % n_groups
+    names = [f"Group {k} of all" for k in range(n_groups)]
+    frame.assign(area=numbers.map(dict(enumerate(names)))).to_csv("areas.csv", index=False)
+    screen = run("amce", "areas.csv", "--by", "area").out
+    lines = screen.splitlines()
+    head, row = lines[(start := [" level " in line for line in lines].index(True)) : start + 2]
+    assert head.count("Gro") == n_groups and max(map(len, lines)) <= 80
+    assert len(re.findall(r"-?\d\.\d\d\b", row)) == (6 if n_groups == 2 else n_groups)
+    assert "The complete table has all intervals" in screen
 
 
 def test_the_folder_has_tables_and_pictures_that_show_reads(run, folder):
