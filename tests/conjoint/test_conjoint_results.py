@@ -241,7 +241,9 @@ def test_a_saved_result_is_the_same(by_party, tmp_path):
 def test_findings_in_words(by_party):
     findings = by_party.findings()
     for key in ("amce", "amce_differences", "methods", "balance", "task_order"):
-        said("\n".join(findings[key].format_sentences()))
+        # but for the versions of thali and Python
+        lines = [line for line in findings[key].format_sentences() if "Python" not in line]
+        said("\n".join(lines))
     assert findings["amce"].table.attrs["interval"] == 0.95
     assert set(findings.keys()) >= {"marginal_means", "mean_differences", "one_side", "data"}
 

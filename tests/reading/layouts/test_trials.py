@@ -50,6 +50,7 @@ def rows(header, cells):
         ("links,rechts,gewählt", "links rechts rechts unentschieden", ("side", "unentschieden")),
         ("gauche,droite,choix", "tea tea milk égalité", ("label", "égalité")),
         ("izquierda,derecha,elegido", "tea tea milk empate", ("label", "empate")),
+        ("left,right,choice", "1 2 2 tie", ("side", "tie")),
     ],
 )
 def test_trials_are_recognised_and_counted(header, cells, answer):
