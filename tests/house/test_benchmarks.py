@@ -38,6 +38,7 @@ def benchmark(monkeypatch):
         # compiles four samplers
         pytest.param("log_evidence", "called not usable", marks=pytest.mark.long),
         ("product_class_chains", "chains for .03"),
+        ("product_class_agreement", "two kinds"),
         ("default_fits", "forecast, least"),
         ("run_time_forecast", "ratio"),
         ("hierarchical_peers", "hierarchical logit, correlated"),
