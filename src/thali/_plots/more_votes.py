@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from thali.errors import ArgumentError
+
 from ._fonts import picture
 from ._style import COLOURS, add_legend, ensure_axes, hide_spines
 
@@ -30,12 +32,22 @@ def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
 
+    Raises
+    ------
+    ArgumentError
+        If it is another table.
+
     Examples
     --------
     >>> import pandas as pd
-    >>> more_votes(pd.DataFrame({"among_these": [0.0, 0.6, 0.9]}, index=[0, 50, 100])).get_ylabel()
+    >>> more_votes(pd.DataFrame({"as_so_far": [0.0, 0.6, 0.9]}, index=[0, 50, 100])).get_ylabel()
     'probability that the leaders are separated'
     """
+    if _LABELS.keys().isdisjoint(table.columns):
+        raise ArgumentError(
+            "plots.more_votes requires 'as_so_far' or 'among_these', as in the table that"
+            " more_votes() returns."
+        )
     ax = ensure_axes(ax, 5.6, 3.6)
     table = table.loc[table.index > 0]  # the axis is logarithmic
     unit = "votes"
