@@ -62,6 +62,14 @@ def test_a_board_of_people(tmp_path):
     assert "less discriminating" in finding.sentence
 
 
+def test_a_board_says_that_shares_of_ties_differ():
+    votes = judged_votes(n_human=300, ties=True)
+    assert "tie parameter" not in th.leaderboard(votes, **HOW).target_sentence
+    is_decided = (votes["judge"] == "human") | (votes["winner"] != "tie")
+    sentence = th.leaderboard(votes[is_decided], **HOW).target_sentence
+    assert "the other judges 0 %, but all judges share one tie parameter" in sentence
+
+
 @pytest.mark.long
 def test_chains_and_draws_agree_with_ties_and_covariates():
     votes = judged_votes(ties=True).assign(length=np.random.default_rng(1).normal(size=1060))
