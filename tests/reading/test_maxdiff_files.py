@@ -182,3 +182,11 @@ def test_a_design_of_products_is_no_list_of_items(files):
     design = join_rows("task,alternative,price", [(k, a, a * k) for k in (1, 2) for a in (1, 2)])
     with refused(DataError, "2 tasks"):
         files(join_rows("id,task,best,worst", [(1, 1, 1, 2), (1, 2, 2, 1)]), design)
+
+
+def test_weights_of_respondents_are_refused_with_the_way_out(tmp_path):
+    file = tmp_path / "study.csv"
+    file.write_text("weight,rank1,rank2,rank3\n1.5,tea,milk,rum\n0.5,milk,rum,tea\n")
+    with refused(DataError, "'weight'", "such as 1.5", "without"):
+        read_data(file)
+    assert read_data(file, without=["weight"])[0].n_choices == 4

@@ -20,9 +20,9 @@ from thali._labels import (
     simplify_number,
     suggest,
 )
-from thali.errors import DataError, DataWarning
+from thali.errors import DataError, DataWarning, Setting
 
-from .column_roles import column_names, find_no_answers, is_data_frame
+from .column_roles import WEIGHTS, column_names, find_no_answers, is_data_frame, simplify_name
 from .number_checks import check_counts
 from .square_reader import SquareTableWords, describe_cell, read_square_table
 from .suspicious_data import (
@@ -283,6 +283,13 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
         is_yes, is_wrong = classify_yes_no(count_column)
         if not is_wrong.any():
             return is_yes.astype(float)
+    elif not weights and simplify_name(name) in WEIGHTS and (count_column % 1 > 0).any():
+        raise DataError(
+            f"Column {name!r} has weights such as {count_column.loc[count_column % 1 > 0].iloc[0]:g},"
+            " which these data do not use; drop it with ",
+            Setting("without", [name]),
+            ".",
+        )
     return check_counts(
         list_cells(count_column),
         lambda k: f"in row {count_column.index[k]}, column {name!r}",

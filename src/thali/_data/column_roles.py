@@ -239,7 +239,7 @@ RESPONDENT = Role(
     LABEL,
     "subject subj participant ppt pid puid respondent resp person judge rater assessor annotator"
     " evaluator voter user worker prolificpid responseid runid student panelist panellist consumer"
-    " who pupil child marker examiner teacher coder grader reviewer scorer labeler labeller juror"
+    " pupil child marker examiner teacher coder grader reviewer scorer labeler labeller juror"
     " interviewee informant customer household sysrespnum participantprivateid participantpublicid",
     "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte"
     " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person",
