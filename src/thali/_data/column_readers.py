@@ -285,8 +285,9 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
             return is_yes.astype(float)
     elif not weights and simplify_name(name) in WEIGHTS and (count_column % 1 > 0).any():
         raise DataError(
-            f"Column {name!r} has weights such as {count_column.loc[count_column % 1 > 0].iloc[0]:g},"
-            " which these data do not use; drop it with ",
+            f"Column {name!r} has weights such as"
+            f" {count_column.loc[count_column % 1 > 0].iloc[0]:g}, which these data do not use;"
+            " drop it with ",
             Setting("without", [name]),
             ".",
         )
