@@ -150,7 +150,7 @@ def food_with_an_opt_out(r):
         ("RES",),
         3,
         attributes=("Local", "Organic", "Price"),
-        free=("ASC", "ALT"),
+        free=("ASC", "ALT", "inside"),
     )
 
 
