@@ -284,6 +284,11 @@ def can_be_measure(name: str, series: "pd.Series") -> bool:
     ) or not is_row_number(series)
 
 
+def has_both_signs(series: "pd.Series") -> bool:
+    """Return whether a column has numbers below -1 and above 1, as a slider between two options."""
+    return has_numbers(series) and bool(series.min() < -1 and series.max() > 1)
+
+
 def _has_few_labels(series: "pd.Series") -> bool:
     """Return whether cells are texts or integers that repeat at least twice on average."""
     if series.isna().any():

@@ -10,7 +10,7 @@ import numpy as np
 from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
 from thali.errors import Argument, DataError
 
-from ..column_guesses import SideColumns, find_side_columns
+from ..column_guesses import SideColumns, find_side_columns, has_both_signs
 from ..column_readers import (
     add_note,
     check_columns,
@@ -615,7 +615,7 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     columns_text = ""
     if candidates := _list_verdict_cells(frame, (first_column, second_column), set()):
         columns_text = f" ({list_names(list(map(repr, candidates)))}?)"
-    elif sliders := [name for name in all_columns if _is_slider(get_column(frame, name))]:
+    elif sliders := [name for name in all_columns if has_both_signs(get_column(frame, name))]:
         columns_text = f" or 'tie', instead of the numbers of both signs in {sliders[0]!r}"
     return MissingColumn(
         f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}"
@@ -745,11 +745,6 @@ def _share_votes(frame: "pd.DataFrame", columns: tuple[str, str]) -> bool:
 def _is_margin(column: "pd.Series") -> bool:
     """Return whether a column contains numbers that are no code of the outcome."""
     return has_numbers(column) and not column.dropna().isin(_OUTCOME_CODES).all()
-
-
-def _is_slider(column: "pd.Series") -> bool:
-    """Return whether a column contains numbers below and above the codes of an outcome."""
-    return has_numbers(column) and bool(column.min() < -1 and column.max() > 1)
 
 
 _OUTCOME_CODES = (-1, 0, 0.5, 1, 1.5, 2, 3)

@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thali._data.column_guesses import ColumnsRead, can_be_measure, find_side_columns
+from thali._data.column_guesses import (
+    ColumnsRead,
+    can_be_measure,
+    find_side_columns,
+    has_both_signs,
+)
 from thali._data.column_readers import get_column
 from thali._data.column_roles import (
     CHOSEN_OF_TWO,
@@ -250,23 +255,21 @@ def match_list(
         is_sure &= table.frame[find_pair_columns(table.names).similarity].dtype.kind in "iufb"
     if square is not None and square.numbers is not None:
         is_sure &= square.is_bare and square.has_diagonal
-    reading = _build_list_reading(table, find_columns())
-    return replace(reading, sure=is_sure, doubt=_question_signs(table, find_columns()))
+    columns = find_columns()
+    question = _question_signs(table, columns)
+    return replace(_build_list_reading(table, columns), sure=is_sure, doubt=question)
 
 
 def _question_signs(table: RawTable, columns: SimilarityColumns) -> Message | None:
     """Return a question if ratings have both signs, as a slider between two options; else None."""
     numbers = get_column(table.frame, columns.similarity)
     is_named = next(SIMILARITY.find_certain_columns(map_plain_names([columns.similarity])), None)
-    if is_named or not has_numbers(numbers):
-        return None
-    lowest, highest = numbers.min(), numbers.max()
-    if lowest >= -1 or highest <= 1:
+    if is_named or not has_both_signs(numbers):
         return None
     return Message(
-        f"Column {columns.similarity!r} has numbers from {lowest:g} to {highest:g},"
+        f"Column {columns.similarity!r} has numbers from {numbers.min():g} to {numbers.max():g},"
         f" which may tell how much {columns.first!r} or {columns.second!r} was preferred; then"
-        f" replace them by the option that was chosen, or 'tie'. If they are similarities, name"
+        " replace them by the option that was chosen, or 'tie'. If they are similarities, name"
         " the column with ",
         Argument("similarity"),
         ".",
@@ -420,8 +423,8 @@ def _match_raters(table: RawTable, dissimilarities: str | None) -> Reading | Non
     sides = [each.columns for each in find_side_columns(other_names)]
     if len(raters) < 3 or len(sides) != 1 or SIMILARITY.find_column(map_plain_names(other_names)):
         return None
-    are_numbers = [has_numbers(table.frame[name]) for name in (*raters, *sides[0])]
-    if are_numbers != [True] * len(raters) + [False] * 2:
+    have_numbers = all(has_numbers(table.frame[name]) for name in raters)
+    if not have_numbers or any(has_numbers(table.frame[name]) for name in sides[0]):
         return None
     rows = table.frame.melt([*sides[0]], raters, "respondent", "similarity")
     columns = SimilarityColumns(*sides[0], "similarity", None, "respondent")
