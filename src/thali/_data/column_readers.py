@@ -283,14 +283,15 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
         is_yes, is_wrong = classify_yes_no(count_column)
         if not is_wrong.any():
             return is_yes.astype(float)
-    elif not weights and simplify_name(name) in WEIGHTS and (count_column % 1 > 0).any():
-        raise DataError(
-            f"Column {name!r} has weights such as"
-            f" {count_column.loc[count_column % 1 > 0].iloc[0]:g}, which these data do not use;"
-            " drop it with ",
-            Setting("without", [name]),
-            ".",
-        )
+    elif not weights and simplify_name(name) in WEIGHTS:
+        fractions = count_column.loc[count_column % 1 > 0]
+        if len(fractions):
+            raise DataError(
+                f"Column {name!r} has weights such as {fractions.iloc[0]:g}, which these data do"
+                " not use; drop it with ",
+                Setting("without", [name]),
+                ".",
+            )
     return check_counts(
         list_cells(count_column),
         lambda k: f"in row {count_column.index[k]}, column {name!r}",
@@ -677,8 +678,8 @@ def split_lists(cells: "pd.Series", keys: "pd.Series") -> "pd.Series | None":
     for separator in _LIST_SEPARATORS:
         lists = texts.str.strip(f"{separator} ").str.split(separator)
         labels = lists.explode().str.strip()
-        is_repeated = pd.DataFrame({"key": keys[labels.index], "label": labels}).duplicated()
-        if len(labels) > len(cells) and labels.nunique() <= cells.nunique():
-            if not is_repeated.any():
-                return labels
+        if len(labels) == len(cells) or labels.nunique() > cells.nunique():
+            continue
+        if not pd.DataFrame({"key": keys[labels.index], "label": labels}).duplicated().any():
+            return labels
     return None

@@ -51,7 +51,7 @@ def build_draws(
 
 
 class DrawsWriter:
-    """Collects the groups of a posterior tree; begins with its draws, from `build_draws`.
+    """Groups of a posterior tree, written one by one; the first has the draws of `build_draws`.
 
     Variables that depend on the order of features or classes become a group of their own.
     """

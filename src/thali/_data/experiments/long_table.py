@@ -59,7 +59,7 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
-from ..respondent_table import build_people_table
+from ..respondent_table import build_people_table, is_constant_within
 from ..suspicious_data import find_similar_labels, warn_each
 from .attribute_levels import (
     BINS,
@@ -306,16 +306,15 @@ def _find_zero_alternative(frame: "pd.DataFrame", names: list[str], rows: RowLab
     for name in names:
         codes, texts = encode_texts(get_column(frame, name))
         # what is the same for all alternatives of a task is no attribute
-        if len(set(zip(task_index.ravel(), codes, strict=True))) > len(distinct_tasks):
+        if not is_constant_within(codes, task_index.ravel()):
             are_zeros.append(np.isin(codes, [k for k, text in enumerate(texts) if text == "0"]))
     if not are_zeros:
         return None
     is_bare = np.all(are_zeros, axis=0)
     labels = set(map(str, np.asarray(rows.alternative)[is_bare]))
     n_certain = sum((is_zero == is_bare).all() for is_zero in are_zeros)
-    if len(labels) != 1 or n_certain < _MIN_ZERO_ATTRIBUTES:
-        return None
-    if is_bare.sum() < len(distinct_tasks):
+    is_in_all_tasks = len(labels) == 1 and is_bare.sum() >= len(distinct_tasks)
+    if not is_in_all_tasks or n_certain < _MIN_ZERO_ATTRIBUTES:
         return None
     return min(labels)
 

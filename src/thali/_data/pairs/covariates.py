@@ -175,7 +175,7 @@ def read_covariates(
     return CovariateColumns(tuple(values_by_name), np.column_stack(list(values_by_name.values())))
 
 
-def read_option_covariates(frame: Any, labels: Sequence[str]) -> CovariateColumns:
+def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> CovariateColumns:
     """Read all columns of a table of options as covariates (options, covariates).
 
     The index of the table contains the labels.
@@ -221,9 +221,8 @@ def read_new_options(
     new_rows = frame.set_axis(new_labels)[list(table)].astype(
         table.select_dtypes("category").dtypes
     )
-    columns_of_all = read_option_covariates(
-        pd.concat([table, new_rows]), [*table.index, *new_labels]
-    )
+    all_rows: Any = pd.concat([table, new_rows])
+    columns_of_all = read_option_covariates(all_rows, [*table.index, *new_labels])
     if columns_of_all.names != read_option_covariates(table, list(table.index)).names:
         raise ArgumentError(
             name,

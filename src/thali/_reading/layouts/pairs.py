@@ -423,10 +423,12 @@ def _refuse_lists(frame: pd.DataFrame, option_columns: tuple[str, str]) -> None:
     rows = frame.head(_CHECKED_ROWS)
     cells = pd.concat([get_column(rows, name) for name in option_columns], ignore_index=True)
     row_numbers = pd.Series(np.tile(np.arange(len(rows)), 2))
-    if split_lists(cells, row_numbers) is not None:
+    labels = split_lists(cells, row_numbers)
+    if labels is not None:
+        example = cells[labels.index[labels.index.duplicated()][0]]
         raise DataError(
             f"Columns {option_columns[0]!r} and {option_columns[1]!r} list several options in a"
-            f" cell, such as {format_label(cells[0])!r}; expected one option in each cell. If the"
+            f" cell, such as {format_label(example)!r}; expected one option in each cell. If the"
             " members do not matter, give each team a name of its own."
         )
 
