@@ -11,6 +11,7 @@ import re
 import sys
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +64,9 @@ def simulate(kind: str, people: int, seed: int) -> tuple[th.ChoiceExperiment, di
             sign = {"increasing": 1, "decreasing": -1}.get(monotone.get(name, ""), 0)
             of_levels = draw_utilities(kind, name, k % 2 == 0, sign, len(levels), rng)
             utility[rows.index] += of_levels[[levels.index(str(cell)) for cell in rows[name]]]
-    noise = 0.3 if kind == CLASSES else 1.0
+    noise = 1.0
+    if kind == CLASSES:
+        noise = 0.3
     frame["utility"] = utility + noise * rng.gumbel(size=len(frame))
     best = frame.groupby([scheme.respondent, scheme.task])["utility"].transform("max")
     frame[scheme.chosen] = (frame.pop("utility") == best).astype(int)
@@ -77,10 +80,16 @@ def simulate(kind: str, people: int, seed: int) -> tuple[th.ChoiceExperiment, di
 def main(small: bool = False) -> None:
     """Fit each data set by default and print a row."""
     print("respondents  data                 CPU s  check")
-    for people in (3,) if small else (10, 30):
-        for kind, seed in CASES[-2:] if small else CASES:
+    sizes = (10, 30)
+    cases = CASES
+    run: dict[str, Any] = {}
+    if small:
+        sizes = (3,)
+        cases = CASES[-2:]
+        run = {"draws": 20, "tune": 20, "chains": 2}
+    for people in sizes:
+        for kind, seed in cases:
             data, monotone = simulate(kind, people, seed)
-            run = {"draws": 20, "tune": 20, "chains": 2} if small else {}
             begin = time.process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
