@@ -110,7 +110,7 @@ def test_ties_of_larger_sets_are_refused():
 
 def test_a_trait_is_chosen_by_its_name():
     traits = ("overallperf", "yield", "taste")
-    frame, ranks_by_trait = draw_trial(traits=traits)
+    frame, ranks_by_trait = draw_trial(n_farms=20, traits=traits)
     with refused(DataError, "'overallperf', 'yield' and 'taste'", "`trait`"):
         th.read(frame)
     with refused(DataError, "`trait`", "'yeild'", "Did you mean 'yield'"):
