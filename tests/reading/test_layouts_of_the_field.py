@@ -64,6 +64,7 @@ SAME = {
     "results of games": (
         PAIRS,
         games("White,Black,Result", "1-0", "0-1", "1/2-1/2", "½-½"),
+        games("White,Black,Result", "2:1½", "1:1½", "1½:1½", "½:½"),
         games("White,Black,Result", "1 – 0", "0–1", "0.5-0.5"),
         games("home,away,score", "4-1", "0–3", "2-2"),
         games("team1,team2,score", "4:1", "0:3", "1:1"),
