@@ -197,6 +197,8 @@ def test_fit_takes_covariates_and_classes():
 def test_fit_refuses_what_is_no_data():
     with refused(DataError, "list", "thali.read"):
         th.fit([("a", "b")])
+    with refused(DataError, "got DataFrame"):
+        th.fit(pd.DataFrame({"kind": ["a", "b"], "population": ["c", "d"]}))
 
 
 @pytest.mark.parametrize(

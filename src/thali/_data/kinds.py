@@ -147,7 +147,9 @@ def get_data_form(data: Any) -> DataForm:
 
     The kind is "" for data that are not thali's.
     """
-    return DataForm(getattr(data, "kind", ""), getattr(data, "population", ONE))
+    if not hasattr(type(data), "kind"):  # a data frame may have columns of these names
+        return DataForm("")
+    return DataForm(data.kind, getattr(data, "population", ONE))
 
 
 def find_data_spec(kind: str) -> DataSpec:

@@ -252,7 +252,7 @@ def fit(data: Any, **settings: Any) -> Any:
     >>> type(model).__name__
     'EliminationByAspects'
     """
-    if not list_offers(getattr(data, "kind", "")):
+    if not list_offers(get_data_form(data).kind):
         raise DataError(
             f"`fit` requires data such as `thali.read` returns; got {type(data).__name__}. Read a"
             " table first."
