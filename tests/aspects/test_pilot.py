@@ -23,9 +23,10 @@ from thali._aspects.samplers.chains import (
     select_neighbour_pairs,
 )
 from thali._aspects.samplers.sampling_task import FIRST_LEVELS
+from thali._inference.markov_chains import TimeIsUp
 from thali._inference.progress_display import Progress
 from thali._model import chain_runs as fits
-from thali.errors import EstimateWarning
+from thali.errors import EstimateWarning, InterruptedWarning
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
 
@@ -252,3 +253,26 @@ def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
         np.testing.assert_array_equal(
             found.posterior_["posterior"][name], at_once.posterior_["posterior"][name]
         )
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("error", [TimeIsUp, KeyboardInterrupt])
+def test_a_stop_before_the_first_tempered_draw_keeps_the_draws_before(monkeypatch, error):
+    run_chains = fits.run_chains
+
+    def stop_tempered(chains, *arguments):
+        if len(chains[0].ladder.beta) > 1:
+            raise error
+        return run_chains(chains, *arguments)
+
+    monkeypatch.setattr(fits, "run_chains", stop_tempered)
+    monkeypatch.setattr(fits, "_is_stuck", lambda convergence: True)
+    monkeypatch.setattr(fits.ChainFit, "_is_settled", lambda work, found: False)
+    data = random_comparisons(4, 3)
+    run = {"tune": 20, "chains": 2, "random_seed": 2, "progressbar": False}
+    with warned(InterruptedWarning, "draws per chain were kept"):
+        model = th.EliminationByAspects().fit(data, **run)
+    assert not model.posterior_.attrs.get("tempered", 0)
+    n_draws = model.posterior_["posterior"].sizes["draw"]
+    longer = model.continue_fit(draws=5, progressbar=False)
+    assert longer.posterior_["posterior"].sizes["draw"] == n_draws + 5

@@ -295,6 +295,23 @@ class ChainFit(ABC, Generic[AnyChain]):
         `earlier` has the draws of the posterior before this run. The result is the fitted
         attributes and the finished chains.
         """
+        try:
+            return self._run_looks(target, start, earlier)
+        except TimeIsUp:
+            faster_text: tuple[Any, ...] = ()
+            if self.faster:
+                faster_text = (", or choose a faster method: ", self.faster)
+            raise ArgumentError(
+                Setting("max_time", self.run.max_time),
+                " was reached before the first draw; allow more time",
+                *faster_text,
+                ".",
+            ) from None
+
+    def _run_looks(
+        self, target: int, start: _ChainStart | None, earlier: "xarray.DataTree | None"
+    ) -> tuple[dict[str, Any], Sequence[AnyChain]]:
+        """Run from one convergence check to the next; raise TimeIsUp if there is no draw."""
         chains = self._start_chains(target, start)
         had_ended = self._has_ended(chains)
         warn_if_long = None
@@ -328,9 +345,18 @@ class ChainFit(ABC, Generic[AnyChain]):
                 target, start = next_run
                 if start is None and self.folder is not None:
                     self.folder.restart()
+                finished_chains = chains
                 chains = self._start_chains(target, start)
                 progress.set_total(sum(chain.total for chain in chains))
-                monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
+                try:
+                    monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
+                except (KeyboardInterrupt, TimeIsUp):
+                    if start is not None:
+                        raise
+                    # tempered chains have no draw yet: the draws before the restart are kept
+                    self.is_tempered = False
+                    attributes |= {"posterior_": self.complete_tree(tree), "_interrupted_": True}
+                    return attributes, finished_chains
 
     def _plan_next_run(
         self,
@@ -457,22 +483,11 @@ class ChainFit(ABC, Generic[AnyChain]):
         """Run the chains to their end; return whether they were stopped early."""
         try:
             return run_chains(chains, self.run.cores, monitor, self.is_compiled)
-        except KeyboardInterrupt:
-            monitor.finish(False)
-            raise
         except TuningIsLong:
             raise
-        except TimeIsUp:
+        except (KeyboardInterrupt, TimeIsUp):
             monitor.finish(False)
-            faster_text: tuple[Any, ...] = ()
-            if self.faster:
-                faster_text = (", or choose a faster method: ", self.faster)
-            raise ArgumentError(
-                Setting("max_time", self.run.max_time),
-                " was reached before the first draw; allow more time",
-                *faster_text,
-                ".",
-            ) from None
+            raise
 
     def build_continuation(
         self,
