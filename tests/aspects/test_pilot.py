@@ -185,7 +185,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 
     assert not chains_of(100)[1][0].in_pilot
     sampling, chains = chains_of(None)
-    assert sampling.min_draws == 500 and chains[0].in_pilot
+    assert sampling.draws_at_first_check == 500 and chains[0].in_pilot
     for number, chain in enumerate(chains):
         # as if draws were independent
         chain.pilot_statistics[:] = np.random.default_rng(number).normal(

@@ -88,7 +88,7 @@ class RestartFit(ChainFit[DimensionChain]):
         assert run.thin is not None  # `fit` chooses it by the size of the data
         self.problem = self.model._build_problem(self.source)
         self.thin = run.thin
-        n_passes = run.chains * self.thin * (run.tune + run.min_draws)
+        n_passes = run.chains * self.thin * (run.tune + run.requested_or_first_draws)
         seconds = n_passes * estimate_pass_seconds(self.problem)
         self.run = run
         self.forecast = Forecast(seconds, seconds)
@@ -321,7 +321,7 @@ class NonnegativeDimensions(MarkovChainModel):
         """Return draws of the summary rows by name."""
         return {str(name): array.values for name, array in self._view.draws.data_vars.items()}
 
-    def _get_table_quantities(self) -> dict[str, np.ndarray]:
+    def _get_further_checked_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of the similarity of evenly spaced pairs, by row name."""
         return pair_quantities_by_name(
             self._view, "similarity", partial(self._view.fit_similarities, slice(None))

@@ -49,8 +49,8 @@ class Run(NamedTuple):
         return {name: getattr(self, name) for name in ("draws", "tune", "chains", "thin")}
 
     @property
-    def min_draws(self) -> int:
-        """Draws per chain before the first convergence check."""
+    def requested_or_first_draws(self) -> int:
+        """Draws per chain that were asked for; else those of a first check, whatever the data."""
         return self.draws or FIRST_DRAWS
 
     def check(self) -> "Run":

@@ -216,11 +216,11 @@ class ChainFit(ABC, Generic[AnyChain]):
         return self.max_draws
 
     @property
-    def min_draws(self) -> int:
-        """Draws per chain before the first convergence check."""
+    def draws_at_first_check(self) -> int:
+        """Draws per chain before the first convergence check of a fit to these data."""
         if self.first_draws and self.run.draws is None:
             return self.first_draws
-        return self.run.min_draws
+        return self.run.requested_or_first_draws
 
     def count_allowed_draws(self, chains: Sequence[AnyChain] = ()) -> int:
         """Return maximum draws per chain of a run without fixed length, for these data."""
@@ -231,7 +231,7 @@ class ChainFit(ABC, Generic[AnyChain]):
             if chains:
                 speedup = self.measure_speedup(chains)
             max_draws = min(max_draws, int((tune + self.data_max_draws) * speedup) - tune)
-        return max(self.min_draws, max_draws)
+        return max(self.draws_at_first_check, max_draws)
 
     # The loop
 
@@ -251,7 +251,9 @@ class ChainFit(ABC, Generic[AnyChain]):
             if self.folder is not None and self.folder.snapshot is not None:
                 chain_start = self._resume(self.folder, self.folder.snapshot)
                 target_draws = self.folder.snapshot.position["draws"]
-            attributes, chains = self.run_until_done(max(self.min_draws, target_draws), chain_start)
+            attributes, chains = self.run_until_done(
+                max(self.draws_at_first_check, target_draws), chain_start
+            )
         return attributes | {
             "_state_": self.build_continuation(
                 chains,
@@ -277,7 +279,7 @@ class ChainFit(ABC, Generic[AnyChain]):
         """Raise ValueError if a stored job has more draws than its settings allow."""
         max_draws = self.run.draws
         if max_draws is None:
-            max_draws = max(self.min_draws, self.max_open_draws)
+            max_draws = max(self.draws_at_first_check, self.max_open_draws)
         if position["draws"] > max_draws or not 0 <= position.get("tune", 0) <= self.run.tune:
             raise ValueError("more draws or tuning than the settings allow")
 
@@ -374,7 +376,7 @@ class ChainFit(ABC, Generic[AnyChain]):
             progress.note("the chains are in different modes: restarting with tempering")
             self.is_tempered = True
             self.n_sweeps_before = n_sweeps
-            return self.min_draws, None  # new chains
+            return self.draws_at_first_check, None  # new chains
         if not self._may_double(chains, target):
             return None
         progress.note(f"after {target:,} draws per chain the chains do not agree yet")
@@ -442,15 +444,15 @@ class ChainFit(ABC, Generic[AnyChain]):
         """Warn that the run will take long, and name faster options."""
         run = self.run
         if run.draws is None:
-            min_draws = self.min_draws
+            first_draws = self.draws_at_first_check
             max_draws = self.count_allowed_draws(self.chains)
-            max_seconds = seconds * (run.tune + max_draws) / (run.tune + min_draws)
+            max_seconds = seconds * (run.tune + max_draws) / (run.tune + first_draws)
             longest_run_text = ""
             if format_duration(max_seconds) != format_duration(seconds):
                 longest_run_text = (
                     f", and up to {format_duration(max_seconds)} if the chains agree late"
                 )
-            fewer_draws: Any = Setting("draws", max(1, min_draws // 4))
+            fewer_draws: Any = Setting("draws", max(1, first_draws // 4))
         else:
             longest_run_text = ""
             fewer_draws = "fewer draws"

@@ -91,7 +91,7 @@ def summary(model: "SampledModel", settings: AnswerSettings) -> Finding:
     spec = find_spec(model)
     picture = None
     if spec is not None and _TRACE in spec.pictures:
-        picture = Picture(_TRACE, SENTENCES["trace"], model._get_checked_quantities())
+        picture = Picture(_TRACE, SENTENCES["trace"], model._get_traced_quantities())
     return Finding(
         notes=(phrase(SENTENCES, "summary", interval=describe_interval(settings.ci)),),
         title=SENTENCES["summary.title"],

@@ -162,7 +162,7 @@ class ChainEngine(SamplingEngine):
 class RespondentChainEngine(ChainEngine):
     """Fitting method by chains whose posterior stores how respondents were treated."""
 
-    def job(self, model: Any, data: Any, run: "Run") -> Job:
+    def build_job(self, model: Any, data: Any, run: "Run") -> Job:
         """Check data and arguments of a fit; return its job."""
         data = model._convert_data(data)
         chain_fit = model._build_fit(data, run.check())

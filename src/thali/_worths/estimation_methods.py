@@ -301,7 +301,9 @@ class WorthMaximumEngine(WorthsEngine):
     findings = "thali._worths.findings"
     default_tune = 0  # there are no chains
 
-    def job(self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", run: Run) -> Job:
+    def build_job(
+        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", run: Run
+    ) -> Job:
         """Check data and arguments of `fit`; return its job."""
         data = model._convert_data(data)
         refuse_run_settings(model, run)

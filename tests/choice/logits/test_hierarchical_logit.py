@@ -414,9 +414,9 @@ def test_large_draws_are_fewer_and_further_apart(chains, thin, first):
         th.HierarchicalLogit(),
     )
     run = run_of(model, data, tune=200, chains=chains)
-    assert (run.run.thin, run.min_draws) == (thin, first)
+    assert (run.run.thin, run.draws_at_first_check) == (thin, first)
     longer = run_of(model, data, 4 * first, tune=200, chains=chains)  # as continue_fit asks for
-    assert (longer.run.thin, longer.min_draws) == (thin, 4 * first)
+    assert (longer.run.thin, longer.draws_at_first_check) == (thin, 4 * first)
 
 
 def test_a_covariance_needs_as_many_degrees_of_freedom_as_coefficients(fitted):

@@ -29,23 +29,19 @@ def count_affordable_chains(data, sweeps):
 
 
 @pytest.mark.unit
+def list_lengths(sampling):
+    """Return allowed draws, draws at the first check, warm-up and thinning."""
+    run = sampling.run
+    return [sampling.count_allowed_draws(), sampling.draws_at_first_check, run.tune, run.thin]
+
+
 def test_looks_count_in_the_budget_and_max_time_takes_its_place():
     data = experiment()
     free = build_sampling(data)
-    assert (free.count_allowed_draws(), free.min_draws, free.run.tune, free.run.thin) == (
-        8_000,
-        125,
-        250,
-        16,
-    )
+    assert list_lengths(free) == [8_000, 125, 250, 16]
     chains = count_affordable_chains(data, 16 * 1_500)
     half = build_sampling(data, chains=chains)
-    assert (half.count_allowed_draws(), half.min_draws, half.run.tune, half.run.thin) == (
-        1_250,
-        125,
-        250,
-        16,
-    )
+    assert list_lengths(half) == [1_250, 125, 250, 16]
     assert half.forecast is not None and half.forecast.most == pytest.approx(0.5 * BUDGET, rel=0.01)
     assert build_sampling(data, chains=chains, max_time=5.0).count_allowed_draws() == 8_000
     assert build_sampling(data, chains=chains, draws=700).count_allowed_draws() == 700
@@ -58,20 +54,10 @@ def test_sweeps_of_a_study_with_many_people_are_fewer():
     data = experiment(people=40)
     chains = count_affordable_chains(data, 4 * 375)
     short = build_sampling(data, chains=chains)
-    assert (short.count_allowed_draws(), short.min_draws, short.run.tune, short.run.thin) == (
-        125,
-        125,
-        250,
-        4,
-    )
+    assert list_lengths(short) == [125, 125, 250, 4]
     assert build_sampling(data, chains=chains, thin=16).run.thin == 16
     least = build_sampling(data, chains=count_affordable_chains(data, 150))
-    assert (least.count_allowed_draws(), least.min_draws, least.run.tune, least.run.thin) == (
-        100,
-        100,
-        100,
-        1,
-    )
+    assert list_lengths(least) == [100, 100, 100, 1]
 
 
 @pytest.mark.unit

@@ -43,7 +43,7 @@ class AspectLikelihoodEngine(Engine):
 
     findings = "thali._aspects.findings.maximum_likelihood"
 
-    def job(
+    def build_job(
         self, model: "EliminationByAspects", data: "PairedComparisons | Choices", run: Run
     ) -> Job:
         """Check data and arguments of a fit; return its job."""

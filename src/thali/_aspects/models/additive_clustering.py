@@ -526,7 +526,7 @@ class AdditiveClustering(AdditiveAnswers):
         # all other arguments are checked before the cross-validation, which takes long
         build_task(
             data=data,
-            draws=run.min_draws,
+            draws=run.requested_or_first_draws,
             tune=run.tune,
             thin=run.thin,
             **self._build_arguments_before_sigma(data),

@@ -135,7 +135,8 @@ class LatentFeatures(MarkovChainModel):
             is predicted of pairs and the features that they share count, too. Tempered chains are
             looked at from 500 draws on. Where the chains stay in different families of features, so
             that more draws would not help, the run starts again with ``tempering=8``, unless the
-            model says how it tempers or more than half of the time is over.
+            model says how it tempers or more than half of the CPU time that a fit without ``draws``
+            may take is used.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
@@ -192,7 +193,7 @@ class LatentFeatures(MarkovChainModel):
             job=job,
             max_time=max_time,
         )
-        return self._run_job(self._engine.job(self, data, run))
+        return self._run_job(self._engine.build_job(self, data, run))
 
     @mark_as_setup
     def prepare(
@@ -255,7 +256,7 @@ class LatentFeatures(MarkovChainModel):
         """Return the draws of all summary rows, by name."""
         return self._data_results.quantities()
 
-    def _get_table_quantities(self) -> dict[str, np.ndarray]:
+    def _get_further_checked_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of weights, presence and pairs that are checked, by row name."""
         return self._data_results.table_quantities()
 

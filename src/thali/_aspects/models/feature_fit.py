@@ -55,7 +55,11 @@ class FeatureFit(ChainFit["FeatureChain"]):
         """Build the task and choose its lengths within a share of the CPU budget."""
         self.requested_run = run
         task = build_task(
-            data=self.source, draws=run.min_draws, tune=run.tune, thin=run.thin, **task_arguments
+            data=self.source,
+            draws=run.requested_or_first_draws,
+            tune=run.tune,
+            thin=run.thin,
+            **task_arguments,
         )
         first_draws = FIRST_DRAWS
         if run.draws is None and len(task.temperatures) > 1:

@@ -28,7 +28,11 @@ class FeatureSamplingEngine(RespondentChainEngine):
         data = model._convert_data(data)
         task_arguments = model._build_prepare_arguments(data)
         task = build_task(
-            data=data, draws=run.min_draws, tune=run.tune, thin=run.thin, **task_arguments
+            data=data,
+            draws=run.requested_or_first_draws,
+            tune=run.tune,
+            thin=run.thin,
+            **task_arguments,
         )
         lapse = None
         if data.are_choices:

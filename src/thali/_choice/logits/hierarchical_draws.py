@@ -265,7 +265,7 @@ _NOTES = {
 }
 
 
-def build_tree(
+def build_taste_tree(
     chains: Sequence["TasteChain"],
     respondents: Sequence[str],
     fit_arguments: FitArguments,

@@ -18,7 +18,7 @@ from .hierarchical_draws import (
     TasteScale,
     build_observed_group,
     build_posterior_group,
-    build_tree,
+    build_taste_tree,
     compute_monitored_effects,
 )
 
@@ -88,8 +88,8 @@ class TasteFit(ChainFit["TasteChain"]):
         """Return the posterior tree, with the effects whose convergence is checked."""
         import xarray as xr
 
-        attrs = {"thin": self.thin, "tuning_steps": self.run.tune * self.thin}
-        tree = build_tree(chains, self.source.respondents, self.arguments, attrs)
+        attrs = {"thin": self.thin, "tuning_steps": self.run.tune}
+        tree = build_taste_tree(chains, self.source.respondents, self.arguments, attrs)
         posterior = tree["posterior"].to_dataset()
         effects = compute_monitored_effects(
             posterior["beta"].values, self.source, self.arguments.coding

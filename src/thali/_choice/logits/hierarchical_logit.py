@@ -409,7 +409,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """
         from thali._posterior.summary_table import build_summary
 
-        return build_summary(self._get_table_quantities(), ci)
+        return build_summary(self._get_further_checked_quantities(), ci)
 
     def _simulate_choices(
         self, max_draws: int, rng: np.random.Generator
@@ -433,7 +433,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """Return draws of the summary rows by name."""
         return read_summary_rows(self._view.draws)
 
-    def _get_table_quantities(self) -> dict[str, np.ndarray]:
+    def _get_further_checked_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of the rows of `population` by name."""
         return population_quantities(self._view)
 

@@ -104,7 +104,7 @@ class MarkovChains(ClassEngine):
         """Return the settings of chains, checked."""
         return run.check()
 
-    def job(
+    def build_job(
         self,
         model: "ProductClasses",
         data: "ChoiceExperiment",
@@ -159,7 +159,7 @@ class SequentialMonteCarlo(ClassEngine):
             )
         return run
 
-    def job(
+    def build_job(
         self,
         model: "ProductClasses",
         data: "ChoiceExperiment",
@@ -387,7 +387,9 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             )
         )
         return self._run_job(
-            engine.job(self, data, run, sweeps_per_step, self._list_data_remarks(data, monotone))
+            engine.build_job(
+                self, data, run, sweeps_per_step, self._list_data_remarks(data, monotone)
+            )
         )
 
     @mark_as_setup

@@ -75,7 +75,7 @@ class WeightFit(ChainFit["WeightChain"]):
             model.a,
             model.a_range,
             model.b,
-            run.min_draws,
+            run.requested_or_first_draws,
             run.tune,
             run.chains,
             run.thin,
@@ -85,7 +85,7 @@ class WeightFit(ChainFit["WeightChain"]):
         thin = self.set_lengths(run, default_settings.thin, sweep_seconds).thin
         self.run = self.run._replace(thin=thin)
         self.settings = replace(
-            default_settings, draws=self.min_draws, tune=self.run.tune, thin=thin
+            default_settings, draws=self.draws_at_first_check, tune=self.run.tune, thin=thin
         )
 
     def build_chains(self, draws: int, seed: np.random.SeedSequence) -> "list[WeightChain]":

@@ -155,7 +155,7 @@ class NormalApproximationFit(CoefficientFit):
                 )
             )
         n_coefficients = self.n_columns * (n_classes - 1)
-        seconds += DRAW_SECONDS * run.chains * run.min_draws * n_coefficients
+        seconds += DRAW_SECONDS * run.chains * run.requested_or_first_draws * n_coefficients
         return Forecast(seconds, seconds)
 
     @cached_property
