@@ -7,7 +7,8 @@ starred locals        calls `f(*values)` of a local name, other than a function'
                       argument added in the middle of the tuple is passed under another name
 packed in place       those whose tuple is written in the same function
 parameters `Any`      share of the parameters of functions that are not compiled, `self` aside
-private reads         `other._name`, where `other` is neither `self` nor `cls`
+private reads         `other._name`, where `other` is neither `self` nor `cls`; public methods of
+                      named tuples, such as `_replace`, aside
 words                 words that are annotated with several types, and those types
 """
 
@@ -23,6 +24,8 @@ WORDS = (
     "people part made of_judges of_chains in_time tie order owned newcomers is_heeded draws groups"
     " n_options"
 ).split()
+
+NAMED_TUPLE_METHODS = {"_asdict", "_fields", "_make", "_replace"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -111,6 +114,8 @@ class HouseCounts:
 def _reads_private(node: ast.Attribute) -> bool:
     """Return whether an attribute is another object's private one."""
     if not node.attr.startswith("_") or node.attr.startswith("__"):
+        return False
+    if node.attr in NAMED_TUPLE_METHODS:
         return False
     owner = ast.unparse(node.value)
     return owner not in ("self", "cls", "super()") and not owner.startswith(
