@@ -252,7 +252,9 @@ class PairSplitter(PairwiseSplitter):
 
     def warn_about_parts(self) -> None:
         """Warn of options that are disconnected if some pair is held out."""
-        isolation_texts, bridge_names, never_judged = [], [], set(self.data.never_judged)
+        isolation_texts = []
+        bridge_names = []
+        never_judged = set(self.data.never_judged)
         n_components = len(self.data.components())
         for pair in range(self.data.n_pairs):
             (data,) = self.select_training_data(np.array([pair]))

@@ -58,7 +58,9 @@ class ScoreTable:
         records: Mapping[str, Record],
     ) -> None:
         self.splitter: Any = splitter
-        self.scorer, self.parts, self.names = scorer, parts, model_names
+        self.scorer = scorer
+        self.parts = parts
+        self.names = model_names
         self.records = {
             fit: records.get(format_fit_key(fit)) for fit in list_fits(model_names, len(parts))
         }

@@ -151,11 +151,9 @@ class EvenSplitter(Splitter):
     ) -> list[np.ndarray]:
         """Return random blocks for each part, evenly from all groups."""
         refuse_both(hold_out, folds)
-        rng, n_blocks, first_block = (
-            np.random.default_rng(seed.spawn(1)[0]),
-            sum(block_counts.values()),
-            0,
-        )
+        rng = np.random.default_rng(seed.spawn(1)[0])
+        n_blocks = sum(block_counts.values())
+        first_block = 0
         shuffled_blocks = np.empty(n_blocks, np.int64)
         for count in block_counts.values():
             shuffled_blocks[first_block : first_block + count] = first_block + rng.permutation(

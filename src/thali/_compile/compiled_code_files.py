@@ -422,7 +422,8 @@ def _is_private_group(group_id: int) -> bool:
     import pwd
 
     try:
-        user, group_entry = pwd.getpwuid(os.getuid()), grp.getgrgid(group_id)
+        user = pwd.getpwuid(os.getuid())
+        group_entry = grp.getgrgid(group_id)
     except KeyError:
         return False
     return (
@@ -484,7 +485,8 @@ def format_cache_size(n_files: int, n_bytes: int) -> str:
 
 def _describe_shipped() -> str:
     """Return a sentence on shipped code; "" if there is none."""
-    folder, reason = find_shipped().folder, find_shipped().reason
+    folder = find_shipped().folder
+    reason = find_shipped().reason
     if folder is not None:
         return (
             f"{format_cache_size(*folder.size())} shipped with thali, compiled for {folder.target}"

@@ -251,7 +251,9 @@ def _copy_function(function: Any, name: str) -> Any:
         function.__defaults__,
         function.__closure__,
     )
-    copy.__qualname__, copy.__module__, copy.__doc__ = name, function.__module__, function.__doc__
+    copy.__qualname__ = name
+    copy.__module__ = function.__module__
+    copy.__doc__ = function.__doc__
     return copy
 
 
@@ -342,11 +344,9 @@ def constants_digest(function: Any) -> str:
 
 def code_digest(function: Any) -> str:
     """Return a hash of the code of a user's function and its callees."""
-    digest, functions_to_visit, visited = (
-        hashlib.sha256(),
-        [getattr(function, "py_func", function)],
-        set(),
-    )
+    digest = hashlib.sha256()
+    functions_to_visit = [getattr(function, "py_func", function)]
+    visited = set()
     while functions_to_visit:
         function = functions_to_visit.pop()
         if function in visited or not isinstance(function, types.FunctionType):

@@ -98,4 +98,5 @@ def is_supported() -> bool:
 LINKED: dict[str, Any] = {}
 APART: dict[str, Any] = {}
 if is_supported():
-    LINKED, APART = {"pipeline_class": _LinkedCompiler}, {"pipeline_class": _ApartCompiler}
+    LINKED = {"pipeline_class": _LinkedCompiler}
+    APART = {"pipeline_class": _ApartCompiler}

@@ -14,7 +14,8 @@ _V2 = frozenset("cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3".split())
 _V3 = _V2 | frozenset("avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave".split())
 _V4 = _V3 | frozenset("avx512bw avx512cd avx512dq avx512f avx512vl".split())
 
-X86, ARM = ("x86_64", "amd64"), ("arm64", "aarch64")
+X86 = ("x86_64", "amd64")
+ARM = ("arm64", "aarch64")
 
 
 @dataclass(frozen=True)

@@ -163,10 +163,12 @@ class _SourceWalk:
 
     def format_code(self, code: Any) -> str:
         """Return a code object as text, without docstring and line numbers."""
-        instructions, constants = bytearray(code.co_code), []
+        instructions = bytearray(code.co_code)
+        constants = []
         high_bits = 0
         for i in range(0, len(instructions), 2):
-            operation, low_byte = instructions[i], instructions[i + 1]
+            operation = instructions[i]
+            low_byte = instructions[i + 1]
             if operation == _EXTENDED:
                 high_bits = (high_bits | low_byte) << 8
                 continue

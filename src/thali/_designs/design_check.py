@@ -175,7 +175,9 @@ def check(
         coding, expected_utilities, has_none, variances, n_respondents, target_error
     )
     is_identified = is_complete and np.isfinite(variances).all()
-    d_error, bayesian_d_error, n_dominated = np.inf, None, None
+    d_error = np.inf
+    bayesian_d_error = None
+    n_dominated = None
     if is_identified:
         d_error = _compute_d_error(unit_information)
     if len(utility_draws) > 1:

@@ -299,7 +299,9 @@ def simulate_studies(
 
 _OPTION = "option"  # the only attribute of an option
 # options to separate, with this power, from at most this number of answers
-_MAX_FIRST, _TARGET_POWER, _MAX_ANSWERS = 3, 0.8, 8_000
+_MAX_FIRST = 3
+_TARGET_POWER = 0.8
+_MAX_ANSWERS = 8_000
 
 
 def _estimate_set_power(

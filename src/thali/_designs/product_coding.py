@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from thali._choice.reports.logit_choice_draws import LogitReports
 
 
-VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
+VERSION = "version"
+TASK = "task"
+ALTERNATIVE = "alternative"
 NONE = "none"  # the alternative that is no product
 DRAWS = 32  # draws of utilities that are uncertain
 

@@ -13,9 +13,19 @@ from thali.errors import DataError
 if TYPE_CHECKING:
     import pandas
 
-STUDY, PERSON, SEED, STARTED, VERSION = "study", "person", "seed", "started", "version"
-PART, TRIAL, TASK, PASSED, PLANNED = "part", "trial", "task", "passed", "trials_planned"
-_MAIN, _PRACTICE, _CATCH = "main", "practice", "catch"
+STUDY = "study"
+PERSON = "person"
+SEED = "seed"
+STARTED = "started"
+VERSION = "version"
+PART = "part"
+TRIAL = "trial"
+TASK = "task"
+PASSED = "passed"
+PLANNED = "trials_planned"
+_MAIN = "main"
+_PRACTICE = "practice"
+_CATCH = "catch"
 FAILED = "catch_failed"
 TIE = "no preference"  # in the column of chosen options
 # columns about the questionnaire, not about its answers

@@ -36,7 +36,9 @@ _MAX_TASKS = {PAIRS: 100, RATINGS: 60, ODD: 40}  # default tasks per respondent
 _APPEARANCES, _MAX_SETS = 3, 30  # default appearances per option; the most sets per respondent
 _N_VERSIONS = 12  # where no respondent sees all tasks
 # files that `thali design --out` writes
-_DESIGN_FILE, _WORKBOOK_FILE, _TYPESET_ENDINGS = "design.csv", "tables.xlsx", (".md", ".tex")
+_DESIGN_FILE = "design.csv"
+_WORKBOOK_FILE = "tables.xlsx"
+_TYPESET_ENDINGS = (".md", ".tex")
 # also recognised in capitals
 _DESIGN_COLUMNS = re.compile(r"option\d*|version|task|alternative|first|second")
 # some columns of each kind of table

@@ -16,7 +16,9 @@ from thali._labels import check_labels, format_label, list_names, shorten, sugge
 from thali.errors import ArgumentError, DataError
 
 LANGUAGES = ("en", "de")
-RANDOM, GIVEN, ASKED = "random", "given", "asked"
+RANDOM = "random"
+GIVEN = "given"
+ASKED = "asked"
 _MAX_TEXT = 20_000  # characters
 _NAME = re.compile(r"[^\W\d_][^\W_]*")
 _LOCAL_HOSTS = ("localhost", "127.0.0.1")

@@ -55,7 +55,9 @@ def describe_respondents(
     table: "pandas.DataFrame | None", n_respondents: int, classes: tuple[str, ...] = ()
 ) -> MarketRespondents | None:
     """Encode the columns of a table of respondents; None if nothing differs."""
-    columns, weights, other_columns = [], [], []
+    columns = []
+    weights = []
+    other_columns = []
     cells_by_name = {}
     if table is not None:
         cells_by_name = {str(name): cells for name, cells in table.items()}
@@ -301,7 +303,10 @@ def build_covariates(
 
     Numeric columns have one covariate; columns of labels have one per label except the first.
     """
-    covariate_names, covariate_columns, references, source_columns = [], [], [], []
+    covariate_names = []
+    covariate_columns = []
+    references = []
+    source_columns = []
     for name in list_column_names(by):
         if table is None:
             raise DataError(

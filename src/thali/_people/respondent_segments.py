@@ -218,7 +218,8 @@ def build_segments(
     points = np.log(bounded_preferences / (1.0 - bounded_preferences)) * np.sqrt(
         _compute_level_weights(preferences)
     )
-    weights, whose = np.ones((n_draws, n_respondents)), describe_sample(n_respondents)
+    weights = np.ones((n_draws, n_respondents))
+    whose = describe_sample(n_respondents)
     if people is None:
         weights = draw_exponentials(n_draws, n_respondents, random_seed)
         whose = describe_population(n_respondents)

@@ -81,7 +81,8 @@ def calibration(
     labels = [label for label in expected_counts.index if label in set(shown_classes)]
     short_labels = shorten_labels(list(map(str, labels)))
     n_panel_columns = min(len(labels), _MAX_IN_ROW)
-    n_panel_rows, is_new_figure = -(-len(labels) // n_panel_columns), ax is None
+    n_panel_rows = -(-len(labels) // n_panel_columns)
+    is_new_figure = ax is None
     axes = ax
     if axes is None:
         axes_side = max(_AXES_SIDE, measure_label_width(short_labels) + 0.1)
@@ -110,9 +111,12 @@ def calibration(
             panel.set_xlabel("predicted probability", fontsize=9)
     legend_handles = [handle for panel in axes for handle in panel.get_legend_handles_labels()[0]]
     handle_by_label = {str(handle.get_label()): handle for handle in legend_handles}
-    legend_owner, legend_corner, n_legend_columns = axes[0], "upper left", 1
+    legend_owner = axes[0]
+    legend_corner = "upper left"
+    n_legend_columns = 1
     if is_new_figure:
-        legend_owner, legend_corner = axes[0].figure, "outside upper left"
+        legend_owner = axes[0].figure
+        legend_corner = "outside upper left"
     if is_new_figure and n_panel_columns > 1:
         n_legend_columns = 3
     legend_owner.legend(

@@ -45,13 +45,15 @@ def conjoint_estimates(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     matplotlib axes
     """
     is_first = ~table.duplicated(["attribute", "level"])
-    attributes, levels = table["attribute"][is_first].tolist(), table["level"][is_first].tolist()
+    attributes = table["attribute"][is_first].tolist()
+    levels = table["level"][is_first].tolist()
     headings = shorten_labels(list(dict.fromkeys(attributes)))
     y, heading_y = place_grouped_rows(attributes)
     labels = [join_lines(level) for level in levels]
     ax = ensure_axes(ax, 4.0 + measure_label_width([*labels, *headings]), 0.9 + y[-1])
     is_base = np.zeros(len(table), bool)
-    centre, axis_label = 0.0, "effect against the baseline"
+    centre = 0.0
+    axis_label = "effect against the baseline"
     if "baseline" in table:
         is_base = (table["level"] == table["baseline"]).to_numpy()
     else:

@@ -76,21 +76,22 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         }
     else:
         curves = {str(product): table}
-    attribute, interval_label = (
-        str(column_names[has_products]),
-        f"{format_interval_level(table)} interval",
-    )
+    attribute = str(column_names[has_products])
+    interval_label = f"{format_interval_level(table)} interval"
     share_label = "predicted share"
     if product is not None:
         share_label += f" of {shorten_labels([product])[0]}"
     if not has_products and table.iloc[:, 0].dtype.kind not in "iuf":
         return _draw_categorical_demand(table, ax, attribute, share_label, interval_label)
     ax = ensure_axes(ax, 5.6, 3.6)
-    curve_labels, upper_limits, band_label = shorten_labels(list(curves)), [], None
+    curve_labels = shorten_labels(list(curves))
+    upper_limits = []
+    band_label = None
     if has_products:
         share_label += f" (band: {interval_label})"
     else:
-        curve_labels, band_label = [None], interval_label
+        curve_labels = [None]
+        band_label = interval_label
     for curve_index, (curve_label, curve) in enumerate(
         zip(curve_labels, curves.values(), strict=True)
     ):
@@ -119,11 +120,10 @@ def _draw_curve(
 ) -> float:
     """Draw a demand curve with interval band; return its largest upper limit."""
     sorted_curve = curve.sort_values(curve.columns[0], kind="stable")
-    price, share = sorted_curve.iloc[:, 0].to_numpy(float), sorted_curve["share"].to_numpy(float)
-    low, high = (
-        sorted_curve["share_low"].to_numpy(float),
-        sorted_curve["share_high"].to_numpy(float),
-    )
+    price = sorted_curve.iloc[:, 0].to_numpy(float)
+    share = sorted_curve["share"].to_numpy(float)
+    low = sorted_curve["share_low"].to_numpy(float)
+    high = sorted_curve["share_high"].to_numpy(float)
     ax.fill_between(price, low, high, color=colour, alpha=0.2, linewidth=0, label=band_label)
     ax.plot(
         price,

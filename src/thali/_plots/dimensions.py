@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_MAX_PANELS, _N_COLUMNS = 12, 3
+_MAX_PANELS = 12
+_N_COLUMNS = 3
 _RECURRING = 0.8  # reproducibility below which bars are pale
 _MAX_LABELS = 120
 

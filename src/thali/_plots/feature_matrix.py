@@ -102,16 +102,22 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     mesh_style["linewidth"] = 0.8
     if n > _MAX_LABELS:
         mesh_style["linewidth"] = 0.0
-    first_column_x, column_centres, column_names, mesh = 0.0, [], [], None
+    first_column_x = 0.0
+    column_centres = []
+    column_names = []
+    mesh = None
     if has_unique_weights:
-        first_column_x, column_centres, column_names = _UNIQUE_WIDTH, [0.5], ["alone"]
+        first_column_x = _UNIQUE_WIDTH
+        column_centres = [0.5]
+        column_names = ["alone"]
     if k:
         mesh = ax.pcolormesh(first_column_x + np.arange(k + 1), row_edges, weights, **mesh_style)
     if has_unique_weights:
         mesh = ax.pcolormesh([0.0, 1.0], row_edges, unique_weights[:, None], **mesh_style)
         ax.axvline((1 + _UNIQUE_WIDTH) / 2, color="0.6", linewidth=0.8)
     ax.set(xlim=(0, first_column_x + max(k, 1)), ylim=(n, 0))
-    label_step, letter_size = -(-n // _MAX_LABELS), 9
+    label_step = -(-n // _MAX_LABELS)
+    letter_size = 9
     if n > 100:
         letter_size = 5
     ax.set_yticks(

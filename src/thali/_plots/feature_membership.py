@@ -59,11 +59,14 @@ def membership(
     'probability of the feature, mean weight'
     """
     check_integer("max_features", max_features, 1)
-    ownership, labels = table.to_numpy()[:, :max_features], table.index.tolist()
+    ownership = table.to_numpy()[:, :max_features]
+    labels = table.index.tolist()
     n, k = ownership.shape
     feature_attrs = {name: np.array(table.attrs[name])[:k] for name in ("probability", "converged")}
-    probabilities, word = feature_attrs["probability"], table.attrs["word"]
-    heading, mean_weights = f"probability of the {word}", np.ones(k)
+    probabilities = feature_attrs["probability"]
+    word = table.attrs["word"]
+    heading = f"probability of the {word}"
+    mean_weights = np.ones(k)
     if has_weights := "weight" in table.attrs:
         heading += ", mean weight"
         mean_weights = np.array(table.attrs["weight"])[:k]

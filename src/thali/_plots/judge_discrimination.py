@@ -63,7 +63,8 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    n_judges, n_per_end = len(table), MAX_JUDGES // 2
+    n_judges = len(table)
+    n_per_end = MAX_JUDGES // 2
     shown_judges = table
     if n_judges > MAX_JUDGES:
         shown_judges = table.iloc[np.r_[:n_per_end, n_judges - n_per_end : n_judges]]
@@ -86,10 +87,8 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         rows, shown_judges["low"], shown_judges["high"], colors=colours, linewidth=1.6, zorder=2
     )
     ax.scatter(shown_judges["discrimination"], rows, s=22, c=colours, zorder=3)
-    low, high = (
-        min(0.8, float(np.min(shown_judges["low"]))),
-        max(1.25, float(np.max(shown_judges["high"]))),
-    )
+    low = min(0.8, float(np.min(shown_judges["low"])))
+    high = max(1.25, float(np.max(shown_judges["high"])))
     ax.set(xscale="log", xlim=(low / 1.1, high * 1.1), ylim=(len(shown_judges) - 0.4, -0.6))
     ticks = [
         mark

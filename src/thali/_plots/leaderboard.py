@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _MAX_OPTIONS = 60
 # inches without names, to fit on a phone; relative widths of ratings, ranks, tiers
-_PANELS_WIDTH, _PANEL_RATIOS = 4.6, (4, 3, 2)
+_PANELS_WIDTH = 4.6
+_PANEL_RATIOS = (4, 3, 2)
 
 
 @picture(
@@ -62,7 +63,8 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
     >>> [ax.get_xlabel() for ax in leaderboard(board.table)]
     ['rating (89 % interval)', 'rank (89 % interval)', 'tiers']
     """
-    full_table, table = table, table.head(_MAX_OPTIONS)
+    full_table = table
+    table = table.head(_MAX_OPTIONS)
     labels = shorten_labels(table.index.tolist())
     n = len(labels)
     axes = ax

@@ -52,7 +52,8 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     width = measure_label_width([*labels, *(f"{head} " for head in headings)])
     lowest_row_y = y[-1] + 0.16
     ax = ensure_axes(ax, 4.0 + width, 0.75 + lowest_row_y)
-    mean, interval = table["effect"].to_numpy(), table[["low", "high"]].to_numpy()
+    mean = table["effect"].to_numpy()
+    interval = table[["low", "high"]].to_numpy()
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if "respondents_low" in table:
         respondent_limits = table[["respondents_low", "respondents_high"]].to_numpy()

@@ -58,9 +58,12 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     """
     has_change = "after" in table
     product_labels = shorten_labels(list(map(_join_label, table.index)))
-    bar_height, row_height, bar_series = 0.62, 0.34, [("share", 0.0, COLOURS[0], "now")]
+    bar_height = 0.62
+    row_height = 0.34
+    bar_series = [("share", 0.0, COLOURS[0], "now")]
     if has_change:
-        bar_height, row_height = 0.36, 0.5
+        bar_height = 0.36
+        row_height = 0.5
         bar_series = [
             ("share", -0.2, COLOURS[5], "now"),
             ("after", 0.2, COLOURS[0], "after the change"),

@@ -145,7 +145,8 @@ def _draw_panel(
     ax.plot(ax.get_xlim(), ax.get_xlim(), color="0.6", linewidth=0.8, zorder=1)
 
     (x_model, x_colour), (y_model, y_colour) = models
-    is_x_better, is_y_better = scores[:, 0] < scores[:, 1], scores[:, 1] < scores[:, 0]
+    is_x_better = scores[:, 0] < scores[:, 1]
+    is_y_better = scores[:, 1] < scores[:, 0]
     is_equal = has_scores & ~is_x_better & ~is_y_better
     n_scored = int(has_scores.sum())
     y_label = (
@@ -205,7 +206,8 @@ def _add_panel_legend(ax: "Axes", handles: list[Any]) -> None:
 
 def _select_named_pairs(xy: np.ndarray) -> list[int]:
     """Return indices of the worst pair, and of pairs farthest from the diagonal."""
-    pair_indices, score_sums = [], xy.sum(axis=1)
+    pair_indices = []
+    score_sums = xy.sum(axis=1)
     if not np.isnan(score_sums).all():
         pair_indices.append(int(np.nanargmax(score_sums)))
     diagonal_distances = np.nan_to_num(np.abs(xy[:, 0] - xy[:, 1]))
@@ -227,7 +229,8 @@ def _set_scale(ax: "Axes", scores: np.ndarray) -> float:
     finite_scores = np.array([0.0, 1.0])
     if np.isfinite(scores).any():
         finite_scores = scores[np.isfinite(scores)]
-    median_score, max_score = float(np.median(finite_scores)), float(finite_scores.max())
+    median_score = float(np.median(finite_scores))
+    max_score = float(finite_scores.max())
     is_logarithmic = max_score > _MAX_MEDIANS * median_score
     if is_logarithmic:
         # linear up to the median, with at most three powers of ten above
@@ -254,7 +257,8 @@ def _format_pair_names(index: "pandas.Index") -> list[str]:
     short_labels = map_short_labels([str(label) for pair in index for label in pair[-2:]])
     names = []
     for *group_labels, first_option, second_option in index:
-        a, b = short_labels[str(first_option)], short_labels[str(second_option)]
+        a = short_labels[str(first_option)]
+        b = short_labels[str(second_option)]
         separator = " "
         if len(a) + len(b) > 20:
             separator = "\n"

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
 
 # points
-_MAX_FONT_SIZE, _MIN_FONT_SIZE, _NAME_FONT_SIZE = 9, 5, 8
+_MAX_FONT_SIZE = 9
+_MIN_FONT_SIZE = 5
+_NAME_FONT_SIZE = 8
 _GAP = 2.0  # points between a name and a line
 _OFFSETS = ((_GAP, "bottom"), (-_GAP, "top"))  # tried positions of a name: above and below its edge
 
@@ -86,7 +88,8 @@ def draw_branches(
     node_order = sort_postorder(children)
     leaves = [node for node in node_order if not children[node]]
     n = len(leaves)
-    x, y = depths, np.zeros(len(node_order))
+    x = depths
+    y = np.zeros(len(node_order))
     y[leaves] = np.arange(n)
     for node in node_order:
         if children[node]:
@@ -174,10 +177,8 @@ def _place_name(ax: "Axes", text: "Annotation", occupied_boxes: list[np.ndarray]
     for offset, vertical_alignment in _OFFSETS:
         text.set(position=(0.0, offset), verticalalignment=vertical_alignment)
         box = text.get_window_extent()
-        lower_corner, upper_corner = (
-            np.array([box.x0 - min_gap, box.y0]),
-            np.array([box.x1 + min_gap, box.y1]),
-        )
+        lower_corner = np.array([box.x0 - min_gap, box.y0])
+        upper_corner = np.array([box.x1 + min_gap, box.y1])
         is_overlapping = ((lower_corner < high) & (low < upper_corner)).all(axis=1).any()
         if (
             not is_overlapping

@@ -65,8 +65,10 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     """
     if max_pairs < 1:
         raise ArgumentError(f"`max_pairs` must be >= 1; got {max_pairs}")
-    full_table, table = table, table.head(max_pairs)
-    check_words, options = get_check_words(full_table), list_checked_options(full_table)
+    full_table = table
+    table = table.head(max_pairs)
+    check_words = get_check_words(full_table)
+    options = list_checked_options(full_table)
     short_labels = dict(zip(options, shorten_labels(options), strict=True))
     if full_table.attrs[ROWS] == MEMBER:
         table = table.assign(offered=table["offered"].map(shorten_member_list))

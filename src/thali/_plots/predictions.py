@@ -69,18 +69,18 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     low = high = predicted
     point_note = "maximum likelihood"
     if "low" in table:
-        low, high = table["low"].to_numpy(float), table["high"].to_numpy(float)
+        low = table["low"].to_numpy(float)
+        high = table["high"].to_numpy(float)
         point_note = f"mean and {format_interval_level(table)} interval"
     if is_share:
         error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / table["n"].to_numpy(float))
-        limits, format_value = np.array([-0.02, 1.02]), "{:.2f}".format
+        limits = np.array([-0.02, 1.02])
+        format_value = "{:.2f}".format
         axis_nouns = ("proportion", "probability")
     else:
-        error, format_value, axis_nouns = (
-            np.ones(len(table)),
-            format_number,
-            ("similarity", "similarity"),
-        )
+        error = np.ones(len(table))
+        format_value = format_number
+        axis_nouns = ("similarity", "similarity")
         limits = np.array([min(observed.min(), low.min()), max(observed.max(), high.max())])
         limits += np.array([-0.03, 0.03]) * max(float(np.ptp(limits)), 1e-9)
     worst_rows = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_MAX_NAMED]

@@ -71,9 +71,11 @@ def scores(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     }
     draw_groups(ax, labels, intervals)
     none_option = table.attrs.get("none")
-    reference_score, scale_note = 100.0 / len(options), "sum 100"
+    reference_score = 100.0 / len(options)
+    scale_note = "sum 100"
     if none_option is not None:
-        reference_score, scale_note = 100.0, f"{shorten_labels([none_option])[0]} = 100"
+        reference_score = 100.0
+        scale_note = f"{shorten_labels([none_option])[0]} = 100"
     ax.axvline(reference_score, color="0.7", linewidth=0.8, zorder=0)
     ax.set_xlim(left=0.0)
     ax.set_xlabel(

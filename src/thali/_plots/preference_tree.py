@@ -73,7 +73,8 @@ def preference_tree(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axe
     >>> ax.get_xlabel()
     'sum of weights'
     """
-    parents, lengths = table["parent"].to_numpy(int), table["length"].to_numpy(float)
+    parents = table["parent"].to_numpy(int)
+    lengths = table["length"].to_numpy(float)
     branches = _Branches(table["name"].tolist(), parents, lengths, table.attrs["leaves"])
     depths = branches.compute_depths()
     ax, node_heights = draw_branches(branches, depths, ax)

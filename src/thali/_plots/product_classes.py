@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 _LINE_LENGTH = 46  # characters per line of a name
 _MAX_LINES = 3
-_LIKED, _EITHER, _DISLIKED = COLOURS[0], COLOURS[5], COLOURS[1]
+_LIKED = COLOURS[0]
+_EITHER = COLOURS[5]
+_DISLIKED = COLOURS[1]
 
 
 @picture(

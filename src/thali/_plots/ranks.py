@@ -59,7 +59,8 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         raise ArgumentError(
             "plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`."
         )
-    cell_size, font_size = 0.34, 10
+    cell_size = 0.34
+    font_size = 10
     if n > 12:
         cell_size = max(0.13, 4.4 / n)
     if n > 24:

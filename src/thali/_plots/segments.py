@@ -55,9 +55,11 @@ def segments(found: "Segments", ax: "Sequence[Axes] | None" = None) -> "list[Axe
         profiles = profiles.rename(columns={"option": "level"}).assign(attribute="")
     attributes, levels = _select_levels(profiles)
     y, heading_y = place_grouped_rows(attributes)
-    headings, row_noun = [], "option"
+    headings = []
+    row_noun = "option"
     if not is_of_options:
-        headings, row_noun = shorten_labels(list(dict.fromkeys(attributes))), "level"
+        headings = shorten_labels(list(dict.fromkeys(attributes)))
+        row_noun = "level"
     level_labels = _shorten_levels(attributes, levels)
     height = max(y[-1] + 0.16, 1.0)
     labels_width = measure_label_width([*level_labels, *(f"{name} " for name in headings)])
@@ -101,11 +103,13 @@ def segments(found: "Segments", ax: "Sequence[Axes] | None" = None) -> "list[Axe
 
 def _draw_profile(panel: "Axes", profile: "pandas.DataFrame", y: "np.ndarray", colour: str) -> None:
     """Draw one segment's preferences, with lines to those of all respondents."""
-    all_respondents, preferred = profile["all_respondents"], profile["preferred"]
+    all_respondents = profile["all_respondents"]
+    preferred = profile["preferred"]
     panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
     panel.hlines(y, all_respondents, preferred, color=colour, alpha=0.35, linewidth=4.0, zorder=1)
     panel.vlines(all_respondents, y - 0.08, y + 0.08, color="0.35", linewidth=1.6, zorder=2)
-    low, high = profile["preferred_low"], profile["preferred_high"]
+    low = profile["preferred_low"]
+    high = profile["preferred_high"]
     panel.hlines(y, low, high, color=colour, linewidth=1.4, zorder=3)
     panel.plot(
         preferred,

@@ -70,7 +70,8 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
         interval_name += " from quasi-variances"
     rows = np.arange(n)
     is_positive = utilities > 0.0
-    low, high = lower_limits[is_positive], upper_limits[is_positive]
+    low = lower_limits[is_positive]
+    high = upper_limits[is_positive]
     ax.errorbar(
         utilities[is_positive],
         rows[is_positive],

@@ -59,9 +59,11 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     """
     level_labels = shorten_labels([_format_comparison(row) for row in table.to_dict("records")])
     ax = ensure_axes(ax, 4.2 + measure_label_width(level_labels), 1.1 + 0.3 * len(level_labels))
-    y, interval_level = np.arange(len(level_labels), dtype=float), format_interval_level(table)
+    y = np.arange(len(level_labels), dtype=float)
+    interval_level = format_interval_level(table)
     interval_ends = table[["wtp_low", "wtp_high"]].to_numpy(float)
-    interval_label, respondent_limits = f"{interval_level} interval", interval_ends
+    interval_label = f"{interval_level} interval"
+    respondent_limits = interval_ends
     if has_respondents := "respondents_low" in table:
         interval_label = f"median respondent, {interval_label}"
         respondent_limits = table[["respondents_low", "respondents_high"]].to_numpy(float)
@@ -116,7 +118,8 @@ def _compute_limits(intervals: np.ndarray, respondent_limits: np.ndarray) -> tup
     max_end = float(np.abs(finite_ends).max(initial=0.0)) or 1.0
     finite_respondent_limits = respondent_limits[np.isfinite(respondent_limits)]
     all_ends = np.append(finite_ends, finite_respondent_limits.clip(-3 * max_end, 3 * max_end))
-    low, high = all_ends.min(initial=0.0), all_ends.max(initial=0.0)
+    low = all_ends.min(initial=0.0)
+    high = all_ends.max(initial=0.0)
     margin = 0.06 * (high - low) or 1.0  # where nothing is finite
     return float(low - margin), float(high + margin)
 

@@ -94,7 +94,8 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     if len(periods) <= _MAX_TICKS:
         marker = "o"
     for index, option in enumerate(named_options):
-        rows, colour = rows_by_option[option], COLOURS[index]
+        rows = rows_by_option[option]
+        colour = COLOURS[index]
         x = np.array([period_index[name] for name in rows["period"]])
         ax.fill_between(
             x,

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 LINES = 24
 _NARROWEST, _DEFAULT_WIDTH, _WIDEST = 40, 80, 120  # columns
-_MAX_HEAD, _MAX_TEXT, _MAX_ROWS, _MAX_NAME = 6, 10, 10, 30
+_MAX_HEAD = 6
+_MAX_TEXT = 10
+_MAX_ROWS = 10
+_MAX_NAME = 30
 _LEAST_CELL = 12  # minimum width of texts in a table
 # Maximum numbers of tables and of their rows; the first limits with which all lines fit are used.
 _LIMITS = [*((9, rows) for rows in range(10, 2, -1)), (2, 5), (2, 3), (1, 5), (1, 3)]

@@ -111,7 +111,8 @@ class Draw:
     def __int__(self) -> Any:
         """Return the integer part, following every possible outcome."""
         low, high = (self.a + self.b * end for end in self.interval)
-        smallest, largest = math.floor(low), math.ceil(high) - 1
+        smallest = math.floor(low)
+        largest = math.ceil(high) - 1
         if largest - smallest > 10_000:
             raise TypeError(
                 "A draw has too many integer outcomes to enumerate; choose a smaller problem."
@@ -131,8 +132,10 @@ class BranchingRandom:
     """
 
     def __init__(self, script: tuple[int, ...], number: float | None) -> None:
-        self.script, self.number = script, number
-        self.position, self.probability = 0, 1.0
+        self.script = script
+        self.number = number
+        self.position = 0
+        self.probability = 1.0
         self.others: list[tuple[int, ...]] = []
 
     def follow(self, probabilities: Sequence[float] | np.ndarray) -> int:
@@ -194,7 +197,9 @@ def transition_matrix(
 
     The step changes a state in place; `key` returns equal keys for equal states.
     """
-    states, state_indices, rows = [start], {key(start): 0}, []
+    states = [start]
+    state_indices = {key(start): 0}
+    rows = []
     while len(rows) < len(states):
         row: dict[int, float] = {}
         for probability, next_state in outcomes(step, states[len(rows)], number):
@@ -278,8 +283,12 @@ class MoveProblem:
         rng: np.random.Generator,
     ) -> None:
         """Choose a few options and states, and compile the moves."""
-        self.likelihood, self.make_cache, self.weights = likelihood, make_cache, weights
-        self.log_likelihood, self.n, self.prior = log_likelihood, n, IndianBuffet()
+        self.likelihood = likelihood
+        self.make_cache = make_cache
+        self.weights = weights
+        self.log_likelihood = log_likelihood
+        self.n = n
+        self.prior = IndianBuffet()
         spread = np.ptp([log_likelihood(*state) for state in states])
         self.beta = min(1.0, MAX_SPREAD / max(spread, 1e-300))
         self.model = ChainModel(self.prior.compiled(n), likelihood, weights, 1, n, NO_UNIQUE, False)

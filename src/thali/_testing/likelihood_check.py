@@ -94,7 +94,8 @@ def compute_restart_scores(
             empty_features[1],
         ),
     )
-    quantities_before, quantities_after = [], []
+    quantities_before = []
+    quantities_after = []
 
     def compute_state_quantities() -> list[float]:
         """Return the compared quantities of the current state."""
@@ -172,7 +173,8 @@ def _compute_quantities(
     mean_weight: float,
 ) -> list[float]:
     """Return the compared quantities `NAMES` and the parameters of a state."""
-    state, parameter_values = chain.state, chain.caches.parameters[0].tolist()
+    state = chain.state
+    parameter_values = chain.caches.parameters[0].tolist()
     fields = likelihood.set_parameters(
         fields, dict(zip(likelihood.parameters, parameter_values, strict=True))
     )
@@ -196,7 +198,8 @@ N_STATES, N_CHANGES = 8, 25  # numbers of states, and of changes of each kind an
 LIMIT = 5.0  # standard errors; a correct likelihood exceeds it once in 200,000 checks
 # Tolerance of pi P - pi for probabilities up to 1, and relative rounding error of a log-likelihood
 # that is a sum of half a million terms.
-ABSOLUTE, RELATIVE = 1e-12, 1e-11
+ABSOLUTE = 1e-12
+RELATIVE = 1e-11
 
 
 @dataclass(frozen=True)

@@ -54,11 +54,14 @@ def compute_uniformity_p_value(numbers: np.ndarray) -> float:
     smallest_tail = tail_probabilities[np.arange(len(points)), counts_below].min()
     is_inside = tail_probabilities > smallest_tail * (1.0 + _TIE)
     log_factorial = gammaln(possible_counts + 1.0)
-    counts_before, count_probabilities, point = np.zeros(1, int), np.ones(1), 0.0
+    counts_before = np.zeros(1, int)
+    count_probabilities = np.ones(1)
+    point = 0.0
     for next_point, is_allowed in zip(points, is_inside, strict=True):
         counts_after = np.flatnonzero(is_allowed)
         interval_share = (next_point - point) / (1.0 - point)
-        n_new, n_left = counts_after[None, :] - counts_before[:, None], n - counts_after
+        n_new = counts_after[None, :] - counts_before[:, None]
+        n_left = n - counts_after
         log_probabilities = (
             log_factorial[n - counts_before][:, None]
             - log_factorial[np.maximum(n_new, 0)]
@@ -67,11 +70,11 @@ def compute_uniformity_p_value(numbers: np.ndarray) -> float:
         log_probabilities = (
             log_probabilities + n_new * np.log(interval_share) + n_left * np.log1p(-interval_share)
         )
-        counts_before, count_probabilities, point = (
-            counts_after,
-            count_probabilities @ np.where(n_new >= 0, np.exp(log_probabilities), 0.0),
-            next_point,
+        counts_before = counts_after
+        count_probabilities = count_probabilities @ np.where(
+            n_new >= 0, np.exp(log_probabilities), 0.0
         )
+        point = next_point
     return float(min(1.0, max(0.0, 1.0 - count_probabilities.sum())))
 
 
@@ -240,7 +243,8 @@ def calibrate(
         cores = check_integer("cores", cores, 1)
     model_data = model._pack_design(design)
     prior_seed, fit_seed = build_seed_sequence(random_seed).spawn(2)
-    fixed_model, main_process = model._copy_with_fixed_prior(*model_data), os.getpid()
+    fixed_model = model._copy_with_fixed_prior(*model_data)
+    main_process = os.getpid()
     tasks = [
         CalibrationTask(fixed_model, data, truth, seed, fit, main_process)
         for (data, truth), seed in zip(
@@ -321,7 +325,8 @@ def _rank_truth(
         ((np.arange(n_thinned) + 0.5) * flat_draws.size / n_thinned).astype(int)
     ]
     is_tied = np.abs(thinned_draws - true_value) <= TOLERANCE * (1.0 + abs(true_value))
-    n_below, n_equal = int((thinned_draws[~is_tied] < true_value).sum()), int(is_tied.sum())
+    n_below = int((thinned_draws[~is_tied] < true_value).sum())
+    n_equal = int(is_tied.sum())
     return (n_below + rng.random() * (n_equal + 1)) / (n_thinned + 1), n_thinned
 
 
@@ -353,7 +358,8 @@ def collect_quantities(*groups: "xarray.Dataset") -> dict[str, np.ndarray]:
     for name, variable in (pair for group in groups for pair in group.data_vars.items()):
         quantity_name = str(name)
         if "feature" in variable.dims:
-            quantity_name, variable = f"sum of {quantity_name}", variable.sum("feature")
+            quantity_name = f"sum of {quantity_name}"
+            variable = variable.sum("feature")
         entry_dims = [str(dim) for dim in variable.dims if dim not in ("chain", "draw")]
         draws = np.asarray(variable.values, float).reshape(*variable.shape[:2], -1)
         labels = _format_entry_labels(variable, entry_dims)

@@ -30,7 +30,8 @@ from thali.errors import Argument, ArgumentError
 @cache
 def build_experiment():
     """Return choices of six respondents among three products, by a hierarchical logit."""
-    n_respondents, n_tasks = 6, 4
+    n_respondents = 6
+    n_tasks = 4
     rng = np.random.default_rng(4)
     tastes = np.array([-1.0, 0.5, -0.5, 1.0]) + rng.normal(size=(n_respondents, 4))
     rows = []
@@ -292,7 +293,8 @@ def _build_case(model, data, predict, run=CHAINS, **arguments):
 
 GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
 PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **ONCE}
-_TWO_CLASSES, _INDIVIDUALS = th.people.LatentClasses(2), th.people.Individuals()
+_TWO_CLASSES = th.people.LatentClasses(2)
+_INDIVIDUALS = th.people.Individuals()
 
 SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
     "bradley-terry-luce": SmallModelCase(

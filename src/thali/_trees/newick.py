@@ -23,7 +23,8 @@ def parse_newick(text: str) -> TreeNodes:
     Names may be quoted, with quotes doubled inside. Comments in square brackets are skipped.
     Unquoted underscores are kept. The length above the root is ignored.
     """
-    reader, nodes = _NewickReader(text), TreeNodes([], [], [])
+    reader = _NewickReader(text)
+    nodes = TreeNodes([], [], [])
     open_children: list[list[int]] = []  # for each open parenthesis, the children read so far
     while True:
         while reader.take("("):
@@ -99,7 +100,8 @@ class _NewickReader:
 
     def read_leaf(self, below_root: bool) -> tuple[str, float]:
         """Return name and length of the leaf at the position."""
-        start, name = self.position, self._read_name()
+        start = self.position
+        name = self._read_name()
         if not name.strip():
             self.position = start
             if not self.text.strip():
@@ -147,7 +149,9 @@ class _NewickReader:
                 raise self.build_syntax_error(1)
             raise self.build_error(f"the {node_description} has no length; write it after a colon")
         self.take(":")
-        start, length_text, length = self.position, self._read_word(), math.nan
+        start = self.position
+        length_text = self._read_word()
+        length = math.nan
         if _NUMBER.fullmatch(length_text):
             length = float(length_text)
         if not 0.0 <= length < math.inf:

@@ -356,7 +356,8 @@ def build_frozen_tree(labels: tuple[str, ...], nodes: TreeNodes) -> Tree:
 def _describe_mismatch(options: tuple[str, ...], leaves: tuple[str, ...]) -> str:
     """Return words on options without a leaf and leaves without an option."""
     # Names that were perhaps meant are suggested.
-    leaf_set, option_set = set(leaves), set(options)
+    leaf_set = set(leaves)
+    option_set = set(options)
     options_without_leaf = [option for option in options if option not in leaf_set]
     unused_leaves = [leaf for leaf in leaves if leaf not in option_set]
     mismatches = []

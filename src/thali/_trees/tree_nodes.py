@@ -63,7 +63,8 @@ def sort_postorder(children: list[list[int]]) -> list[int]:
 
     This is the order of closing parentheses in Newick text.
     """
-    reversed_postorder, nodes_to_visit = [], [len(children) - 1]
+    reversed_postorder = []
+    nodes_to_visit = [len(children) - 1]
     while nodes_to_visit:
         node = nodes_to_visit.pop()
         reversed_postorder.append(node)
@@ -117,7 +118,9 @@ def merge_single_children(nodes: TreeNodes) -> TreeNodes:
     with parent -1; the root is still the last.
     """
     root = len(nodes.parents) - 1
-    names, lengths, parents = list(nodes.names), list(nodes.lengths), list(nodes.parents)
+    names = list(nodes.names)
+    lengths = list(nodes.lengths)
+    parents = list(nodes.parents)
     has_one_child = [len(children) == 1 for children in find_children(parents)]
     has_one_child[root] = False
     for node in reversed(range(root)):
@@ -155,9 +158,12 @@ def rescale_lengths(nodes: TreeNodes, labels: tuple[str, ...], rescale: str | No
 
     The edges above the leaves absorb the rounding, or the missing length with rescale "extend".
     """
-    parents, n_leaves, root = nodes.parents, len(labels), len(nodes.parents) - 1
+    parents = nodes.parents
+    n_leaves = len(labels)
+    root = len(nodes.parents) - 1
     leaf_depths = compute_depths(parents, nodes.lengths)[:n_leaves]
-    max_depth, min_depth = max(leaf_depths), min(leaf_depths)
+    max_depth = max(leaf_depths)
+    min_depth = min(leaf_depths)
     if not 0.0 < max_depth < math.inf:
         raise DataError(
             "The distance from the root of a tree to a leaf must be finite and positive; it is"

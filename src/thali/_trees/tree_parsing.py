@@ -24,7 +24,8 @@ def build_group_nodes(groups: Any, leaf_length: float) -> TreeNodes:
         raise ArgumentError(
             Argument("leaf_length"), f" must be a number in (0, 1]; got {leaf_length!r}."
         )
-    nodes, length = TreeNodes([], [], []), float(leaf_length)
+    nodes = TreeNodes([], [], [])
+    length = float(leaf_length)
     below_root = []
     for group, members in _check_groups(groups):
         leaves = [nodes.add(member, length) for member in members]

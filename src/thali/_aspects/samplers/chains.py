@@ -298,10 +298,8 @@ class FeatureChain(Chain):
             """Return stacked arrays with copies for the new temperatures."""
             return type(stacked)(*(np.insert(a, gaps + 1, a[gaps], axis=0) for a in stacked))
 
-        self.states, self.caches = (
-            append_rows(self.states, colder_replicas),
-            append_rows(self.caches, colder_replicas),
-        )
+        self.states = append_rows(self.states, colder_replicas)
+        self.caches = append_rows(self.caches, colder_replicas)
         self.tunings = insert_levels(self.tunings)
 
     def _run_kernel(self, until: int) -> None:
@@ -337,7 +335,8 @@ def end_pilot(chains: Sequence[FeatureChain]) -> None:
         min_thin = max(min_thin, MIN_TEMPERED)
     thin = choose_thin([chain.pilot_statistics for chain in chains], min_thin, task.thin)
     for chain in chains:
-        chain.thin, chain.pilot_statistics = thin, chain.pilot_statistics[:0]
+        chain.thin = thin
+        chain.pilot_statistics = chain.pilot_statistics[:0]
 
 
 def count_pilot_sweeps(task: SamplingTask, has_length: bool) -> int:

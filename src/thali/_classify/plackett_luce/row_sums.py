@@ -186,7 +186,8 @@ class CovariateRows:
         """Store rows, class codes and counts, divided into blocks for threads."""
         self.W = np.ascontiguousarray(W, np.float64)
         self.codes = np.ascontiguousarray(codes, np.int64)
-        self.n_classes, self.p = int(n_classes), self.W.shape[1]
+        self.n_classes = int(n_classes)
+        self.p = self.W.shape[1]
         n_rows = len(self.W)
         self.counts = (
             np.ones(n_rows) if counts is None else np.ascontiguousarray(counts, np.float64)

@@ -22,7 +22,11 @@ from thali.errors import DataError
 
 from .study_folders import FIT, QUEUED_RUNS, READ, Studies, StudyFolder
 
-NEVER, QUEUED, RUNNING, ENDED, STOPPED = "never", "queued", "running", "ended", "stopped"
+NEVER = "never"
+QUEUED = "queued"
+RUNNING = "running"
+ENDED = "ended"
+STOPPED = "stopped"
 REFUSED = 2  # exit code of a run with invalid options or data
 PATIENCE = 300.0  # seconds in which a stopped child may save its results
 MAX_SECONDS = 180.0  # for reading a table

@@ -53,7 +53,9 @@ from .study_folders import (
 TABLES = ("csv", "xlsx")
 STOPPED = "stopped"
 _SHORT_TIME = 1e-3  # maximum seconds of sampling when only a report of existing draws is needed
-_SUCCESS, _STOPPED, _FAILED = 0, 130, 1
+_SUCCESS = 0
+_STOPPED = 130
+_FAILED = 1
 MEMORY_TO_READ = 8 << 30  # bytes; a table of the largest upload needs less
 
 

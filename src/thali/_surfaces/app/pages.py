@@ -51,15 +51,13 @@ from .study_folders import (
 
 # Screens of a study, one decision each. The state of the study decides which exist; the first is
 # the default.
-DATA, ASK, RUN, REPORT, MORE, TESTS, ABOUT = (
-    "data",
-    "ask",
-    "run",
-    "report",
-    "more",
-    "tests",
-    "about",
-)
+DATA = "data"
+ASK = "ask"
+RUN = "run"
+REPORT = "report"
+MORE = "more"
+TESTS = "tests"
+ABOUT = "about"
 SCREENS = (DATA, ASK, RUN, REPORT, MORE, COMPARE, EVIDENCE, TESTS, ABOUT)
 # screen that shows the progress of a run, except for the fit
 SCREEN_OF = {TEST: TESTS, COMPARE: COMPARE, EVIDENCE: EVIDENCE}
@@ -492,7 +490,9 @@ def build_progress_event(children: Runs, study: StudyFolder, run_name: str) -> d
         if children.is_stopping(study, run_name):
             event["text"] = progress_texts.stopping
         elif progress is not None:
-            n_done, n_total, unit = f"{progress.done:,}", f"{progress.total:,}", progress.unit
+            n_done = f"{progress.done:,}"
+            n_total = f"{progress.total:,}"
+            unit = progress.unit
             event |= {"done": progress.done, "total": progress.total}
             event["text"] = progress_texts.done.format(done=n_done, total=n_total, unit=unit)
             if progress.seconds_left is not None:

@@ -71,7 +71,10 @@ class Guard:
     def __init__(
         self, app: Any, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False
     ) -> None:
-        self.app, self._key, self._hosts, self._any_address = app, key, hosts, any_address
+        self.app = app
+        self._key = key
+        self._hosts = hosts
+        self._any_address = any_address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

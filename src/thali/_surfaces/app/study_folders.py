@@ -34,7 +34,11 @@ from thali._input_files import TABLE_SUFFIXES
 from thali._labels import escape_unprintable
 from thali.errors import DataError
 
-READ, FIT, COMPARE, EVIDENCE, TEST = "read", "fit", "compare", "evidence", "test"
+READ = "read"
+FIT = "fit"
+COMPARE = "compare"
+EVIDENCE = "evidence"
+TEST = "test"
 COVER = "cover"  # in the request of a fit: the head of its report
 QUEUED_RUNS = (FIT, COMPARE, EVIDENCE)
 RUNS = (*QUEUED_RUNS, TEST)

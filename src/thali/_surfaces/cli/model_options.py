@@ -577,7 +577,9 @@ def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> li
     repeatable_options = {
         f"--{word}" for word, owned in index_options(specs).items() if owned[0][1].is_repeatable
     }
-    repeated_words, option, is_before_value = [], "", False
+    repeated_words = []
+    option = ""
+    is_before_value = False
     for word in words:
         if word.startswith("-"):
             option_name, _, text_value = word.partition("=")

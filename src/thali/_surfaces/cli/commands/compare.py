@@ -71,7 +71,8 @@ def run_compare(
     _check_leave_out(leave_out, data_form)
     model_list = models or _find_default_models(data, data_form)
     named_models = parse_models(model_list, values_by_word, data_form, getattr(data, "labels", ()))
-    criterion, folds = own["by"], own["folds"]
+    criterion = own["by"]
+    folds = own["folds"]
     if criterion is None:
         is_plain = leave_out is None and folds is None
         criterion = _choose_criterion([model for _, model in named_models], is_plain)

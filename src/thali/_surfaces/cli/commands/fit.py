@@ -62,7 +62,8 @@ def run_fit(
     if model_name is not None:
         spec, alias = find_model(model_name)
     else:
-        spec, alias = find_implied_model(typed), ""
+        spec = find_implied_model(typed)
+        alias = ""
     request = None
     read_arguments = {}
     # Check options before a large file is read, whatever the data are.
