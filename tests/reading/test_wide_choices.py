@@ -177,19 +177,3 @@ def test_numbered_attributes_and_the_number_chosen_in_the_first_row(name):
 )
 def test_sides_and_ranks_are_no_attributes(header, kind):
     assert type(th.read(pd.read_csv(io.StringIO(header)))).__name__.startswith(kind)
-
-
-def test_the_design_tool_writes_names_and_levels_of_attributes(tmp_path):
-    (tmp_path / "design.csv").write_text(
-        "Finished,ResponseId,F-1-1,F-1-2,F-1-1-1,F-1-1-2,F-1-2-1,F-1-2-2,"
-        "F-2-1,F-2-2,F-2-1-1,F-2-1-2,F-2-2-1,F-2-2-2,choice1,choice2,sex\n"
-        "1,R1,Age,Party,40,Red,52,Blue,Age,Party,68,Red,40,Red,2,1,1\n"
-        "1,R2,Party,Age,Blue,68,Red,40,Party,Age,Red,52,Blue,52,1,,2\n"
-        "1,R3,Age,Party,52,Blue,68,Red,Age,Party,40,Blue,52,Red,1,2,1\n"
-    )
-    data = th.read(tmp_path / "design.csv")
-    frame = data.to_frame().astype(str).set_index(["ResponseId", "task", "profile"])
-    assert (data.n_respondents, data.n_tasks, len(frame)) == (3, 5, 10)
-    assert frame.loc[("R2", "1", "1")].tolist() == ["1", "68", "Blue"]  # each in its order
-    assert frame.loc[("R3", "2", "2")].tolist() == ["1", "52", "Red"]
-    assert data.people["sex"].tolist() == [1, 2, 1]

@@ -1,16 +1,19 @@
 """Layout of the Conjoint Survey Design Tool: one row per respondent, one column per shown cell."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from thali._data.choice_marks import mentions_choice
-from thali._data.column_readers import get_column
-from thali._data.column_roles import RESPONDENT_OF_TASKS, map_plain_names
+from thali._data.column_readers import get_column, match_codes
+from thali._data.column_roles import CHOSEN, RESPONDENT_OF_TASKS, map_plain_names
 from thali._data.kinds import EXPERIMENTS
-from thali._labels import format_label
+from thali._labels import format_label, format_plural
+from thali.errors import Argument, DataError
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape
@@ -18,18 +21,30 @@ from .experiments import LONG_TABLE, WIDE, match_long
 
 # F-1-2: name of attribute 2 in task 1; F-1-1-2: its level in profile 1
 _SHOWN = re.compile(r"F[-_.](\d+)[-_.](\d+)(?:[-_.](\d+))?", re.I)
+_NUMBER = re.compile(r"\d+")
 _TOOL = "Conjoint Survey Design Tool"
 _KEYS = {"task": "task", "alternative": "profile", "chosen": "chosen"}
 
 
 def match_design_tool(
-    table: RawTable, respondent: str | None = None, outcome: str | None = None
+    table: RawTable,
+    respondent: str | None = None,
+    chosen: str | None = None,
+    outcome: str | None = None,
 ) -> Reading | None:
     """Return a `Reading` of one respondent per row, with names and levels of attributes."""
     number_by_column = _number_columns(table)
     if not number_by_column:
         return None
-    answer_columns = _list_answer_columns(table, number_by_column)
+    tasks = {numbers[0] for numbers in number_by_column.values()}
+    profiles = {str(numbers[1]) for numbers in number_by_column.values() if len(numbers) == 3}
+    profiles_by_column = {
+        name: codes
+        for name in table.names
+        if name not in number_by_column
+        and (codes := _number_answers(get_column(table.frame, name), sorted(profiles)))
+    }
+    answer_columns = _list_answer_columns(list(profiles_by_column), len(tasks), chosen)
     other_columns = [
         name for name in table.names if name not in (*number_by_column, *answer_columns)
     ]
@@ -38,7 +53,8 @@ def match_design_tool(
     respondent = respondent or RESPONDENT_OF_TASKS.find_column(map_plain_names(other_columns))
     if respondent is None:
         respondent = other_columns[0]
-    frame = _build_long_frame(table.frame, number_by_column, answer_columns)
+    answers = {name: profiles_by_column[name] for name in answer_columns}
+    frame = _build_long_frame(table.frame, number_by_column, answers)
     long_table = replace(table, frame=frame)
     reading = match_long(long_table, known=True, respondent=respondent, outcome=outcome, **_KEYS)
     assert reading is not None
@@ -56,27 +72,77 @@ def _number_columns(table: RawTable) -> dict[str, tuple[int, ...]]:
     return number_by_column
 
 
-def _list_answer_columns(
-    table: RawTable, number_by_column: dict[str, tuple[int, ...]]
-) -> list[str]:
-    """Return one column per task with the number of the chosen profile; [] if they are unclear."""
-    tasks = {numbers[0] for numbers in number_by_column.values()}
-    profiles = {str(numbers[1]) for numbers in number_by_column.values() if len(numbers) == 3}
-    answer_columns = [
-        name
-        for name in table.names
-        if name not in number_by_column
-        and {*map(format_label, get_column(table.frame, name).dropna().unique())} <= profiles
-    ]
-    if len(answer_columns) > len(tasks):
-        answer_columns = list(filter(mentions_choice, answer_columns))
-    if len(answer_columns) != len(tasks):
-        return []
-    return answer_columns
+def _number_answers(column: pd.Series, profiles: Sequence[str]) -> dict[str, str]:
+    """Return {cell: profile number} of 1 and 2, A and B, or "Profile 1"; {} for other cells."""
+    texts = {*map(format_label, column.dropna().unique())}
+    letters = [chr(ord("A") + k) for k in range(len(profiles))]
+    for codes in (profiles, letters):
+        number_by_code = dict(zip(codes, profiles, strict=True))
+        if texts <= {*codes}:
+            return {text: number_by_code[text] for text in texts}
+        if code_by_text := match_codes(texts, codes):
+            return {text: number_by_code[code] for text, code in code_by_text.items()}
+    return {}
+
+
+def _list_answer_columns(columns: list[str], n_tasks: int, chosen: str | None) -> list[str]:
+    """Return the column with the answer to each task, from `chosen` on; [] if there are none."""
+    named_columns = list(filter(mentions_choice, columns))
+    if chosen is None and len(named_columns) == n_tasks:
+        return named_columns
+    possible_series = _list_series(columns, n_tasks)
+    if chosen is not None:
+        later_columns = columns[[*columns, chosen].index(chosen) :]
+        if len(later_columns) < n_tasks:
+            raise DataError(
+                f"There are {format_plural(n_tasks, 'task')}, but from {chosen!r} on only"
+                f" {len(later_columns)} columns contain the number of a profile (1 and 2, A and B,"
+                " or 'Profile 1' and 'Profile 2'). Name the answer to the first task with ",
+                Argument("chosen"),
+                ".",
+            )
+        possible_series = [names for names in possible_series if names[0] == chosen]
+        possible_series = possible_series or [later_columns[:n_tasks]]
+    if len(possible_series) > 1:
+        _ask_for_answers(possible_series)
+    return [name for names in possible_series for name in names]
+
+
+def _list_series(columns: list[str], n_tasks: int) -> list[list[str]]:
+    """Return the series of numbered columns, such as Q11, Q12, ... or Q11, Q13, ..."""
+    groups: dict[str, dict[int, str]] = {}
+    for name in columns:
+        for match in _NUMBER.finditer(name):
+            stem = f"{name[: match.start()]}#{name[match.end() :]}"
+            groups.setdefault(stem, {})[int(match[0])] = name
+    possible_series = {}
+    for group in groups.values():
+        for first, second in product(group, group):
+            numbers = [first + k * (second - first) for k in range(n_tasks)]
+            if (first < second or n_tasks == 1) and group.keys() >= {*numbers}:
+                names = [group[number] for number in numbers]
+                possible_series[tuple(names)] = names
+    return list(possible_series.values())
+
+
+def _ask_for_answers(possible_series: list[list[str]]) -> None:
+    """Raise DataError that asks which columns are the answers."""
+    first, second = (f"{names[0]!r} to {names[-1]!r}" for names in possible_series[:2])
+    remedy = [" name the first of them with ", Argument("chosen")]
+    if possible_series[0][0] == possible_series[1][0]:
+        remedy = [" drop the columns between the answers with ", Argument("without")]
+    raise DataError(
+        f"The answers to the {len(possible_series[0])} tasks could be in columns {first}, or in"
+        f" {second};",
+        *remedy,
+        ".",
+    )
 
 
 def _build_long_frame(
-    frame: pd.DataFrame, number_by_column: dict[str, tuple[int, ...]], answer_columns: list[str]
+    frame: pd.DataFrame,
+    number_by_column: dict[str, tuple[int, ...]],
+    answers: dict[str, dict[str, str]],  # profile number of each cell, by the column of a task
 ) -> pd.DataFrame:
     """Build a long table with one row per respondent, task and profile."""
     column_by_number = {numbers: name for name, numbers in number_by_column.items()}
@@ -87,16 +153,17 @@ def _build_long_frame(
             name_column = column_by_number[task, attribute]
             levels_by_profile.setdefault((task, profile), []).append((name_column, level_column))
     tasks = sorted({task for task, _ in levels_by_profile})
-    answer_by_task = dict(zip(tasks, answer_columns, strict=True))
-    own_frame = frame.drop(columns=[*number_by_column, *answer_columns])
+    answer_by_task = dict(zip(tasks, answers, strict=True))
+    own_frame = frame.drop(columns=[*number_by_column, *answers])
     rows: list[dict[Any, Any]] = []
     for cells, own_cells in zip(
         frame.to_dict("records"), own_frame.to_dict("records"), strict=True
     ):
         for (task, profile), level_columns in sorted(levels_by_profile.items()):
-            answer = cells[answer_by_task[task]]
+            column = answer_by_task[task]
+            answer = cells[column]
             if not pd.isna(answer):
-                answer = int(format_label(answer) == str(profile))
+                answer = int(answers[column][format_label(answer)] == str(profile))
             levels = {cells[name]: cells[level] for name, level in level_columns}
             rows.append(own_cells | {"task": task, "profile": profile, "chosen": answer} | levels)
     return pd.DataFrame(rows).dropna(axis="columns", how="all")
@@ -106,7 +173,7 @@ def find_design_tool_lack(table: RawTable) -> Lack | None:
     """Return the missing answers of a table with names and levels of attributes; else None."""
     if not _number_columns(table):
         return None
-    return Lack("one column per task with the number of the chosen profile", near=4)
+    return Lack("one column per task with the number of the chosen profile", "chosen", near=4)
 
 
 DESIGN_TOOL = Shape(
@@ -115,7 +182,7 @@ DESIGN_TOOL = Shape(
     match_design_tool,
     expected="one respondent per row, with the columns 'F-1-1' (name of an attribute in task 1),"
     " 'F-1-1-1' (its level in profile 1), ..., and one column per task with the chosen profile",
-    roles=(RESPONDENT_OF_TASKS,),
+    roles=(RESPONDENT_OF_TASKS, CHOSEN),
     settings=("outcome",),
     lacks=find_design_tool_lack,
     needs="no F-1-1-1",
