@@ -88,6 +88,13 @@ def test_tasks_may_define_groups(frame, data):
     assert not np.allclose(errors.dropna(), independent.dropna(), rtol=1e-3)
 
 
+def test_the_column_of_tasks_defines_groups(data, frame):
+    result = th.amce(data, by="contest_no")
+    copied = th.amce(read_conjoint(frame.assign(copy=frame["contest_no"])), by="copy")
+    assert result.table["group"].unique().tolist() == ["1", "2", "3", "4", "5"]
+    pd.testing.assert_frame_equal(result.table, copied.table)
+
+
 def test_groups_of_empty_cells_are_left_out(frame):
     is_left = frame["resp_party"] == "Left"
     part = frame[is_left]

@@ -183,8 +183,10 @@ def _read_groups(
 
     if by is None:
         return (), np.zeros(len(respondent), np.int64)
-    if data.profile_columns is not None and by in data.profile_columns:
-        cells: Any = data.profile_columns[by]
+    if by == data.scheme.task:
+        cells: Any = pd.Series(data.task_labels[part_indices(data.first_row)])
+    elif data.profile_columns is not None and by in data.profile_columns:
+        cells = data.profile_columns[by]
     else:
         cells = get_respondent_column(data.people, by).iloc[respondent]
     labels = cells.map(format_label, na_action="ignore")
