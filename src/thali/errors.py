@@ -53,21 +53,21 @@ def one_line(message: object) -> str:
     >>> one_line("It is\\n  'tea'.")
     "It is 'tea'."
     """
-    lines = _cut_middle(str(message), 10 * LONGEST).splitlines()
+    lines = cut_middle(str(message), 10 * LONGEST).splitlines()
     if len(lines) > 1:
         text = " ".join(line.strip() for line in lines if line.strip())
     else:
         text = "".join(lines)
-    return _cut_middle(_QUOTED.sub(_shorten_quote, text), LONGEST)
+    return cut_middle(_QUOTED.sub(_shorten_quote, text), LONGEST)
 
 
 def _shorten_quote(quoted: re.Match) -> str:
     """Return a quotation with its middle cut out, if long."""
     text = quoted[0]
-    return text[0] + _cut_middle(text[1:-1], MAX_NAME_LENGTH - 1) + text[-1]
+    return text[0] + cut_middle(text[1:-1], MAX_NAME_LENGTH - 1) + text[-1]
 
 
-def _cut_middle(text: str, max_length: int) -> str:
+def cut_middle(text: str, max_length: int) -> str:
     """Return a text with its middle cut out, if longer than `max_length`."""
     if len(text) <= max_length:
         return text

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thali._inference.index_arithmetic import argsort_descending
+from thali._labels import has_repeats
 from thali._model.finding import (
     DATA,
     FULL,
@@ -24,6 +25,7 @@ from thali._model.sentence_templates import phrase
 from thali._model.software_versions import describe_program
 from thali._number_format import format_decimals, format_p_value, format_percent
 from thali._posterior.posterior_interval import describe_interval
+from thali.errors import cut_middle
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from .result import ConjointResult
 
 _MAX_ROWS = 10  # levels in a table on one screen
+_TABLE_WIDTH = 71  # of 80 columns, beside the label of a finding
+_MIN_WIDTH = 9  # of readable names of groups
 _INTERVALS = "The complete table has all intervals."
 _CORRECTED = "The columns `corrected` of the tables contain estimates without this error."
 _SENTENCES = {
@@ -84,15 +88,16 @@ def _name_largest(result: "ConjointResult", table: "pd.DataFrame", max_named: in
     return "; ".join(texts)
 
 
-def _build_screen_table(result: "ConjointResult") -> "pd.DataFrame":
-    """Return a short table: estimates of each level, large effects first, in columns of groups."""
+def _build_screen_table(result: "ConjointResult") -> "tuple[pd.DataFrame, str]":
+    """Return a short table, large effects first, in columns of groups, and a sentence on these."""
     import pandas as pd
 
     names = ["attribute", "level"]
     table: Any = result.table
     short = table[[*names, "estimate", "low", "high"]]
+    sentence = ""
     if "group" in table:
-        short = _spread_groups(table)
+        short, sentence = _spread_groups(table)
     elif result.has_effects:
         means = result.marginal_means[["estimate", "low", "high"]]
         means.columns = ["mean", "mean_low", "mean_high"]
@@ -102,25 +107,24 @@ def _build_screen_table(result: "ConjointResult") -> "pd.DataFrame":
         order = argsort_descending(sizes.fillna(0.0).to_numpy())
         short = short.iloc[order].reset_index(drop=True)
     short.attrs["interval"] = result.ci
-    return short
+    return short, sentence
 
 
-def _spread_groups(table: Any) -> "pd.DataFrame":
-    """Return a table of levels by groups that fits a terminal of 80 columns."""
-    n_groups = table["group"].nunique()
-    cells = table.assign(text=[_format_cell(row, n_groups) for _, row in table.iterrows()])
-    short = cells.pivot_table("text", ["attribute", "level"], "group", "first", sort=False)
-    cell_width = max(cells["text"].map(len).max(), 36 // n_groups)  # of 71 characters
-    short.index = [_cut(" ".join(names), 26) for names in short.index]
-    short.columns = [_cut(group, cell_width) for group in short.columns]
-    return short.rename_axis("level").reset_index()
-
-
-def _cut(text: str, width: int) -> str:
-    """Return a text of at most `width` characters, cut before its last three."""
-    if len(text) <= width:
-        return text
-    return f"{text[: width - 4]}…{text[-3:]}"
+def _spread_groups(table: Any) -> "tuple[pd.DataFrame, str]":
+    """Return a table of levels by groups for a terminal of 80 columns, and a sentence on it."""
+    groups = list(table["group"].unique())
+    cells = table.assign(text=[_format_cell(row, len(groups)) for _, row in table.iterrows()])
+    short = cells.pivot_table("text", ["attribute", "level"], "group", "first", sort=False)[groups]
+    cell_width = max(cells["text"].map(len).max(), 36 // len(groups))
+    level_width = _TABLE_WIDTH - len(groups) * (cell_width + 2)
+    short.index = [cut_middle(" ".join(names), level_width) for names in short.index]
+    short.columns = [cut_middle(group, cell_width) for group in groups]
+    sentence = _INTERVALS
+    if list(short.columns) != groups and (cell_width < _MIN_WIDTH or has_repeats(short.columns)):
+        short.columns = [str(k) for k in range(1, len(groups) + 1)]
+        legend = ", ".join(f"{k} {name}" for k, name in enumerate(groups, start=1))
+        sentence = f"Groups: {legend}. {_INTERVALS}"
+    return short.rename_axis("level").reset_index(), sentence
 
 
 def _format_cell(row: Mapping[str, Any], n_groups: int) -> str:
@@ -129,10 +133,10 @@ def _format_cell(row: Mapping[str, Any], n_groups: int) -> str:
         return "base"
     if not row["df"] > 0:  # the data do not identify it
         return "-"
-    text = f"{row['estimate']:.2f}"
+    estimate, low, high = (format_decimals(row[key], 2) for key in ("estimate", "low", "high"))
     if n_groups > 2:
-        return text
-    return f"{text} ({row['low']:.2f}, {row['high']:.2f})"
+        return estimate
+    return f"{estimate} ({low}, {high})"
 
 
 @finding("amce", "Average marginal component effects", ON_SCREEN)
@@ -141,10 +145,9 @@ def amce(result: "ConjointResult", settings: None) -> Finding:
     interval = describe_interval(result.ci)
     sentence = f"Largest ({interval}): {_name_largest(result, result.table, 3)}."
     screen_sentence = sentence
-    if result.joint_test is not None or len(result.table) > _MAX_ROWS:  # the table has them first
-        screen_sentence = ""
-    if "group" in result.table:
-        screen_sentence = _INTERVALS
+    short, group_sentence = _build_screen_table(result)
+    if group_sentence or len(result.table) > _MAX_ROWS:  # the table has them first
+        screen_sentence = group_sentence
     return Finding(
         sentence,
         title="Effects of levels against the baseline",
@@ -155,7 +158,7 @@ def amce(result: "ConjointResult", settings: None) -> Finding:
             result.table,
             file="amce",
         ),
-        brief=Brief("Effects", screen_sentence, table=_build_screen_table(result)),
+        brief=Brief("Effects", screen_sentence, table=short),
     )
 
 
@@ -164,7 +167,8 @@ def marginal_means(result: "ConjointResult", settings: None) -> Finding:
     """Report the mean outcome of profiles with each level."""
     brief = None
     if not result.has_effects:
-        brief = Brief("Means", _INTERVALS, table=_build_screen_table(result))
+        short, group_sentence = _build_screen_table(result)
+        brief = Brief("Means", group_sentence or _INTERVALS, table=short)
     return Finding(
         title="Mean outcome of the profiles with each level",
         table=result.marginal_means,
