@@ -114,8 +114,8 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
     >>> convergence = check_convergence(frame)
     >>> bool(convergence), str(convergence).split(":")[0]
     (False, 'The 4 chains do not agree yet')
-    >>> str(convergence).split("; ")[1]
-    'refit with `draws=11000` (now 1000) and a proportionally larger `tune`.'
+    >>> str(convergence).split("; ")[1].split(" and ")[0]
+    'refit with `draws=11000` (now 1000)'
     """
     if not {"chains", "draws"} <= set(summary.attrs):
         raise ArgumentError(
@@ -286,10 +286,16 @@ def _choose_remedy(facts: dict[str, Any], advice: Advice) -> tuple[Any, ...]:
 def _describe_longer_run(factor: float, current_draws: int, advice: Advice) -> tuple[Any, ...]:
     """Return the sentence parts that suggest a run `factor` as long."""
     assert advice.draws is not None
-    setting = Setting(advice.draws, _round_to_two_digits(current_draws * factor))
-    if not advice.tunes:
-        return setting, f" (now {current_draws})"
-    return setting, f" (now {current_draws}) and a proportionally larger ", Argument("tune")
+    n_draws = _round_to_two_digits(current_draws * factor)
+    tune_parts: tuple[Any, ...] = ()
+    if advice.tunes:
+        tune_parts = (" and a proportionally larger ", Argument("tune"))
+    return (
+        Setting(advice.draws, n_draws),
+        f" (now {current_draws})",
+        *tune_parts,
+        f", about {n_draws / current_draws:.0f} times as long",
+    )
 
 
 def _round_to_two_digits(number: float) -> int:
