@@ -40,9 +40,9 @@ def share_of_marked_sets(column: "pd.Series", set_numbers: np.ndarray) -> float:
     Sets whose cells are all empty are unanswered; a column with more than half of them is another.
     Where every filled cell is a yes, such as an x, an empty cell is a no.
     """
-    is_yes, is_wrong = _read_marks(column)
     is_filled = column.notna().to_numpy()
-    if is_wrong.any() or is_yes.all():
+    is_yes, is_wrong = read_set_marks(column, set_numbers)
+    if (is_wrong & is_filled).any() or is_yes.all():
         return 0.0
     if is_yes[is_filled].all():
         is_filled = np.ones(len(column), bool)
@@ -50,6 +50,25 @@ def share_of_marked_sets(column: "pd.Series", set_numbers: np.ndarray) -> float:
     if is_answered.mean() < _MIN_ANSWERED:
         return 0.0
     return float((np.bincount(set_numbers, is_yes)[is_answered] == 1.0).mean())
+
+
+def read_set_marks(
+    column: "pd.Series", set_numbers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which cells mean yes, and which neither yes nor no, from words or from the sets.
+
+    Of two other codes, such as SPSS's 1 and 2, the one that is once in each set means yes. Sets of
+    two rows have both once, so they do not show it.
+    """
+    is_yes, is_wrong = classify_yes_no(column)
+    codes = encode_cells(column)
+    if not is_wrong.any() or codes.max() != 1 or set_numbers.max() < _MIN_SETS:
+        return is_yes, is_wrong
+    n_marks = np.array([np.bincount(set_numbers, codes == code) for code in (0, 1)])
+    is_mark = (n_marks == 1.0).all(axis=1)
+    if is_mark.sum() != 1:
+        return is_yes, is_wrong
+    return codes == is_mark.argmax(), np.zeros(len(codes), bool)
 
 
 def _read_marks(column: "pd.Series") -> tuple[np.ndarray, np.ndarray]:

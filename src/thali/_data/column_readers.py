@@ -592,8 +592,8 @@ def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # Columns of a table as integers: labels as indices, and marks of yes and no
 
 
-YES = {"1", "true", "t", "yes", "y"}
-NO = {"0", "false", "f", "no", "n"}
+YES = {*"1 true t yes y ja oui si sí chosen selected".split()}
+NO = {*"0 false f no n nein non unchosen".split(), "not chosen", "not selected"}
 
 
 def encode_column(

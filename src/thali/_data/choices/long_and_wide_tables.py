@@ -11,9 +11,14 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..choice_marks import find_keys, find_label_column, find_marked_column
+from ..choice_marks import (
+    find_keys,
+    find_label_column,
+    find_marked_column,
+    number_sets,
+    read_set_marks,
+)
 from ..column_readers import (
-    classify_yes_no,
     convert_frame,
     encode_column,
     get_column,
@@ -90,7 +95,7 @@ def read_long_occasions(
             description += f" of respondent {row_respondents.names[respondent_number - 1]!r}"
         return description
 
-    is_chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
+    is_chosen = _read_chosen(frame, column_by_role, alternative, option_labels)
     available = None
     if column_by_role["available"] is not None:
         available = read_flags(frame, column_by_role["available"])
@@ -316,7 +321,7 @@ def is_long_table(frame: "pd.DataFrame", names: Mapping[str, str | None] | None 
         frame = _select_answered(frame, column_by_role, False)
         alternative, option_labels = encode_column(frame, column_by_role["alternative"])
         encode_column(frame, column_by_role["choice_id"])
-        is_chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
+        is_chosen = _read_chosen(frame, column_by_role, alternative, option_labels)
     except DataError:
         return False
     return bool(is_chosen.any() and not is_chosen.all())
@@ -351,17 +356,19 @@ def read_occasion_counts(
 
 def _read_chosen(
     frame: "pd.DataFrame",
-    chosen_column: str,
+    column_by_role: Mapping[str, Any],
     option_index: np.ndarray,
     option_labels: tuple[str, ...],
 ) -> np.ndarray:
     """Return whether each row's option was chosen, shape (rows,), from marks or labels."""
     # It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
-    answer_column = get_column(frame, chosen_column)
-    is_yes, is_wrong = classify_yes_no(answer_column)
+    answer_column = get_column(frame, column_by_role["chosen"])
+    keys = dict.fromkeys(column_by_role[role] for role in ("respondent", "choice_id"))
+    set_numbers = number_sets(frame, list(filter(None, keys)))
+    is_yes, is_wrong = read_set_marks(answer_column, set_numbers)
     if not is_wrong.any():
         return is_yes
     answer_texts = np.array(list(map(format_label, answer_column)))
     if set(answer_texts) <= set(option_labels):
         return answer_texts == np.array(option_labels)[option_index]
-    return read_flags(frame, chosen_column)
+    return read_flags(frame, column_by_role["chosen"])

@@ -29,6 +29,7 @@ from ..choice_marks import (
     marks_same_rows,
     measures_answers,
     number_sets,
+    read_set_marks,
     repeats_marks,
 )
 from ..column_readers import (
@@ -327,12 +328,12 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
 
     The label of the chosen alternative is in all rows of its task, or in the first before zeros.
     """
-    is_yes, is_wrong = classify_yes_no(get_column(frame, name))
+    task_index = number_tasks(rows.person, rows.task)
+    is_yes, is_wrong = read_set_marks(get_column(frame, name), task_index)
     if not is_wrong.any():
         return is_yes
     codes, cell_texts = encode_texts(get_column(frame, name))
     row_texts = np.array(cell_texts, object)[codes]
-    task_index = number_tasks(rows.person, rows.task)
     first_rows = np.unique(task_index, return_index=True)[1]
     chosen_texts = row_texts[first_rows][task_index]
     other_texts = np.delete(row_texts, first_rows)
