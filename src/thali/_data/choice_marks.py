@@ -1,7 +1,8 @@
 """Columns of a long table found by content: the choice, the sets of rows, the alternatives."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from os.path import commonprefix
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from .column_roles import (
     CHOSEN,
     RANK,
     RESPONSE_TIME,
+    TIES,
     WORST,
     column_names,
     has_numbers,
@@ -52,9 +54,7 @@ def share_of_marked_sets(column: "pd.Series", set_numbers: np.ndarray) -> float:
     return float((np.bincount(set_numbers, is_yes)[is_answered] == 1.0).mean())
 
 
-def read_set_marks(
-    column: "pd.Series", set_numbers: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def read_set_marks(column: "pd.Series", set_numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return which cells mean yes, and which neither yes nor no, from words or from the sets.
 
     Of two other codes, such as SPSS's 1 and 2, the one that is once in each set means yes. Sets of
@@ -322,6 +322,26 @@ def find_label_column(
     return None
 
 
+def ranks_rows(cells: Any, sets: Any) -> bool:
+    """Return whether a column contains 0, 1, ... or 1, 2, ... in any order in each set."""
+    if cells.dtype.kind not in "iuf":
+        return False
+    cells_of_sets = sets[cells.name]
+    lowest, highest = cells_of_sets.transform("min"), cells_of_sets.transform("max")
+    set_sizes = cells_of_sets.transform("size")
+    return bool(
+        lowest.isin((0, 1)).all()
+        and (highest - lowest == set_sizes - 1).all()
+        and (cells_of_sets.transform("nunique") == set_sizes).all()
+    )
+
+
+def numbers_places(frame: "pd.DataFrame", key_columns: Sequence[str], name: str) -> bool:
+    """Return whether a column contains 0, 1, ... or 1, 2, ... in each set."""
+    places = frame.groupby([*key_columns], dropna=False).cumcount().to_numpy()
+    return _counts_up(get_column(frame, name), places)
+
+
 def _counts_up(column: "pd.Series", places: np.ndarray) -> bool:
     """Return whether a column contains 0, 1, ... or 1, 2, ... in each set."""
     import pandas as pd
@@ -343,7 +363,29 @@ _CHOICE_WORDS = {
 
 def mentions_choice(name: str) -> bool:
     """Return whether a word of a column's name means a choice, as in Chosen_Immigrant."""
-    return not _CHOICE_WORDS.isdisjoint(list_name_words(name))
+    return simplify_name(name) not in TIES.sure and not _CHOICE_WORDS.isdisjoint(
+        list_name_words(name)
+    )
+
+
+def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table whose marks chosen_1, chosen_2, ... are a column chosen of 1, 2, ...
+
+    Each row has exactly one yes; other tables are unchanged.
+    """
+    names = [
+        name
+        for name in column_names(frame)
+        if mentions_choice(name) and _has_marks(get_column(frame, name))
+    ]
+    stem = commonprefix(names)
+    if len(names) < 2 or not mentions_choice(stem):
+        return frame
+    marks = np.column_stack([classify_yes_no(frame[name])[0] for name in names])
+    if (marks.sum(axis=1) != 1).any():
+        return frame
+    labels = np.array([name.removeprefix(stem) for name in names], object)
+    return frame.drop(columns=names).assign(**{stem.strip("_. "): labels[marks.argmax(axis=1)]})
 
 
 _MIN_ANSWERED = 0.5  # share of answered sets in a column of choices

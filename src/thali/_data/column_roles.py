@@ -41,7 +41,7 @@ def simplify_name(name: str) -> str:
         name = unicodedata.normalize(
             "NFC", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", name))
         )
-    return re.sub(r"[\s._()\[\]/%-]+", "", name)
+    return re.sub(r"[\s._()\[\]/%#-]+", "", name)
 
 
 def column_names(frame: "pd.DataFrame") -> list[str]:
@@ -238,9 +238,10 @@ RESPONDENT = Role(
     "the respondent",
     LABEL,
     "subject subj participant ppt pid puid respondent resp person judge rater assessor annotator"
-    " evaluator voter user worker prolificpid responseid runid student panelist panellist consumer"
-    " pupil child marker examiner teacher coder grader reviewer scorer labeler labeller juror"
-    " interviewee informant customer household sysrespnum participantprivateid participantpublicid",
+    " evaluator voter user tester farmer worker prolificpid responseid runid student panelist"
+    " panellist consumer pupil child marker examiner teacher coder grader reviewer scorer labeler"
+    " labeller juror interviewee informant customer household sysrespnum participantprivateid"
+    " participantpublicid",
     "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte"
     " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person",
     "sujet répondant répondante enquêté élève juge personne individu participante",
@@ -283,8 +284,7 @@ VERSION = Role(
     "version",
     "the version of the design",
     LABEL,
-    "version versions versionno versionnumber versionid version# block blockid blocknumber"
-    " designversion",
+    "version versions versionno versionnumber versionid block blockid blocknumber designversion",
     "fragebogenversion fassung",
     "bloc",
     "versión bloque",

@@ -9,8 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from thali._data.choice_marks import join_marks
 from thali._data.column_readers import check_columns
 from thali._data.column_roles import (
+    CHOSEN,
     COUNT,
     OBJECTS,
     RESPONDENT,
@@ -344,6 +346,8 @@ def recognise(
             label_by_number, labels = labels, None
         table = replace_labels(table, labels)
         _check_named_columns(table, options)
+        if table.named and options.get(CHOSEN.name) is None:
+            table = replace(table, frame=join_marks(table.frame))
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:
             is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)

@@ -225,11 +225,13 @@ def assemble_columns(
     """
     _, header = next(rows, (0, []))
     header = [normalise_spelling(column_name) for column_name in header]
-    while header and not header[-1]:
-        header.pop()
     first_rows = list(islice(rows, 2))
     if not first_rows:
         raise DataError("The file has a header but no rows of data.")
+    # a second header line, whose first cell is empty, may name these columns
+    names_below = first_rows[0][1] if not first_rows[0][1][0] else []
+    while header and not header[-1] and not any(names_below[len(header) - 1 :]):
+        header.pop()
     if len(header) < 2 <= max(len(cells) for _, cells in first_rows):
         raise DataError(
             f"The first line contains only {' '.join(header)!r}, but column names are expected;"

@@ -451,6 +451,21 @@ def find_rank_block(
     return [], []
 
 
+_MISSING_CODES = (99, 9, 999, 98, 88, -1, -9, -99)
+
+
+def find_missing_rank(frame: "pd.DataFrame", names: list[str]) -> tuple[str, int] | None:
+    """Return the first cell (column, code) without which the columns are ranks; else None."""
+    for code in _MISSING_CODES:
+        coded_columns = [name for name in names if (frame[name] == code).any()]
+        if len(coded_columns) < 2:
+            continue
+        columns, doubtful_columns = find_rank_block(frame.mask(frame == code), names)
+        if {*coded_columns} <= {*columns} and not doubtful_columns:
+            return coded_columns[0], code
+    return None
+
+
 def _place_unfinished(ranks: np.ndarray) -> np.ndarray:
     """Return ranks where unfinished options have the place after the last finished one."""
     n_finished = ((ranks > 0) & (ranks < _LAST)).sum(axis=1, keepdims=True)

@@ -49,6 +49,9 @@ COUNT_NAMES = (
     "winner{0}",
     "chosen{0}",
     "preferred{0}",
+    "{0}preferred",
+    "prefer{0}",
+    "prefers{0}",
 )
 PROBABILITY_NAMES = ("p{0}", "prob{0}", "probability{0}")  # that the option of this side is chosen
 _TIE_PREFIXES = ("", "winner", "chosen", "preferred", "is")
@@ -192,6 +195,8 @@ def list_readings(
     name_pairs = [*CHOSEN_REJECTED]
     if not any(are_columns(*name_pair) for name_pair in name_pairs):
         name_pairs = _list_worded_pairs(name_by_simplified, text_columns)
+    if simplify_name(ties_column or "") in {name for pair in name_pairs for name in pair}:
+        ties_column = None  # such as Winner/tie
     return [
         PairColumns(
             (name_by_simplified[chosen], name_by_simplified[rejected]),
@@ -222,7 +227,7 @@ def _list_worded_pairs(
         for chosen, rejected in _WITH_SECOND_WORD
         for name in name_by_simplified
         if rejected + (second_word := name.removeprefix(chosen)) in name_by_simplified
-        and second_word not in ("", name, "tie")
+        and second_word not in ("", name)
     }
     text_words = [
         word for word, names in pair_by_word.items() if name_by_simplified[names[0]] in text_columns

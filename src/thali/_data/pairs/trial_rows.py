@@ -78,6 +78,7 @@ _GAME = {
 _TIED_GAME = ("d", "x")
 _TIED_VERDICT = "[[C]]"  # beside [[A]] and [[B]], as MT-Bench writes them
 _COMPARISON = re.compile(r"([^<>=]+)([<>=])\2*([^<>=]+)")  # such as a>>b
+_MARGIN = re.compile(r"([A-Za-z])\+\w.*")  # such as B+2.5 and W+R of Go
 _NAME_PART = re.compile(r"[^\W\d_]+|\d+")
 _SIDE_PATTERNS = (
     *(f"{stem}{{}}" for stem in sorted(STEMS)),
@@ -276,6 +277,12 @@ def _map_sides(
     if not answer_texts:
         return None
     outcome_by_word = _map_name_words(option_columns)
+    winners = list(filter(None, map(_MARGIN.fullmatch, answer_texts)))
+    if len(winners) == len(answer_texts):
+        outcome_by_initial = {word[0]: outcome for word, outcome in outcome_by_word.items()}
+        outcomes = {m[0]: outcome_by_initial.get(m[1].casefold()) for m in winners}
+        if {*outcomes.values()} == {FIRST, SECOND}:
+            return outcomes | dict.fromkeys(tie_texts, TIE)
     if not all(simplify_name(text) in outcome_by_word for text in answer_texts):
         if outcome_by_number := _map_numbers(set(answer_texts), is_game, bool(tie_texts)):
             return outcome_by_number | dict.fromkeys(tie_texts, TIE)

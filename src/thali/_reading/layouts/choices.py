@@ -3,6 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from thali._data.choice_marks import measures_answers, numbers_places, ranks_rows
 from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
     BestWorstColumns,
@@ -20,6 +23,7 @@ from thali._data.choices.rankings import (
     RANKS,
     RankingColumns,
     describe_layout,
+    find_missing_rank,
     find_rank_block,
     find_ranking_columns,
     spread_ranked_cells,
@@ -48,7 +52,7 @@ from thali._data.column_roles import (
 )
 from thali._data.experiments.wide_table import find_wide_tasks
 from thali._data.kinds import CHOICES
-from thali._labels import shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, DataError, Message, Setting
 
 from ..table_files import RawTable
@@ -210,8 +214,14 @@ def match_rankings(
         return None
     if ranking_columns.shape == OPTIONS and _has_other_answers(table):
         return None
-    if ranking_columns.shape == RANKS and _are_sets(table, ranking_columns):
-        return None
+    if ranking_columns.shape == RANKS:
+        if _are_sets(table, ranking_columns):
+            return None
+        table = _empty_blank_ranks(table, ranking_columns.columns)
+    if ranking_columns.shape == OPTIONS and unranked is None:
+        _refuse_nameless_ranks(table, ranking_columns.columns)
+    if ranking_columns.shape == LONG and not is_requested:
+        _refuse_other_ranks(table, ranking_columns)
     return Reading(
         CHOICES,
         _RANKINGS,
@@ -220,6 +230,85 @@ def match_rankings(
         convert,
         roles=_read_ranking_roles(ranking_columns),
     )
+
+
+_BLANK_RANKS = {"undervote", "overvote", "skipped"}
+
+
+def _empty_blank_ranks(table: RawTable, columns: tuple[str, ...]) -> RawTable:
+    """Return a table whose ranks are empty where a record of ballots has a word such as undervote.
+
+    The note names the words.
+    """
+    ranked_cells = table.frame[[*columns]]
+    is_blank = ranked_cells.map(lambda cell: simplify_name(format_label(cell)) in _BLANK_RANKS)
+    if not is_blank.any(axis=None):
+        return table
+    words = ranked_cells.where(is_blank).stack().dropna().unique()
+    note = join_notes(table.note, f"no option where a cell is {shorten(sorted(words))}")
+    return replace(table, frame=table.frame.assign(**ranked_cells.mask(is_blank)), note=note)
+
+
+def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
+    """Raise DataError if columns V1, V2, ... contain options by rank, or ranks by option."""
+    # R calls the columns of a matrix so
+    if len(columns) < len(table.names) or columns[0] not in ("V1", "X1"):
+        return
+    raise DataError(
+        f"Each row of {columns[0]!r} to {columns[-1]!r} contains the numbers 1 to {len(columns)}."
+        " If the first cell is the number of the best option, call the columns 'rank1', 'rank2',"
+        " ...; if it is the rank of the first option, call them by the names of the options."
+    )
+
+
+def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> None:
+    """Raise DataError if a long table may rank described products, or list ratings by position."""
+    frame = table.frame
+    option, rank = ranking_columns.columns
+    keys = keep_given(ranking_columns.respondent, ranking_columns.group)
+    if not keys:
+        return
+    sets = frame.groupby([*keys])
+    other_columns = [
+        name
+        for name in table.names
+        if name not in ranking_columns.used
+        and frame.groupby(option)[name].nunique().max() > 1
+        and sets[name].nunique().max() > 1
+        and not frame[name].is_unique
+    ]
+    if other_columns and numbers_places(frame, keys, option):
+        raise DataError(
+            f"Column {option!r} numbers the options of each ranking, and other columns"
+            f" ({shorten(other_columns)}) describe them. Rankings of described products are not"
+            " read: for the first choices, replace the ranks by 1 for the first and 0 for the"
+            " others, in a column 'chosen'; if the numbers are the options, name the column with ",
+            Argument("option"),
+            ".",
+        )
+    ratings = [
+        name
+        for name in other_columns
+        if has_numbers(frame[name])
+        and not measures_answers(name)
+        and not ranks_rows(frame[name], sets)
+    ]
+    if ranking_columns.respondent is None or not ratings or not has_numbers(frame[rank]):
+        return
+    deviations = frame[[rank, *ratings]] - sets[[rank, *ratings]].transform("mean")
+    correlations = deviations[ratings].corrwith(deviations[rank]).abs()
+    if correlations.max() * np.sqrt(len(frame)) > _MIN_CORRELATION:
+        return
+    raise DataError(
+        f"Column {rank!r} may contain ranks or the position in which each {option!r} was shown: it"
+        f" does not go with the numbers in {shorten(ratings, 4)}, which may be ratings. If it"
+        " contains ranks, name it with ",
+        Argument("rank"),
+        "; ratings are scores, which only leaderboards read.",
+    )
+
+
+_MIN_CORRELATION = 3.0  # with ranks, in standard errors, from which on numbers go with them
 
 
 def _shows_positions(table: RawTable) -> bool:
@@ -273,6 +362,14 @@ def find_rankings_lack(table: RawTable) -> Lack | None:
     rank_column = RANK.find_column(name_by_simplified)
     if rank_column is not None and option_column is None:
         return Lack(f"a column of options to match {rank_column!r}", "option", 2)
+    missing_rank = find_missing_rank(table.frame, table.names)
+    if missing_rank is not None:
+        column, code = missing_rank
+        return Lack(
+            f"ranks in some rows: column {column!r} contains {code} (leave the cells of options"
+            " that were not ranked empty)",
+            near=4,
+        )
     ranks, other_columns = find_rank_block(table.frame, table.names)
     if other_columns:
         return Lack(

@@ -12,6 +12,7 @@ from thali._data.choice_marks import (
     is_free_text,
     measures_answers,
     number_sets,
+    ranks_rows,
     share_of_marked_sets,
 )
 from thali._data.column_readers import get_column, is_row_number, read_row_texts
@@ -282,13 +283,12 @@ def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes:
         label_column = label_column or find_label_column(frame, respondent, task, chosen)
         alternative = label_column or alternative
     tasks = frame.groupby(list(dict.fromkeys((respondent, task))), sort=False)
-    set_sizes = tasks[task].transform("size").to_numpy()
     for name in attributes:
         if name == alternative or measures_answers(name) or is_called_rating(name):
             continue
         if is_free_text(get_column(frame, name)):
             continue
-        if _numbers_alternatives(tasks[name], frame[name], set_sizes):
+        if ranks_rows(frame[name], tasks):
             continue
         if alternative is None or _varies_within(frame[name], frame[alternative]):
             return True
@@ -298,19 +298,6 @@ def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes:
 def _varies_within(cells: Any, labels: Any) -> bool:
     """Return whether a column has several cells for one label."""
     return bool((cells.groupby(labels).nunique().to_numpy() > 1).any())
-
-
-def _numbers_alternatives(cells_by_set: Any, cells: Any, set_sizes: np.ndarray) -> bool:
-    """Return whether a column contains 0, 1, ... or 1, 2, ... in any order in each set."""
-    if cells.dtype.kind not in "iuf":
-        return False
-    lowest, highest = cells_by_set.transform("min"), cells_by_set.transform("max")
-    n_distinct = cells_by_set.transform("nunique")
-    return bool(
-        lowest.isin((0, 1)).all()
-        and (highest - lowest == set_sizes - 1).all()
-        and (n_distinct == set_sizes).all()
-    )
 
 
 LONG_TABLE = Shape(

@@ -1,0 +1,201 @@
+"""Answers in the codes and columns of other programs: yes and no, marks, ranks, sides."""
+
+import itertools
+import random
+from collections import Counter
+
+import pandas as pd
+import pytest
+from helpers.sentences import refused, said
+
+import thali as th
+from thali.errors import DataError
+
+PRICES = (1, 2, 4)
+
+
+def draw_tasks(n_alternatives, n_respondents=6):
+    """Return (respondent, task, prices, index of the cheapest) of four tasks a respondent."""
+    rng = random.Random(7)
+    return [
+        (person, task, prices, prices.index(min(prices)))
+        for person in range(n_respondents)
+        for task in range(4)
+        if (prices := [rng.choice(PRICES) + k / 8 for k in range(n_alternatives)])
+    ]
+
+
+def list_rows(tasks, yes, no):
+    """Return a long table of tasks whose chosen alternatives have the code `yes`."""
+    rows = [
+        (person, task, k + 1, price, yes if k == chosen else no)
+        for person, task, prices, chosen in tasks
+        for k, price in enumerate(prices)
+    ]
+    return pd.DataFrame(rows, columns=["id", "task", "alt", "price", "choice"])
+
+
+def list_chosen_prices(data):
+    frame = data.to_frame()
+    return [float(price) for price in frame.loc[frame["choice"].astype(int) == 1, "price"]]
+
+
+@pytest.mark.parametrize(
+    "n_alternatives, yes, no",
+    [
+        (2, "ja", "nein"),
+        (2, "Oui", "Non"),
+        (2, "chosen", "not chosen"),
+        (3, 1, 2),
+        (3, 2, 1),
+        (3, "gewählt", "-"),
+    ],
+)
+def test_yes_and_no_of_other_programs(n_alternatives, yes, no):
+    tasks = draw_tasks(n_alternatives)
+    data = th.read(list_rows(tasks, yes, no))
+    assert list_chosen_prices(data) == [prices[chosen] for *_, prices, chosen in tasks]
+
+
+def test_two_codes_of_pairs_are_asked_for():
+    with refused(DataError, "'choice'", "1 for the chosen"):
+        th.read(list_rows(draw_tasks(2), 1, 2))
+
+
+def test_codes_of_options_that_are_numbers():
+    rows = [
+        (person, trial, option, 1 + (option != min(options)))
+        for person, trial in itertools.product(range(4), range(4))
+        for options in [random.Random(person * 4 + trial).sample(range(1, 6), 3)]
+        for option in options
+    ]
+    data = th.read(pd.DataFrame(rows, columns=["subject", "trial", "item", "chosen"]))
+    chosen = data.to_frame().query("chosen == 1").groupby("alternative")["count"].sum()
+    assert chosen.to_dict() == Counter(str(row[2]) for row in rows if row[3] == 1)
+
+
+@pytest.mark.parametrize("yes, no", [(True, False), (1, 0), ("yes", "no")])
+def test_a_column_of_marks_an_alternative(yes, no):
+    tasks = draw_tasks(3)
+    frame = pd.DataFrame(
+        [
+            (person, task, *prices, *(yes if k == chosen else no for k in range(3)))
+            for person, task, prices, chosen in tasks
+        ],
+        columns=["id", "task", *(f"{name}_{k}" for name in ("price", "chosen") for k in (1, 2, 3))],
+    )
+    data = th.read(frame)
+    assert data.attributes == ("price",)
+    table = data.to_frame()
+    chosen = table.loc[table["chosen"].astype(int) == 1, "price"].astype(float).tolist()
+    assert chosen == [prices[k] for *_, prices, k in tasks]
+    options = frame.rename(columns=lambda name: name.replace("price", "option"))
+    sets = [dict(zip((1, 2, 3), "abc", strict=True))] * len(frame)
+    options = options.assign(**{f"option_{k}": [row[k] for row in sets] for k in (1, 2, 3)})
+    assert th.read(options).labels == ("a", "b", "c")
+
+
+def test_ballots_without_a_choice():
+    frame = pd.DataFrame(
+        [(1, "A", "B", "C"), (2, "B", "A", "undervote"), (3, "C", "undervote", "undervote")],
+        columns=["ballot", "1st Choice", "2nd Choice", "3rd Choice"],
+    )
+    data = th.read(frame)
+    assert data.labels == ("A", "B", "C") and sum(data.times) == 3
+    said(data.read_as, "'undervote'")
+
+
+def draw_positions(ratings):
+    """Return a table of four products, with `ratings` of the place of each, for 12 people."""
+    rng = random.Random(3)
+    rows = [
+        (person, product, place, ratings(place, rng))
+        for person in range(12)
+        for place, product in enumerate(rng.sample(["tea", "milk", "rum", "cola"], 4), 1)
+    ]
+    return pd.DataFrame(rows, columns=["subject", "product", "position", "liking"])
+
+
+def test_positions_beside_ratings_are_no_ranks():
+    frame = draw_positions(lambda place, rng: rng.randint(1, 9))
+    with refused(DataError, "'position'", "'liking'", "`rank`"):
+        th.read(frame)
+    assert len(th.read(frame, rank="position").labels) == 4
+    related = draw_positions(lambda place, rng: 9 - 2 * place + rng.randint(0, 1))
+    assert len(th.read(related).respondents) == 12
+
+
+def test_ranked_products_are_no_options():
+    rows = [
+        (person, task, k + 1, price, rank)
+        for person, task, prices, _ in draw_tasks(3)
+        for k, price in enumerate(prices)
+        for rank in [1 + sorted(prices).index(price)]
+    ]
+    frame = pd.DataFrame(rows, columns=["resp", "task", "concept", "price", "rank"])
+    with refused(DataError, "'concept'", "'price'", "`option`"):
+        th.read(frame)
+    assert th.read(frame, option="concept").labels == ("1", "2", "3")
+
+
+def test_nameless_columns_of_ranks_are_asked_for():
+    rows = [random.Random(k).sample(range(1, 5), 4) for k in range(12)]
+    with refused(DataError, "'V1'", "'rank1'"):
+        th.read(pd.DataFrame(rows, columns=["V1", "V2", "V3", "V4"]))
+    assert th.read(pd.DataFrame(rows, columns=list("abcd"))).labels == tuple("abcd")
+
+
+def test_a_code_for_missing_ranks_is_named():
+    rows = [(*random.Random(k).sample((1, 2, 3, 99, 99), 5), k % 2) for k in range(12)]
+    frame = pd.DataFrame(rows, columns=["tea", "milk", "rum", "cola", "water", "sex"])
+    with refused(DataError, "99", "'tea'", "empty"):
+        th.read(frame)
+    assert th.read(frame.replace(99, float("nan"))).labels[0] == "tea"
+
+
+GAMES = [("ann", "bob"), ("bob", "cy"), ("cy", "ann"), ("bob", "ann")] * 3
+WINS = {"ann": 3, "bob": 6, "cy": 3}
+
+
+def list_wins(data):
+    wins = dict.fromkeys(data.labels, 0)
+    for i, j, n_wins, n_losses in zip(data.first, data.second, data.wins, data.losses, strict=True):
+        wins[data.labels[i]] += n_wins
+        wins[data.labels[j]] += n_losses
+    return wins
+
+
+@pytest.mark.parametrize(
+    "names, codes",
+    [
+        (("black", "white", "result"), ("B+R", "W+2.5")),
+        (("white", "black", "result"), ("W+0.5", "B+R")),
+        (("White Player #", "Black Player #", "Score"), (1.0, 0.0)),
+    ],
+)
+def test_results_of_board_games(names, codes):
+    rows = [(*pair[:: 1 - 2 * (k % 2)], codes[k % 2]) for k, pair in enumerate(GAMES)]
+    rows.append(("ann", "bob", {"result": "Draw", "Score": 0.5}[names[2]]))
+    data = th.read(pd.DataFrame(rows, columns=list(names)))
+    assert list_wins(data) == WINS and sum(data.tied) == 1
+
+
+def test_winners_beside_ties_in_the_name_of_the_column():
+    frame = pd.DataFrame([(*pair, 7) for pair in GAMES])
+    data = th.read(frame.set_axis(["Winner/tie", "Loser/tie", "PtsW"], axis=1))
+    assert list_wins(data) == WINS
+
+
+def test_how_often_each_product_was_preferred():
+    frame = pd.DataFrame([("a", "b", 7, 2, 1), ("a", "c", 5, 4, 0)])
+    names = ["product_a", "product_b", "prefer_a", "prefer_b", "no_preference"]
+    data = th.read(frame.set_axis(names, axis=1))
+    assert list_wins(data) == {"a": 12, "b": 2, "c": 4} and sum(data.tied) == 1
+
+
+def test_the_last_columns_are_named_in_the_second_line(tmp_path):
+    path = tmp_path / "survey.csv"
+    rows = ["Respondent ID,Start Date,Rank these.,,", ",,Tea,Milk,Rum"]
+    rows += [f"{900 + k},2024-01-0{k},1,{2 + k % 2},{3 - k % 2}" for k in range(1, 8)]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    assert th.read(path).labels == ("Tea", "Milk", "Rum")
