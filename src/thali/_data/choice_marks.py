@@ -381,7 +381,7 @@ def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
     stem = commonprefix(names)
     if len(names) < 2 or not mentions_choice(stem):
         return frame
-    marks = np.column_stack([classify_yes_no(frame[name])[0] for name in names])
+    marks = np.column_stack([classify_yes_no(get_column(frame, name))[0] for name in names])
     if (marks.sum(axis=1) != 1).any():
         return frame
     labels = np.array([name.removeprefix(stem) for name in names], object)

@@ -454,7 +454,7 @@ def find_rank_block(
 _MISSING_CODES = (99, 9, 999, 98, 88, -1, -9, -99)
 
 
-def find_missing_rank(frame: "pd.DataFrame", names: list[str]) -> tuple[str, int] | None:
+def find_missing_rank(frame: Any, names: list[str]) -> tuple[str, int] | None:
     """Return the first cell (column, code) without which the columns are ranks; else None."""
     for code in _MISSING_CODES:
         coded_columns = [name for name in names if (frame[name] == code).any()]

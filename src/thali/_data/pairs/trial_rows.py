@@ -280,7 +280,7 @@ def _map_sides(
     winners = list(filter(None, map(_MARGIN.fullmatch, answer_texts)))
     if len(winners) == len(answer_texts):
         outcome_by_initial = {word[0]: outcome for word, outcome in outcome_by_word.items()}
-        outcomes = {m[0]: outcome_by_initial.get(m[1].casefold()) for m in winners}
+        outcomes = {m[0]: outcome_by_initial.get(m[1].casefold(), TIE) for m in winners}
         if {*outcomes.values()} == {FIRST, SECOND}:
             return outcomes | dict.fromkeys(tie_texts, TIE)
     if not all(simplify_name(text) in outcome_by_word for text in answer_texts):

@@ -217,7 +217,7 @@ def match_rankings(
     if ranking_columns.shape == RANKS:
         if _are_sets(table, ranking_columns):
             return None
-        table = _empty_blank_ranks(table, ranking_columns.columns)
+        table = _clear_blank_ranks(table, ranking_columns.columns)
     if ranking_columns.shape == OPTIONS and unranked is None:
         _refuse_nameless_ranks(table, ranking_columns.columns)
     if ranking_columns.shape == LONG and not is_requested:
@@ -235,12 +235,9 @@ def match_rankings(
 _BLANK_RANKS = {"undervote", "overvote", "skipped"}
 
 
-def _empty_blank_ranks(table: RawTable, columns: tuple[str, ...]) -> RawTable:
-    """Return a table whose ranks are empty where a record of ballots has a word such as undervote.
-
-    The note names the words.
-    """
-    ranked_cells = table.frame[[*columns]]
+def _clear_blank_ranks(table: RawTable, columns: tuple[str, ...]) -> RawTable:
+    """Return a table with empty ranks, and a note, in place of words such as undervote."""
+    ranked_cells: Any = table.frame[[*columns]]
     is_blank = ranked_cells.map(lambda cell: simplify_name(format_label(cell)) in _BLANK_RANKS)
     if not is_blank.any(axis=None):
         return table
@@ -263,12 +260,12 @@ def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
 
 def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> None:
     """Raise DataError if a long table may rank described products, or list ratings by position."""
-    frame = table.frame
+    frame: Any = table.frame
     option, rank = ranking_columns.columns
     keys = keep_given(ranking_columns.respondent, ranking_columns.group)
     if not keys:
         return
-    sets = frame.groupby([*keys])
+    sets: Any = frame.groupby([*keys])
     other_columns = [
         name
         for name in table.names
@@ -295,7 +292,7 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
     ]
     if ranking_columns.respondent is None or not ratings or not has_numbers(frame[rank]):
         return
-    deviations = frame[[rank, *ratings]] - sets[[rank, *ratings]].transform("mean")
+    deviations: Any = frame[[rank, *ratings]] - sets[[rank, *ratings]].transform("mean")
     correlations = deviations[ratings].corrwith(deviations[rank]).abs()
     if correlations.max() * np.sqrt(len(frame)) > _MIN_CORRELATION:
         return
