@@ -37,6 +37,8 @@ RELATIVE = 1e-9  # how far a float may be from the one that is kept, of the sum 
 # The same of estimates that so few choices do not bound: a climb ends where the curvature is some
 # 1e-10, a million times the rounding of a sum of tens.
 UNBOUNDED = 1e-4
+# whose compiled code adds numbers of single precision, and Python numbers of double precision
+IN_SINGLE_PRECISION = ("nonnegative-dimensions", "nonnegative-dimensions, triplets")
 WITHOUT_BOUND = (
     "bradley-terry-luce, maximum-likelihood, covariates",
     "elimination-by-aspects, maximum-likelihood, covariates",

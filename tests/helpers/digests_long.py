@@ -173,6 +173,11 @@ def kept():
     return every.get(processor(), {})
 
 
+def digests_of_processors(name):
+    """The hashes of a fit on any processor."""
+    return {hashes[name] for hashes in json.loads(FILE.read_text("utf-8")).values()}
+
+
 if __name__ == "__main__":
     every = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
     every[processor()] = {name: digest(name) for name in FITS}

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from helpers.digests_long import FITS, digest, kept, processor
+from helpers.digests_long import FITS, digest, digests_of_processors, kept, processor
 
 pytestmark = pytest.mark.long
 
@@ -17,7 +17,8 @@ def test_every_draw_is_as_before(name):
         )
     if name == "killed and resumed" and not hasattr(os, "fork"):
         pytest.skip("no fork here")
-    assert digest(name) == kept()[name]
+    # processors of one name may have different libraries of linear algebra
+    assert digest(name) in digests_of_processors(name)
 
 
 def test_stopping_and_going_on_change_no_draw():
