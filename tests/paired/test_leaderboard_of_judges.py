@@ -160,6 +160,15 @@ def score_by(board, answers):
     ).mean()
 
 
+def test_a_judge_who_ties_often_is_as_discriminating_as_the_others():
+    """With one tie parameter for all, whoever tied more seemed to discriminate less."""
+    frame = battles(1500, spread=0.0, drift=0.0)
+    is_lazy = (frame["judge"] == "j0") & (np.arange(len(frame)) % 5 < 3)
+    frame["winner"] = frame["winner"].mask(is_lazy, "tie")
+    table = th.leaderboard(frame, judges=True, progressbar=False).judges()
+    assert table["low"]["j0"] < 1.0 < table["high"]["j0"]
+
+
 def test_the_others_predict_a_judge_as_without_the_judge():
     frame = battles(1500, judges=5).drop(columns=["day", "stage", "length"])
     how = {"judges": True, "judge_sd": 0.5, "random_seed": 1, "progressbar": False}

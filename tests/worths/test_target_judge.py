@@ -53,10 +53,9 @@ def naive_log_density(density, point, spread, tau, deviation_sd):
     found += norm(0.0, deviation_sd).logpdf(worths - target_worths).sum()
     found += norm(0.0, tau).logpdf(log_d[:-1]).sum() + norm.logpdf(beta).sum()
     found += norm.logpdf(log_d[-1])  # the level of the other judges
-    nu = 0.0
     if rows.has_ties:
-        found += norm(0.0, 2.0).logpdf(point[density.nu]).sum()
-        nu = np.exp(point[density.nu])[0]
+        log_nu, *deviations = point[density.nu]
+        found += norm(0.0, 2.0).logpdf(log_nu) + norm.logpdf(deviations).sum()
     for i, k, j, x, wins, losses, tied in zip(
         *rows[:2], rows.judge, rows.x, rows.wins, rows.losses, rows.tied, strict=True
     ):
@@ -66,7 +65,7 @@ def naive_log_density(density, point, spread, tau, deviation_sd):
             log_odds = np.exp(log_d[j] + log_d[-1]) * (worths[j, i] - worths[j, k])
         q = expit(log_odds + x @ beta)
         p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
-        tie = nu * np.sqrt(p * (1.0 - p))
+        tie = np.exp(log_nu + deviations[j]) * np.sqrt(p * (1.0 - p)) if rows.has_ties else 0.0
         found += wins * np.log(p) + losses * np.log(1.0 - p)
         found += tied * np.log(tie) if tied else 0.0
         found -= (wins + losses + tied) * np.log(1.0 + tie)
@@ -164,7 +163,7 @@ def sample_prior_points(density, rng, count):
     points[density.worths] *= deviation_sd
     points[density.worths] += np.tile(points[density.common], (density.n_periods, 1))
     points[density.judges.start : density.level] *= tau
-    points[density.nu] *= 2.0
+    points[density.nu][:1] *= 2.0
     return points, Spreads(spread, tau, deviation_sd, np.full(count, np.nan))
 
 

@@ -149,7 +149,7 @@ def test_answers_of_each_judge_are_predicted_from_the_point_without_that_judge(l
         log_odds = (
             own[rows.first[r]] - own[rows.second[r]] + rows.x[r] @ points[density.beta, judge]
         )
-        nu = np.exp(points[density.nu, judge][0]) if ties else 0.0
+        nu = np.exp(points[density.nu, judge][[0, 1 + judge]].sum()) if ties else 0.0
         logs = []
         for odds in (log_odds, 0.0):  # of the point, and of guesses
             p = (1.0 - lapse) / (1.0 + np.exp(-odds)) + lapse / 2.0

@@ -91,11 +91,10 @@ def naive(density, point, spread, tau, drift, bias_sd=None):
         rows.tied,
         strict=True,
     )
-    nu = float(np.exp(point[density.nu][0])) if rows.has_ties else None
     worths = point[density.worths].reshape(density.n_periods, density.n_options)
     biases = point[density.bias].reshape(density.n_judges, -1) if density.n_bias else ()
     beta = point[density.beta] * density.covariate_scales
-    parts = worths, point[density.judges], beta, nu, tau, drift
+    parts = worths, point[density.judges], beta, point[density.nu], tau, drift
     return np.log(density.covariate_scales).sum() + log_joint(
         [Comparison(*row) for row in rows_by_field],
         *parts,
@@ -151,7 +150,7 @@ def sample_prior_points(density, rng, count, known=(None, None, None, None)):
             worths = worths + np.where((density.entry < t)[:, None], moves, 0.0)
         worths_by_period.append(np.where((density.entry <= t)[:, None], worths, 0.0))
     points[density.worths] = np.concatenate(worths_by_period)
-    points[density.nu] *= 2.0
+    points[density.nu][:1] *= 2.0
     return points, spreads
 
 
@@ -164,7 +163,7 @@ def simulated(density, rng, points):
         [each.q for each in comparisons]
     ) + density.rows.lapse / 2
     tie = (
-        np.exp(comparisons[0].log_nu) * np.sqrt(p * (1 - p))
+        np.exp(np.concatenate([each.log_nu for each in comparisons])) * np.sqrt(p * (1 - p))
         if density.rows.has_ties
         else np.zeros_like(p)
     )

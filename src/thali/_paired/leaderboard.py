@@ -90,7 +90,8 @@ def leaderboard(
         P(\text{tie}) = \frac{\nu \sqrt{w_i w_j}}{w_i + w_j + \nu \sqrt{w_i w_j}}
 
     With covariates x of a comparison, :math:`w_i e^{x' \beta}` replaces :math:`w_i`. With judges of
-    discrimination d, worths are :math:`w_i^d`; with periods they change over time. From a set S,
+    discrimination d, worths are :math:`w_i^d`, and log nu of a judge is Normal about a common value
+    with a standard deviation of 1; with periods worths change over time. From a set S,
 
     .. math:: P(i \mid S) = \frac{w_i}{\sum_{k \in S} w_k}
 

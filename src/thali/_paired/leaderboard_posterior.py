@@ -395,7 +395,8 @@ def check_worth_chains(
         f"log_worth[{options[k]}{period_suffixes[t]}]"
         for t, k in np.argwhere(density.present).tolist()
     ]
-    quantity_names += ["tie"] * (density.nu.stop - density.nu.start)
+    if density.rows.has_ties:
+        quantity_names += ["tie", *(f"tie[{judge}]" for judge in judges)]
     quantity_names += [f"covariate[{name}]" for name in covariates]
     quantity_names += [f"discrimination[{judge}]" for judge in judges]
     quantity_names += [

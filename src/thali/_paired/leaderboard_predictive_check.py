@@ -95,17 +95,14 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
     def compute_slice(row_slice: slice) -> np.ndarray:
         """Return outcome probabilities of these pairs, (draws, outcomes)."""
         block_density = density.select_rows(row_slice)
-        q = np.concatenate(
-            [
-                block_density.compare_at_points(block, points).q
-                for block in block_density.split_rows(points.shape[1])
-            ]
-        ).T
-        p = mix_with_guess(q, lapse)
+        comparisons = [
+            block_density.compare_at_points(block, points)
+            for block in block_density.split_rows(points.shape[1])
+        ]
+        p = mix_with_guess(np.concatenate([block.q for block in comparisons]).T, lapse)
         if has_ties:
-            outcome_probabilities = compute_win_tie_loss(
-                p, 1.0 - p, np.exp(points[block_density.nu].T)
-            )
+            log_nu = np.concatenate([block.log_nu for block in comparisons]).T
+            outcome_probabilities = compute_win_tie_loss(p, 1.0 - p, np.exp(log_nu))
         else:
             outcome_probabilities = stack_outcomes(p)
         return outcome_probabilities.reshape(len(p), -1)

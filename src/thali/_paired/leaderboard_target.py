@@ -7,7 +7,6 @@ import numpy as np
 
 from thali._data.pairs import PairedComparisons
 from thali._labels import format_plural, shorten
-from thali._number_format import format_percent
 from thali._posterior.posterior_interval import format_sd
 from thali.errors import Argument, DataError
 
@@ -16,14 +15,13 @@ from .judge_table import sort_judges, tabulate_judges
 if TYPE_CHECKING:
     import pandas
 
-    from thali._worths.posterior_density import DistinctComparisons, Spreads
+    from thali._worths.posterior_density import Spreads
 
     from .leaderboard_posterior import BoardProblem
     from .vote_counts import Judgements
 
 _MAX_FACTOR = 1e6  # largest multiple of the target's votes that is searched
 _N_BISECTIONS = 40
-_MIN_Z = 3.0  # standard errors of a difference of shares of ties that is said
 
 
 def check_target(target: str, data: "Judgements") -> None:
@@ -76,33 +74,12 @@ def describe_target(
         f" {format_plural(len(problem.judges), 'other judge')} narrow the intervals as much as"
         f" {_round_votes(n_equivalent)} more votes of {settings.target} would."
     )
-    target_sentence += _describe_tie_shares(density.rows, is_target, str(settings.target))
     note = (
         f"{target_sentence} Log worths of the other judges deviate by a standard deviation of"
         f" {deviation_text}; the standard deviation of log discriminations is"
         f" {discrimination_text}."
     )
     return _tabulate_other_judges(problem, points), target_sentence, note
-
-
-def _describe_tie_shares(rows: "DistinctComparisons", is_target: np.ndarray, target: str) -> str:
-    """Return a sentence if the target and the other judges tie differently often; else ""."""
-    if not rows.has_ties:
-        return ""
-    n_votes, n_ties = (
-        np.bincount(is_target, counts, minlength=2) for counts in (rows.total, rows.tied)
-    )
-    share = n_ties.sum() / n_votes.sum()
-    difference = float(np.diff(n_ties / n_votes)[0])
-    if abs(difference) <= _MIN_Z * math.sqrt(share * (1.0 - share) * (1.0 / n_votes).sum()):
-        return ""
-    others_text, target_text = map(format_percent, (n_ties / n_votes).tolist())
-    return (
-        f" {target} tied {target_text} of the comparisons, the other judges {others_text}, but all"
-        " judges share one tie parameter: whoever ties less seems to be more discriminating, and"
-        f" ratings are too close together or too far apart. Drop ties, or use the votes of {target}"
-        " alone."
-    )
 
 
 def _round_votes(n_votes: float) -> str:

@@ -173,7 +173,7 @@ def _estimate_by_laplace(
             density.centre_by_period(narrow_points)[-1].T - mean_log_worths
         )
     estimates = _build_estimates(problem, scale, marginal, points, spreads)
-    nu = np.exp(narrow_points[density.nu]).ravel()
+    nu = np.exp(density.log_ties(narrow_points)).ravel()
     return estimates._replace(
         nu=nu,
         estimate=point_estimate,
@@ -199,7 +199,7 @@ def _estimate_by_chains(
     judges = problem.judges
     common_names, spread_names = [], SPREADS
     if problem.settings.target is not None:
-        judges = (*judges, "level")
+        judges = (*judges, problem.settings.target)
         common_names = [f"log_worth[{label}]" for label in problem.data.labels]
         spread_names = ("spread", "judge_sd", "judge_deviation_sd", "")
     chain_check = check_worth_chains(
@@ -227,7 +227,7 @@ def _build_estimates(
     """Return estimates from draws of parameters, with tables of judges and periods."""
     density = problem.density
     mode_worths = density.centre_by_period(marginal.mean_mode[:, None])[-1, :, 0]
-    nu = np.exp(points[density.nu]).ravel()
+    nu = np.exp(density.log_ties(points)).ravel()
     beta = points[density.beta].T
     estimates = WorthEstimates(
         density.centre_by_period(points)[-1].T,

@@ -44,6 +44,11 @@ def measure_agreement(marginal: Marginal) -> JudgeAgreement:
         points_without_judge = mode.point[:, None] - mode.factor.solve(
             density.judge_scores(mode.point)
         )
+    if density.rows.has_ties:  # a judge is predicted to tie as often as the typical other judge
+        deviations = points_without_judge[density.nu][1:]  # a view
+        np.fill_diagonal(deviations, 0.0)
+        n_others = max(density.n_judges - 1, 1)
+        np.fill_diagonal(deviations, deviations.sum(axis=0) / n_others)
     return average_predictions(density, points_without_judge)
 
 

@@ -20,6 +20,7 @@ from thali._inference.numerics.weight_shares import compute_shares, mix_with_gue
 LOG_SPREAD_MEAN, LOG_SPREAD_SD = math.log(1.3), 1.0  # of the log of the spread of worths
 HALF_NORMAL_SCALE = 0.5  # scale of the half-normal priors of all other standard deviations
 TIE_SD = 2.0  # standard deviation of log nu
+JUDGE_TIE_SD = 1.0  # standard deviation of judges' log nu about the common one
 _LARGEST_LOG_ODDS = 700.0  # log odds of predictions are clipped here, where probabilities reach 0
 _DENSE_ENTRIES = 1 << 18  # up to this many rows times coordinates, matrices are dense
 # rows times points whose terms are computed at a time, so that they stay near the processor
@@ -91,6 +92,7 @@ class RowBlock(NamedTuple):
     rows: DistinctComparisons
     along: Any  # (rows, periods times options): 1 for the first option, -1 for the second
     judged: Any  # (rows, judges): 1 for the judge
+    tying: Any  # (rows, ties): 1 for the common log nu, and for the deviation of the judge
     biased: Any  # (rows, judges times covariates): the covariates of the judge
 
 
@@ -101,7 +103,7 @@ class ComparisonsAtPoints(NamedTuple):
     discrimination: np.ndarray  # d of the judge
     q: np.ndarray  # probability of the first option without lapse
     q_rest: np.ndarray  # 1 - q
-    log_nu: np.ndarray  # (0 or 1, points)
+    log_nu: np.ndarray  # (rows, points)
 
     def log_likelihoods(self, rows: DistinctComparisons) -> np.ndarray:
         """Return the log-likelihood of each row at each point, (rows, points)."""
@@ -118,7 +120,9 @@ class Density:
         L_{ti} \sim \mathrm{Normal}(L_{t'i}, (t - t') \delta^2)
 
     The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon /
-    2`, ties follow `davidson_ties`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
+    2`, ties follow `davidson_ties`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). The
+    log nu of judge j is :math:`\log \nu + t_j`, :math:`t_j \sim \mathrm{Normal}(0, 1)`, so that a
+    judge who ties often does not seem less discriminating. With
     `has_bias` judge j has the coefficients :math:`\beta_k + b_{jk} / r_k`, :math:`b_{jk} \sim
     \mathrm{Normal}(0, v^2)`, where :math:`r_k` is the root mean square of covariate k, and
     :math:`\beta_k r_k` is Normal(0, 1), so that units of covariates do not matter.
@@ -127,9 +131,9 @@ class Density:
     priors integrate out; because the mean of log d is 0, both the spread s and discriminations are
     identified.
 
-    A point contains L by period, log nu if there are ties, beta, g, and b judge by judge; several
-    points are columns. Log worths before an option enters are 0. Where covariates describe options,
-    L are deviations from their effects; without a prior these deviations are 0.
+    A point contains L by period, log nu and t if there are ties, beta, g, and b judge by judge;
+    several points are columns. Log worths before an option enters are 0. Where covariates describe
+    options, L are deviations from their effects; without a prior these deviations are 0.
 
     Parameters
     ----------
@@ -183,7 +187,10 @@ class Density:
         self.n_periods = len(self.steps) + 1
         self.present = np.arange(self.n_periods)[:, None] >= self.entry  # (periods, options)
         n_worths = self.n_periods * n_options
-        nu_stop = self.n_periods * n_options + rows.has_ties
+        self.tie_sds = np.repeat([TIE_SD, JUDGE_TIE_SD], [1, n_judges])
+        if not rows.has_ties:
+            self.tie_sds = np.zeros(0)
+        nu_stop = n_worths + len(self.tie_sds)
         self.n_bias = 0
         self.covariate_scales = np.ones(option_values.shape[1])
         if has_bias:
@@ -292,11 +299,18 @@ class Density:
                 np.tile([1.0, -1.0], (len(first), 1)), option_columns, self.worths.stop
             ),
             _scatter_columns(np.ones((len(first), n_judge_columns)), judge[:, None], self.n_judges),
+            self._build_tie_matrix(rows),
             self._build_bias_matrix(rows),
         ]
         if is_dense:
             matrices = map(_to_dense, matrices)
         return RowBlock(row_slice, rows, *matrices)
+
+    def _build_tie_matrix(self, rows: DistinctComparisons) -> Any:
+        """Return the matrix from the common log nu and judges' deviations to log nu of rows."""
+        columns = np.column_stack([0 * rows.judge, 1 + rows.judge])
+        n_columns = min(len(self.tie_sds), 2)
+        return _scatter_columns(np.ones((len(columns), n_columns)), columns, len(self.tie_sds))
 
     def _build_bias_matrix(self, rows: DistinctComparisons) -> Any:
         """Return the matrix from judges' biases to the log odds of rows."""
@@ -320,6 +334,13 @@ class Density:
         """Return log discriminations for the convergence check, (n_judges, n_points)."""
         return self.log_discriminations(points)
 
+    def log_ties(self, points: np.ndarray) -> np.ndarray:
+        """Return log nu of the typical judge of the panel, (1 or 0, n_points)."""
+        common, deviations = np.split(points[self.nu], [1])
+        if len(deviations):
+            return common + deviations.mean(axis=0)
+        return common
+
     def compare_at_points(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
         """Return log odds and probabilities of a block at points (size, n_points)."""
         worth_differences = block.along @ points[self.worths]
@@ -330,7 +351,8 @@ class Density:
         if self.n_bias:
             log_odds = log_odds + block.biased @ points[self.bias]
         q, q_rest = split_probabilities(log_odds)
-        return ComparisonsAtPoints(worth_differences, discrimination, q, q_rest, points[self.nu])
+        log_nu = block.tying @ points[self.nu]
+        return ComparisonsAtPoints(worth_differences, discrimination, q, q_rest, log_nu)
 
     def _iterate_log_likelihoods(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield each block's log-likelihoods, shape (rows, points)."""
@@ -430,11 +452,11 @@ class Density:
 
     def log_prior_parts(self, points: np.ndarray, spreads: Spreads) -> dict[str, np.ndarray]:
         """Return log prior densities by variable name, each (n_points,)."""
-        log_nu = points[self.nu] / TIE_SD
+        log_nu = points[self.nu] / self.tie_sds[:, None]
         beta = points[self.beta] * self.covariate_scales[:, None]
         log_scales = np.log(self.covariate_scales).sum()
         log_priors = {
-            "tie": -0.5 * (log_nu**2 + LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0),
+            "tie": -0.5 * (log_nu**2 + LOG_2PI).sum(axis=0) - np.log(self.tie_sds).sum(),
             "covariate": -0.5 * (beta**2 + LOG_2PI).sum(axis=0) + log_scales,
         }
         for k in self.spread_kinds:
@@ -514,7 +536,7 @@ class Density:
         worth_slope = slope * comparisons.discrimination
         gradient[self.worths] += block.along.T @ worth_slope
         if self.rows.has_ties:
-            gradient[self.nu] += nu_slope.sum(axis=0)
+            gradient[self.nu] += block.tying.T @ nu_slope
         gradient[self.beta] += block.rows.x.T @ slope
         if self.n_judges:
             gradient[self.judges] += block.judged.T @ (worth_slope * comparisons.difference)
@@ -527,7 +549,7 @@ class Density:
             gradient[self.worths] -= points[self.worths].sum(axis=0) / self.n_options
             return
         self._add_worths_slope(gradient, points, spreads)
-        gradient[self.nu] -= points[self.nu] / TIE_SD**2
+        gradient[self.nu] -= points[self.nu] / self.tie_sds[:, None] ** 2
         gradient[self.beta] -= points[self.beta] * self.covariate_scales[:, None] ** 2
         if self.n_judges:
             gradient[self.judges] -= points[self.judges] / spreads.judges**2
@@ -554,16 +576,13 @@ class Density:
         for block in self.split_rows(1):
             derivatives = self._differentiate_rows(block, point)
             slope = derivatives.slope[:, None]
-            nu_slope = derivatives.of_nu
-            if not self.rows.has_ties:
-                nu_slope = nu_slope[:, :0]
             judge_slopes = block.judged * (slope * derivatives.scaled_difference[:, None])
             other_slopes = block.rows.x * slope, judge_slopes, block.biased * slope
             score_blocks.append(
                 _join_columns(
                     [
                         block.along * (slope * derivatives.discrimination[:, None]),
-                        nu_slope,
+                        block.tying * derivatives.of_nu,
                         *other_slopes,
                     ]
                 )
@@ -589,7 +608,9 @@ class Density:
             worths[period_start + rows.first, rows.judge]
             - worths[period_start + rows.second, rows.judge]
         )
-        log_nu = points[self.nu][:, rows.judge]  # (1 or 0, rows)
+        log_nu = np.zeros(len(rows.judge))
+        if rows.has_ties:
+            log_nu = points[self.nu.start, rows.judge] + points[self.nu][1 + rows.judge, rows.judge]
         q, q_rest = split_probabilities(
             (worth_differences + (rows.x * beta[:, rows.judge].T).sum(axis=1)).clip(
                 -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS
@@ -634,7 +655,7 @@ class Density:
 
     def _prior_precisions(self, spreads: Spreads) -> np.ndarray:
         """Return prior precisions of log nu, coefficients, judges and biases."""
-        precisions = [np.full(int(self.rows.has_ties), TIE_SD**-2.0), self.covariate_scales**2]
+        precisions = [self.tie_sds**-2.0, self.covariate_scales**2]
         precisions.append(np.full(self.n_judges, 1.0 / spreads.judges**2))
         if BIAS in self.spread_kinds:
             precisions.append(np.full(self.n_bias, 1.0 / spreads.bias**2))
@@ -752,10 +773,11 @@ class Density:
                 corner[linear_indices, judges] += mixed_curvature
                 corner[judges, linear_indices] += mixed_curvature.T
             if self.rows.has_ties:
-                border[:, nu] += (along @ (d * m))[:, None]
-                corner[nu, nu] += terms.nu_curvature.sum()
-                corner[nu, linear_indices] += x.T @ m
-                corner[nu, judges] += judged @ (m * s)
+                tying = block.tying
+                border[:, nu] += _to_dense(along @ (tying * (d * m)[:, None]))
+                corner[nu, nu] += _to_dense(tying.T @ (tying * terms.nu_curvature[:, None]))
+                corner[nu, linear_indices] += _to_dense(tying.T @ (x * m[:, None]))
+                corner[nu, judges] += self._sum_by_judge(tying.T, rows, m * s)
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
         corner = np.triu(corner) + np.triu(corner, 1).T
@@ -951,6 +973,7 @@ class TargetDensity(GroupDensity):
     Each other judge is a part of the votes. The target is the last judge; its discrimination is 0
     for the worths of parts, so that its rows depend on the common worths alone. The last of the
     judges' parameters is h: judges of one kind, such as models, may all be sharper than the target.
+    Each judge, also the target, has its log nu, as in `Density`.
     """
 
     has_target = True
@@ -979,10 +1002,14 @@ class TargetDensity(GroupDensity):
         log_discriminations[-1] = -np.inf
         return log_discriminations
 
+    def log_ties(self, points: np.ndarray) -> np.ndarray:
+        """Return log nu of the target, (1 or 0, n_points)."""
+        return points[self.nu][:1] + points[self.nu][-1:]
+
     def report_judges(self, points: np.ndarray) -> np.ndarray:
-        """Return log discriminations of the other judges, and last their level."""
+        """Return log discriminations of the other judges, and last the target's among them."""
         log_discriminations = self.log_discriminations(points)
-        log_discriminations[-1] = points[self.level]
+        log_discriminations[-1] = -points[self.level]
         return log_discriminations
 
     def _centre_judge_slopes(self, by_judge: np.ndarray, judges: slice) -> None:

@@ -27,7 +27,7 @@ def log_joint(
     log_worths: np.ndarray,
     log_discriminations: Sequence[float],
     beta: Sequence[float],
-    nu: float | None,
+    log_nu: Sequence[float],
     tau: float | None,
     drift: float | None,
     steps: Sequence[int],
@@ -38,8 +38,8 @@ def log_joint(
     bias_sd: float | None = None,
 ) -> float:
     """The log of the joint density of comparisons, without coefficients, of log worths (periods,
-    options), of log discriminations, of coefficients, of the log of nu, and of each judge's biases,
-    given the standard deviations."""
+    options), of log discriminations, of coefficients, of the log of nu and each judge's deviation from
+    it, and of each judge's biases, given the standard deviations."""
     found = 0.0
     for each in comparisons:
         d = _discrimination(log_discriminations, each.judge)
@@ -48,7 +48,8 @@ def log_joint(
         if len(biases):
             eta += sum(b * x for b, x in zip(biases[each.judge], each.x, strict=True))
         p = (1.0 - lapse) / (1.0 + math.exp(-eta)) + lapse / 2.0
-        tie = 0.0 if nu is None else nu * math.sqrt(p * (1.0 - p))
+        own_log_nu = sum(log_nu[:1]) + sum(log_nu[1 + each.judge : 2 + each.judge])
+        tie = math.exp(own_log_nu) * math.sqrt(p * (1.0 - p)) if len(log_nu) else 0.0
         outcomes = (each.wins, p), (each.losses, 1.0 - p), (each.tied, tie)
         found += sum(count * math.log(share / (1.0 + tie)) for count, share in outcomes if count)
     for option, begin in enumerate(entry):
@@ -59,7 +60,8 @@ def log_joint(
     found += sum(_log_normal(b, 1.0) for b in beta)
     found += sum(_log_normal(b, bias_sd or 0.0) for own in biases for b in own)
     found += sum(_log_normal(g, tau or 0.0) for g in log_discriminations)
-    return found + (0.0 if nu is None else _log_normal(math.log(nu), 2.0))
+    found += sum(_log_normal(each, 2.0) for each in log_nu[:1])
+    return found + sum(_log_normal(each, 1.0) for each in log_nu[1:])
 
 
 def _discrimination(logs: Sequence[float], judge: int) -> float:
