@@ -62,6 +62,14 @@ def test_a_subset_keeps_it_in_any_order(frame, labels):
     np.testing.assert_array_equal(data.forward, by_hand(frame, labels))
 
 
+def test_further_comparisons_keep_it_if_both_know_it(frame):
+    """Though the second half names its options in another order."""
+    first = PairedComparisons.from_trials(frame[:20], labels=LABELS)
+    second = PairedComparisons.from_trials(frame[20:], labels=LABELS[::-1])
+    np.testing.assert_array_equal(first.with_more(second).forward, by_hand(frame, LABELS))
+    assert first.with_more(PairedComparisons.from_pairs([("tea", "ale")])).forward is None
+
+
 def test_the_order_stays_without_a_pair_or_without_ties(frame):
     data = PairedComparisons.from_trials(frame, labels=LABELS)
     kept = [pair != ("tea", "rum") for pair in itertools.combinations(LABELS, 2)]

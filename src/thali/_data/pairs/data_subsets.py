@@ -643,9 +643,9 @@ def together(
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
     """Return these and more comparisons in one object, with the options of both.
 
-    Respondents, with the columns of people that both have, and covariates are kept if both know
-    them; the order of presentation is dropped. Both have dates, or neither. The same name is the
-    same option, and the same person.
+    Respondents, with the columns of people that both have, covariates and the order of presentation
+    are kept if both know them. Both have dates, or neither. The same name is the same option, and
+    the same person.
 
     Parameters
     ----------
@@ -707,21 +707,19 @@ def _merge_rows(
     labels: tuple[str, ...],
     option_values: np.ndarray | None = None,
 ) -> "PairedComparisons":
-    """Merge several `PairedComparisons` with all details but the order of options."""
+    """Merge several `PairedComparisons` with all details; the order, if all know it."""
     option_indices = index_labels(labels)
-    parts = []
-    for dataset in datasets:
-        new_index = np.array([option_indices[label] for label in dataset.labels])
-        rows = list_finest_rows(dataset)
-        parts.append(rows._replace(first=new_index[rows.first], second=new_index[rows.second]))
+    new_indices = [
+        np.array([option_indices[label] for label in dataset.labels]) for dataset in datasets
+    ]
+    parts = [
+        _renumber_options(list_finest_rows(dataset), new_index)
+        for dataset, new_index in zip(datasets, new_indices, strict=True)
+    ]
     row_respondents = [rows.respondents for rows in parts if rows.respondents is not None]
     covariates = [rows.covariates for rows in parts if rows.covariates is not None]
     row_dates = [rows.dates for rows in parts if rows.dates is not None]
-    merged_rows = ComparisonRows(
-        np.concatenate([rows.first for rows in parts]),
-        np.concatenate([rows.second for rows in parts]),
-        np.hstack([rows.counts for rows in parts]),
-    )
+    merged_rows = _stack_sides(parts)
     if len(row_respondents) == len(parts):
         merged_rows = merged_rows._replace(respondents=merge_respondents(row_respondents))
     if covariates:
@@ -731,7 +729,34 @@ def _merge_rows(
     if row_dates:
         numbers = np.concatenate([dates.number for dates in row_dates])
         merged_rows = merged_rows._replace(dates=row_dates[0]._replace(number=numbers))
-    return datasets[0]._from_fields(*build_fields(labels, merged_rows))
+    merged_data = datasets[0]._from_fields(*build_fields(labels, merged_rows))
+    if any(dataset.forward is None for dataset in datasets):
+        return merged_data
+    ordered_rows = [
+        _renumber_options(list_rows_by_order(dataset), new_index)
+        for dataset, new_index in zip(datasets, new_indices, strict=True)
+    ]
+    return _copy_with_order(merged_data, _stack_sides(ordered_rows))
+
+
+def _renumber_options(rows: ComparisonRows, new_index: np.ndarray) -> ComparisonRows:
+    """Return the rows with the new index of each option."""
+    return rows._replace(first=new_index[rows.first], second=new_index[rows.second])
+
+
+def _stack_sides(parts: Sequence[ComparisonRows]) -> ComparisonRows:
+    """Return sides and counts of all rows."""
+    return ComparisonRows(
+        np.concatenate([rows.first for rows in parts]),
+        np.concatenate([rows.second for rows in parts]),
+        np.hstack([rows.counts for rows in parts]),
+    )
+
+
+def _copy_with_order(data: "PairedComparisons", rows: ComparisonRows) -> "PairedComparisons":
+    """Return the comparisons with how often each option was first in the same, ordered rows."""
+    ordered_data = data._from_fields(*build_fields(data.labels, rows, knows_order=True))
+    return data._copy_with_fields(forward=ordered_data.forward)
 
 
 def _change_rows(
@@ -745,9 +770,7 @@ def _change_rows(
     if data.forward is None:
         return changed_data
     # The finest rows do not contain the order of options, which is known by pair only.
-    ordered_rows = change(list_rows_by_order(data))
-    ordered_data = data._from_fields(*build_fields(labels, ordered_rows, knows_order=True))
-    return changed_data._copy_with_fields(forward=ordered_data.forward)
+    return _copy_with_order(changed_data, change(list_rows_by_order(data)))
 
 
 def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
