@@ -139,7 +139,7 @@ def check_labels(names: Iterable[Any], title: str = "Labels") -> tuple[str, ...]
     for position, label in enumerate(labels):
         if not label:
             raise DataError(
-                f"{title} must not be empty, but position {position + 1} of {len(labels)} is."
+                f"{title} must not be empty, but number {position + 1} of {len(labels)} is empty."
             )
         if label in position_by_label:
             raise DataError(

@@ -85,7 +85,7 @@ def test_a_difference_within_the_errors_is_not_told(found):
 
 def test_a_difference_that_is_not_worth_a_mention_supports_nothing(found):
     found[0.2] = made_up(-4.5, 0.2)
-    says(sentences(compare())[0], "hardly favour 'lapse 0.3' over 'lapse 0.2'")
+    says(sentences(compare())[0], "barely favour 'lapse 0.3' over 'lapse 0.2'")
 
 
 def test_prior_odds_multiply_the_probabilities(found):

@@ -304,7 +304,7 @@ def test_of_many_models_neighbours_and_the_best_are_told():
 def test_two_pairs_establish_less_than_many():
     alike = np.array([0.95, 1.05])
     assert (
-        "Order not established (2 pairs)"
+        "No established difference (2 pairs)"
         in sentences(made_up({"a": np.zeros(2), "b": np.array([1.0, 3.0])}, 2))[1]
     )
     assert (
@@ -326,7 +326,7 @@ def test_infinite_scores_are_no_order():
     a[0] = b[0] = np.inf
     b[1] = 5.0
     sentence = sentences(made_up({"a": a, "b": b}))
-    says(sentence[1], "Order not established")
+    says(sentence[1], "No established difference")
 
 
 def test_lapses_that_differ_are_said():

@@ -143,7 +143,7 @@ def test_reliability_and_corrected_estimates():
     np.testing.assert_allclose(
         result.table["corrected"], plain.table["estimate"] / (1 - 2 * tau), atol=1e-12
     )
-    said(result.findings()["measurement_error"].brief.text, "`corrected` of the tables")
+    said(result.findings()["measurement_error"].brief.text, "`corrected` columns of the tables")
     means = result.marginal_means
     np.testing.assert_allclose(means["corrected"], (means["estimate"] - tau) / (1 - 2 * tau))
     rows = result.table[result.table["df"] > 0]
@@ -198,7 +198,7 @@ def test_effects_of_one_position_alone_are_found():
     frame["selected"] = ((first_age == "50") == (frame["profile"] == 1)).astype(int)
     result = th.amce(frame)
     assert result.checks.loc["profile_order", "p_value"] < 1e-6
-    said(find_check(result, "profile_order"), "effects of attributes change")
+    said(find_check(result, "profile_order"), "attribute effects change")
     assert result.checks.loc["task_order", "p_value"] > 0.01
 
 

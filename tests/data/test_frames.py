@@ -67,7 +67,7 @@ def test_arrays_are_counts_of_pairs_or_refused():
         th.read(pd.DataFrame({"x": [1.5, 2.5], "kind": ["a", "b"]}), target="kind"),
     ]
     for data in others:
-        with refused(DataError, type(data).__name__, "cannot be converted to an array"):
+        with refused(DataError, type(data).__name__, "cannot be converted to arrays"):
             np.asarray(data)
 
 

@@ -54,7 +54,7 @@ TABLES = {
 def test_a_given_layout_is_the_one_that_is_read(layout, asked):
     frame = TABLES[layout]
     if asked in (LONG, TEXT) and asked != layout:
-        with refused(DataError, "contain no rankings"):
+        with refused(DataError, "No rankings were found"):
             require_ranking_columns(frame, asked, NOTHING, ABSENT)
         return
     found = require_ranking_columns(frame, asked, NOTHING, ABSENT)
@@ -70,7 +70,7 @@ def test_columns_of_a_given_layout_are_those_without_another_role():
         frame, RANKS, NOTHING | {"respondent": "respondent", "count": "n"}, ABSENT
     )
     assert found == RankingColumns(RANKS, ("a", "b", "c"), "respondent", None, "n")
-    with refused(DataError, "'a'", "'b'", "contain no rankings"):
+    with refused(DataError, "'a'", "'b'", "No rankings were found"):
         require_ranking_columns(pd.DataFrame({"a": ["x"], "b": ["y"]}), None, NOTHING, ABSENT)
 
 
@@ -406,7 +406,7 @@ def test_rankings_that_are_refused(frame, facts):
 def test_labels_are_those_that_are_given():
     with refused(DataError, "'c' in ranking 2", "'a' and 'b'"):
         read_ranking_list([["a", "b"], ["c", "a"]], ["a", "b"])
-    for wrong, facts in (("tea", ("number 1", "'tea'")), (7, ("number 1", "7"))):
+    for wrong, facts in (("tea", ("ranking 1", "'tea'")), (7, ("ranking 1", "7"))):
         with refused(DataError, *facts):
             read_ranking_list([wrong], None)
     with refused(DataError, "empty"):

@@ -32,7 +32,7 @@ def test_answers_of_every_kind_are_read_without_an_option(tmp_path, kind):
         "ranking": "8 choices, 2 respondents",
         "odd-one-out": "4 answers, 2 respondents",
         "ratings": "3 similarities, each based on 2 judgements",
-        "choice": "2 respondents, 8 tasks, 24 alternatives, no-choice option",
+        "choice": "2 respondents, 8 tasks, 24 alternatives, with a no-choice option",
     }
     assert asked[kind] in how
     people = getattr(data, "people", None)

@@ -161,7 +161,7 @@ def test_unknown_or_invalid_settings_of_findings_are_refused():
     for wrong in (0, 1, 95):
         with refused(ArgumentError, "ci", "0", "1"):
             model.findings(ci=wrong)
-    with refused(ArgumentError, "got 'ci'"):
+    with refused(ArgumentError, "such as 'ci'"):
         th.findings(th.paired.transitivity(CELEBRITIES()), ci=0.5)
     with refused(ArgumentError, "findings"):
         th.findings([1, 2])

@@ -672,7 +672,7 @@ def test_parts_of_few_votes_are_named(pool):
         "boards"
     ]
     (note,) = finding.notes
-    ends = "that the parts share." if pool else "`pool=True` shares information between parts."
+    ends = "shared by all parts." if pool else "`pool=True` shares information between parts."
     said(note, "(10)")
     assert str(note).endswith(ends)
     alike = pd.concat([BATTLES.assign(language="one"), BATTLES.assign(language="other")])

@@ -150,11 +150,11 @@ def test_one_chain_is_never_enough():
     assert np.isnan(summary["r_hat"]).all()
     ok, sentence = convergence(summary)
     assert not ok
-    said(sentence, "The one chain")
+    said(sentence, "The single chain")
     said(sentence, "with one chain")
     ok, sentence = convergence(summarise(tree_of([chain(3, draws=30)], comparisons(3))))
     assert not ok
-    said(sentence, "The one chain")
+    said(sentence, "The single chain")
 
 
 def test_a_few_draws_are_too_few_to_judge():

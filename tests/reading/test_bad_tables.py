@@ -207,7 +207,7 @@ REFUSED = [
     ("x.toi", "# ALTERNATIVE NAME 1: tea\n2: 1,{2,3}\n", ("Line 2", "'2'")),
     ("x.toi", "# ALTERNATIVE NAME 1: tea\n2: 1,7\n", ("Line 2", "'7'")),
     ("x.toi", "# ALTERNATIVE NAME 1: tea\n1,2\n", ("Line 2", "'1,2'", "PrefLib", "'3: 2,1,4'")),
-    ("x.toi", "# ALTERNATIVE NAME 1: tea\n", ("no orders",)),
+    ("x.toi", "# ALTERNATIVE NAME 1: tea\n", ("no rankings",)),
     ("x.soi", "hello\n", ("PrefLib", "'# ALTERNATIVE NAME 1: ...'")),
     ("bw.csv", "a1,a2,a3,a4,best,worst\nx,y,z,y,x,z\n", ("'y'", "row 2")),
     ("bw.csv", "a1,a2,best,worst\nx,y,,y\n", ("row 2", "column 'best'", "'x'", "'y'")),

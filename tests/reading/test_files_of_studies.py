@@ -119,7 +119,7 @@ def test_codes_that_do_not_fit(tmp_path, text, facts):
 def test_a_cho_file_is_read_as_an_experiment(codes, expected):
     found, sentence = read_data(Source("study.cho", cho().encode()), EXPERIMENTS, codes=codes)
     same(found, expected)
-    assert found.people["variable2"].tolist() == [1, 2] and "a .cho file" in sentence
+    assert found.people["variable2"].tolist() == [1, 2] and "file format: .cho" in sentence
     lines = cho().split("\n")
     lines[lines.index("3 32")] = "0 32"
     found, sentence = read_data(Source("study.cho", "\n".join(lines).encode()), EXPERIMENTS)
@@ -135,7 +135,7 @@ def test_a_cho_file_is_read_as_an_experiment(codes, expected):
         (lambda text: text.replace("1 2 2 2 1", "1 2 2 2 2"), ("dual-response none option",)),
         (lambda text: text.replace("2 32", "9 32", 1), ("2 concepts",)),
         (lambda text: text.replace("2 3", "2 x", 1), ("Line 5", "'x'")),
-        (lambda text: text.replace("1 1\n2 3", "0 1\n2 3", 1), ("without some attribute",)),
+        (lambda text: text.replace("1 1\n2 3", "0 1\n2 3", 1), ("lacks some attribute",)),
     ],
 )
 def test_damaged_cho_files_are_refused(change, facts):

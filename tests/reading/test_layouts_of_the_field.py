@@ -221,7 +221,7 @@ def test_what_is_left_out_is_counted():
     tasks = "id,task,alt,price,choice\n1,1,a,1,1\n1,1,b,2,0\n1,2,a,2,1\n2,1,a,2,0\n2,1,b,1,1\n"
     data, sentence = taken(tasks, EXPERIMENTS)
     assert data.n_tasks == 2
-    said(sentence, "1 task of a single alternative")
+    said(sentence, "1 task with a single alternative")
     said(taken(sorted_cards("Subject,Card,Group") + "\n3,rum,\n")[1], "1 row without an answer")
     said(taken(games("White,Black,Result", "1-0", "0-1", "½-½") + "\nA,B,*\n")[1], "1 row", "'*'")
 

@@ -197,7 +197,10 @@ def test_numbers_of_both_signs_are_a_question():
     with refused(DataError, "from -80 to 55", "'item_a'", "similarity"):
         read(slider)
     assert map_similarities(read(slider, similarity="rating"))["cat dog"] == -80
-    with refused(DataError, "or 'tie', instead of the numbers of both signs in 'slider'"):
+    with refused(
+        DataError,
+        "or the trial was a tie, instead of the positive and negative numbers in 'slider'",
+    ):
         read(slider.replace("item_a,item_b,rating", "left,right,slider"))
 
 

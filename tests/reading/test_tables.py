@@ -138,8 +138,7 @@ def test_tables_of_pairs_are_recognised_and_read(header, tmp_path):
     assert data.to_frame().equals(EXPECTED.to_frame())
     assert (data.forward is not None) == header.startswith("home")
     assert (
-        messages
-        == f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}: {SIZE}"
+        messages == f"table of pairs, wins of {a!r} in {over!r}, wins of {b!r} in {under!r}: {SIZE}"
     )
 
 
@@ -249,7 +248,7 @@ READABLE = {
     " comparisons",
     "paired_eba/drugrisk_all.csv": "row over column: 6 options, 15 pairs, 2,881 comparisons",
     "paired_eba/heaviness_order1.csv": "row over column: 5 options, 10 pairs, 500 comparisons",
-    "paired_bradleyterry2/baseball.csv": "'home.team' over 'away.team' counted in 'home.wins'",
+    "paired_bradleyterry2/baseball.csv": "wins of 'home.team' in 'home.wins'",
     "paired_bradleyterry2/chameleons_contests.csv": "35 options, 105 pairs, 106 comparisons",
     "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison per row,"
     " respondents in 'assessor'",

@@ -112,7 +112,7 @@ def test_an_attribute_of_one_alternative(more):
     frame = data.to_frame()
     waits = frame.loc[frame["alternative"] == "bus", "wait"]
     assert waits.astype(str).tolist() == list(map(str, more))
-    said(data.read_as, "'wait' 0 where")
+    said(data.read_as, "'wait' set to 0 where")
 
 
 def test_zero_beside_a_design_is_asked_for(tmp_path):
@@ -145,7 +145,7 @@ LONG = """id,task,mode,chosen,time,wait,class
 def test_attributes_that_an_alternative_of_a_long_table_lacks():
     data = th.read(pd.read_csv(io.StringIO(LONG)))
     assert data.n_tasks == 4 and {"time", "wait", "class"} <= set(data.attributes)
-    said(data.read_as, "'wait' and 'class' 0 for")
+    said(data.read_as, "'wait' and 'class' set to 0 for")
     with refused(DataError, "'wait'", "missing"):  # one empty cell more is an error of the file
         th.read(pd.read_csv(io.StringIO(LONG.replace("41,6", "41,"))))
 

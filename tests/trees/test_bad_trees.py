@@ -129,7 +129,7 @@ STARS = [
     ([], (FEW, "got none")),
     (["a"], (FEW, "got 'a'")),
     (["a", "b", "a"], ("positions 1 and 3", "'a'")),
-    (["a", NAN], ("position 2 of 2",)),
+    (["a", NAN], ("number 2 of 2",)),
     (5, ("got 5",)),
 ]
 

@@ -379,7 +379,7 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
                 )
             known_levels = [level for level in levels if level not in unseen_levels]
             raise DataError(
-                f"The tasks of the fit never show {attribute!r} as {requested_levels[0]!r}, so its"
+                f"The fitted tasks never show {attribute!r} as {requested_levels[0]!r}, so its"
                 " utility is"
                 f" unknown; use one of {shorten(known_levels)}",
                 remedy,
@@ -486,7 +486,7 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
             examples = shorten(levels, 4)
             advice = ["leave the attribute out of ", Argument("attributes"), ", merge rare levels"]
             if numbers is not None:
-                advice += [", replace them by a numeric attribute named in ", Argument("linear")]
+                advice += [", replace them with a numeric attribute named in ", Argument("linear")]
         raise DataError(
             f"Attribute {attribute_name!r} has {len(levels):,} levels ({examples}), but at most"
             f" {MANY_LEVELS} are allowed unless they are listed; ",
@@ -519,8 +519,8 @@ def build_unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> 
         return []
     return [
         Message(
-            "Levels that no task shows have no coefficients, and choices of them cannot be"
-            " predicted:"
+            "Levels that are not shown in any task have no coefficients, so choices of them"
+            " cannot be predicted:"
             f" {shorten(level_texts)}. Attributes named in ",
             Argument("linear"),
             " accept any number.",

@@ -169,7 +169,7 @@ def _convert_to_floats(entries: np.ndarray, column_names: np.ndarray | None) -> 
             raise NonNumericEntryError(
                 f"Row {cell_index[0]}, {format_column_name(column_names, cell_index[1])}, is"
                 f" {entry!r},"
-                " but every entry of this argument must be a number, or a string that reads as a"
+                " but every entry of this argument must be a number, or a string that represents a"
                 " number. Encode categories, for instance with pandas.get_dummies."
             ) from None
     return floats

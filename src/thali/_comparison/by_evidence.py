@@ -391,7 +391,7 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
         if runner_up in close_models:
             verb = "do not separate {!r} and {!r}"
         elif bayes_factors[runner_up][0] < 1.0:  # not worth a mention by Kass & Raftery (1995)
-            verb = "hardly favour {!r} over {!r}"
+            verb = "barely favour {!r} over {!r}"
         factor_text = "log Bayes factor {:.2f}, SE {:.2f}".format(*bayes_factors[runner_up])
         sentences.append(f"The data {verb.format(best_model, runner_up)} ({factor_text}).")
     sentences.append(

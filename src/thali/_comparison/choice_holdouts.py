@@ -253,7 +253,7 @@ class ScoredOccasions:
         _refuse_fractions(data.times, "choices")
         if data.n_ties:
             raise DataError(
-                "Held-out choices cannot be ties in rankings, but the data contain"
+                "Ties in rankings cannot be held out, but the data contain"
                 f" {format_plural(data.n_ties, 'tie')}; compare with ",
                 Setting("by", "evidence"),
                 ".",

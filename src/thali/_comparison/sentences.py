@@ -171,7 +171,7 @@ def describe_orders(
             f"Established differences ({n_units} {unit}s): {'; '.join(established_texts)}."
         )
     if open_texts:
-        sentences.append(f"Order not established ({n_units} {unit}s): {'; '.join(open_texts)}.")
+        sentences.append(f"No established difference ({n_units} {unit}s): {'; '.join(open_texts)}.")
     return sentences
 
 

@@ -79,7 +79,7 @@ def _check_balance(design: EffectDesign) -> _Check:
 def _check_restrictions(design: EffectDesign) -> _Check:
     """Name the levels that never meet, and the attributes that are not independent."""
     if not design.linked_pairs:
-        return _Check("restrictions", "No restrictions: all levels meet, independently.")
+        return _Check("restrictions", "No restrictions: all levels are combined independently.")
     texts = [_describe_pair(design.profiles, pair) for pair in design.linked_pairs]
     return _Check("restrictions", f"{list_names(texts, 3)}; interactions included.")
 
@@ -94,8 +94,8 @@ def _describe_pair(profiles: Profiles, pair: AttributePair) -> str:
         f"{first_labels[i]} + {second_labels[j]}" for i, j in np.argwhere(counts == 0).tolist()
     ]
     if not never_texts:
-        return f"{first} and {second} not independent"
-    return f"{first} and {second} never meet as {list_names(never_texts, 3)}"
+        return f"{first} and {second} are not independent"
+    return f"{first} and {second} never occur together as {list_names(never_texts, 3)}"
 
 
 def _compare_parts(design: EffectDesign, is_later: np.ndarray) -> WaldTest:
@@ -107,10 +107,10 @@ def _compare_parts(design: EffectDesign, is_later: np.ndarray) -> WaldTest:
 def _describe_test(test: WaldTest) -> str:
     """Return whether effects are the same in two parts of the profiles, with the p-value."""
     if np.isnan(test.p_value):
-        return "changes of effects not tested (too few respondents)"
-    verdict = "no change of the effects of attributes at the 1 % level"
+        return "changes in effects not tested (too few respondents)"
+    verdict = "no change in attribute effects at the 1 % level"
     if test.p_value < _SUSPICIOUS:
-        verdict = "the effects of attributes change"
+        verdict = "attribute effects change"
     return f"{verdict} ({format_p_value(test.p_value)})"
 
 

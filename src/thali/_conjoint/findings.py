@@ -36,7 +36,7 @@ _MAX_ROWS = 10  # levels in a table on one screen
 _TABLE_WIDTH = 71  # of 80 columns, beside the label of a finding
 _MIN_WIDTH = 9  # of readable names of groups
 _INTERVALS = "The complete table has all intervals."
-_CORRECTED = "The columns `corrected` of the tables contain estimates without this error."
+_CORRECTED = "The `corrected` columns of the tables contain estimates without this error."
 _SENTENCES = {
     "effects": "Effects are differences in the probability that a profile was chosen, averaged over"
     " the levels of all other attributes that were randomised {source}.",
@@ -48,8 +48,8 @@ _SENTENCES = {
     "errors": "Standard errors are clustered by respondent (CR2), and {interval}s use Student's t"
     " with the degrees of freedom of {source}.",
     "weights": "Respondents were weighted ({weights}).",
-    "joint": "Differences between groups were tested jointly by an F test with approximate degrees"
-    " of freedom {source}.",
+    "joint": "Differences between groups were tested jointly with an F test with approximate"
+    " degrees of freedom {source}.",
     "reliability": "Estimates were also corrected for swapped answers, whose probability was"
     " estimated from a task that was asked twice {source}.",
     "computed": "Computations were done with {program}.",

@@ -54,7 +54,7 @@ def convert_frame(frame: Any) -> "pd.DataFrame":
         import narwhals as nw
     except ImportError:
         raise DataError(
-            f"A {type(frame).__name__} of {type(frame).__module__.partition('.')[0]} requires"
+            f"Reading a {type(frame).__module__.partition('.')[0]} {type(frame).__name__} requires"
             ' narwhals; run pip install "thali[frames]", or pass frame.to_pandas().'
         ) from None
     import pandas as pd

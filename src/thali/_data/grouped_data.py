@@ -223,7 +223,7 @@ class GroupedData(Judged, Mapping[str, Any]):
                 DataWarning(
                     f"{format_plural(len(repeated_names), 'name')} {verb} in several groups"
                     f" ({shorten(repeated_names)}); the same name in"
-                    " another group is treated as another respondent."
+                    " another group is treated as a different respondent."
                 )
             )
 

@@ -168,7 +168,7 @@ def find_percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | fl
             if np.any(tied):
                 subject = "The numbers"
             return (
-                f"{subject} of every pair sum to {constant_sum:g}; if these are {noun}, give the"
+                f"{subject} of each pair sum to {constant_sum:g}; if these are {noun}, give the"
                 " counts instead, because the uncertainty depends on the number of comparisons."
             )
     return ""

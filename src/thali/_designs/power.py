@@ -167,7 +167,7 @@ def _estimate_choice_power(
     if len(beta) > len(coding.names):
         raise ArgumentError(
             Argument("design"),
-            " contains products without some attributes, whose choices cannot be simulated; fill"
+            " contains products that lack some attributes, so choices cannot be simulated; fill"
             " in all attributes.",
         )
     beta = np.append(beta, np.zeros(len(coding.names) - len(beta)))
@@ -470,8 +470,8 @@ def _draw_log_worths(
     if not isinstance(prior, Mapping):
         raise ArgumentError(
             Argument("prior"),
-            " for pairs and sets must map options to worths, be a fitted model with one worth per"
-            f" option, or None; got {prior!r}.",
+            " for pairs and sets must be a mapping from options to worths, a fitted model with one"
+            f" worth per option, or None; got {prior!r}.",
         )
     worth_of_label = {format_label(name): worth for name, worth in prior.items()}
     worths = []

@@ -423,7 +423,7 @@ class ChainFit(ABC, Generic[AnyChain]):
             EstimateWarning(
                 "Half of ",
                 Setting("max_time", self.run.max_time),
-                f" has passed, but the chains are still warming up. They start again with {tune:,}"
+                f" has passed, but the chains are still warming up. They restart with {tune:,}"
                 f" warm-up draws instead of {self.run.tune:,}. For better results, allow more"
                 " time.",
             )

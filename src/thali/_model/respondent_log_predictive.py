@@ -31,7 +31,7 @@ def count_answers_by_respondent(data: "Judged") -> tuple[np.ndarray, Any]:
         )
     if data.n_ties:
         raise DataError(
-            f"The choices of a respondent cannot be ties in rankings, but the data contain"
+            "Scores of single respondents do not support ties in rankings, but the data contain"
             f" {format_plural(data.n_ties, 'tie')}."
         )
     if (answer_record := data.questions().given) is None:

@@ -176,7 +176,7 @@ def _describe_judges(table: "pandas.DataFrame") -> str:
         if n_flawless:
             condition = ", for a judge without circular triads"
         sentences[-1] = (
-            f"For no judge can chance be excluded (p < {_LEVEL:g}): the smallest p is"
+            f"Chance cannot be excluded for any judge (p < {_LEVEL:g}): the smallest p is"
             f" {p_value.min():.3g}{condition}."
         )
     return "\n".join(sentences)

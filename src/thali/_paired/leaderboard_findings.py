@@ -43,8 +43,8 @@ _FEW_VOTES = 30  # votes in a part, or the number of options, below which the pr
 _MAX_ORDERS = 20  # maximum of options in the table of order probabilities
 _CHECK = "Observed proportions against model predictions."
 _MISFIT = (
-    "Some results depend on more than the two ratings, so one rating per option does not"
-    " describe them."
+    "Some results cannot be explained by the ratings of the two options, so one rating per"
+    " option is not enough."
 )
 _MAIN_COLUMNS = (
     "rank",
@@ -274,7 +274,7 @@ def check(board: Leaderboard, settings: None) -> Finding | None:
         picture = Picture("check", _CHECK, table)
     sentence = describe_check(table)
     if isinstance(board.data, Choices) and board.data.n_ties:
-        sentence += f" It does not cover {format_plural(board.data.n_ties, 'tie')} in rankings."
+        sentence += f" The check omits {format_plural(board.data.n_ties, 'tie')} in rankings."
     finding_without_notes = build_check_finding(
         table, sentence, has_good_fit, f"{_CHECK[:-1]}, worst-fitting first", picture
     )
@@ -354,7 +354,8 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     )
     sentence += (
         f"; worse: {shorten_words(fallen_options) or 'none'}. Intervals over time assume"
-        " independent votes; boards of single periods (since, until) allow for repeated ones."
+        " independent votes; leaderboards of single periods (since, until) allow for repeated"
+        " votes."
     )
     sentence += _describe_joint_certainty(
         len(risen_options) + len(fallen_options),
@@ -475,8 +476,7 @@ def _describe_unassigned(board: Leaderboard) -> tuple[str, ...]:
     answer_words = board.data.word_for_answers
     return tuple(
         f"{simplify_number(count):,} of {board.data.n_answers:,} {answer_words} have no"
-        f" {column!r}: they"
-        " belong to no part and count towards the overall leaderboard only."
+        f" {column!r}, so they count towards the overall leaderboard only."
         for column, count in n_unassigned.items()
         if count > 0
     )
@@ -494,7 +494,7 @@ def _describe_small_parts(board: Leaderboard) -> tuple[Message, ...]:
         return ()
     sentence = f"Leaderboards with few votes mostly reflect the prior: {shorten_words(small_parts)}"
     if board.made is not None and board.made.settings.pool:
-        return (Message(f"{sentence}. The prior is centred on the ratings that the parts share."),)
+        return (Message(f"{sentence}. The prior is centred on the ratings shared by all parts."),)
     return (Message(sentence, "; ", Setting("pool", True), " shares information between parts."),)
 
 

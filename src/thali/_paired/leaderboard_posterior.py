@@ -547,7 +547,7 @@ def _describe_worths(
     if judges is not None:
         judge_sd_text = format_sd(settings.judge_sd, spreads.judges, settings.ci)
         sentences.append(
-            "Worths and ratings are those that the typical judge of this panel sees"
+            "Worths and ratings are those of the typical judge of this panel"
             " (discrimination 1); the standard deviation of log discriminations is"
             f" {judge_sd_text}."
         )

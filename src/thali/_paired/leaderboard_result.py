@@ -343,8 +343,8 @@ class Leaderboard(PrintedResult):
         """
         return _copy_result(
             self.of_more_votes,
-            "more_votes applies only to the leaderboard of all comparisons, of respondents"
-            " with the same worths; call it on that leaderboard, not on one of a subset.",
+            "more_votes requires the leaderboard of all comparisons, with the same worths for all"
+            " respondents; a leaderboard of a subset does not support it.",
         )
 
     def reliability(self) -> "pandas.DataFrame":
@@ -379,8 +379,8 @@ class Leaderboard(PrintedResult):
         """
         return _copy_result(
             self.of_reliability,
-            "Reliability requires the leaderboard of all comparisons, three or more options"
-            " and a prior, and respondents with the same worths; set"
+            "Reliability requires the leaderboard of all comparisons, at least three options, a"
+            " prior, and the same worths for all respondents; set"
             " leaderboard(method='laplace').",
         )
 

@@ -79,7 +79,7 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
                 )
     if not triple_rows:
         raise DataError(
-            "There is nothing to test. The test requires two options that share an aspect which a"
+            "There is nothing to test. The test requires two options that share an aspect that a"
             " third option lacks, and one of which was chosen in more than half of their"
             " comparisons."
         )

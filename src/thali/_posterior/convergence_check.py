@@ -133,7 +133,7 @@ def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceC
     n_chains = summary.attrs["chains"]
     n_draws = summary.attrs["draws"]
     facts: dict[str, Any] = {"chains": n_chains, "draws": n_draws}
-    subject = "The one chain"
+    subject = "The single chain"
     if n_chains > 1:
         subject = f"The {n_chains} chains"
     if n_draws < 4:

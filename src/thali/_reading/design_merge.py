@@ -675,7 +675,7 @@ def _refuse_numbers_from_zero(design: DesignRows, answers: TaskAnswers) -> None:
     numbers_from_zero = {str(k) for k in range(n_alternatives)}
     if numbers_from_zero == {*answers.picked} - {""} and not labels & {"0", *NO_CHOICE}:
         raise DataError(
-            f"The answers are the numbers 0 to {n_alternatives - 1}, so that 0 may mean the first"
+            f"The answers are the numbers 0 to {n_alternatives - 1}, so 0 may mean the first"
             f" of {n_alternatives} alternatives, or none; number the alternatives from 1, and write"
             f" {NONE!r} if none was chosen."
         )
@@ -701,7 +701,7 @@ def _find_choice(
     if design.by is not None and not version and not rows_by_version[""]:
         raise DataError(
             f"The design has several values of {design.by!r}, but the answer {location_text} does"
-            f" not say which it belongs to; add a column {design.by!r} to the answers."
+            f" not name one of them; add a column {design.by!r} to the answers."
         )
     if rows_of_task is None:
         description = f"Task {task!r}"

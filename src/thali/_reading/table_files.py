@@ -360,7 +360,7 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
         table_rows.append([count_text.strip(), *rank_cells])
         line_numbers.append(line_number)
     if not table_rows:
-        raise DataError("The file has a header but no orders.")
+        raise DataError("The file has a header but no rankings.")
     if unranked_names := [name for name in name_by_code.values() if name not in ranked_names]:
         table_rows.append(["0", *unranked_names])
         line_numbers.append(line_numbers[-1])
@@ -373,7 +373,9 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
         )
     header = ["count", *(f"rank{k}" for k in range(1, n_columns))]
     columns = list(map(list, zip_longest(header, *table_rows, fillvalue="")))
-    return TextTable(header, [cells for _, *cells in columns], line_numbers, note="a PrefLib file")
+    return TextTable(
+        header, [cells for _, *cells in columns], line_numbers, note="file format: PrefLib"
+    )
 
 
 def _parse_old_preflib(
@@ -465,7 +467,7 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
         "choice",
         *(f"variable{k}" for k in range(1, expected_numbers[0] + 1)),
     ]
-    note = "a .cho file"
+    note = "file format: .cho"
     if n_unanswered:
         note += f"; {format_plural(n_unanswered, 'task')} without an answer dropped"
     return TextTable(
@@ -513,7 +515,7 @@ def _check_cho_task(
         )
     if any(code == "0" for tokens in concepts for _, code in tokens):
         raise DataError(
-            f"{task_text} has a concept without some attributes, which is not supported; export"
+            f"{task_text} has a concept that lacks some attributes, which is not supported; export"
             " one row per concept instead."
         )
 

@@ -63,8 +63,8 @@ def findings(answer: Any, **settings: Any) -> Findings:
         return answer.findings(**settings)
     if settings:
         raise ArgumentError(
-            f"Settings require a fitted model; {type(answer).__name__} has none, but got"
-            f" {shorten([*settings])}."
+            f"Settings such as {shorten([*settings], 1)} require a fitted model; got"
+            f" {type(answer).__name__}."
         )
     if isinstance(answer, Leaderboard):
         return build_board_findings(answer)

@@ -143,9 +143,9 @@ def check_estimable(data: PairedComparisons | Choices, density: Density) -> None
     eigenvalues = np.linalg.eigvalsh(curvature / parameter_scale / parameter_scale[:, None])
     # a common change of all log worths is always without information
     if np.count_nonzero(eigenvalues < _MIN_CURVATURE) > density.has_deviations:
-        others = "the worths, because they do not vary between comparisons of the same pair or are"
+        others = "the worths, because these columns are constant for each pair or"
         if not density.has_deviations:
-            others = "each other, because they are"
+            others = "each other, because these columns are"
         raise DataError(
             f"The effects of {shorten(data.covariate_names)} cannot be separated from {others}"
             " collinear; set ",
@@ -158,7 +158,7 @@ def check_estimable(data: PairedComparisons | Choices, density: Density) -> None
     option_values = density.option_values[:, density.option_values.any(axis=0)]
     if not density.has_deviations and is_separated(option_values[winners] - option_values[losers]):
         raise DataError(
-            f"A combination of {shorten(data.covariate_names)} predicts every answer, so that the"
+            f"A combination of {shorten(data.covariate_names)} predicts every answer, so the"
             " likelihood has no maximum; ",
             *with_prior,
         )

@@ -444,7 +444,7 @@ def refuse_prior(model: "BradleyTerryLuce") -> None:
             Argument("spread"),
             " requires a prior; set ",
             Setting("method", "laplace"),
-            ", or mcmc.",
+            " or 'mcmc'.",
         )
 
 

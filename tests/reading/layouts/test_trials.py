@@ -60,7 +60,7 @@ def test_trials_are_recognised_and_counted(header, cells, answer):
     assert counted(data) == (2, 1, 1)
     first, second, chosen = header.split(",")
     word, tie = answer
-    holds = f"{chosen!r} contains the chosen {word} (a tie: {tie!r})"
+    holds = f"chosen {word} in {chosen!r} (ties: {tie!r})"
     said(
         sentence,
         f"{first!r} against {second!r}",
@@ -99,7 +99,7 @@ def test_the_buttons_of_jspsych_begin_at_0():
     )
     data, sentence = made(text)
     assert counted(data) == (2, 1, 0)
-    said(sentence, "first (jsPsych)")
+    said(sentence, "0 for the first, jsPsych")
 
 
 def test_columns_and_values_in_any_words():

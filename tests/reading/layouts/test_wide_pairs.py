@@ -50,7 +50,7 @@ def test_columns_that_name_their_pair(spelled, words):
         "3",
         "4",
     )
-    said(sentence, "3 columns")
+    said(sentence, "3 pair columns")
     assert th.PairedComparisons.from_wide(pd.read_csv(pd.io.common.StringIO(text))) == data
 
 
@@ -131,7 +131,7 @@ def test_patterns_with_counts():
     data, sentence = made("n,C1,C2,C3,SEX\n5,1,1,-1,1\n2,-1,-1,1,2\n0,1,-1,1,2\n")
     assert data.counts.tolist() == [[0, 5, 5], [2, 0, 2], [2, 5, 0]] and data.respondents == ()
     assert "counts in 'n'" in sentence
-    said(sentence, "pattern of answers")
+    said(sentence, "answer pattern")
 
 
 def test_pairs_by_the_two_labels_that_columns_hold():

@@ -249,7 +249,7 @@ def test_sides_and_probabilities(done, refused, folder):
     rows.rename(columns={"sure": "p_a"}).to_csv("known.csv", index=False)
     named = done("leaderboard", "named.csv", "--probability", "sure")
     assert named.out == done("leaderboard", "known.csv").out
-    says(named.err, "probability of 'model_a' over 'model_b' in 'sure'")
+    says(named.err, "probability that 'model_a' beats 'model_b' in 'sure'")
     order = done("leaderboard", "known.csv", "--covariate", "order").out
     assert "order increases by 1" in " ".join(order.split()) and "First side" not in order
     rows.rename(columns={"sure": "probability"}).to_csv("asked.csv", index=False)

@@ -136,7 +136,7 @@ ENGLISH = SENTENCES | {
     "additive.link.exp": "the exponential of its shared weight",
     "additive.link.ratio": "its shared weight plus a constant",
     "additive.answers": "Log-likelihood of all answers (natural logarithm): {value}.",
-    "additive.density": "Log-likelihood of the full data (logarithm of a density): {value}.",
+    "additive.density": "Log-likelihood of the full data (a log density): {value}.",
     "additive.sigma.judgement": "one judgement",
     "additive.sigma.similarity": "a similarity",
     "additive.sigma.several": ", divided by the mean of 1 / judgements",

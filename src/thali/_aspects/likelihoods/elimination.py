@@ -358,7 +358,7 @@ def convert_to_rankings(data: "Judged") -> Any:
         raise DataError(
             f"Best and worst were chosen from {data.sizes[largest_set]} options"
             f" ({shorten(data.sets[largest_set])}), but elimination by aspects is limited to"
-            f" {MAX_RANKED_OPTIONS}, whose best and worst are a ranking; fit ",
+            f" sets of {MAX_RANKED_OPTIONS}, whose best and worst determine a ranking; fit ",
             ModelName("BradleyTerryLuce"),
             ".",
         )

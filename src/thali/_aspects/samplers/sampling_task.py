@@ -136,7 +136,7 @@ def _check_alpha(alpha: Any, prior: "FeaturePrior", n_options: int) -> float:
     if not prior.learns_alpha:
         raise ArgumentError(
             Argument("alpha"),
-            " does not apply to given features, or another prior without concentration; leave it ",
+            " does not apply to given features or to a prior without concentration; leave it ",
             InPython("at None", "out"),
             ".",
         )

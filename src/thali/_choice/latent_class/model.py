@@ -319,7 +319,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             if infinite_tastes:
                 yield EstimateWarning(
                     f"The estimates of {list_names(map(repr, infinite_tastes))} diverge"
-                    " (separation): hardly any choice in the class speaks against an infinite"
+                    " (separation): almost no choice in the class contradicts an infinite"
                     " preference. Predictions can be used, but"
                     " these estimates and standard errors cannot; use fewer classes, or ",
                     ModelName("HierarchicalLogit"),

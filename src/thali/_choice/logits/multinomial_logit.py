@@ -294,7 +294,7 @@ class MultinomialLogit(LogitReports, Model):
         if self._unbounded_:
             yield EstimateWarning(
                 f"The estimates of {shorten(list(map(str, self._unbounded_)))} diverge"
-                " (separation): no choice speaks against an infinite preference. Predictions can be"
+                " (separation): no choice contradicts an infinite preference. Predictions can be"
                 " used, but these estimates and standard errors cannot; ",
                 ModelName("HierarchicalLogit"),
                 " has a prior that keeps estimates finite.",

@@ -76,7 +76,9 @@ def schedule_next_look(draws: int, convergence: "ConvergenceCheck") -> int:
 def refuse_uninformative(data: "ChoiceExperiment") -> None:
     """Raise DataError for a single task, or tasks with identical alternatives."""
     if data.n_tasks < 2:
-        raise DataError("Product classes require at least two tasks over all respondents; got one.")
+        raise DataError(
+            "Product classes require at least two tasks across all respondents; got one."
+        )
     products = data.products[data.row_product]
     first_products = np.repeat(products[data.first_row[:-1]], np.diff(data.first_row), axis=0)
     if (products == first_products).all():

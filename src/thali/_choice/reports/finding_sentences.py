@@ -9,10 +9,10 @@ ENGLISH = {
     "importance.caption": "Attribute importance: share of the utility range.",
     "effects": "Strongest preference {whose}: {attribute} {more} over {less} (probability {chance},"
     " {interval} {low} to {high}).",
-    "effects.none": "No level is clearly preferred to another {whose}: every {interval} of a"
-    " preference includes 0.5.",
-    "effects.title": "Probability that one level is preferred to another {whose}, all else being"
-    " equal (0.5: indifferent)",
+    "effects.none": "Preferences {whose}: no level is clearly preferred to another, because every"
+    " {interval} includes 0.5.",
+    "effects.title": "Preferences {whose}: probability that one level is preferred to another, all"
+    " else being equal (0.5: indifferent)",
     "effects.caption": "Probability that one level is preferred to another, all else being equal"
     " (0.5: indifferent)",
     "effects.bound": "In rows marked 'at bound', the constraint ({named}) excludes values below"

@@ -556,7 +556,7 @@ def _describe_amounts(
         infinite_text = f"the amount for {shorten(list(compress(change_texts, is_infinite)), 3)}"
         if not prices.is_linear:
             infinite_text += f" within the range of tested prices ({tested_range:g})"
-        notes.append(f"The data set no bound on {infinite_text}.")
+        notes.append(f"The data do not bound {infinite_text}.")
     if is_beyond.any():
         beyond_text = shorten(list(compress(change_texts, is_beyond)), 3)
         notes.append(

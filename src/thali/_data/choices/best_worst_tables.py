@@ -591,7 +591,7 @@ def widen_table(
     if not wide_rows:
         raise DataError(
             f"No set has an option marked in {columns.best!r} and another in {columns.worst!r};"
-            " mark the best and the worst option of each set by 1."
+            " mark the best and the worst option of each set with 1."
         )
     note_omission(n_unmarked, noun="set")
     wide_frame = pd.DataFrame(

@@ -556,8 +556,8 @@ class Choices(Judged):
         """Return the choices unchanged; raise DataError if rankings have ties."""
         if self.n_ties:
             raise DataError(
-                f"Ties in rankings leave the order of options open, and cannot count as {how!r};"
-                " remove ",
+                f"Ties in rankings leave the order of options open, so they cannot count as"
+                f" {how!r}; remove ",
                 Argument("ties"),
                 ".",
             )

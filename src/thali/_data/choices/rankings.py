@@ -343,7 +343,7 @@ def require_ranking_columns(
         )
     if columns_found is None or layout not in (None, columns_found.shape):
         raise DataError(
-            f"The columns {shorten(column_names(frame), 12)} contain no rankings: expected one"
+            f"No rankings were found in {shorten(column_names(frame), 12)}: expected one"
             " column per rank ('rank1', 'rank2' or '1st', '2nd'), one column of ranks per option,"
             " a column of texts such as 'a > b = c', or an option and its rank per row. Name the"
             " columns of the last layout with ",
@@ -608,7 +608,7 @@ def _read_sequence(ranking_number: int, ranking: Any) -> list[list[str]]:
     if isinstance(ranking, str) or not isinstance(ranking, Sequence | np.ndarray):
         raise DataError(
             "Each ranking must be a list of options, best first, or a text such as 'a > b = c';"
-            f" number {ranking_number + 1} is {ranking!r}."
+            f" ranking {ranking_number + 1} is {ranking!r}."
         )
     tied_groups = []
     for entry in ranking:
@@ -957,7 +957,7 @@ def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
             n_choices += 1
     if not n_choices:
         n_rankings = format_plural(len(rankings.orders), "ranking")
-        raise DataError(f"No option comes before another in {n_rankings}; rank at least two.")
+        raise DataError(f"No option is ranked above another in {n_rankings}; rank at least two.")
     ranking_of_row = np.concatenate(ranking_indices)
     return RawOccasions(
         rankings.labels,

@@ -89,8 +89,8 @@ def select_held_respondents(
     is_held = np.isin(data.respondent_of_task, held_respondents)
     if is_held.all() or not is_held.any():
         raise DataError(
-            "Both parts need at least one of the"
-            f" {format_plural(data.n_respondents, 'respondent')}; hold out fewer."
+            "Each part needs at least one of the"
+            f" {format_plural(data.n_respondents, 'respondent')}; hold out fewer of them."
         )
     return is_held
 
@@ -479,7 +479,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         }
         parts = [format_plural(count, noun) for noun, count in count_by_noun.items()]
         if self.has_none:
-            parts.append("no-choice option")
+            parts.append("with a no-choice option")
         return ", ".join(parts)
 
     def __repr__(self) -> str:

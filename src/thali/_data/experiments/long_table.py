@@ -532,7 +532,9 @@ def _read_scheme(
             none_condition = recognise_none(frame, common_names, row_labels, table.alternative)
     if lacked_attributes:
         settings = settings._replace(missing=dict.fromkeys(lacked_attributes, ""))
-        add_note(f"{shorten(lacked_attributes)} 0 for the alternatives whose cells are all empty")
+        add_note(
+            f"{shorten(lacked_attributes)} set to 0 for alternatives whose cells are all empty"
+        )
     is_none = find_none_rows(frame, none_condition)
     if none_condition and not is_none.any():
         raise DataError(build_absent_none_error(none_condition, frame, table.alternative))
@@ -631,7 +633,7 @@ def _read_task_table(
         table, [name for name in frame.columns if name not in kept_columns]
     )
     if bought_column is None and (is_single := _find_single_rows(table.read_labels())).any():
-        add_note(f"{format_plural(int(is_single.sum()), 'task')} of a single alternative dropped")
+        add_note(f"{format_plural(int(is_single.sum()), 'task')} with a single alternative dropped")
         table = table._replace(frame=table.frame.loc[~is_single])
     return table
 
@@ -735,7 +737,7 @@ def _select_offered_rows(table: TaskTable, candidate_columns: Iterable[str]) -> 
         )
     add_note(
         f"{available_column!r} marks the alternatives that were offered;"
-        f" {format_plural(int((~is_offered).sum()), 'row')} of other alternatives dropped"
+        f" {format_plural(int((~is_offered).sum()), 'row')} of alternatives not offered dropped"
     )
     return table._replace(
         frame=frame.loc[is_offered].drop(columns=[*row_number_columns, available_column])

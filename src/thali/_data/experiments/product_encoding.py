@@ -447,7 +447,7 @@ def explain_no_constants(data: "ChoiceExperiment") -> str:
         data.alternative_labels[~is_none].astype(str), return_inverse=True
     )
     if data.scheme.alternative is None or not 1 < len(distinct_labels) <= MANY_NAMES:
-        return "the alternatives have no names, only one, or too many"
+        return "the alternatives have no names, a single name or too many names"
     common_prefix = os.path.commonprefix(distinct_labels.tolist())
     longest_ending = max(len(name) - len(common_prefix) for name in distinct_labels)
     is_lettered = longest_ending < 2 and (

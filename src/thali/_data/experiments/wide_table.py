@@ -75,7 +75,7 @@ class WideTasks(NamedTuple):
 
     def __str__(self) -> str:
         description = (
-            f"one task per row, {shorten(list(self.attributes))} of the alternatives"
+            f"one task per row, attributes {shorten(list(self.attributes))} of the alternatives"
             f" {shorten(self.alternatives)}, chosen alternative in {self.chosen!r}"
         )
         if self.available:
@@ -86,7 +86,9 @@ class WideTasks(NamedTuple):
             name for name, group in self.attributes.items() if len(group) < n_alternatives
         ]
         if partial_attributes:
-            description += f", {shorten(partial_attributes)} 0 where an alternative has no column"
+            description += (
+                f", {shorten(partial_attributes)} set to 0 where an alternative has no such column"
+            )
         return description
 
 
@@ -256,7 +258,7 @@ def _select_grouping(frame: "pd.DataFrame", groupings: list[Grouping]) -> Groupi
             f"The names of the columns do not show whether {shorten(best[0].labels)} or"
             f" {shorten(best[1].labels)} are the alternatives; list them with ",
             Argument("alternatives"),
-            ", in the order of the numbers that mean the chosen alternative.",
+            ", in the order of the numbers that code the chosen alternative.",
         )
     return best[0]
 
@@ -654,8 +656,8 @@ def _check_zero(frame: "pd.DataFrame", columns: WideTasks, codes: set[str]) -> N
             Argument("alternatives"),
         ]
     raise DataError(
-        f"Column {columns.chosen!r} contains '0' in row {frame.index[row]}, which may mean several"
-        f" things beside the alternatives {shorten(columns.alternatives)}. If no alternative was"
+        f"Column {columns.chosen!r} contains '0' in row {frame.index[row]}, which is not one of"
+        f" the alternatives {shorten(columns.alternatives)} and is ambiguous. If no alternative was"
         " chosen, set ",
         Setting("none", "0"),
         "; if there was no answer, leave out these rows with ",

@@ -95,14 +95,14 @@ class PairColumns(NamedTuple):
         first_option, second_option = self.options
         if self.has_probability:
             description = (
-                f"table of pairs, probability of {first_option!r} over {second_option!r} in"
+                f"table of pairs, probability that {first_option!r} beats {second_option!r} in"
                 f" {self.times[0]!r}, counted as two fractional choices"
             )
         elif len(self.times) == 2:
             first_count, second_count = self.times
             description = (
-                f"table of pairs, {first_option!r} over {second_option!r} counted in"
-                f" {first_count!r}, the reverse in {second_count!r}"
+                f"table of pairs, wins of {first_option!r} in {first_count!r}, wins of"
+                f" {second_option!r} in {second_count!r}"
             )
         else:
             count_text = "one comparison per row"

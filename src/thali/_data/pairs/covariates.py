@@ -187,7 +187,9 @@ def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> Cova
             f" table must contain the labels, but it starts with {shorten(row_labels, 3)}."
         )
     if unused_labels := [label for label in row_labels if label not in labels]:
-        add_note(f"option covariates of options without data not used: {shorten(unused_labels)}")
+        add_note(
+            f"covariates not used, because these options have no data: {shorten(unused_labels)}"
+        )
     table = frame.set_axis(row_labels).loc[list(labels)]
     return read_covariates(table, column_names(table), None, ())._replace(table=table)
 
@@ -213,7 +215,7 @@ def read_new_options(
     if sorted(columns) != sorted(column_names(frame)):
         raise ArgumentError(
             name,
-            f" has the columns {shorten(column_names(frame))}, but the fit used"
+            f" contains {shorten(column_names(frame))}, but the fit used"
             f" {shorten(columns)}; give the same columns.",
         )
     new_labels = [format_label(label) for label in frame.index]
@@ -226,7 +228,7 @@ def read_new_options(
     if columns_of_all.names != read_option_covariates(table, list(table.index)).names:
         raise ArgumentError(
             name,
-            " has a category, or a text instead of a number, that the options of the fit do not"
+            " contains a category, or text instead of a number, that the fitted options do not"
             f" have; the covariates are {shorten(covariates.names, 12)}.",
         )
     values = np.zeros((len(new_labels), len(covariates.names)))

@@ -158,7 +158,7 @@ class DatedComparisons(Frozen):
         is_between = (self.time >= first_time) & (self.time <= last_time)
         if not is_between.any():
             raise DataError(
-                f"No comparison is between these dates; {self.name!r} ranges from"
+                f"No comparison falls between these dates; {self.name!r} ranges from"
                 f" {' to '.join(self.ends)}. Set ",
                 Argument("since"),
                 " or ",

@@ -548,9 +548,9 @@ def from_wide(
         columns = find_wide_columns(frame, named_columns, coding)
     if columns is None:
         raise DataError(
-            f"None of the columns {shorten(column_names(frame), 12)} has the name of a pair, such"
-            " as 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first,"
-            " second)}."
+            "No column has the name of a pair, such as 'tea > milk', in this table of"
+            f" {shorten(column_names(frame), 12)}; declare the pairs with `pairs`, a mapping"
+            " {column: (first, second)}."
         )
     return build_comparisons(cls, read_wide_outcomes(frame, columns, coding, labels, weights))[0]
 
@@ -669,9 +669,9 @@ def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
     ):
         i, j = np.argwhere(tie_table != tie_table.T)[0]
         raise DataError(
-            f"Ties of {names[i]!r} and {names[j]!r} are {tie_table[i, j]:g} in one triangle and"
-            f" {tie_table[j, i]:g} in the other; enter the ties in one triangle only, or the same"
-            " number in both."
+            f"The ties between {names[i]!r} and {names[j]!r} are {tie_table[i, j]:g} in one"
+            f" triangle and {tie_table[j, i]:g} in the other; enter the ties in one triangle only,"
+            " or the same number in both."
         )
     tie_table = np.maximum(tie_table, tie_table.T)
     if not weights and (fractional_cells := np.argwhere(tie_table != np.floor(tie_table))).size:

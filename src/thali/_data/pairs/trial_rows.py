@@ -131,7 +131,7 @@ def decode_column(
     ) | missing_texts & set(cell_texts)
     cell_texts = ["" if text in no_answer_texts else text for text in cell_texts]
     uncoded_texts = ["" if text in value_by_text else text for text in cell_texts]
-    verdicts = _build_verdicts(codes, cell_texts, value_by_text, "coded outcomes")
+    verdicts = _build_verdicts(codes, cell_texts, value_by_text, "coded outcome")
     if coding is None or any(uncoded_texts):
         recognised_verdicts = _recognise_outcomes(
             frame,
@@ -147,7 +147,7 @@ def decode_column(
         )
         description = recognised_verdicts.how
         if coding is not None:
-            description += ", or coded outcomes"
+            description += " or coded outcome"
         outcomes = np.where(
             np.isnan(verdicts.outcome), recognised_verdicts.outcome, verdicts.outcome
         )
@@ -200,9 +200,9 @@ def _recognise_outcomes(
                     Argument("coding"),
                     ".",
                 )
-        return TrialVerdicts(label_outcomes, "the chosen label", tuple(sorted(tie_texts)))
+        return TrialVerdicts(label_outcomes, "chosen label", tuple(sorted(tie_texts)))
     if sides_by_text is not None:
-        return _build_verdicts(codes, texts, sides_by_text, "the chosen side")
+        return _build_verdicts(codes, texts, sides_by_text, "chosen side")
     if coding is not None:
         wrong_row = is_unread.argmax()
         raise DataError(
@@ -623,7 +623,10 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     if candidates := _list_verdict_cells(frame, (first_column, second_column), set()):
         columns_text = f" ({list_names(list(map(repr, candidates)))}?)"
     elif sliders := [name for name in all_columns if has_both_signs(get_column(frame, name))]:
-        columns_text = f" or 'tie', instead of the numbers of both signs in {sliders[0]!r}"
+        columns_text = (
+            " or the trial was a tie, instead of the positive and negative numbers in"
+            f" {sliders[0]!r}"
+        )
     return MissingColumn(
         f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}"
         f"{columns_text}",
@@ -915,7 +918,7 @@ def _decode_verdict_column(
             verdicts = decode_column(
                 frame, columns[:2], verdict_column, {0: "first", 1: "second"}, columns.game
             )
-            return verdicts._replace(how="the button number, 0 for the first (jsPsych)")
+            return verdicts._replace(how="button number (0 for the first, jsPsych)")
     codes, distinct_cells = pd.factorize(frame[verdict_column])
     cell_texts = list(map(format_label, distinct_cells))
     option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
@@ -930,7 +933,7 @@ def _decode_verdict_column(
         and {*cell_texts} <= {*outcome_by_text, *no_answer_texts, ""}
         and not {*outcome_by_text} & option_labels
     ):
-        verdicts = _build_verdicts(codes, cell_texts, outcome_by_text, "the score of both sides")
+        verdicts = _build_verdicts(codes, cell_texts, outcome_by_text, "scores of both sides")
         return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
     return decode_column(frame, columns[:2], verdict_column, coding, columns.game, columns.count)
 
@@ -970,11 +973,10 @@ def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdict
 
 def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts) -> str:
     """Return a sentence on the columns and how outcomes were decoded."""
+    outcome_text = f"{verdicts.how} in {columns.verdict[0]!r}"
     if len(columns.verdict) == 2:
         outcome_text = f"won by {verdicts.how}"
-    else:
-        outcome_text = f"{columns.verdict[0]!r} contains {verdicts.how}"
     description = f"{columns.first!r} against {columns.second!r}, {outcome_text}"
     if verdicts.ties:
-        description += f" (a tie: {shorten(verdicts.ties)})"
+        description += f" (ties: {shorten(verdicts.ties)})"
     return description + describe_columns(columns.count, columns.respondent)

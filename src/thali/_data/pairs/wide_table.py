@@ -18,6 +18,7 @@ from thali._labels import (
     format_plural,
     index_labels,
     is_number,
+    list_names,
     shorten,
 )
 from thali.errors import Argument, DataError, DataWarning
@@ -478,11 +479,11 @@ def _recognise_code(
                         ".",
                     )
                 )
-            return code, "; ".join(
+            return code, list_names(
                 f"{text} for {_NAMES[value]}" for text, value in code.items() if text in texts_found
             )
     if {*pair_by_column} == {*map("".join, pair_by_column.values())} and answer_texts <= {"0", "1"}:
-        return {"1": FIRST, "0": SECOND}, "1 for the first; 0 for the second"
+        return {"1": FIRST, "0": SECOND}, "1 for the first and 0 for the second"
     if answer_texts <= {"0", "1"}:
         raise _build_unclear_error(answer_texts)
     return None, "the chosen label"
@@ -503,7 +504,7 @@ def _describe_wide_columns(columns: WideColumns, code_description: str) -> str:
     pairs = columns.pairs
     column_list = list(pairs)
     description = (
-        f"{format_plural(len(column_list), 'column')} of pairs ({shorten(column_list, 3)}) with"
+        f"{format_plural(len(column_list), 'pair column')} ({shorten(column_list, 3)}) with"
         f" {code_description}"
     )
     if columns.order == "numbered":

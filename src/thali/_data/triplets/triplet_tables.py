@@ -242,7 +242,7 @@ def _check_object_numbers(object_numbers: np.ndarray, n_labels: int | None) -> N
         allowed_text = f"positions in `labels`, from 0 to {n_allowed - 1}"
     elif invalid_number >= n_allowed:
         allowed_text = (
-            f"positions, which range from 0 to {n_allowed - 1} for so few answers; give IDs as"
+            f"positions, which range from 0 to {n_allowed - 1} for this many answers; give IDs as"
             " strings"
         )
     wrong_row = int(is_wrong.any(axis=1).argmax())
@@ -481,21 +481,18 @@ class TripletColumns(NamedTuple):
         count_text = describe_columns(self.count, None)
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
-            relation = f"{nearer!r} closer than {farther!r} to {anchor!r}"
+            relation = f"{nearer!r} closer to {anchor!r} than {farther!r}"
             if self.nearer is not None:
                 sides_text = f"{nearer!r} and {farther!r}"
                 relation = f"{self.nearer!r} contains which of {sides_text} is closer to {anchor!r}"
             return f"one question per row, {relation}{count_text}"
         object_range = f"{self.objects[0]!r} to {self.objects[-1]!r}"
         if self.odd is not None:
-            return (
-                f"one triplet per row, {object_range}, with {self.odd!r} the odd one out"
-                f"{count_text}"
-            )
+            return f"one triplet per row in {object_range}, odd one out in {self.odd!r}{count_text}"
         first_column, second_column = self.chosen or ("", "")
         return (
-            f"one set per row, {object_range}, with {first_column!r} and {second_column!r} the most"
-            f" similar pair{count_text}"
+            f"one set per row in {object_range}, most similar pair in {first_column!r} and"
+            f" {second_column!r}{count_text}"
         )
 
 

@@ -26,7 +26,7 @@ from ..table_files import RawTable
 from ..table_layout import Reading, Shape
 
 NAME = "table of card sorts"
-_MEANING = "share of the respondents who put two cards in one group"
+_MEANING = "the similarity is the share of respondents who grouped two cards together"
 
 
 def match_card_sorts(
@@ -61,7 +61,7 @@ def match_card_sorts(
     ) < 3:
         return None
     description = (
-        f"card sorts, {group_column!r} contains the group of {card_column!r}"
+        f"card sorts, cards in {card_column!r}, groups in {group_column!r}"
         f"{describe_columns(None, respondent_column)}"
     )
     roles = ColumnsRead(
@@ -73,10 +73,10 @@ def match_card_sorts(
     )
     if not is_named and (sorts.groupby("card")["group"].nunique() == 1).all():
         question = Message(
-            f"Column {group_column!r} has the same cell for each {card_column!r}, whoever the"
-            " respondent is. If it describes the cards, drop it with ",
+            f"Column {group_column!r} has the same value for each {card_column!r}, regardless"
+            " of the respondent. If it describes the cards, drop it with ",
             Setting("without", [group_column]),
-            "; if all respondents sorted them equally, name it with ",
+            "; if all respondents formed the same groups, name it with ",
             Argument("card_group"),
             ".",
         )
@@ -183,9 +183,9 @@ def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading 
         ):
             return None
         question = Message(
-            f"Column {card_column!r} has a different cell in each row, and the others contain"
-            f" 1, 2, ..., which may be ratings. If each of {shorten([*judges], 4)} contains the"
-            f" groups into which a respondent sorted {card_column!r}, name this column with ",
+            f"Column {card_column!r} has a different value in each row, and the other columns"
+            f" contain 1, 2, ..., which may be ratings. If each of {shorten([*judges], 4)} contains"
+            f" the groups into which a respondent sorted {card_column!r}, name this column with ",
             Argument("card"),
             "; if they are scores, use ",
             InPython("th.leaderboard", "thali leaderboard"),

@@ -131,7 +131,7 @@ def _read_long_roles(column_by_role: dict[str, str | None]) -> ColumnsRead:
 def _describe_long(column_by_role: dict[str, str | None]) -> str:
     """Describe in words which columns of a long table are used."""
     description = (
-        f"long table, options in {column_by_role['alternative']!r}, marked as chosen in"
+        f"long table, options in {column_by_role['alternative']!r}, choices in"
         f" {column_by_role['chosen']!r}, choice sets in {column_by_role['choice_id']!r}"
     )
     if column_by_role["respondent"] not in (None, column_by_role["choice_id"]):
@@ -599,15 +599,15 @@ def _question_answers(readings: list[BestWorstColumns], anchors: tuple[str, ...]
     """Return the question what further columns of options mean beside a set and its choice."""
     best_column, *other_columns = [*(columns.best for columns in readings), *anchors]
     return Message(
-        f"The columns {shorten([best_column, *other_columns])} contain options beside the set of"
-        f" each row ({shorten(readings[0].options)}). If only {best_column!r} is a choice, drop the"
-        " others with ",
+        f"The columns {shorten([best_column, *other_columns])} contain options besides the set"
+        f" in each row ({shorten(readings[0].options)}). If only {best_column!r} is a choice, drop"
+        " the others with ",
         Setting("without", other_columns),
         "; if two are the best and the worst, name them with ",
         Argument("best"),
         " and ",
         Argument("worst"),
-        ". Options that were picked as the most similar are not preferences.",
+        ". Options chosen as the most similar are not preferences.",
     )
 
 
@@ -620,7 +620,7 @@ BEST_TABLE = Shape(
     roles=(CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("weights",),
     main=("respondent",),
-    needs="no series of options with the chosen one",
+    needs="no columns of options with the chosen one",
 )
 
 

@@ -75,7 +75,7 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         read_options["outcome"] = CHOICE
     description = "choices of one of several alternatives"
     if attributes:
-        description += f", described by {shorten(attributes)}"
+        description += f", attributes {shorten(attributes)}"
 
     def convert() -> tuple[ChoiceExperiment, str]:
         """Return the experiment, and a sentence on how it was read."""
@@ -192,15 +192,15 @@ def _describe_columns(data: ChoiceExperiment) -> str:
     """Describe in words which columns of a long table of an experiment are used."""
     scheme = data.scheme
     names = [attribute.name for attribute in scheme.attributes]
-    description = f"one row per alternative, described by {shorten(names)}"
+    description = f"one row per alternative, attributes {shorten(names)}"
     column_by_meaning = {
-        "marked as chosen": scheme.chosen,
+        "choices": scheme.chosen,
         "alternatives": scheme.alternative,
         "tasks": scheme.task,
         "respondents": scheme.respondent,
     }
     if not data.has_choices:
-        del column_by_meaning["marked as chosen"]
+        del column_by_meaning["choices"]
     for meaning, column in column_by_meaning.items():
         if column is not None:
             description += f", {meaning} in {column!r}"

@@ -429,7 +429,7 @@ def _refuse_lists(frame: pd.DataFrame, option_columns: tuple[str, str]) -> None:
         raise DataError(
             f"Columns {option_columns[0]!r} and {option_columns[1]!r} list several options in a"
             f" cell, such as {format_label(example)!r}; expected one option in each cell. If the"
-            " members do not matter, give each team a name of its own."
+            " members do not matter, give each team a separate name."
         )
 
 
@@ -640,7 +640,7 @@ def match_wide(
         data, how = PairedComparisons._of_outcomes(
             read_wide_outcomes(table.frame, wide_columns, coding, None, weights)
         )
-        row = "one pattern of answers per row"
+        row = "one answer pattern per row"
         if data.respondents:
             row = "one respondent per row"
         return data, f"{row}, {how}: {data}"
@@ -681,7 +681,7 @@ WIDE = Shape(
     settings=("coding", "weights"),
     lacks=find_wide_lack,
     main=("respondent",),
-    needs="no columns of pairs",
+    needs="no pair columns",
 )
 
 

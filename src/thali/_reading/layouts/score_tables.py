@@ -30,7 +30,7 @@ from ..table_files import RawTable
 from ..table_layout import Reading, Shape
 
 NAME = "table of scores"
-_MEANING = "on each item, of every two options the higher score wins, and equal scores tie"
+_MEANING = "for each item and pair, the higher score wins, and equal scores are ties"
 # words of evaluation programs for right, half right and wrong
 _GRADES = dict.fromkeys("c correct pass passed true yes".split(), 1.0) | {"p": 0.5, "": np.nan}
 _GRADES |= dict.fromkeys("i incorrect fail failed false no n".split(), 0.0)
@@ -201,7 +201,7 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
         unused = {*table.names}.difference(columns.used, table.filter_columns)
         if unused and not columns.runs:
             raise DataError(
-                f"Some items have several scores of an option, perhaps of different"
+                f"Some items have several scores of an option, perhaps for different"
                 f" {list_names(sorted(unused))}. Select rows with ",
                 Argument("where"),
                 ", or remove these columns with ",

@@ -269,8 +269,8 @@ def _question_signs(table: RawTable, columns: SimilarityColumns) -> Message | No
         return None
     return Message(
         f"Column {columns.similarity!r} has numbers from {numbers.min():g} to {numbers.max():g},"
-        f" which may tell how much {columns.first!r} or {columns.second!r} was preferred; then"
-        " replace them by the option that was chosen, or 'tie'. If they are similarities, name"
+        f" which may show how much {columns.first!r} or {columns.second!r} was preferred; if"
+        " so, replace each number with the chosen option, or 'tie'. If they are similarities, name"
         " the column with ",
         Argument("similarity"),
         ".",
@@ -383,7 +383,7 @@ LIST = Shape(
 # Similarities as ratings: one respondent per row, one column per pair -----------------------------
 
 
-_RATINGS = "ratings of pairs"
+_RATINGS = "table of rated pairs"
 _MAX_CHOICE = 3  # higher numbers are no codes of choices
 _PREFERENCE = re.compile(r">|(?:\b|_)(?:vs|versus|over)(?:\b|_)")  # in names of pairs
 

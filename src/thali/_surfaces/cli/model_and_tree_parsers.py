@@ -219,7 +219,7 @@ def _require_worths(model_text: str, model_part: str) -> str:
     """Return the model after a prefix, worths if there is none; raise for other models."""
     if model_part and not _names_worths(model_part):
         raise ArgumentError(
-            f"{model_text!r} in --models requires worths, whose respondents differ; type"
+            f"{model_text!r} in --models requires a model of worths; type"
             f" {model_text.removesuffix(model_part)}{WORTHS}."
         )
     return WORTHS

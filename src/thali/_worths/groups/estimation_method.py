@@ -40,7 +40,7 @@ class GroupsEngine(IndividualsEngine):
         first_group = model._groups[0]
         raise ArgumentError(
             "This result is available for one group of respondents at a time; select a group"
-            f" first, such as of_group({first_group!r})."
+            f" first, for example of_group({first_group!r})."
         )
 
     get_prediction_draws = get_draws  # type: ignore[assignment]

@@ -58,7 +58,7 @@ ENGLISH = {
     "effects.none": "No {what} clearly increases or decreases with {columns} (probability ≥ 0.95).",
     "effects.title": "Effects of respondent characteristics on {what}s",
     "asked": "What do respondents prefer, and how much do they differ?",
-    "individuals.once": "{number} answered once; such scores are mostly those of the population.",
+    "individuals.once": "{number} answered once; their scores mostly reflect the population.",
     "individuals.title": "Preference scores of each respondent (a respondent's scores sum to 100)",
     "individuals.caption": "Preference scores of each respondent, and the mean over respondents.",
     "individual_scores.title": "Preference scores, one respondent per row",
