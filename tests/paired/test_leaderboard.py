@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from helpers import limits
 from helpers.sentences import refused, said, warned
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 import thali as th
 from thali._number_format import format_probability
@@ -597,6 +597,30 @@ def test_small_parts_borrow_strength(covariates, tmp_path):
 def test_settings_that_cannot_be_pooled_are_refused(how, facts):
     with refused(ArgumentError, *facts):
         board_of(in_languages().assign(row=1, judge=1), pool=True, **how)
+
+
+@pytest.mark.fit
+def test_one_voter_with_most_votes_widens_pooled_intervals():
+    """They were half as wide: degrees of freedom of the respondents did not count."""
+    rng = np.random.default_rng(3)
+    voter = np.where(rng.random(1500) < 0.7, 0, rng.integers(1, 60, 1500))
+    first = rng.integers(0, 8, 1500)
+    second = (first + rng.integers(1, 8, 1500)) % 8
+    worths = 0.6 * rng.normal(size=8) + 0.9 * rng.normal(size=(60, 8))
+    wins = rng.random(1500) < expit(worths[voter, first] - worths[voter, second])
+    votes = {"model_a": first, "model_b": second, "winner": np.where(wins, "model_a", "model_b")}
+    frame = pd.DataFrame(votes).astype(str)
+    frame["respondent"], frame["language"] = voter, rng.choice(["en", "fr"], 1500)
+    board = board_of(frame, by="language", pool=True)
+    assert board.people.df < 3.0
+    overall, english = (
+        (table["rating_high"] - table["rating_low"]).mean()
+        for table in (board.table, board.boards["en"].table)
+    )
+    assert 0.5 * overall < english
+    independence = next(each for each in th.findings(board) if each.key == "independence")
+    assert "One respondent contributes 70 %" in str(independence.sentence)
+    assert independence.brief.text is None  # the screen shows the sentence
 
 
 @pytest.mark.fit

@@ -10,6 +10,7 @@ from thali._labels import list_names
 from thali._number_format import format_factor, format_number, format_probability
 from thali._posterior.posterior_interval import describe_interval
 from thali._posterior.respondent_dependence import (
+    DOMINANT,
     INDIVIDUALS,
     POWER,
     SCORES,
@@ -309,7 +310,9 @@ def build_dependence_finding(dependence: Dependence | None) -> Finding | None:
     headline: Any = ""
     brief_text = None
     if dependence.is_good:
-        headline = brief_text = phrase(SENTENCES, "independence.good", unit=dependence.unit)
+        headline = phrase(SENTENCES, "independence.good", unit=dependence.unit)
+        if dependence.share < DOMINANT:
+            brief_text = headline
     elif dependence.is_good is not None:
         headline = phrase(SENTENCES, "independence.bad", unit=dependence.unit)
     brief = Brief(dependence.label, brief_text, order=0)

@@ -15,6 +15,7 @@ from thali._data.choices import Choices
 from thali._data.connectivity import describe_disconnected
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
+from thali._inference.progress_display import Progress
 from thali._inference.user_warnings import is_quiet, silence_warnings, warn
 from thali._labels import choose_number, format_plural, shorten
 from thali._people.people_argument import Individuals, check_people
@@ -141,7 +142,8 @@ def leaderboard(
         value has few comparisons. The log worths of a part are Normal about common ones, with a
         HalfNormal(.5) standard deviation; nu and the coefficients of covariates are common.
         Requires "laplace" or "mcmc". If answers are adjusted for respondents, the likelihood is
-        raised to one over the design effect of all answers.
+        raised to one over the design effect of all answers, and to less if few respondents gave
+        most of them.
     people : {"independent", "adjusted"} or thali.people.Individuals, optional
         Differences between respondents, if the source identifies them (files that are read in
         batches do not). `Individuals()`: each respondent has individual worths, as in
@@ -399,10 +401,13 @@ def build_leaderboard(
         differences=tabulate_differences(board, estimates.log_worths),
     )
     if estimates.individuals is None:
+        with Progress(progressbar, "checking", 1, "boards") as progress:
+            progress.note("splitting votes into halves")
+            reliability = measure_reliability(estimates)
         board = replace(
             board,
             of_more_votes=_forecast_votes(board, estimates, settings),
-            of_reliability=measure_reliability(estimates),
+            of_reliability=reliability,
         )
     data_by_part: dict[str, Judgements] = {}
     for part_name, part_data in parts.items():
@@ -411,7 +416,7 @@ def build_leaderboard(
     estimates_by_part: dict[str, WorthEstimates] = {}
     if settings.pool and len(data_by_part) > 1:
         estimates_by_part, sentence = _pool_parts(
-            data_by_part, data, settings, 1.0 / estimates.design_effect, progressbar
+            data_by_part, data, settings, estimates.power, progressbar
         )
         board = replace(board, note=f"{board.note} {sentence}")
     part_progressbar = progressbar and settings.method == "mcmc"  # other methods are fast

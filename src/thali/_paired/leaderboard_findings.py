@@ -312,6 +312,7 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     sentence += _describe_joint_certainty(
         len(sharp_judges) + len(dull_judges), format_plural(len(table), "judge")
     )
+    sentence += " Votes of a judge are treated as independent, given its discrimination."
     if contrary_judges:
         sentence += (
             f" Judges whose votes {predictors} not predict better than chance:"

@@ -64,6 +64,7 @@ _SENTENCES = {
     "prior": "Log worths had Normal(0, u²) priors, with {spread}.",
     "spread": "log u ~ Normal(log 1.3, 1)",
     "ties prior": ", with a Normal(0, 4) prior on the logarithm of its parameter",
+    "ties of judges": " and Normal(0, 1) deviations of judges from it",
     "pool": "The log worths in each part varied around the common ones as Normal(0, s²), with"
     " {spread}.",
     "parts differ": "The chains for {parts} do not agree yet.",
@@ -141,6 +142,8 @@ def _describe_rule(
         spread_sentence = _SENTENCES["spread"]
         if settings_used.spread is not None:
             spread_sentence = _describe_spread("u", settings_used.spread)
+        if settings_used.judges:
+            ties_prior += _SENTENCES["ties of judges"]
         sentences.append(phrase(_SENTENCES, "prior", spread=spread_sentence))
     original_data: Judgements = convert_to_judgements(board.made.counted.data)
     if isinstance(board.data, Choices):

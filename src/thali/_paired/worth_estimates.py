@@ -89,6 +89,17 @@ class WorthEstimates(NamedTuple):
             return 1.0
         return max(1.0, self.people.effect)
 
+    @property
+    def power(self) -> float:
+        """Power of the likelihood with which intervals are as wide as those adjusted."""
+        from scipy.special import ndtri, stdtrit
+
+        if self.people is None or self.people.model != ADJUSTED:
+            return 1.0
+        # few respondents, or one with most answers, leave few degrees of freedom
+        factor_of_df = stdtrit(self.people.df, CERTAIN) / ndtri(CERTAIN)
+        return 1.0 / (self.design_effect * factor_of_df**2)
+
 
 def estimate_worths(
     data: Judgements, settings: BoardSettings, scale: WorthScale, progressbar: bool

@@ -203,6 +203,7 @@ _MAX_FALL = 1.0  # largest fall of the log density between neighbours of a fine 
 _MAX_REFINEMENTS = 12  # refinements of the lattice
 # with more rows, deviations are not mirrored, and two standard deviations have no grid
 _MAX_MIRRORED_ROWS = 20_000
+_MAX_LATTICE_JUDGES = 50  # with more, whose standard deviation is known well, neither
 _BLOCK_TERMS = 1 << 21  # rows times points of a block
 # deviations that measure asymmetry, and their limit times rows
 _PILOT_DEVIATIONS = 200
@@ -264,9 +265,8 @@ class Marginal:
         self._last: Mode | None = None
         centre = np.array([_CENTRES[k] for k in self.learned])
         step_sizes = np.full(len(self.learned), _FIRST_STEP)
-        uses_axes = len(step_sizes) > 2 or (
-            len(step_sizes) == 2 and density.n_rows > _MAX_MIRRORED_ROWS
-        )
+        is_large = density.n_rows > _MAX_MIRRORED_ROWS or density.n_judges > _MAX_LATTICE_JUDGES
+        uses_axes = len(step_sizes) > 2 or (len(step_sizes) == 2 and is_large)
         starts_by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(
             self.learned
         ) and density.n_periods == 1
