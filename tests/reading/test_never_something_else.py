@@ -365,7 +365,8 @@ def test_an_error_lists_the_layouts_that_were_tried():
     for shape in SHAPES:
         if shape.needs or shape.main:  # workbooks have neither
             assert f"{shape.name} (no " in str(error.value)
-    with refused(DataError, "table of trials"):
+    with refused(DataError, "closest layout is a table of trials") as near:
         th.read(pd.DataFrame({"left": ["a", "b"], "right": ["b", "a"]}))
+    assert "…" not in str(near.value)  # too long with all layouts
     with refused(th.errors.ArgumentError, "'colour'"):
         th.read(pd.DataFrame({"left": ["a", "b"]}), colour="left")

@@ -116,6 +116,6 @@ def _parse_repeated(profiles: Profiles, repeated: Sequence[Any]) -> list[str]:
     if isinstance(repeated, str) or len(labels) != 2 or not set(labels) <= set(known_labels):
         raise ArgumentError(
             Argument("repeated"),
-            f" must be two of the tasks {shorten(known_labels)}; got {repeated!r}.",
+            f" must name two of the tasks {shorten(known_labels)}; got {repeated!r}.",
         )
     return labels

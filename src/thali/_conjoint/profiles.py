@@ -159,7 +159,7 @@ def _read_weights(
     try:
         numbers = np.asarray(numbers, float)
     except ValueError as error:
-        raise DataError(Argument("weights"), f" must be numbers ({error}).") from None
+        raise DataError(Argument("weights"), f" must contain numbers ({error}).") from None
     if numbers.shape != (data.n_respondents,):
         raise ArgumentError(
             Argument("weights"),

@@ -59,7 +59,7 @@ class Frozen(DescribedObject):
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         raise DataError(
-            f"Objects of {type(self).__name__} cannot be converted to arrays; use their attributes"
+            f"{type(self).__name__} objects cannot be converted to arrays; use their attributes"
             " and tables."
         )
 

@@ -320,7 +320,8 @@ def _parse_sd(attribute: str, raw_deviations: Sequence[Any]) -> np.ndarray:
         deviations = np.array([np.nan])
     if not (np.isfinite(deviations).all() and (deviations >= 0.0).all()):
         raise ArgumentError(
-            Argument("prior_sd"), f" of {attribute!r} must be numbers >= 0; got {raw_deviations!r}."
+            Argument("prior_sd"),
+            f" of {attribute!r} must contain numbers >= 0; got {raw_deviations!r}.",
         )
     return deviations
 
@@ -408,7 +409,8 @@ def _parse_utility(attribute: str, raw_utility: Any) -> float:
         utility = np.nan
     if not np.isfinite(utility):
         raise ArgumentError(
-            Argument("prior"), f" of {attribute!r} must be finite numbers; got {raw_utility!r}."
+            Argument("prior"),
+            f" of {attribute!r} must contain finite numbers; got {raw_utility!r}.",
         )
     return utility
 

@@ -620,7 +620,7 @@ def _describe_mismatch(shape: Shape, table: RawTable) -> str:
         role.name for role in main_roles if role.find_column(name_by_simplified) is None
     ]
     if missing_roles:
-        return f"no {', '.join(missing_roles)}"
+        return f"no {_join_alternatives(missing_roles)}"
     return shape.needs
 
 
@@ -640,6 +640,6 @@ def _missing_order_message(table: RawTable) -> Message:
     )
 
 
-def _join_alternatives(kinds: tuple[str, ...]) -> str:
-    """Return data kinds as "a, b or c"."""
+def _join_alternatives(kinds: Sequence[str]) -> str:
+    """Return words as "a, b or c"."""
     return " or ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))

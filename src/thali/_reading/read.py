@@ -8,10 +8,8 @@ from thali._data.column_readers import convert_frame, rename_as_text
 from thali._data.column_roles import column_names
 from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._input_files import Source
-from thali.errors import DataError
 
-from .layout_recognition import RecognitionError, check_names, list_reasons, recognise
-from .layouts import SHAPES
+from .layout_recognition import check_names, recognise
 from .table_files import RawTable, load_table
 
 if TYPE_CHECKING:
@@ -86,12 +84,7 @@ def read(
         table = read_frame(path_or_frame)
     if isinstance(without, str):
         without = [without]
-    try:
-        reading = recognise(table, *kinds, where=where, without=without, kind=kind, **columns)
-    except RecognitionError as error:
-        if error.nearest_shape:
-            raise DataError(error, f" {list_reasons(SHAPES, table)}") from None
-        raise
+    reading = recognise(table, *kinds, where=where, without=without, kind=kind, **columns)
     data, sentence = reading.build()
     object.__setattr__(data, "read_as", sentence)
     return data

@@ -40,7 +40,7 @@ def parse_newick(text: str) -> TreeNodes:
             node = nodes.add(*reader.read_inner(bool(open_children)), children)
         else:
             break
-    problem_text = "the tree ends before this"
+    problem_text = "the tree ends before this point"
     if reader.take(";"):
         problem_text = "expected one tree, but text follows its semicolon"
     if reader.next_symbol:

@@ -249,7 +249,7 @@ def test_a_study_is_mended_compared_and_taken_along(user):
     for box in ("Bradley-Terry-Luce", "shared aspects", "three shared aspects"):
         user.page.get_by_label(box, exact=True).first.uncheck()
     user.click("Compare models")
-    user.sees("must have at least one model selected")
+    user.sees("has no model selected")
     assert focused(user)[0] == "models"
     user.said.clear()
     everywhere(user, "compare")

@@ -110,7 +110,7 @@ def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here
         "three shared aspects",
     ]
     assert 'name="sensitivity" value="yes">' in weighed, "other priors take a few times as long"
-    said(client.go(f"{address}/compare", models=""), "“Models”", "got none")
+    said(client.go(f"{address}/compare", models=""), "“Models”", "no model selected")
     found = client.post(f"/api{address}/evidence", json={"models": "unheard of"})
     assert found.status_code == 400 and found.json()["fields"] == ["models"]
     (study,) = client.studies.list_all()

@@ -163,7 +163,7 @@ def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
         weights = np.asarray(weights_argument, dtype=float)
     except (TypeError, ValueError):
         raise ArgumentError(
-            name, f" must be numbers, one per respondent; got {weights_argument!r}."
+            name, f" must contain numbers, one per respondent; got {weights_argument!r}."
         ) from None
     if weights.shape != (len(respondents),):
         weights_shape: Any = weights.shape
@@ -178,7 +178,7 @@ def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
         n = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
         raise ArgumentError(
             name,
-            f" must be finite numbers >= 0; respondent {respondents[n]!r} has {weights[n]:g}.",
+            f" must contain finite numbers >= 0; respondent {respondents[n]!r} has {weights[n]:g}.",
         )
     if not weights.any():
         raise ArgumentError(name, " are all 0; give at least one respondent a positive weight.")

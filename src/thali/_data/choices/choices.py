@@ -124,10 +124,9 @@ def describe_best_worst(data: "Choices") -> str:
     is_same_answer = (data.choice == data.choice[top_row]) & (data.worst == data.worst[top_row])
     n_answers = data.counts[part_slice(data.start, set_index)].sum()
     n_times = simplify_number(data.times[is_same_answer].sum())
-    total_text = format_plural(simplify_number(n_answers), "time")
     return (
-        f"{best_label!r} best and {worst_label!r} worst of {shorten(data.sets[set_index])}:"
-        f" {n_times:,} of {total_text}"
+        f"{best_label!r} chosen as best and {worst_label!r} as worst from"
+        f" {shorten(data.sets[set_index])}: {n_times:,} of {simplify_number(n_answers):,} times"
     )
 
 
@@ -658,10 +657,9 @@ class Choices(Judged):
             for i in members[chosen_index : chosen_index + self.n_tied[set_index]]
         )
         offered_text = shorten([self.labels[i] for i in members])
-        times_text = format_plural(simplify_number(n_choices_by_set[set_index]), "time")
         return (
             f"{chosen_text} chosen from {offered_text} {simplify_number(counts[chosen_index]):,} of"
-            f" {times_text}"
+            f" {simplify_number(n_choices_by_set[set_index]):,} times"
         )
 
     def components(self) -> list[list[str]]:

@@ -251,7 +251,7 @@ def from_best_worst(
     ...     "worst": ["tea"],
     ... }
     >>> th.Choices.from_best_worst(pd.DataFrame(rows)).example()
-    "'milk' best and 'tea' worst of 'tea', 'milk' and 'water': 1 of 1 time"
+    "'milk' chosen as best and 'tea' as worst from 'tea', 'milk' and 'water': 1 of 1 times"
     """
     frame = convert_frame(frame)
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}

@@ -90,7 +90,7 @@ def select_held_respondents(
     if is_held.all() or not is_held.any():
         raise DataError(
             "Each part needs at least one of the"
-            f" {format_plural(data.n_respondents, 'respondent')}; hold out fewer of them."
+            f" {format_plural(data.n_respondents, 'respondent')}; hold out fewer."
         )
     return is_held
 

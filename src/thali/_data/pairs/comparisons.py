@@ -400,9 +400,10 @@ class PairedComparisons(JudgedByPeople):
         )
         (smaller_count, loser), (larger_count, winner) = sorted_sides
         n_tied = self.tied[pair_index]
-        total_text = format_plural(simplify_number(smaller_count + larger_count + n_tied), "time")
+        total_count = simplify_number(smaller_count + larger_count + n_tied)
         sentence = (
-            f"{winner!r} chosen over {loser!r} {simplify_number(larger_count):,} of {total_text}"
+            f"{winner!r} chosen over {loser!r} {simplify_number(larger_count):,} of"
+            f" {total_count:,} times"
         )
         if n_tied:
             sentence += f" ({format_plural(simplify_number(n_tied), 'tie')})"

@@ -499,7 +499,7 @@ def _drop_rounding_sigma(sigma: float, mean_values: np.ndarray) -> float | None:
 
 EXPECTED = (
     "expected a square table of similarities (the first column repeats the labels of the header),"
-    " complete or only one triangle, or the columns 'first', 'second' and 'similarity' (or 'a' and"
+    " complete or as one triangle, or the columns 'first', 'second' and 'similarity' (or 'a' and"
     " 'b', 'i' and 'j', 'item1' and 'item2', 'row' and 'column'; 'sim', 'rating', 'proximity'),"
     " with 'count' if rows are means of several judgements"
 )

@@ -624,14 +624,16 @@ class Triplets(JudgedByPeople):
         Examples
         --------
         >>> Triplets([("tea", "coffee", "brick")]).example()
-        "'tea' and 'coffee' the most similar of 'tea', 'coffee' and 'brick'"
+        "'tea' and 'coffee' chosen as most similar from 'tea', 'coffee' and 'brick'"
         """
         answer_position = self.counts.argmax()
         set_index = int(np.searchsorted(self.start, answer_position, side="right")) - 1
         pairs = self.pairs_of(set_index)
         first_label, second_label = pairs[answer_position - int(self.start[set_index])]
         members = list(dict.fromkeys(label for pair in pairs for label in pair))
-        return f"{first_label!r} and {second_label!r} the most similar of {shorten(members)}"
+        return (
+            f"{first_label!r} and {second_label!r} chosen as most similar from {shorten(members)}"
+        )
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of objects that were never shown, or not together.

@@ -208,5 +208,5 @@ SHAPE = Shape(
     match_card_sorts,
     expected="one card per row, with the columns 'respondent', 'card' and 'group'",
     roles=(RESPONDENT, CARD, CARD_GROUP),
-    needs="no cards and groups",
+    needs="no cards or groups",
 )

@@ -185,7 +185,7 @@ DESIGN_TOOL = Shape(
     roles=(RESPONDENT_OF_TASKS, CHOSEN),
     settings=("outcome",),
     lacks=find_design_tool_lack,
-    needs="no F-1-1-1",
+    needs="no column F-1-1-1",
 )
 
 

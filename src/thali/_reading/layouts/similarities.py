@@ -136,7 +136,7 @@ SQUARE = Shape(
     match_square,
     expected=(
         "a square table of similarities (the first column repeats the labels of the header),"
-        " complete or only one triangle"
+        " complete or as one triangle"
     ),
     settings=("symmetrize", "dissimilarities"),
     needs="no square matrix",

@@ -94,7 +94,7 @@ def build_comparison_request(
         candidate for candidate in list_candidates(study) if candidate.name in names
     ]
     if not selected_candidates:
-        raise ArgumentError(Argument("models"), " must have at least one model selected; got none.")
+        raise ArgumentError(Argument("models"), " has no model selected; select at least one.")
     typed_options = _select_typed_options(study)
     if run == EVIDENCE and _read_data_kind(study) == SIMILARITIES:
         # a fixed value would be chosen from the same data
