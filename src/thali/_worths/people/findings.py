@@ -38,6 +38,7 @@ from thali._model.sentence_templates import phrase
 from thali._number_format import format_number, format_percent, format_probability
 from thali._people.respondent_columns import RespondentCovariates
 from thali._posterior.posterior_interval import describe_interval
+from thali.errors import InPython, Message
 
 from .. import findings as of_one
 
@@ -90,6 +91,7 @@ ENGLISH = {
     " Normal(0, 0.5²))",
     "methods.directions": " and three shared directions in which log worths vary together",
 }
+_ALL_EFFECTS = InPython("model.respondents.effects()", "thali show OUT respondent_effects")
 NAMED, SURE = 3, 0.95  # effects and options that a sentence names; probability of a clear effect
 FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of its prior
 REACH_SIZE = 3  # options of a set
@@ -97,9 +99,9 @@ REACH_SIZE = 3  # options of a set
 _MAXDIFF_SCREEN = (
     "option_scores",
     "individuals",
+    "respondent_effects",
     "reach",
     "segment_sizes",
-    "respondent_effects",
     "ranks",
 )
 _MAX_SCORES = 20  # options whose scores are on the screen
@@ -191,7 +193,8 @@ def _build_effects_finding(
             what=parameter_name, columns=list_names(covariates.sources)
         )
     title = ENGLISH["effects.title"].format(what=parameter_name)
-    return Finding(sentence, title=title, table=table, notes=(note,), brief=Brief("Effects"))
+    brief = Brief("Effects", Message(sentence, " All effects: ", _ALL_EFFECTS, "."))
+    return Finding(sentence, title=title, table=table, notes=(note,), brief=brief)
 
 
 def _describe_effect(
