@@ -151,6 +151,16 @@ def test_tasks_held_out_are_left_out_and_predicted(done, refused):
     )
 
 
+def test_a_fit_with_a_seed_prints_what_its_model_computes(done):
+    """The seed is of the draws alone; tasks that were held out are on the screen."""
+    words = "fit sim.csv --model hierarchical-logit --linear price --draws 20 --tune 20 --seed 5"
+    screen = done(*words.split(), "--holdouts", "task == 1", "--out", "found").out
+    assert "Holdout tasks:" in screen
+    table = th.load("found").willingness_to_pay("price")
+    written = pd.read_csv("found/willingness_to_pay.csv")
+    np.testing.assert_allclose(written["wtp_low"], table["wtp_low"], rtol=1e-12)
+
+
 def _score(text):
     """The log score of the choices held out, and that of guessing."""
     return tuple(

@@ -665,7 +665,7 @@ def report_holdouts(model: "MarketMethods", settings: AnswerSettings) -> Finding
         score_error=_format_error("score", f"{scores['log_score_se']:.3f}"),
         guessing=f"{scores['guessing']:.3f}",
     )
-    brief = Brief("Prediction", order=3)
+    brief = Brief("Prediction", order=0)  # it was asked for, as the market
     return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, brief=brief)
 
 

@@ -10,6 +10,7 @@ import typer
 
 from thali._data.kinds import CLASSES
 from thali._inference.job_folders import read_index
+from thali._inference.progress_display import Progress
 from thali._labels import format_plural
 from thali._model.command_line_options import TABLE_OPTIONS
 from thali._model.finding import Findings
@@ -199,10 +200,13 @@ def _compute_results(
 
     hints = list_report_hints(output.folder, output.page)
     try:
-        findings = model._build_findings(settings)
-        if output.folder is not None:
-            list(findings)  # compute all findings before files are written
-        return findings, terminal.format_findings(findings, data_sentence, *hints)
+        with Progress(not terminal.is_quiet, "computing results", 100, "%") as progress:
+            findings = model._build_findings(settings)
+            if output.folder is not None:
+                list(findings)  # compute all findings before files are written
+            printed_text = terminal.format_findings(findings, data_sentence, *hints)
+            progress.update(100)
+        return findings, printed_text
     # save the draws after an error, or Ctrl-C, in the computation of results
     except BaseException as error:
         is_cancelled = isinstance(error, KeyboardInterrupt)

@@ -83,10 +83,7 @@ class FitRequest(NamedTuple):
         from thali._choice.reports.market_tables import restore_saved_table
         from thali._reading.table_files import load_table
 
-        settings = {
-            "random_seed": self.values.get("seed", 0),
-            "cores": self.values.get("cores"),
-        } | self.arguments(REPORT)
+        settings = {"cores": self.values.get("cores")} | self.arguments(REPORT)
         if any(option.name == "folds" for option in self.spec.options):
             settings.setdefault("folds", FOLDS)
         if "market" in settings:
