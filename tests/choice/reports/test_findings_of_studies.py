@@ -78,7 +78,7 @@ def test_shares_that_are_the_same_as_written_have_no_first(data):
     said(str(model.findings(market=MARKET.copy())["market_shares"].sentence), "39 %")
 
 
-@pytest.mark.parametrize("name", ["Price (EUR)", "tariff"])
+@pytest.mark.parametrize("name", ["Price (EUR)", "Att 3 - Price", "tariff"])
 def test_a_price_has_a_unit_or_a_note_says_how_to_name_it(name):
     frame = simulate_experiment(n_respondents=8, seed=3).rename(columns={"price": name})
     data = th.ChoiceExperiment.from_frame(frame, attributes=[name, "brand", "zoom"])

@@ -478,6 +478,18 @@ def test_bad_share_settings_are_refused(multinomial, asked, facts):
         multinomial.market_shares(MARKET, **asked)
 
 
+def test_elasticities_are_of_the_price_unless_another_attribute_is_named(data):
+    market = MARKET.rename(columns={"price": "Cost (EUR)"})
+    frame = data.to_frame()
+    model = th.MultinomialLogit(linear=["Cost (EUR)"])
+    model.fit(th.ChoiceExperiment.from_frame(frame.rename(columns={"price": "Cost (EUR)"})))
+    assert model.elasticities(market).attrs["attribute"] == "Cost (EUR)"
+    model = th.MultinomialLogit(linear=["level"])
+    model.fit(th.ChoiceExperiment.from_frame(frame.rename(columns={"price": "level"})))
+    with refused(ArgumentError, "`attribute`", "price or cost", "'level'"):
+        model.elasticities(MARKET.rename(columns={"price": "level"}))
+
+
 def test_bad_settings_of_elasticities_are_refused(multinomial):
     with refused(ArgumentError, "positive", "'brand'", "'A'"):
         multinomial.elasticities(MARKET, "brand")

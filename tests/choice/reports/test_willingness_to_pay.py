@@ -78,6 +78,25 @@ def test_a_number_is_paid_for_by_the_unit(data):
     assert row["wtp"] == pytest.approx(-model.coef_["weight"] / model.coef_["price"], rel=1e-10)
 
 
+def test_tested_prices_of_one_slope_are_not_tried_one_by_one(monkeypatch):
+    rng = np.random.default_rng(2)
+    frame = simulate_experiment(n_respondents=9, seed=5)
+    frame["price"] += rng.integers(0, 9, len(frame))
+    model = th.MultinomialLogit(linear="price").fit(th.ChoiceExperiment.from_frame(frame))
+    chooser = model._get_fitted_chooser()
+    n_products = []
+
+    def compute_utilities(self, products, compute=type(chooser).utilities):
+        n_products.append(len(products))
+        return compute(self, products)
+
+    monkeypatch.setattr(type(chooser), "utilities", compute_utilities)
+    table = model.willingness_to_pay("price")
+    assert max(n_products) == 2 * 2 * len(table)  # two prices, two levels
+    amount = read_row(table, "zoom", "yes", "no")["wtp"]
+    assert amount == pytest.approx(-model.coef_["zoom[yes]"] / model.coef_["price"], rel=1e-10)
+
+
 def test_between_tested_prices_utility_is_interpolated(data):
     model = th.MultinomialLogit().fit(data)
     utility = np.array([0.0, *model.coef_.filter(like="price")])

@@ -200,7 +200,7 @@ class MarketMethods:
     def elasticities(
         self,
         products: "pandas.DataFrame",
-        attribute: str = "price",
+        attribute: str | None = None,
         change: float | None = None,
         people: Any = None,
         respondent_weights: Any = None,
@@ -224,8 +224,8 @@ class MarketMethods:
         ----------
         products : data frame
             The market, as for `market_shares`.
-        attribute : str
-            An attribute with numbers above 0.
+        attribute : str, optional
+            An attribute with numbers above 0; None: the price, an attribute of such a name.
         change : float in (-1, 1), optional
             The relative change of an arc, such as 0.1 for 10 %; None: at the point, or, for an
             attribute with a coefficient for each value, to the next tested value above (below the

@@ -9,7 +9,7 @@ from thali._argument_checks import is_list
 from thali._data.experiments.attribute_levels import parse_number
 from thali._inference.numerics.weight_shares import compute_shares
 from thali._inference.user_warnings import silence_warnings
-from thali._labels import format_label, suggest
+from thali._labels import format_label, shorten, suggest
 from thali._posterior.posterior_interval import check_interval
 from thali.errors import Argument, ArgumentError, Setting
 
@@ -23,6 +23,7 @@ from .market_tables import (
 )
 from .people_weights import draw_people_weights
 from .share_settings import ShareSettings
+from .willingness_to_pay import find_price_attribute
 
 if TYPE_CHECKING:
     import pandas
@@ -36,7 +37,7 @@ _STEP = 1e-4
 def tabulate_elasticities(
     chooser: Chooser,
     products: "pandas.DataFrame",
-    attribute: str,
+    attribute: str | None,
     change: float | None,
     people: Any,
     respondent_weights: Any,
@@ -51,6 +52,7 @@ def tabulate_elasticities(
     ci = check_interval(ci)
     market = parse_single_market(chooser.data.scheme, products)
     settings = settings.validate([market])
+    attribute = attribute or _find_price(chooser.data.scheme)
     price_steps = _choose_steps(chooser, market, attribute, change)
     if (
         change is None
@@ -83,6 +85,18 @@ def tabulate_elasticities(
         table = table.drop(columns=["from", "to"])
     table.attrs.update(chooser.interval_attrs(ci), attribute=attribute, whose=weights.whose)
     return table
+
+
+def _find_price(scheme: Any) -> str:
+    """Return the attribute whose name means price; raise ArgumentError without one."""
+    price = find_price_attribute(scheme)
+    if price is None:
+        raise ArgumentError(
+            Argument("attribute"),
+            f" is required because no attribute is called price or cost; name one of"
+            f" {shorten(scheme.names)}.",
+        )
+    return price
 
 
 def _compute_elasticities(

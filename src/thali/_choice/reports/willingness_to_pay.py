@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.column_roles import simplify_name
+from thali._data.column_roles import list_name_words, simplify_name
 from thali._data.experiments.attribute_levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE, Scheme
 from thali._inference.numerics.weight_shares import compute_shares
@@ -31,13 +31,14 @@ _PRICES = ("price", "cost", "costs", "fee", "fare")
 _UNIT = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")  # as in "Price (EUR)"
 _MAX_AMOUNTS = 5_000_000  # amounts over all draws, respondents and levels; reduces the draws
 _MIN_DRAWS = 40
+_HALVES = np.array([-0.5, 0.5])  # two prices have the mean and the range of all tested ones
 
 
 class TestedPrices(NamedTuple):
-    """Tested prices of the price attribute, and whether utility is linear in them."""
+    """Prices between which utility is linear, and whether it is linear in all of them."""
 
     attribute: int
-    numbers: np.ndarray  # (K,) tested prices, increasing
+    numbers: np.ndarray  # (K,) prices, increasing
     cells: np.ndarray  # (K,) their cells
     is_linear: bool  # whether utility is linear in the price, at any number
 
@@ -208,23 +209,29 @@ def refuse_nonnumeric_price(scheme: "Scheme", price: str) -> None:
 def find_price_attribute(scheme: "Scheme") -> str | None:
     """Return the numeric attribute whose name means price; None without.
 
+    It is the first that is called price, else the only one whose name ends so ("Att 3 - Price").
     None if all attributes have such a name.
     """
-    if all(_has_price_name(attribute) for attribute in scheme.names if attribute != INSIDE):
+    if all(_ends_with_price(attribute) for attribute in scheme.names if attribute != INSIDE):
         return None
-    for attribute, levels in scheme.levels.items():
-        if _has_price_name(attribute) and all(parse_number(level) is not None for level in levels):
+    prices = [
+        attribute
+        for attribute, levels in scheme.levels.items()
+        if _ends_with_price(attribute) and all(parse_number(level) is not None for level in levels)
+    ]
+    for attribute in prices:
+        if simplify_name(_UNIT.sub("", attribute)) in _PRICES or len(prices) == 1:
             return attribute
     return None
 
 
-def _has_price_name(name: str) -> bool:
-    """Return whether a column name means price or cost, ignoring its unit."""
-    return simplify_name(_UNIT.sub("", name)) in _PRICES
+def _ends_with_price(name: str) -> bool:
+    """Return whether the last word of a column name means price or cost, ignoring its unit."""
+    return list_name_words(_UNIT.sub("", name))[-1:] in [[price] for price in _PRICES]
 
 
 def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:
-    """Return the tested prices of the price attribute, checked."""
+    """Return the prices between which utility is linear: two if it is linear in all of them."""
     scheme = chooser.data.scheme
     refuse_nonnumeric_price(scheme, price)
     attribute_index = scheme.names.index(price)
@@ -241,11 +248,13 @@ def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:
     sorted_prices = level_numbers[level_order]
     price_cells = price_cells[level_order]
     slope_changes = chooser.slope_changes(attribute_index)
-    if len(slope_changes):
-        price_cells = sorted_prices = np.unique(np.concatenate([sorted_prices, slope_changes]))
-    return TestedPrices(
-        attribute_index, sorted_prices, price_cells, chooser.is_linear(attribute_index)
-    )
+    is_linear = chooser.is_linear(attribute_index)
+    if is_linear:
+        price_cells = sorted_prices = sorted_prices.mean() + np.ptp(sorted_prices) * _HALVES
+    elif len(slope_changes):
+        end_prices = sorted_prices[[0, -1]]
+        price_cells = sorted_prices = np.unique(np.concatenate([end_prices, slope_changes]))
+    return TestedPrices(attribute_index, sorted_prices, price_cells, is_linear)
 
 
 def list_level_changes(chooser: "Chooser", price: str) -> list[LevelChange]:
