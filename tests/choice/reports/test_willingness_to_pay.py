@@ -84,9 +84,9 @@ def test_tested_prices_of_one_slope_are_not_tried_one_by_one(monkeypatch):
     frame["price"] += rng.integers(0, 9, len(frame))
     model = th.MultinomialLogit(linear="price").fit(th.ChoiceExperiment.from_frame(frame))
     chooser = model._get_fitted_chooser()
-    n_products = []
+    n_products, compute = [], type(chooser).utilities
 
-    def compute_utilities(self, products, compute=type(chooser).utilities):
+    def compute_utilities(self, products):
         n_products.append(len(products))
         return compute(self, products)
 
