@@ -83,7 +83,7 @@ class FitRequest(NamedTuple):
         from thali._choice.reports.market_tables import restore_saved_table
         from thali._reading.table_files import load_table
 
-        settings = self.arguments(REPORT) | {"cores": self.values.get("cores")}
+        settings: dict[str, Any] = {"cores": self.values.get("cores")} | self.arguments(REPORT)
         if any(option.name == "folds" for option in self.spec.options):
             settings.setdefault("folds", FOLDS)
         if "market" in settings:
