@@ -207,6 +207,8 @@ def test_effects_of_one_position_alone_are_found():
     [
         ({"by": "resp_part"}, DataError, ("'resp_part'", "'resp_party'")),
         ({"by": "weight"}, DataError, ("'weight'", "2 to 7")),
+        ({"by": "Job"}, DataError, ("'Job'", "differs", "`by`")),
+        ({"by": "profile"}, DataError, ("'profile'", "respondents or of tasks")),
         ({"weights": "resp_party"}, DataError, ("`weights`", "numbers")),
         ({"weights": [1.0, 2.0]}, ArgumentError, ("`weights`", "60")),
         ({"weights": np.full(60, -1.0)}, DataError, ("R_0000", "-1")),

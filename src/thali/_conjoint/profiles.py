@@ -183,6 +183,13 @@ def _read_groups(
 
     if by is None:
         return (), np.zeros(len(respondent), np.int64)
+    if by in (*data.scheme.names, data.scheme.alternative):
+        raise DataError(
+            f"Column {by!r} differs between the profiles of a task; subgroups require a column of"
+            " respondents or of tasks. Name another column with ",
+            Argument("by"),
+            ".",
+        )
     if by == data.scheme.task:
         cells: Any = pd.Series(data.task_labels[part_indices(data.first_row)])
     elif data.profile_columns is not None and by in data.profile_columns:
