@@ -227,12 +227,12 @@ class Leaderboard(PrintedResult):
             `low` to `high`; `log_discrimination`, the mean of its logarithm; `p_sharper`, the
             probability that it is above the median of all judges; `comparisons`; `log_score`, the
             mean log probability of the judge's answers, predicted from all other judges for
-            discrimination 1; the expected score of such a judge on the same comparisons
-            (`log_score_typical`) and the score of guesses (`log_score_chance`); with `judge_bias`,
-            the individual coefficient `bias_NAME` of each covariate, with its interval. With
-            `target`, discriminations are relative to the target's, log scores are of predictions
-            from its worths, and `deviation` is the root mean square of the judge's deviations from
-            its log worths.
+            discrimination 1 and its share of ties; the expected score of such a judge on the same
+            comparisons (`log_score_typical`) and the score of guesses (`log_score_chance`); with
+            `judge_bias`, the individual coefficient `bias_NAME` of each covariate, with its
+            interval. With `target`, discriminations are relative to the target's, log scores are of
+            predictions from its worths, and `deviation` is the root mean square of the judge's
+            deviations from its log worths.
 
         Raises
         ------

@@ -23,9 +23,9 @@ class JudgeAgreement(NamedTuple):
 def measure_agreement(marginal: Marginal) -> JudgeAgreement:
     """Measure how well worths from the other judges predict each judge's answers.
 
-    The prediction is the mode without the answers of a judge. With many judges or rows, it is a
-    Newton step from the mode of all answers, which is close if each judge has a small share of
-    them.
+    The prediction is the mode without the answers of a judge, but with its log nu. With many judges
+    or rows, it is a Newton step from the mode of all answers, which is close if each judge has a
+    small share of them.
     """
     density = marginal.density
     judge_of_row = marginal.density.rows.judge
@@ -44,11 +44,8 @@ def measure_agreement(marginal: Marginal) -> JudgeAgreement:
         points_without_judge = mode.point[:, None] - mode.factor.solve(
             density.judge_scores(mode.point)
         )
-    if density.rows.has_ties:  # a judge is predicted to tie as often as the typical other judge
-        deviations = points_without_judge[density.nu][1:]  # a view
-        np.fill_diagonal(deviations, 0.0)
-        n_others = max(density.n_judges - 1, 1)
-        np.fill_diagonal(deviations, deviations.sum(axis=0) / n_others)
+    # how often a judge ties says nothing about agreement
+    points_without_judge[density.nu] = mode.point[density.nu, None]
     return average_predictions(density, points_without_judge)
 
 
