@@ -185,7 +185,7 @@ def test_ready_made_embeddings_predict():
     assert model.predict_proba([("a", "b", "c")])[0] == pytest.approx(softmax(s), abs=1e-6)
     assert model.dimensions().iloc[:, 0].tolist() == [0.0, 1.5, 2.0]
     assert [result.key for result in model.findings()] == ["dimensions", "values", "similarity"]
-    for wrong, words in (([[1, -1]], "0 or more"), ([1, 2], "matrix"), ([[np.nan, 1]], "finite")):
+    for wrong, words in (([[1, -1]], ">= 0"), ([1, 2], "matrix"), ([[np.nan, 1]], "finite")):
         with pytest.raises(th.errors.ArgumentError, match=words):
             th.NonnegativeDimensions.from_embedding(wrong)
     with pytest.raises(th.errors.ArgumentError, match="one name per row"):

@@ -199,19 +199,19 @@ def amce_differences(result: "ConjointResult", settings: None) -> Finding | None
     sentence = f"Largest difference: {_name_largest(result, differences, 1)}; {verdict}."
     return Finding(
         sentence,
-        title="Differences of effects to the first group",
+        title="Differences in effects from the first group",
         table=differences,
         brief=Brief("Groups", sentence),
     )
 
 
-@finding("mean_differences", "Differences of marginal means between groups", FULL)
+@finding("mean_differences", "Differences in marginal means between groups", FULL)
 def mean_differences(result: "ConjointResult", settings: None) -> Finding | None:
     """Report differences of marginal means between groups."""
     if result.mean_differences is None:
         return None
     return Finding(
-        title="Differences of marginal means to the first group", table=result.mean_differences
+        title="Differences in marginal means from the first group", table=result.mean_differences
     )
 
 

@@ -44,7 +44,7 @@ ENGLISH = {
     "found": "{number}; {recurring} of them found in all restarts (reproducibility of at least"
     " {least}).",
     "one": "{number}; one restart cannot show which of them recur.",
-    "dimensions": "Dimensions, the heaviest first, with the objects that have the highest values",
+    "dimensions": "Dimensions, largest first, with the objects that have the highest values",
     "unshared": "The other dimensions differ between restarts: do not interpret them.",
     "picture": "Objects with the highest values on each dimension; pale: not in all restarts.",
     "values": "Values of the objects on the dimensions",
@@ -53,13 +53,14 @@ ENGLISH = {
     "check": "Observed and predicted answers",
     "check.similarities": "Observed and predicted similarities",
     "rule.triplets": "The similarity of two objects was modelled as the sum of the products of"
-    " their values on sparse non-negative dimensions, and the pair that is called the most similar"
-    " by the softmax of the similarities {source}, with a lapse rate of {lapse}.",
+    " their values on sparse non-negative dimensions, and the choice of the most similar pair by a"
+    " softmax of the similarities {source}, with a lapse rate of {lapse}.",
     "rule.similarities": "The similarity of two objects was modelled as a constant plus the sum of"
     " the products of their values on sparse non-negative dimensions, with normal errors.",
-    "prior.learned": "The values of each dimension had an exponential prior of learned rate.",
-    "prior.given": "The values had an exponential prior of rate {rate}.",
-    "drawn": "Draws were made around the mode that each restart found, by stochastic-gradient"
+    "prior.learned": "The values of each dimension had an exponential prior with an estimated"
+    " rate.",
+    "prior.given": "The values had an exponential prior with rate {rate}.",
+    "drawn": "Draws were taken around the mode that each restart found, by stochastic-gradient"
     " Langevin dynamics with momentum.",
     "reproducibility": "The reproducibility of a dimension is its correlation with the most similar"
     " dimension of each other restart, averaged by Fisher's z {source}.",

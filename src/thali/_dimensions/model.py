@@ -393,7 +393,7 @@ class NonnegativeDimensions(MarkovChainModel):
         if matrix.ndim != 2 or not np.isfinite(matrix).all() or (matrix < 0.0).any():
             raise ArgumentError(
                 Argument("embedding"),
-                " must be a matrix (objects, dimensions) of finite numbers of 0 or more; got shape"
+                " must be a matrix (objects, dimensions) of finite numbers >= 0; got shape"
                 f" {matrix.shape}.",
             )
         if labels is None:

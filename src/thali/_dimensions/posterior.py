@@ -156,8 +156,8 @@ class DimensionPosterior(PosteriorTree):
         if "observed_data" not in self.tree.children:
             raise DataError(
                 "posterior_predictive requires the observed data, which this posterior does not"
-                f" contain: it is from an embedding, or of more than {MAX_POINTWISE:,} numbers (of"
-                " all observations and draws). Fit with fewer draws."
+                f" contain: it comes from an embedding, or would have more than {MAX_POINTWISE:,}"
+                " numbers (observations times draws). Fit with fewer draws."
             )
         return super().observed
 

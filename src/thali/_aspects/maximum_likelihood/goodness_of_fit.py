@@ -127,7 +127,7 @@ def run_fit_test(
         unavailable_reason = "pairs were compared too rarely for the chi-square approximation"
         if work > _MAX_WORK:
             unavailable_reason += (
-                ", and a bootstrap of so many pairs takes long; run it in Python with"
+                ", and a bootstrap of this many pairs takes long; run it in Python with"
                 " fit_test(samples=99)"
             )
             return FitTest(statistic, df, math.nan, 0, unavailable_reason)

@@ -345,12 +345,12 @@ def require_ranking_columns(
         raise DataError(
             f"No rankings were found in {shorten(column_names(frame), 12)}: expected one"
             " column per rank ('rank1', 'rank2' or '1st', '2nd'), one column of ranks per option,"
-            " a column of texts such as 'a > b = c', or an option and its rank per row. Name the"
-            " columns of the last layout with ",
+            " a column of texts such as 'a > b = c', or an option and its rank per row (name"
+            " these two columns with ",
             Argument("option"),
             " and ",
             Argument("rank"),
-            ".",
+            ").",
         )
     return columns_found
 

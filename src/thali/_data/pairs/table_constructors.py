@@ -548,9 +548,9 @@ def from_wide(
         columns = find_wide_columns(frame, named_columns, coding)
     if columns is None:
         raise DataError(
-            "No column has the name of a pair, such as 'tea > milk', in this table of"
-            f" {shorten(column_names(frame), 12)}; declare the pairs with `pairs`, a mapping"
-            " {column: (first, second)}."
+            f"No column of this table ({shorten(column_names(frame), 12)}) has the name of a pair,"
+            " such as 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first,"
+            " second)}."
         )
     return build_comparisons(cls, read_wide_outcomes(frame, columns, coding, labels, weights))[0]
 

@@ -387,8 +387,8 @@ def leaderboard(
         bool,
         typer.Option(
             "--audit",
-            help="Instead of the leaderboard, print what its first place rests on: how many turned"
-            " votes, which respondents, ties and circular triads.",
+            help="Instead of the leaderboard, print what its first place depends on: how many"
+            " turned votes, which respondents, ties and circular triads.",
         ),
     ] = False,
     title: Title = "",

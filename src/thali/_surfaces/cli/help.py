@@ -92,7 +92,7 @@ LEADERBOARD_PANELS: Panels = {
     "The leaderboard": {
         "--by COLUMN": "Also one leaderboard per value, such as per language",
         "--judges": "Estimate how well each judge discriminates",
-        "--audit": "Print what the first place rests on",
+        "--audit": "Print what the first place depends on",
         "--covariate NAME": "Adjust for a covariate, such as a difference in length",
         "--period WORD": "Track changes by day, week, month or year",
         "--ties WORD": "Treatment of ties: davidson, half or drop",
@@ -112,7 +112,7 @@ AMCE_PANELS: Panels = {
     },
     "The estimates": {
         "--by COLUMN": "Compare subgroups of respondents or tasks",
-        "--baseline NAME=LEVEL": "Level to which effects compare",
+        "--baseline NAME=LEVEL": "Baseline level of an attribute",
         "--restriction NAME,NAME": "Attributes that were not independent [found]",
         "--repeated TASK,TASK": "A task asked twice: correct for measurement error",
         "--ci NUMBER": "Probability of intervals [0.95]",

@@ -226,7 +226,7 @@ AMCE = (
     ),
     Option(
         "baseline",
-        "Level of an attribute to which its effects compare.",
+        "Baseline level of an attribute, with which its other levels are compared.",
         PAIRS,
         default="the first level",
         metavar="NAME=LEVEL",

@@ -267,7 +267,7 @@ def _check_applicable_options(
     specs_by_word = {word: [spec for spec, option in index_options()[word]] for word in typed}
     for word, owner_specs in specs_by_word.items():
         if not any(data_form.kind in spec.data for spec in owner_specs):
-            data_names = " and ".join(
+            data_names = " or ".join(
                 dict.fromkeys(data for spec in owner_specs for data in spec.data)
             )
             raise ArgumentError(
