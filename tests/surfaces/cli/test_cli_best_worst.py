@@ -110,3 +110,14 @@ def test_a_maxdiff_study_in_three_commands(done, folder, study, monkeypatch):
     done("report", "study", "--out", "study.html")
     assert (folder / "study.html").read_text("utf-8").count(ITEMS[0]) > 2
     assert (folder / "study" / "option_scores.png").exists()
+
+
+@pytest.mark.fit  # for its time
+def test_effects_of_groups_are_on_the_screen_of_a_maxdiff_study(done, study):
+    answers = pd.read_csv("answers.csv")
+    answers.assign(region=["north", "south", "west"] * 8).to_csv("answers.csv", index=False)
+    files = "fit answers.csv --design design.csv --labels items.csv --out study".split()
+    lengths = "--draws 20 --tune 20 --chains 2 --seed 1".split()
+    screen = done(*files, "--by", "region", *lengths).out
+    assert "thali show OUT respondent_effects" in " ".join(screen.split())
+    assert "region" in done("show", "study", "respondent_effects").out

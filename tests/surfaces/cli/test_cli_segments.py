@@ -28,7 +28,7 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
     )
     data = th.ChoiceExperiment.from_frame(of_segments()[0])
     model = th.LatentClassLogit((2, 3), "price").fit(data, random_seed=1, progressbar=False)
-    found = model.respondents.segments(3, random_seed=1)
+    found = model.respondents.segments(3)
     written = {path.name for path in (folder / "out").iterdir()}
     tables = {
         "segments.csv",
