@@ -283,6 +283,12 @@ def test_check_sentences_state_the_misses(table, facts):
     said(describe_check(table), *facts, NO_MISFIT)
 
 
+def test_a_misfit_without_a_miss_is_one_of_many_rows():
+    assert describe_check(table_of(p_value=0.003)).endswith(
+        ": the misfit is spread over many of them."
+    )
+
+
 def test_at_most_five_misses_are_named():
     sentence = describe_check(table_of(*[0.9] * 7))
     assert " 7 of 36" in sentence

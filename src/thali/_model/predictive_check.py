@@ -108,6 +108,7 @@ TIE = 1e-9
 # Mean of n below which nearly every interval covers all possible proportions.
 MIN_MEAN_COUNT = 2.0
 MAX_NAMED = 5
+_MISFIT = "Misfit"
 # Numbers in memory: 16 MiB as float64.
 
 
@@ -173,7 +174,7 @@ def describe_check(table: "pandas.DataFrame") -> str:
     resolution = 1 / table.attrs["draws"]
     verdict = "No misfit found"
     if max(p_value, resolution) < MISFIT:
-        verdict = "Misfit"
+        verdict = _MISFIT
     level = format_level(table.attrs["interval"])
     outside_text = (
         f"{len(missed_rows):,} of {len(table):,} {words.row_text} fell outside the {level}"
@@ -196,6 +197,8 @@ def describe_check(table: "pandas.DataFrame") -> str:
             sentence += f". Outside: {worst_text}"
         else:
             sentence += f". Worst: {worst_text}"
+    elif verdict == _MISFIT:
+        sentence += ": the misfit is spread over many of them"
     return f"{sentence}."
 
 
