@@ -188,7 +188,12 @@ def test_circular_triads_refuse_bad_data():
             "requires at least 5 options",
         ),
         (np.triu(np.ones((4, 4)), 1), {"test": "guess"}, ArgumentError, "`test` must be one of"),
-        (np.eye(4, k=1), {}, DataError, "every pair compared, but '0' was never compared with '2'"),
+        (
+            np.eye(4, k=1),
+            {},
+            DataError,
+            "all pairs to be compared, but '0' was never compared with '2'",
+        ),
         ([], {}, DataError, "no judges"),
         ("table", {}, DataError, "This requires PairedComparisons"),
     ]:

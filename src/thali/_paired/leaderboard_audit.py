@@ -94,28 +94,27 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
     n_needed = _bound_turned_votes(wins, choices, leader)
     rows = [("votes turned", float(n_turned), float(n_needed))]
     sentences = [
-        f"{first!r} loses first place to {data.labels[winner]!r} if"
-        f" {format_plural(n_turned, 'vote')} of {n_votes:,.0f} are turned (found by a greedy"
-        " search)."
+        f"Reversing {format_plural(n_turned, 'vote')} of {n_votes:,.0f} gives"
+        f" {data.labels[winner]!r} first place instead of {first!r} (found by a greedy search)."
     ]
     if n_needed > 1:
-        sentences.append(f"Fewer than {n_needed:,} cannot be enough.")
+        sentences.append(f"At least {n_needed:,} must be reversed.")
     if n_turned < 0:
-        sentences = [f"No turned votes that were tried take first place from {first!r}."]
+        sentences = [f"No set of reversed votes that was tried moves {first!r} from first place."]
     if first != board.table.index[0]:
         sentences.append(
-            "These counts are of ties counted half; the board, whose model of ties differs, has"
-            f" {board.table.index[0]!r} first."
+            "These counts treat each tie as half a win for each option; the leaderboard, which"
+            f" models ties differently, ranks {board.table.index[0]!r} first."
         )
     if data.answers is not None:
         word = name_respondents(data.answers)
         decisive = _find_decisive_voters(data, votes, leader)
         rows.append(("voters", float(len(decisive)), np.nan))
-        text = f"Without any single {word}, {first!r} stays first."
+        text = f"{first!r} stays first if any single {word} is omitted."
         if decisive:
             text = (
-                f"Another option is first without {shorten(decisive)} ({word}s were left out one by"
-                " one)."
+                f"Another option is first without {shorten(decisive)} ({word}s were omitted one at"
+                " a time)."
             )
         sentences.append(text)
     if data.n_ties:
@@ -126,13 +125,14 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
         if not is_kept:
             option = data.labels[int(without_ties.worths.argmax())]
         sentences.append(
-            f"If ties are dropped, {option!r} is first; the other checks count them half."
+            f"If ties are dropped, {option!r} is first; the other checks count each tie as half a"
+            " win."
         )
     if (triads := _count_circular_triads(wins, votes.worths)) is not None:
         rows.append(("circular triads", *triads))
         sentences.append(
             f"{format_percent(triads[0], 1)} of the triads of options are circular by majority;"
-            f" {format_percent(triads[1], 1)} are expected of these worths."
+            f" {format_percent(triads[1], 1)} are expected given these worths."
         )
     if data.answers is not None and data.answers.scores is None:
         given = data.answers.wins + data.answers.losses + data.answers.tied
@@ -140,7 +140,7 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
         rows.append(("repeated votes", n_repeated, np.nan))
         sentences.append(
             f"{format_percent(n_repeated / given.sum(), 1)} of the votes repeat a pair that the"
-            " same respondent had judged before."
+            " same respondent had already judged."
         )
     table = pd.DataFrame(rows, columns=["check", "result", "bound"]).set_index("check")
     return LeaderboardAudit(

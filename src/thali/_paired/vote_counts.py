@@ -238,9 +238,9 @@ def check_complete(data: PairedComparisons) -> None:
             if (i, j) not in compared_pairs
         )
         raise DataError(
-            f"Counting circular triads requires every pair compared, but {data.labels[i]!r} was"
-            f" never compared with {data.labels[j]!r}; use subset(labels) of options that were all"
-            " compared."
+            f"Counting circular triads requires all pairs to be compared, but {data.labels[i]!r}"
+            f" was never compared with {data.labels[j]!r}; use subset(labels) of options that were"
+            " all compared."
         )
 
 

@@ -101,7 +101,7 @@ class Dependence:
                     " One answer per respondent contains little information on heterogeneity."
                 )
             return Message(
-                f"{self.size}; each respondent has own parameters, which vary around those of the"
+                f"{self.size}; each respondent has parameters that vary around those of the"
                 f" population.{once_text}"
             )
         if self.by == SCORES:

@@ -388,7 +388,7 @@ def leaderboard(
         typer.Option(
             "--audit",
             help="Instead of the leaderboard, print what its first place depends on: how many"
-            " turned votes, which respondents, ties and circular triads.",
+            " reversed votes, which respondents, ties and circular triads.",
         ),
     ] = False,
     title: Title = "",
