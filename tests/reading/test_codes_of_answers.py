@@ -199,3 +199,35 @@ def test_the_last_columns_are_named_in_the_second_line(tmp_path):
     rows += [f"{900 + k},2024-01-0{k},1,{2 + k % 2},{3 - k % 2}" for k in range(1, 8)]
     path.write_text("\n".join(rows), encoding="utf-8")
     assert th.read(path).labels == ("Tea", "Milk", "Rum")
+
+
+def test_tasks_that_are_numbered_anew_in_each_session():
+    tasks = draw_tasks(2)
+    frame = list_rows(tasks, 1, 0)
+    blocks = frame.assign(session=1 + frame["task"] // 2, task=1 + frame["task"] % 2)
+    data = th.read(blocks)
+    assert data.n_tasks == len(tasks)
+    assert list_chosen_prices(data) == [prices[chosen] for *_, prices, chosen in tasks]
+    said(data.read_as, "'task' is numbered anew in each 'session'")
+
+
+def test_households_are_found_beside_numbers_of_purchases():
+    rows = [
+        (person, k, *prices, ("heinz", "hunts")[chosen])
+        for k, (person, _, prices, chosen) in enumerate(draw_tasks(2))
+    ]
+    data = th.read(
+        pd.DataFrame(rows, columns=["hid", "id", "price.heinz", "price.hunts", "choice"])
+    )
+    assert data.respondents == tuple("012345")
+
+
+def test_the_column_of_the_choice_is_asked_for_beside_numbered_attributes():
+    rows = [
+        (person, *prices, *prices[::-1], 1 + chosen) for person, _, prices, chosen in draw_tasks(2)
+    ]
+    names = ["hhid", "price1", "price2", "size1", "size2", "brand"]
+    frame = pd.DataFrame(rows, columns=names)
+    with refused(DataError, "`chosen`", "'price1'"):
+        th.read(frame)
+    assert th.read(frame, chosen="brand").attributes == ("price", "size")

@@ -16,7 +16,9 @@ from .column_roles import (
     BEST,
     CHOSEN,
     RANK,
+    RESPONDENT_OF_TASKS,
     RESPONSE_TIME,
+    TASK,
     TIES,
     WORST,
     column_names,
@@ -146,7 +148,7 @@ def find_marked_column(
         candidates = [
             name
             for name in other_columns
-            if find_key_column(frame, keys[0], name, used_columns) is not None
+            if find_key_column(frame, keys, name, used_columns) is not None
         ]
     answers = [get_column(frame, name) for name in candidates]
     if not answers or not all(marks_same_rows(answer, answers[0]) for answer in answers):
@@ -178,16 +180,19 @@ def find_keys(
         return respondent, task
     other_key = known_key
     if not marks_one_row(get_column(frame, chosen), number_sets(frame, [known_key])):
-        other_key = find_key_column(frame, known_key, chosen, [alternative])
+        other_key = find_key_column(frame, [known_key], chosen, [alternative])
     if task is None:
         return respondent, other_key
     return other_key or task, task
 
 
 def find_key_column(
-    frame: "pd.DataFrame", known_key: str, chosen: str, used_columns: Collection[str | None]
+    frame: "pd.DataFrame",
+    known_keys: Sequence[str],
+    chosen: str,
+    used_columns: Collection[str | None],
 ) -> str | None:
-    """Return the unused column that with a known one forms sets with exactly one yes; else None.
+    """Return the unused column that with known ones forms sets with exactly one yes; else None.
 
     The first of several that form the same sets; None if they form different ones.
     """
@@ -195,9 +200,9 @@ def find_key_column(
     key_column = None
     numbers_by_key: dict[str, np.ndarray] = {}
     for name in column_names(frame):
-        if name in (known_key, chosen, *used_columns):
+        if name in (*known_keys, chosen, *used_columns):
             continue
-        set_numbers = number_sets(frame, [known_key, name])
+        set_numbers = number_sets(frame, [*known_keys, name])
         if np.bincount(set_numbers).min() < 2 or not marks_one_row(answers, set_numbers):
             continue
         numbers_by_key[name] = set_numbers
@@ -208,6 +213,25 @@ def find_key_column(
     ):
         return None
     return key_column
+
+
+def find_repeated_numbering(frame: "pd.DataFrame") -> tuple[str, str] | None:
+    """Return the columns of blocks and of tasks that are numbered anew in each; else None."""
+    name_by_simplified = map_plain_names(column_names(frame))
+    roles = (RESPONDENT_OF_TASKS, TASK, CHOSEN)
+    respondent, task, chosen = (role.find_column(name_by_simplified) for role in roles)
+    if respondent is None or task is None or chosen is None:
+        return None
+    if len({respondent, task, chosen}) < len(roles):
+        return None
+    set_numbers = number_sets(frame, [respondent, task])
+    n_marks = np.bincount(set_numbers, classify_yes_no(get_column(frame, chosen))[0])
+    if n_marks.max() < 2:
+        return None
+    block = find_key_column(frame, [respondent, task], chosen, ())
+    if block is None:
+        return None
+    return block, task
 
 
 # words in the names of columns that number the products of a set

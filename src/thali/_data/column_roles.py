@@ -255,11 +255,11 @@ RESPONDENT_OF_TASKS = Role(
     "the respondent of a task",
     LABEL,
     "respondent respondents respondentid resp respid person personid subject subjectid participant"
-    " panel panels sysrespnum respnum respondentserial responseid id",
+    " panel panels sysrespnum respnum respondentserial responseid hid hhid householdid id",
     RESPONDENT.german,
     RESPONDENT.french,
     RESPONDENT.spanish.removesuffix(" nombre"),
-    vague="panelid individual individualid indiv household householdid hhid user userid userindex"
+    vague="panelid individual individualid indiv household user userid userindex"
     " consumer consumerid customer customerid customid custid"
     " decider deciderid decisionmaker caseid unitid",
     wider=RESPONDENT,
@@ -645,12 +645,12 @@ MORE_SIDES = _split_name_pairs(
     "l r, one two, home visitor, visitor opponent, white black, links rechts, erste zweite, erster"
     " zweiter, heim gast, heim auswärts, gauche droite, premier second, première deuxième,"
     " domicile extérieur, izquierda derecha, izq der, primera segunda, primero segundo, local"
-    " visitante, player opponent, team opponent, team opp, tm opp, red blue, r b"
+    " visitante, player opponent, team opponent, team opp, tm opp, model opponent, red blue, r b"
 )
 # Sides that cells name only if the columns do: 1, X, 2 is a tie, and 1 may be the first of 1 and 2.
 LOCAL_SIDES = _split_name_pairs("x y, 0 1")
 # first sides of games
-GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team", "tm")
+GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team", "tm", "model")
 # First sides of tables of counts that record which option was first, or at home.
 PLACES = (
     "home",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from thali._data.choice_marks import join_marks
+from thali._data.choice_marks import find_repeated_numbering, join_marks
 from thali._data.column_readers import check_columns
 from thali._data.column_roles import (
     CHOSEN,
@@ -347,7 +347,7 @@ def recognise(
         table = replace_labels(table, labels)
         _check_named_columns(table, options)
         if table.named and options.get(CHOSEN.name) is None:
-            table = replace(table, frame=join_marks(table.frame))
+            table = _number_all_tasks(replace(table, frame=join_marks(table.frame)))
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:
             is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
@@ -379,6 +379,16 @@ def recognise(
             convert = partial(_name_numbers, reading.convert, label_by_number)
             reading = replace(reading, convert=convert)
     return reading
+
+
+def _number_all_tasks(table: RawTable) -> RawTable:
+    """Return a table whose tasks, numbered anew in each block, have different numbers."""
+    columns = find_repeated_numbering(table.frame)
+    if columns is None:
+        return table
+    block, task = (table.frame[name].map(format_label) for name in columns)
+    note = join_notes(table.note, f"{columns[1]!r} is numbered anew in each {columns[0]!r}")
+    return replace(table, frame=table.frame.assign(**{columns[1]: block + "." + task}), note=note)
 
 
 def _doubt_error(reading: Reading, data_kinds: tuple[str, ...]) -> DataError:

@@ -374,8 +374,11 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     """
     if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
-    for separator in NAME_SEPARATORS:
-        column_groups = _group_splits(_split_names(names, separator, True)).values()
+    all_splits = [_split_names(names, separator, True) for separator in NAME_SEPARATORS]
+    number_matches = filter(None, map(_NUMBERED.fullmatch, names))
+    all_splits.append([(match[1], match[2], match[0]) for match in number_matches])
+    for name_splits in all_splits:
+        column_groups = _group_splits(name_splits).values()
         if column_groups and all(
             set(group) == set(_NUMBERS[: len(group)]) for group in column_groups
         ):

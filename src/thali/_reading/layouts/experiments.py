@@ -394,7 +394,9 @@ def find_wide_lack(table: RawTable) -> Lack | None:
     if not numbered_columns:
         return None
     return Lack(
-        f"a column with the chosen alternative for {shorten(numbered_columns, 4)}", "chosen", 2
+        f"a column with the chosen alternative for {shorten(numbered_columns, 4)}",
+        "chosen",
+        2 + 2 * (len({name.rstrip("0123456789") for name in numbered_columns}) > 1),
     )
 
 
