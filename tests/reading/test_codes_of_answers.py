@@ -231,3 +231,9 @@ def test_the_column_of_the_choice_is_asked_for_beside_numbered_attributes():
     with refused(DataError, "`chosen`", "'price1'"):
         th.read(frame)
     assert th.read(frame, chosen="brand").attributes == ("price", "size")
+
+
+def test_wins_of_models_against_opponents():
+    rows = [(*pair[:: 1 - 2 * (k % 2)], 1 - k % 2) for k, pair in enumerate(GAMES)]
+    data = th.read(pd.DataFrame([*rows, ("ann", "cy", 0.5)], columns=["model", "opponent", "win"]))
+    assert list_wins(data) == WINS and sum(data.tied) == 1

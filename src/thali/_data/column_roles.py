@@ -395,7 +395,7 @@ RESULT = Role(
     "result",
     "the result",
     ANSWER,
-    "result ftr fulltimeresult ft outcome res score finalscore wl winloss wlt",
+    "result ftr fulltimeresult ft outcome res score finalscore wl winloss wlt win won",
     "ergebnis resultat",
     "résultat",
     "resultado",

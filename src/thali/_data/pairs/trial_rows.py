@@ -40,6 +40,7 @@ from ..column_roles import (
     STEMS,
     TIE_WORDS,
     WEIGHTS,
+    WINS_LOSSES,
     WORST,
     column_names,
     find_column_pairs,
@@ -720,6 +721,7 @@ def _find_verdict_columns(
         if not used_columns & set(pair.columns)
         and (pair.stem.removeprefix("team") in GOALS.synonyms or _share_votes(frame, pair.columns))
     ]
+    used_columns = used_columns.union(*find_column_pairs(name_by_simplified, WINS_LOSSES))
     for role in roles:
         column = role.find_column(name_by_simplified, used_columns)
         if column is not None and not (goal_columns and _is_margin(get_column(frame, column))):
