@@ -237,3 +237,10 @@ def test_wins_of_models_against_opponents():
     rows = [(*pair[:: 1 - 2 * (k % 2)], 1 - k % 2) for k, pair in enumerate(GAMES)]
     data = th.read(pd.DataFrame([*rows, ("ann", "cy", 0.5)], columns=["model", "opponent", "win"]))
     assert list_wins(data) == WINS and sum(data.tied) == 1
+
+
+def test_more_numbers_than_ranks_beside_a_text_are_no_ranks():
+    names = [*map(str, range(1, 99)), "136A"]
+    frame = pd.DataFrame({"family": names, "sex": "m", "child": 1, "height": 70.5})
+    with pytest.raises(DataError, match="known layout"):
+        th.read(frame)

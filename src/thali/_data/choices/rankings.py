@@ -496,8 +496,8 @@ _MAX_CHANCE = 1e-3
 
 def _contains_ordinals(column: Any) -> bool:
     """Return whether all cells are ordinals such as "1st choice"."""
-    distinct_cells = column.dropna().unique()[:_MAX_COLUMNS]
-    return len(distinct_cells) > 0 and all(
+    distinct_cells = column.dropna().unique()
+    return 0 < len(distinct_cells) <= _MAX_COLUMNS and all(
         isinstance(c, str) and _parse_rank(c) is not c for c in distinct_cells
     )
 
