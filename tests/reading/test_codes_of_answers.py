@@ -244,3 +244,16 @@ def test_more_numbers_than_ranks_beside_a_text_are_no_ranks():
     frame = pd.DataFrame({"family": names, "sex": "m", "child": 1, "height": 70.5})
     with pytest.raises(DataError, match="known layout"):
         th.read(frame)
+
+
+def test_a_prefix_of_the_columns_of_respondents_and_choices_is_dropped(tmp_path):
+    lines = ['"","Tuna.hid","Tuna.choice","price.skw","price.pw"']
+    lines += [
+        f'"{k}",{person},"{("skw", "pw")[chosen]}",{prices[0]},{prices[1]}'
+        for k, (person, _, prices, chosen) in enumerate(draw_tasks(2), 1)
+    ]
+    path = tmp_path / "Tuna.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    data = th.read(path)
+    assert data.respondents == tuple("012345") and data.attributes == ("price",)
+    said(data.read_as, "'Tuna.' dropped")

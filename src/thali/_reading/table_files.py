@@ -27,9 +27,11 @@ from thali._data.column_readers import (
 )
 from thali._data.column_roles import (
     BEST,
+    CHOSEN,
     CHOSEN_OF_TWO,
     ODD,
     RESPONDENT,
+    RESPONDENT_OF_TASKS,
     ROW_NUMBERS,
     STEMS,
     WORST,
@@ -873,7 +875,7 @@ def build_raw_table(
             f"The table has {len(cells.header):,} columns, but at most {MAX_COLUMNS:,} can be"
             " read; remove some, or write one row per answer."
         )
-    cells = _drop_otree_prefix(_join_header_lines(_drop_qualtrics_lines(cells)))
+    cells = _drop_shared_prefix(_join_header_lines(_drop_qualtrics_lines(cells)))
     header, columns, lines = cells.header, cells.columns, cells.lines
     has_names = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
     if not has_names:  # a square of numbers: what looked like the header is its first row
@@ -972,17 +974,25 @@ def _join_header_lines(cells: TextTable) -> TextTable:
     return TextTable(header, columns, cells.lines[1:], cells.decimal_comma, note)
 
 
-_OTREE_PREFIX = "player."
-
-
-def _drop_otree_prefix(cells: TextTable) -> TextTable:
-    """Drop "player." from the names that oTree gives to the answers of participants."""
-    header = [name.removeprefix(_OTREE_PREFIX) for name in cells.header]
-    is_otree = "participant.code" in header and header != cells.header
-    if not is_otree or len({*header}) < len(header):
-        return cells
-    note = join_notes(cells.note, f"oTree's {_OTREE_PREFIX!r} dropped from names of columns")
-    return TextTable(header, cells.columns, cells.lines, cells.decimal_comma, note)
+def _drop_shared_prefix(cells: TextTable) -> TextTable:
+    """Drop a prefix of names: oTree's player., or that of the respondent and the choice."""
+    prefixes = [
+        name[: -len(word)]
+        for name in cells.header
+        for word in CHOSEN.sure
+        if name.endswith(f".{word}")
+    ]
+    if "participant.code" in cells.header:
+        prefixes = ["player."]
+    for prefix in prefixes:
+        header = [name.removeprefix(prefix) for name in cells.header]
+        is_known = prefix == "player." or not {*RESPONDENT_OF_TASKS.sure}.isdisjoint(
+            {*header} - {*cells.header}
+        )
+        if is_known and header != cells.header and len({*header}) == len({*cells.header}):
+            note = join_notes(cells.note, f"{prefix!r} dropped from names of columns")
+            return TextTable(header, cells.columns, cells.lines, cells.decimal_comma, note)
+    return cells
 
 
 def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:
