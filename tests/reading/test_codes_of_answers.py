@@ -257,3 +257,75 @@ def test_a_prefix_of_the_columns_of_respondents_and_choices_is_dropped(tmp_path)
     data = th.read(path)
     assert data.respondents == tuple("012345") and data.attributes == ("price",)
     said(data.read_as, "'Tuna.' dropped")
+
+
+def rank_tasks(column):
+    """Return a long table of tasks of three prices; `column` gives its last column."""
+    rows = [
+        (person, task, k + 1, price, int(k == chosen), column(prices, k))
+        for person, task, prices, chosen in draw_tasks(3)
+        for k, price in enumerate(prices)
+    ]
+    return rows
+
+
+def test_a_rank_beside_the_choice_is_an_answer():
+    rows = rank_tasks(lambda prices, k: 1 + sorted(prices).index(prices[k]))
+    frame = pd.DataFrame(rows, columns=["id", "task", "alt", "price", "chosen", "rank"])
+    frame["price"] = frame["price"].sample(frac=1, random_state=1).to_numpy()
+    with refused(DataError, "'rank' is smallest", "without"):
+        th.read(frame)
+    assert th.read(frame, without=["rank"]).attributes == ("price",)
+
+
+def test_second_choices_are_no_attribute():
+    rows = rank_tasks(lambda prices, k: int(sorted(prices).index(prices[k]) == 1))
+    names = ["id", "task", "alt", "price", "first_choice", "second_choice"]
+    data = th.read(pd.DataFrame(rows, columns=names))
+    assert data.attributes == ("price",) and data.scheme.chosen == "first_choice"
+    said(data.read_as, "columns not used: 'second_choice'")
+
+
+@pytest.mark.parametrize("pattern", ["profile_{}_{}", "Concept {} {}"])
+def test_alternatives_by_a_word_and_a_letter_within_names(pattern):
+    rows = [
+        (person, *prices, *prices[::-1], "AB"[chosen])
+        for person, _, prices, chosen in draw_tasks(2)
+    ]
+    names = [pattern.format(letter, name) for name in ("cost", "time") for letter in "AB"]
+    data = th.read(pd.DataFrame(rows, columns=["id", *names, "chosen_profile"]))
+    assert data.attributes == ("cost", "time")
+    table = data.to_frame()
+    costs = table.loc[table["chosen"].astype(int) == 1, "cost"].astype(float).tolist()
+    assert costs == [prices[chosen] for *_, prices, chosen in draw_tasks(2)]
+
+
+def test_amounts_and_their_probabilities_are_no_pairs():
+    rows = [(k % 7, 0.5, 9 - k % 5, 0.25) for k in range(12)]
+    with pytest.raises(DataError, match="known layout"):
+        th.read(pd.DataFrame(rows, columns=["Ha", "pHa", "Hb", "pHb"]))
+    texts = pd.DataFrame(
+        [("x", "y", 0.7), ("y", "z", 0.6)], columns=["item_a", "item_b", "p_item_a"]
+    )
+    assert th.read(texts).labels == ("x", "y", "z")
+
+
+def test_the_number_of_a_race_counts_nothing():
+    rows = [
+        (race, horse, place, race) for race in (3, 4, 5) for place, horse in enumerate("abc", 1)
+    ]
+    data = th.read(pd.DataFrame(rows, columns=["race_id", "option", "rank", "number"]))
+    assert sum(data.times) == 6
+
+
+def test_a_code_0_beside_named_alternatives_is_asked_for():
+    rows = [
+        (person, *prices, *(9 / price for price in prices), 1 + chosen)
+        for person, _, prices, chosen in draw_tasks(2)
+    ]
+    names = ["ID", "TRAIN_TT", "CAR_TT", "TRAIN_CO", "CAR_CO", "CHOICE"]
+    frame = pd.DataFrame(rows, columns=names)
+    unknown = frame.assign(CHOICE=[0, *frame["CHOICE"][1:]])
+    with refused(DataError, "'0'", "'CHOICE' != 0"):
+        th.read(unknown)
+    assert th.read(unknown, where="'CHOICE' != 0").n_tasks == len(frame) - 1

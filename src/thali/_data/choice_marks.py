@@ -91,14 +91,18 @@ def marks_same_rows(column: "pd.Series", marks: "pd.Series") -> bool:
 
 
 def repeats_marks(column: "pd.Series", marks: "pd.Series") -> bool:
-    """Return whether a column marks the chosen rows, and no others unless it is called a choice."""
+    """Return whether a column marks the chosen rows, or is called a choice and marks others.
+
+    The latter are second choices, or the chosen rows and others.
+    """
     if marks_same_rows(column, marks):
         return True
     is_yes, is_wrong = _read_marks(column)
     is_chosen = classify_yes_no(marks)[0]
-    return (
-        mentions_choice(str(column.name)) and not is_wrong.any() and bool(is_yes[is_chosen].all())
-    )
+    if is_wrong.any() or not mentions_choice(str(column.name)):
+        return False
+    is_second_choice = is_yes.sum() == is_chosen.sum() and not is_yes[is_chosen].any()
+    return bool(is_yes[is_chosen].all() or is_second_choice)
 
 
 def find_marked_column(
@@ -125,7 +129,11 @@ def find_marked_column(
     ]
     if not mark_columns:
         return None
-    named_columns = list(filter(mentions_choice, mark_columns))
+    named_columns = [
+        name
+        for name in mark_columns
+        if mentions_choice(name) and _LATER_CHOICES.isdisjoint(list_name_words(name))
+    ]
     set_numbers = number_sets(frame, keys)
     places = frame.groupby(set_numbers).cumcount().to_numpy()
     marked_columns = []  # with one yes in each set
@@ -235,7 +243,7 @@ def find_repeated_numbering(frame: "pd.DataFrame") -> tuple[str, str] | None:
 
 
 # words in the names of columns that number the products of a set
-_PLACE_WORDS = set("package bundle profile card option item product vignette candidate".split())
+PLACE_WORDS = set("package bundle profile card option item product vignette candidate".split())
 
 
 def find_alternative_column(
@@ -261,7 +269,7 @@ def find_alternative_column(
     largest_set = places.max(initial=0) + 1
     for name in candidates:
         column = get_column(frame, name)
-        has_place_word = not _PLACE_WORDS.isdisjoint(list_name_words(name))
+        has_place_word = not PLACE_WORDS.isdisjoint(list_name_words(name))
         if has_numbers(column):
             is_called_alternative = has_place_word or simplify_name(name) in ALTERNATIVE.synonyms
         else:
@@ -298,6 +306,11 @@ def measures_answers(name: str) -> bool:
 def is_called_rating(name: str) -> bool:
     """Return whether a column's name is that of ratings, of the answer or of a product."""
     return not _RATINGS.isdisjoint(list_name_words(name))
+
+
+def is_rank_name(name: str) -> bool:
+    """Return whether a column's name is that of ranks, where 1 is the best."""
+    return simplify_name(name) in RANK.synonyms
 
 
 def is_free_text(column: "pd.Series") -> bool:
@@ -412,6 +425,7 @@ def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
     return frame.drop(columns=names).assign(**{stem.strip("_. "): labels[marks.argmax(axis=1)]})
 
 
+_LATER_CHOICES = {"second", "third", "last", "nd", "rd"}  # words of names of second choices
 _MIN_ANSWERED = 0.5  # share of answered sets in a column of choices
 _MIN_SETS = 10  # from which on one yes in each set is not due to chance
 _FIRST_CELLS = 20

@@ -177,6 +177,8 @@ def find_ranking_columns(
             # it describes the options, and is no count with a mistake in a few rows
             if is_varied.mean() > 0.5 or (count_column in count_columns and is_varied.any()):
                 count_column = None
+        if simplify_name(count_column or "") == "number":  # of a race or a car
+            count_column = named_columns.get("count")
         return RankingColumns(
             LONG, (option_column, rank_column), respondent_column, ranking_column, count_column
         )

@@ -11,7 +11,7 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
-from ..choice_marks import mentions_choice
+from ..choice_marks import PLACE_WORDS, mentions_choice
 from ..column_readers import add_note, get_column, list_texts, match_codes, read_flags
 from ..column_roles import (
     ALTERNATIVE,
@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 
 # an attribute and the number of the alternative, as in pf1, pf2 of R's mlogit
 _NUMBERED = re.compile(r"(.*\D)(\d+)")
+_NUMBERED_WORD = re.compile(r"([A-Za-z]+)(\d+)")
+# a word for alternatives before the mark of one, as in profile_A_age
+_PLACED = re.compile(
+    rf"(?:alternative|alt|concept|{'|'.join(sorted(PLACE_WORDS))})[ _.-]([A-Za-z]|\d+)[ _.-](.+)",
+    re.I,
+)
 _NUMBERS = tuple(str(k) for k in range(1, 100))
 _FIRST_ROWS = 1_000  # rows that show whether cells may be names of alternatives
 LACKING = "(lacks it)"  # cell of an alternative without a column of the attribute
@@ -190,8 +196,12 @@ def _find_tasks_of_answer(
     ):
         column_groups = _drop_foreign_groups(_group_splits(name_splits), main_labels)
         labels = tuple(dict.fromkeys(name for group in column_groups.values() for name in group))
-        if column_groups and _fit_choices(column_groups, labels, listed_names, chosen_texts):
+        if column_groups:
             groupings.append(Grouping(column_groups, labels, name_splits, is_separated))
+    # a code 0 may be one of the alternatives, else no choice
+    groupings = _select_fitting(groupings, listed_names, chosen_texts) or _select_fitting(
+        groupings, listed_names, chosen_texts - {"0"}
+    )
     if not groupings:
         return None
     attributes, labels, name_splits, is_sure = _select_grouping(frame, groupings)
@@ -295,6 +305,8 @@ def _list_groupings(
     for separator in NAME_SEPARATORS:
         for is_suffix in (True, False):  # the alternative ends a name, or begins it
             yield _split_names(columns, separator, is_suffix), True
+    placed = list(filter(None, map(_PLACED.fullmatch, columns)))
+    yield [(match[2], match[1], match[0]) for match in placed], True
     labels = listed_names or sorted(_drop_none_words(chosen_texts), key=len)
     splits_by_labels = [_split_by_labels(columns, labels, is_suffix) for is_suffix in (True, False)]
     if any(map(_group_splits, splits_by_labels)):
@@ -307,6 +319,17 @@ def _list_groupings(
         _select_numbered(numbered_groups, listed_names, chosen_texts)
     )
     yield [split for split in numbered_splits if split[0] not in foreign_groups], False
+
+
+def _select_fitting(
+    groupings: list[Grouping], listed_names: tuple[str, ...], chosen_texts: set[str]
+) -> list[Grouping]:
+    """Return the groupings whose alternatives were listed or chosen."""
+    return [
+        grouping
+        for grouping in groupings
+        if _fit_choices(grouping.columns_by_attribute, grouping.labels, listed_names, chosen_texts)
+    ]
 
 
 def _drop_foreign_groups(column_groups: ColumnGroups, main_labels: set[str]) -> ColumnGroups:
@@ -375,8 +398,9 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
     all_splits = [_split_names(names, separator, True) for separator in NAME_SEPARATORS]
-    number_matches = filter(None, map(_NUMBERED.fullmatch, names))
-    all_splits.append([(match[1], match[2], match[0]) for match in number_matches])
+    number_matches = list(filter(None, map(_NUMBERED_WORD.fullmatch, names)))
+    if len({match[1] for match in number_matches}) > 1:
+        all_splits.append([(match[1], match[2], match[0]) for match in number_matches])
     for name_splits in all_splits:
         column_groups = _group_splits(name_splits).values()
         if column_groups and all(

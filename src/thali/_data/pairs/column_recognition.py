@@ -157,7 +157,11 @@ def list_readings(
     elif CHOSEN_OF_TWO.find_column(name_by_simplified) is not None:
         probability_names = ()
     option_and_count_columns = [
-        (pair.columns, _list_count_columns(pair, probability_names), pair.side[0] in PLACES)
+        (
+            pair.columns,
+            _list_count_columns(pair, probability_names, set(pair.columns) <= {*text_columns}),
+            pair.side[0] in PLACES,
+        )
         for pair in side_columns
     ]
     option_and_count_columns += [
@@ -237,14 +241,15 @@ def _list_worded_pairs(
 
 
 def _list_count_columns(
-    side_columns: SideColumns, probability_names: tuple[str, ...]
+    side_columns: SideColumns, probability_names: tuple[str, ...], has_texts: bool
 ) -> list[tuple[str, str]]:
     """Return the names that columns with wins of either side of a pair of columns may have."""
     count_names = []
     for marks in _list_marks(side_columns):
         count_names += [(name.format(*marks), name.format(*marks[::-1])) for name in COUNT_NAMES]
-        shares = [name.format(*marks) for name in probability_names]
-        count_names += zip(shares, shares, strict=True)
+        if has_texts or marks == side_columns.side:  # pHa is the probability of a payment Ha
+            shares = [name.format(*marks) for name in probability_names]
+            count_names += zip(shares, shares, strict=True)
     return count_names
 
 

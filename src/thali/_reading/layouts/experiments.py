@@ -10,6 +10,7 @@ from thali._data.choice_marks import (
     find_label_column,
     is_called_rating,
     is_free_text,
+    is_rank_name,
     measures_answers,
     number_sets,
     ranks_rows,
@@ -146,6 +147,8 @@ def _find_second_outcomes(data: ChoiceExperiment) -> dict[str, float]:
     for attribute, row_levels in zip(data.scheme.all_attributes, levels.T, strict=True):
         if attribute.order not in (NUMBERS, MEASURED):
             continue
+        if is_rank_name(attribute.name):  # the chosen has the smallest
+            row_levels = np.where(row_levels >= 0, len(attribute.levels) - row_levels, -1)
         other_levels = row_levels.copy()
         other_levels[chosen_rows] = -1
         highest_others = np.maximum.reduceat(other_levels, data.first_row[:-1])
@@ -162,9 +165,12 @@ def _find_second_outcomes(data: ChoiceExperiment) -> dict[str, float]:
 def _refuse_second_outcome(share_by_name: dict[str, float]) -> None:
     """Raise DataError for a column that is an answer, as ratings are."""
     name, share = next(iter(share_by_name.items()))
+    extreme = "largest"
+    if is_rank_name(name):
+        extreme = "smallest"
     raise DataError(
-        f"Column {name!r} is largest for the chosen alternative in {100 * share:.0f} % of the"
-        " tasks, as a second answer (a rating) would be; drop it with ",
+        f"Column {name!r} is {extreme} for the chosen alternative in {100 * share:.0f} % of the"
+        " tasks, as a second answer (a rating or rank) would be; drop it with ",
         Setting("without", [name]),
         ", or analyse it with thali.amce; if it describes the products, list it in ",
         Argument("attributes"),

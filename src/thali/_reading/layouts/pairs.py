@@ -516,6 +516,8 @@ def _match_sides(
     if side_columns.game != layout.is_game or (table.square is not None and not is_named):
         return None
     option_columns = side_columns.first, side_columns.second
+    if not is_named and table.frame[[*option_columns]].isin((0, 1)).all(axis=None):
+        return None  # marks of a first and a second choice
     description = (
         f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
     )
