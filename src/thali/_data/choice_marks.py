@@ -125,7 +125,7 @@ def find_marked_column(
     mark_columns = [
         name
         for name in column_names(frame)
-        if name not in excluded_columns and _has_marks(get_column(frame, name))
+        if name not in excluded_columns and has_marks(get_column(frame, name))
     ]
     if not mark_columns:
         return None
@@ -164,7 +164,7 @@ def find_marked_column(
     return candidates[0]
 
 
-def _has_marks(column: "pd.Series") -> bool:
+def has_marks(column: "pd.Series") -> bool:
     """Return whether a column contains only yes and no."""
     if column.iloc[:_FIRST_ROWS].nunique() > 2:
         return False
@@ -413,7 +413,7 @@ def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
     names = [
         name
         for name in column_names(frame)
-        if mentions_choice(name) and _has_marks(get_column(frame, name))
+        if mentions_choice(name) and has_marks(get_column(frame, name))
     ]
     stem = commonprefix(names)
     if len(names) < 2 or not mentions_choice(stem):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.choice_marks import is_free_text
+from thali._data.choice_marks import has_marks, is_free_text
 from thali._data.choices.best_worst_tables import find_best_columns
 from thali._data.column_guesses import ColumnsRead, can_be_measure
 from thali._data.column_readers import check_columns, get_column, refuse_thousands, split_lists
@@ -516,7 +516,7 @@ def _match_sides(
     if side_columns.game != layout.is_game or (table.square is not None and not is_named):
         return None
     option_columns = side_columns.first, side_columns.second
-    if not is_named and table.frame[[*option_columns]].isin((0, 1)).all(axis=None):
+    if not is_named and all(has_marks(get_column(table.frame, name)) for name in option_columns):
         return None  # marks of a first and a second choice
     description = (
         f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"

@@ -252,7 +252,7 @@ def match_list(
     )
     # texts are not ratings or scores
     if not are_similarity_columns(table.names, accept_vague=False):
-        scores = table.frame[find_pair_columns(table.names).similarity]
+        scores: Any = table.frame[find_pair_columns(table.names).similarity]
         is_sure &= scores.dtype.kind in "iufb" and not scores.isin((0, 0.5, 1)).all()
     if square is not None and square.numbers is not None:
         is_sure &= square.is_bare and square.has_diagonal
