@@ -207,7 +207,7 @@ SEGMENTS = Option(
 )
 OF = Option(
     "of",
-    "Whose mean the tables are about: respondents: of the respondents themselves, with narrower"
+    "Population to which the results refer. respondents: the respondents themselves, with narrower"
     " intervals.",
     to=REPORT,
     default="the population that the respondents represent",
@@ -292,7 +292,7 @@ AWAY = _build_column_option(roles.AWAY)
 RESULT = _build_column_option(roles.RESULT)
 CODING = Option(
     "coding",
-    "Meaning of a value in the column given by --chosen or --result, or in the columns of pairs."
+    "Meaning of a value in the column given by --chosen or --result, or in the pair columns."
     " Repeat the option for several values; common words, such as 'left' or 'tie', are recognised"
     " automatically.",
     PAIRS,

@@ -189,8 +189,8 @@ def build_adjustment(
         if dependence.model == ADJUSTED:
             warn(
                 EstimateWarning(
-                    "Intervals do not allow for repeated answers of a respondent: answers with so"
-                    " many lapses contain too little information to estimate their dependence;"
+                    "Intervals do not allow for repeated answers of a respondent: with so many"
+                    " lapses, answers contain too little information to estimate their dependence;"
                     " check ",
                     Argument("lapse"),
                     ".",

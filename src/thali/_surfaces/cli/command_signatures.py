@@ -659,9 +659,7 @@ def field_export(
 def field_collect(
     folder: Annotated[
         Path,
-        typer.Argument(
-            metavar="FOLDER", help="Folder with the files of answers.", show_default=False
-        ),
+        typer.Argument(metavar="FOLDER", help="Folder with the answer files.", show_default=False),
     ],
     out: Annotated[
         Path | None,
