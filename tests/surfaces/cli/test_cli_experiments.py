@@ -106,7 +106,7 @@ def test_the_report(run, fake):
         f"{others} of the {table.attrs['classes']} product classes" in out
         and f"account for {rest:.3f} of" in out
     )
-    assert out.index("Probability that one level is") < out.index(
+    assert out.index("probability that one level is") < out.index(
         "Product classes found by most chains"
     )
     effect = (
