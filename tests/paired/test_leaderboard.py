@@ -727,10 +727,9 @@ def test_an_empty_cell_counts_for_all_alone():
     assert list(board.boards) == ["de", "en"] and board.data.n_comparisons == 600
     gap = board.data.n_comparisons - sum(part.data.n_comparisons for part in board.boards.values())
     sentence = (
-        f"{gap} of 600 comparisons have no 'language': they belong to no part and count"
-        " towards the overall"
+        f"{gap} of 600 comparisons have no 'language', so they count towards the overall"
+        " leaderboard only."
     )
-    sentence += " leaderboard only."
     for found in (board, board_of(battles, by="language", pool=True)):
         assert th.findings(found)["boards"].notes == (sentence,)
     both = th.findings(board_of(battles.assign(half=["a", "b"] * 300), by=["half", "language"]))[
