@@ -66,8 +66,8 @@ OWN = {
         "Of similarities and triplets what is predicted of pairs and the features that they share"
         " count, too. Tempered chains are looked at from 500 draws on. Where the chains stay in"
         " different families of features, so that more draws would not help, the run starts again"
-        " with ``tempering=8``, unless the model says how it tempers or more than half of the time"
-        " is over."
+        " with ``tempering=8``, unless the model says how it tempers or more than half of the CPU"
+        " time that a fit without ``draws`` may take is used."
     ),
     ("LatentFeatures", "thin"): Own(
         "None chooses, in the first 400 sweeps of tuning, the fewest with which half of the draws"
