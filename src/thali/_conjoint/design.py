@@ -129,7 +129,9 @@ class EffectDesign:
     def __init__(
         self, profiles: Profiles, baselines: list[int], linked_pairs: list[AttributePair]
     ) -> None:
-        self.profiles, self.baselines, self.linked_pairs = profiles, baselines, linked_pairs
+        self.profiles = profiles
+        self.baselines = baselines
+        self.linked_pairs = linked_pairs
         pair_sizes = [np.prod(profiles.n_levels[list(pair)] + 1) for pair in linked_pairs]
         self._n_levels = np.append(profiles.n_levels, np.array(pair_sizes, np.int64))
 

@@ -46,7 +46,8 @@ def _check_balance(design: EffectDesign) -> _Check:
     from scipy.special import chdtrc
 
     profiles = design.profiles
-    p_values, departures = [], []
+    p_values = []
+    departures = []
     linked = {k for pair in design.linked_pairs for k in pair}
     for k, (name, labels) in enumerate(profiles.levels.items()):
         counts = np.bincount(profiles.codes[:, k], minlength=len(labels))[: len(labels)]
@@ -55,7 +56,8 @@ def _check_balance(design: EffectDesign) -> _Check:
         expected = counts.sum() / len(labels)
         p_values.append(chdtrc(len(labels) - 1, np.square(counts - expected).sum() / expected))
         shares = counts / counts.sum()
-        low, high = int(shares.argmin()), int(shares.argmax())
+        low = int(shares.argmin())
+        high = int(shares.argmax())
         departures.append(
             f"{name} ({labels[low]} {format_percent(shares[low])}, {labels[high]}"
             f" {format_percent(shares[high])})"

@@ -107,7 +107,8 @@ def amce(
     profiles = study.profiles
     linked_pairs = parse_restrictions(profiles, restrictions)
     design = EffectDesign(profiles, find_baselines(profiles, baseline), linked_pairs)
-    fit, contrasts = design.fit(study.group_blocks), design.contrasts
+    fit = design.fit(study.group_blocks)
+    contrasts = design.contrasts
     table, differences = study.tabulate([(fit, contrasts)], design.baselines)
     joint_test = None
     if profiles.groups:
@@ -221,7 +222,8 @@ class _Study:
     def estimate_means(self) -> dict[str, Any]:
         """Return the results that do not depend on baselines, by their name in the result."""
         profiles = self.profiles
-        fits, counts = [], []
+        fits = []
+        counts = []
         for k, n_levels in enumerate(profiles.n_levels):
             design = build_indicators(
                 profiles.codes[:, [k]], profiles.n_levels[[k]], self.group_blocks

@@ -65,7 +65,9 @@ def build_conjoint_findings(result: "ConjointResult") -> Findings:
 
 def _format_estimate(result: "ConjointResult", row: Mapping[str, Any]) -> str:
     """Return an estimate with its interval: in percentage points, or in units of the rating."""
-    estimate, low, high = row["estimate"], row["low"], row["high"]
+    estimate = row["estimate"]
+    low = row["low"]
+    high = row["high"]
     if result.settings["is_choice"]:
         return f"{100 * estimate:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
     return f"{estimate:+.2f} ({low:+.2f} to {high:+.2f})"

@@ -71,7 +71,8 @@ class LinearFit:
     ) -> None:
         from scipy.sparse import csr_array
 
-        self._design, self._weights = design, weights
+        self._design = design
+        self._weights = weights
         weighted_design = design.copy()
         weighted_design.data *= np.repeat(weights, np.diff(design.indptr))
         self._gram = (design.T @ weighted_design).toarray()

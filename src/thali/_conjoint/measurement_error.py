@@ -67,7 +67,8 @@ def estimate_swap_error(
             " corrects choices; ratings have no swapped answers. Remove this argument, or analyse"
             " the choice.",
         )
-    chosen, shown = [], []
+    chosen = []
+    shown = []
     for label in labels:
         rows = profiles.select_rows(profiles.task_labels == label)
         is_chosen = rows.outcome == 1.0

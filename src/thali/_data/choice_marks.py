@@ -364,7 +364,8 @@ def ranks_rows(cells: Any, sets: Any) -> bool:
     if cells.dtype.kind not in "iuf":
         return False
     cells_of_sets = sets[cells.name]
-    lowest, highest = cells_of_sets.transform("min"), cells_of_sets.transform("max")
+    lowest = cells_of_sets.transform("min")
+    highest = cells_of_sets.transform("max")
     set_sizes = cells_of_sets.transform("size")
     return bool(
         lowest.isin((0, 1)).all()

@@ -24,12 +24,10 @@ def number_components(
         is_different = first_root != second_root
         if not is_different.any():
             break
-        first_indices, second_indices, first_root, second_root = (
-            first_indices[is_different],
-            second_indices[is_different],
-            first_root[is_different],
-            second_root[is_different],
-        )
+        first_indices = first_indices[is_different]
+        second_indices = second_indices[is_different]
+        first_root = first_root[is_different]
+        second_root = second_root[is_different]
         np.minimum.at(
             root, np.maximum(first_root, second_root), np.minimum(first_root, second_root)
         )

@@ -27,7 +27,8 @@ def _estimate_by_halves(answers: "JudgedValues") -> float:
     """Return the reliability of mean similarities by random halves of the respondents."""
     # Spearman-Brown: 2 r / (1 + r) with the mean correlation r of the halves' means by pair; NaN if
     # halves have too few pairs in common.
-    n_pairs, n_respondents = int(answers.pair.max()) + 1, len(answers.respondents)
+    n_pairs = int(answers.pair.max()) + 1
+    n_respondents = len(answers.respondents)
     rng = np.random.default_rng(0)
     correlations = []
     for _ in range(_N_SPLITS):

@@ -24,7 +24,9 @@ def format_value_range(values: np.ndarray) -> str:
 
     The text is one number where they are equal.
     """
-    minimum, median, maximum = float(values.min()), float(np.median(values)), float(values.max())
+    minimum = float(values.min())
+    median = float(np.median(values))
+    maximum = float(values.max())
     if minimum == maximum:
         return format_number(minimum)
     return f"{format_number(minimum)} to {format_number(maximum)} (median {format_number(median)})"

@@ -190,9 +190,11 @@ def find_similar_labels(labels: Sequence[str], attribute: str | None = None) -> 
     remainder = ""
     if len(similar_groups) > 1:
         remainder = f", as do {len(similar_groups) - 1:,} more groups of labels"
-    names, noun = f"labels {shorten(similar_groups[0])}", "option"
+    names = f"labels {shorten(similar_groups[0])}"
+    noun = "option"
     if attribute is not None:
-        names, noun = f"levels {shorten(similar_groups[0])} of {attribute!r}", "level"
+        names = f"levels {shorten(similar_groups[0])} of {attribute!r}"
+        noun = "level"
     return (
         f"The {names} differ only in capitals or spaces{remainder}; they are treated as different,"
         f" so use one spelling for each {noun}."

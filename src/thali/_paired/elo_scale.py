@@ -13,7 +13,8 @@ from thali.errors import Argument, ArgumentError, DataError
 if TYPE_CHECKING:
     import pandas
 
-SCALE, CENTRE = 400.0, 1000.0
+SCALE = 400.0
+CENTRE = 1000.0
 PER_UNIT = SCALE / math.log(10.0)  # points of a log worth
 
 

@@ -18,7 +18,9 @@ from thali.errors import DataError
 if TYPE_CHECKING:
     from .leaderboard_result import Leaderboard
 
-_MAX_STEPS, _TOLERANCE, _ROUNDING = 50, 1e-10, 1e-8
+_MAX_STEPS = 50
+_TOLERANCE = 1e-10
+_ROUNDING = 1e-8
 _MIN_SPREAD = 0.3  # of log worths, for their prior
 _N_RIVALS = 5  # options whose way to first place is searched
 _N_INFLUENTIAL = 200  # voters who are left out one by one: those who could change the most
@@ -51,7 +53,8 @@ class _Votes:
     """Worths that are most probable given wins, and their answer to turned votes."""
 
     def __init__(self, wins: np.ndarray, spread: float, start: np.ndarray | None = None) -> None:
-        self.wins, self.spread = wins, spread
+        self.wins = wins
+        self.spread = spread
         self.worths = np.zeros(len(wins)) if start is None else start
         totals = wins + wins.T
         for _ in range(_MAX_STEPS):
@@ -85,7 +88,8 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
             "Only leaderboards of comparisons of two options, without covariates, can be audited."
         )
     spread = max(float(np.log(board.table["worth"]).std()), _MIN_SPREAD)
-    choices, wins = data.counts, data.without_ties("half").counts
+    choices = data.counts
+    wins = data.without_ties("half").counts
     votes = _Votes(wins, spread)
     leader = int(votes.worths.argmax())
     first = data.labels[leader]
@@ -151,9 +155,12 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
 def _search_turned_votes(votes: _Votes, leader: int, choices: np.ndarray) -> tuple[int, int]:
     """Return the fewest turned votes found that give another option first place, and the option."""
     rivals = [int(k) for k in np.argsort(-votes.worths) if k != leader][:_N_RIVALS]
-    best, winner = -1, leader
+    best = -1
+    winner = leader
     for rival in rivals:
-        current, left, n_turned = votes, choices.copy(), 0
+        current = votes
+        left = choices.copy()
+        n_turned = 0
         while current.is_first(leader):
             influence = np.where(left >= 1.0, current.measure_influence(leader, rival), -np.inf)
             over, under = np.unravel_index(int(influence.argmax()), influence.shape)
@@ -169,7 +176,8 @@ def _search_turned_votes(votes: _Votes, leader: int, choices: np.ndarray) -> tup
             n_turned += n
             current = _Votes(wins, votes.spread, current.worths)
         if n_turned >= 0 and (best < 0 or n_turned < best):
-            best, winner = n_turned, int(current.worths.argmax())
+            best = n_turned
+            winner = int(current.worths.argmax())
     return best, winner
 
 
@@ -199,7 +207,8 @@ def _find_decisive_voters(data: PairedComparisons, votes: _Votes, leader: int) -
     assert answers is not None
     half_ties = 0.5 * answers.tied
     shares = answers.wins + half_ties, answers.losses + half_ties
-    first, second = data.first[answers.pair], data.second[answers.pair]
+    first = data.first[answers.pair]
+    second = data.second[answers.pair]
     p = expit(votes.worths[first] - votes.worths[second])
     scores = np.zeros((len(answers.respondents), data.n_options))
     surprise = shares[0] - (shares[0] + shares[1]) * p
@@ -231,7 +240,8 @@ def _count_circular_triads(wins: np.ndarray, worths: np.ndarray) -> tuple[float,
     from scipy.stats import binom
 
     kept = np.argsort(-(wins + wins.T).sum(axis=1), kind="stable")[:_MAX_TRIAD_OPTIONS]
-    wins, worths = wins[np.ix_(kept, kept)], worths[kept]
+    wins = wins[np.ix_(kept, kept)]
+    worths = worths[kept]
     totals = np.rint(wins + wins.T)
     p = expit(worths[:, None] - worths)
     # the probability that the row has the majority, given that one of the two has it
@@ -242,7 +252,9 @@ def _count_circular_triads(wins: np.ndarray, worths: np.ndarray) -> tuple[float,
     n_circular = n_triads = expected = 0.0
     for a, b, c in _iterate_triads(len(wins)):
         counts = has_majority[a, b] & has_majority[b, c] & has_majority[a, c]
-        a, b, c = a[counts], b[counts], c[counts]
+        a = a[counts]
+        b = b[counts]
+        c = c[counts]
         n_triads += len(a)
         n_circular += float(((leads[a, b] == leads[b, c]) & (leads[a, b] != leads[a, c])).sum())
         expected += float((above[a, b] * above[b, c] * above[c, a]).sum())

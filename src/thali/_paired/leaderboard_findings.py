@@ -34,10 +34,8 @@ from .vote_counts import name_parts
 from .vote_forecast import CHANCES, FIRST, find_votes_needed
 
 # maximum of options in a picture, and in the table of pairs
-_MAX_OPTIONS, _MAX_PAIR_OPTIONS = (
-    60,
-    40,
-)
+_MAX_OPTIONS = 60
+_MAX_PAIR_OPTIONS = 40
 _MAX_NAMED = 12  # maximum of covariates, or parts, in a sentence
 _FEW_VOTES = 30  # votes in a part, or the number of options, below which the prior dominates
 _MAX_ORDERS = 20  # maximum of options in the table of order probabilities
@@ -173,11 +171,13 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             separation_sentence, good=True, headline=headline, brief=Brief("Votes", order=2)
         )
     sentence = _describe_leader_order(board, leaders, leaders_word)
-    votes_text, votes_word = "votes on pairs in the current mix", "votes"
+    votes_text = "votes on pairs in the current mix"
+    votes_word = "votes"
     if isinstance(board.data, Choices):
         votes_text = "choices out of sets in the current mix"
     elif board.data.scores is not None:
-        votes_text, votes_word = "items of this kind", "items"
+        votes_text = "items of this kind"
+        votes_word = "items"
     brief_text = sentence
     texts_by_column = {
         "as_so_far": votes_text,
@@ -298,7 +298,8 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     contrary_judges = table.index[
         is_known & (table["log_score"] < table["log_score_chance"])
     ].tolist()
-    reference, predictors = "the typical judge", "the other judges do"
+    reference = "the typical judge"
+    predictors = "the other judges do"
     sentence = ""
     if board.target_sentence:
         assert board.made is not None

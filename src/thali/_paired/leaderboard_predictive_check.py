@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 # leaderboard
 _MAX_ROWS = 100_000
 # answers in all replicates; maximum and minimum of draws
-_MAX_ANSWERS, _MAX_DRAWS, _MIN_DRAWS = 2_000_000, 1_000, 100
+_MAX_ANSWERS = 2_000_000
+_MAX_DRAWS = 1_000
+_MIN_DRAWS = 100
 
 
 def check_votes(estimates: WorthEstimates) -> "pandas.DataFrame":
@@ -37,7 +39,9 @@ def check_votes(estimates: WorthEstimates) -> "pandas.DataFrame":
         If counts are fractional, or there are too many different comparisons.
     """
     assert estimates.pose is not None and estimates.points is not None
-    density, data, settings = estimates.pose.density, estimates.pose.data, estimates.pose.settings
+    density = estimates.pose.density
+    data = estimates.pose.data
+    settings = estimates.pose.settings
     if density.n_rows > _MAX_ROWS:
         raise DataError(
             f"The check is limited to {_MAX_ROWS:,} different comparisons, but there are"

@@ -21,7 +21,8 @@ def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
 
     assert estimates.pose is not None
     data, settings, density, *_ = estimates.pose
-    judge_index, judge_word = None, "judge"
+    judge_index = None
+    judge_word = "judge"
     if data.scores is not None:
         judge_word = "item"
     if not density.has_prior or density.n_options < 3:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     import pandas
 
 # numbers from which intervals of differences are computed, and the fewest draws of each
-_MAX_DIFFERENCES, _MIN_DRAWS = 20_000_000, 400
+_MAX_DIFFERENCES = 20_000_000
+_MIN_DRAWS = 400
 
 # Tiers of options that are not separated ----------------------------------------------------------
 
@@ -215,7 +216,9 @@ def _summarise_scores(scores: np.ndarray, ci: float) -> list[Any]:
 
     # Student's t over items; for scores of 0 and 1 a proportion with Jeffreys' prior
     table = pd.DataFrame(scores)
-    n, means, errors = table.count(), table.mean(), table.sem()
+    n = table.count()
+    means = table.mean()
+    errors = table.sem()
     is_mark = table.isin([0.0, 1.0, np.nan]).all()
     return [means] + [
         np.where(

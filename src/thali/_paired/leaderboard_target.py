@@ -61,7 +61,8 @@ def describe_target(
     problem: "BoardProblem", points: np.ndarray, spreads: "Spreads"
 ) -> "tuple[pandas.DataFrame, str, str]":
     """Return a table of the other judges, a sentence on their votes, and a note on worths."""
-    density, settings = problem.density, problem.settings
+    density = problem.density
+    settings = problem.settings
     is_target = density.rows.judge == density.n_judges - 1
     n_target_votes = float(density.rows.total[is_target].sum())
     n_other_votes = float(density.rows.total[~is_target].sum())
@@ -106,7 +107,8 @@ def _find_equivalent_factor(
     contrasts[: density.n_options] = np.eye(density.n_options) - 1.0 / density.n_options
     compute_precision = target_marginal.contrast_precision(contrasts)
     variance = float(density.centre_by_period(points)[-1].var(axis=1).sum())
-    low, high = 0.0, math.log(_MAX_FACTOR)
+    low = 0.0
+    high = math.log(_MAX_FACTOR)
     for _ in range(_N_BISECTIONS):
         middle = 0.5 * (low + high)
         precision = compute_precision(math.exp(middle))

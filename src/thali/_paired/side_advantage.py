@@ -47,7 +47,8 @@ def measure_advantage(
     # answers of a respondent who prefers a side are as dependent as those about options
     error = float(np.sqrt(estimates.design_effect * mode.factor.variances[density.beta][0]))
     low, high = advantage + error * ndtri(interval_tails(settings.ci))
-    n_forward, n_total = data.forward.sum(axis=0), data.wins + data.losses + data.tied
+    n_forward = data.forward.sum(axis=0)
+    n_total = data.wins + data.losses + data.tied
     n_first, n_shown = (
         np.bincount(data.first, first_counts, data.n_options)
         + np.bincount(data.second, second_counts, data.n_options)

@@ -352,7 +352,8 @@ def count_rows(
     known_ids: np.ndarray | None,
 ) -> CountedComparisons:
     """Count the comparisons in the rows of a table, in all and by part."""
-    answer_ids, n_repeated = None, 0
+    answer_ids = None
+    n_repeated = 0
     if id_columns:
         if not len(comparison_table.table.frame):
             raise DataError(

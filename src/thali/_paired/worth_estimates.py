@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from thali._worths.respondent_sandwich import RespondentAdjustment
 
 # numbers of draws of Laplace's approximation; maximum of numbers in memory
-DRAWS, MIN_DRAWS, MAX_NUMBERS = 4000, 500, 25_000_000
+DRAWS = 4000
+MIN_DRAWS = 500
+MAX_NUMBERS = 25_000_000
 
 
 class WorthEstimates(NamedTuple):
@@ -136,7 +138,9 @@ def fit_individuals(data: Judgements, settings: BoardSettings, progressbar: bool
     model = BradleyTerryLuce(spread=settings.spread, lapse=settings.lapse, people=settings.people)
     with silence_warnings():  # the board says whether chains agree
         model.fit(data, random_seed=settings.random_seed, progressbar=progressbar)
-    draws, people, convergence = model._draws, model._view.dependence, model.convergence()
+    draws = model._draws
+    people = model._view.dependence
+    convergence = model.convergence()
     nu = draws.nu
     if nu is None:
         nu = np.zeros(0)
@@ -175,7 +179,8 @@ def _estimate_by_laplace(
         point_estimate = None
     else:
         point_estimate = (mean_log_worths, mean_point[density.beta])
-    narrow_points, with_variance = points, None
+    narrow_points = points
+    with_variance = None
     if score_variance is not None:
         narrow_points, points = widen_points(rng, marginal, score_variance, points, mean_point)
         degrees = score_variance.expand_degrees(density.n_options, density.n_options)
@@ -208,7 +213,8 @@ def _estimate_by_chains(
         marginal = Marginal(problem.density.raise_to_power(people.power), problem.settings.spread)
     chain_draws = run_chains(marginal, problem.settings.random_seed, progressbar)
     judges = problem.judges
-    common_names, spread_names = [], SPREADS
+    common_names = []
+    spread_names = SPREADS
     if problem.settings.target is not None:
         judges = (*judges, problem.settings.target)
         common_names = [f"log_worth[{label}]" for label in problem.data.labels]

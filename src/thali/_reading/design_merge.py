@@ -647,7 +647,10 @@ def _join_answers(
         chosen_position == len(task_rows)
         for task_rows, chosen_position in choice_by_answer.values()
     )
-    row_indices, is_picked, answer_indices, alternative_labels = [], [], [], []
+    row_indices = []
+    is_picked = []
+    answer_indices = []
+    alternative_labels = []
     for index, (task_rows, chosen_position) in choice_by_answer.items():
         rows_of_task = task_rows.tolist()
         labels_of_task = design.list_labels(task_rows)
@@ -689,11 +692,9 @@ def _find_choice(
 ) -> tuple[np.ndarray, int] | None:
     """Return an answer's design rows and its chosen position; None if unanswered."""
     # A position after the last row means no choice.
-    version, task, chosen_text = (
-        answers.version[answer_index],
-        answers.task[answer_index],
-        answers.picked[answer_index],
-    )
+    version = answers.version[answer_index]
+    task = answers.task[answer_index]
+    chosen_text = answers.picked[answer_index]
     location_text = f"in row {answers.frame.index[answer_index]} of the answers"
     rows_of_task = rows_by_version[version].get(task)
     if not chosen_text:

@@ -76,7 +76,9 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
             f"None of the keys of its {format_plural(len(line_numbers), 'object')} contains single"
             f" values; {_EXPECTED}."
         )
-    header, text_columns, is_text = [normalise_spelling(key) for key in flat_keys], [], {}
+    header = [normalise_spelling(key) for key in flat_keys]
+    text_columns = []
+    is_text = {}
     for name, key in zip(header, flat_keys, strict=True):
         key_values = values_by_key.pop(key)  # releases the values of one column at a time
         if str in types_by_key[key] and any(
@@ -106,7 +108,9 @@ def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     while line_start < len(text):
         # `find` returns -1 in the last line
         line_end = text.find("\n", line_start) % (len(text) + 1)
-        line, line_number, line_start = text[line_start:line_end], line_number + 1, line_end + 1
+        line = text[line_start:line_end]
+        line_number = line_number + 1
+        line_start = line_end + 1
         if not line or line.isspace():
             continue
         try:

@@ -94,7 +94,9 @@ class _FilteredFile(NamedTuple):
 
         if not self.where.conditions:
             return self.batches.head
-        head_slices, line_numbers, n_read = [], [], 0
+        head_slices = []
+        line_numbers = []
+        n_read = 0
         for table, row_numbers, n_read in self.iterate_batches(self.batches.head.names):  # noqa: B007
             head_slices.append(table.slice(0, HEAD - len(line_numbers)))
             line_numbers += [
@@ -353,12 +355,14 @@ def _count_distinct_rows(
     # dates with times are reduced to days
     import pyarrow as pa
 
-    column_names, batches, file = (
-        list(columns),
-        filtered_file.batches,
-        filtered_file.batches.head.file,
-    )
-    group_tables, n_groups, n_kept, n_read, max_groups = [], 0, 0, 0, 2 * BATCH
+    column_names = list(columns)
+    batches = filtered_file.batches
+    file = filtered_file.batches.head.file
+    group_tables = []
+    n_groups = 0
+    n_kept = 0
+    n_read = 0
+    max_groups = 2 * BATCH
     codes_by_column: dict[str, _TextCodes] = {name: _TextCodes() for name in column_names}
     with (
         Progress(progressbar, f"reading {file}", batches.n_rows, "rows") as progress,

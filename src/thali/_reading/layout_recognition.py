@@ -343,7 +343,8 @@ def recognise(
         label_by_number: Mapping[str, str] = {}
         # numbers in cells may be counts, so only the options are renamed
         if labels and all(map(is_number, labels)):
-            label_by_number, labels = labels, None
+            label_by_number = labels
+            labels = None
         table = replace_labels(table, labels)
         _check_named_columns(table, options)
         if table.named and options.get(CHOSEN.name) is None:

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXAMPLE = "block == 'main' and rt > 0.2"
-IN, MISSING, NOT_MISSING = "in", "is missing", "is not missing"
+IN = "in"
+MISSING = "is missing"
+NOT_MISSING = "is not missing"
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -360,7 +362,9 @@ class _Token(NamedTuple):
 
 def _split_tokens(source: _FilterText) -> list[_Token]:
     """Split a filter text into tokens; the last marks the end."""
-    text, tokens, character_index = source.text, [], 0
+    text = source.text
+    tokens = []
+    character_index = 0
     while character_index < len(text):
         if text[character_index].isspace():
             character_index += 1

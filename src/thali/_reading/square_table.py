@@ -81,7 +81,8 @@ class Square:
         diagonal_texts = {format_label(cell) for cell in np.diag(self.values)}
         if numbers is None or not self.is_symmetric or diagonal_texts != {"0"}:
             return False
-        least, most = np.nanmin(numbers, initial=np.inf), np.nanmax(numbers, initial=0.0)
+        least = np.nanmin(numbers, initial=np.inf)
+        most = np.nanmax(numbers, initial=0.0)
         return least > 0.0 and (
             _share_of_shorter_detours(numbers) < _FEW
             and _share_of_shorter_detours(least + most - numbers) > _FEW

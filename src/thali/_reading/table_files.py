@@ -62,7 +62,9 @@ from .text_cells import (
 )
 
 # Workbooks unpack to about 5 to 20 times their size; far more suggests an attack on memory.
-HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
+HARMLESS_WORKBOOK = 1 << 25
+MAX_UNPACKED = 100
+MAX_WORKBOOK = 1 << 30
 
 # digits of exact integers; a column with gaps has double precision
 _EXACT = 17
@@ -114,11 +116,9 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
     if not filled_titles:
         raise DataError("The workbook is empty: no sheet has any cells.")
     ignored_sheets = [repr(title) for title in filled_titles if title not in matching_titles]
-    n_sheets, first_title, last_title = (
-        len(matching_titles),
-        matching_titles[0],
-        matching_titles[-1],
-    )
+    n_sheets = len(matching_titles)
+    first_title = matching_titles[0]
+    last_title = matching_titles[-1]
     note = ""
     if n_sheets > 1:
         note = f"{n_sheets} sheets, {first_title!r} to {last_title!r}"
@@ -207,7 +207,9 @@ def _check_formulas(title: str, sheet_xml: bytes) -> None:
 
 # A small file can contain any number of equal rows, and store a long text of all of them only once.
 # cells: always allowed; at most per file; at most per byte
-HARMLESS, MAX_PARQUET_CELLS, MAX_TIMES = 1 << 24, 1 << 29, 100
+HARMLESS = 1 << 24
+MAX_PARQUET_CELLS = 1 << 29
+MAX_TIMES = 100
 MAX_BYTES = 1 << 28  # unpacked bytes that are always allowed
 
 
@@ -334,7 +336,9 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
     ]
     if not name_by_code:
         name_by_code, order_lines = _parse_old_preflib(order_lines)
-    table_rows, line_numbers, ranked_names = [], [], set()
+    table_rows = []
+    line_numbers = []
+    ranked_names = set()
     for line_number, line in order_lines:
         count_text, colon, order_text = line.partition(":")
         if not colon or not count_text.strip().isdigit():
@@ -441,7 +445,8 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
             variable_texts = [next(integer_tokens)[1] for _ in range(n_variables)]
             for task_number in range(1, n_tasks + 1):
                 concepts = _read_cho_concepts(integer_tokens, n_attributes)
-                chosen_concept, _ = int(next(integer_tokens)[1]), next(integer_tokens)
+                chosen_concept = int(next(integer_tokens)[1])
+                _ = next(integer_tokens)
                 _check_cho_task(
                     concepts,
                     chosen_concept,
@@ -482,7 +487,8 @@ Token = tuple[int, str]  # line and text of an integer
 
 def _read_cho_concepts(tokens: Iterator[Token], n_attributes: int) -> list[list[Token]]:
     """Read the level codes of each concept of a .cho task."""
-    n_concepts, _ = int(next(tokens)[1]), next(tokens)
+    n_concepts = int(next(tokens)[1])
+    _ = next(tokens)
     return [[next(tokens) for _ in range(n_attributes)] for _ in range(n_concepts)]
 
 
@@ -876,7 +882,9 @@ def build_raw_table(
             " read; remove some, or write one row per answer."
         )
     cells = _drop_shared_prefix(_join_header_lines(_drop_qualtrics_lines(cells)))
-    header, columns, lines = cells.header, cells.columns, cells.lines
+    header = cells.header
+    columns = cells.columns
+    lines = cells.lines
     has_names = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
     if not has_names:  # a square of numbers: what looked like the header is its first row
         columns = [[name, *column] for name, column in zip(header, columns, strict=True)]

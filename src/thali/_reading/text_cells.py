@@ -111,7 +111,9 @@ def _guess_separator(text: str) -> str:
     first_lines = [line for line in islice(io.StringIO(head_text, newline=""), 50) if line.strip()]
     if not first_lines:
         raise DataError("The file is empty.")
-    best_separator, best_agreement, last_error = "", (0, False, 0), None
+    best_separator = ""
+    best_agreement = (0, False, 0)
+    last_error = None
     for separator in (*SEPARATORS, BLANKS):
         try:
             n_cells_by_line = [
@@ -377,7 +379,9 @@ def _drop_empty_columns(
 
 def check_repeated_header(cells: TextTable) -> None:
     """Raise DataError if a row repeats the header's names, as in merged files."""
-    header, columns, lines = cells.header, cells.columns, cells.lines
+    header = cells.header
+    columns = cells.columns
+    lines = cells.lines
     if (
         len(header) < 2
         or all(not name or NUMBER.fullmatch(name) for name in header)

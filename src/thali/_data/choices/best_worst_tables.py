@@ -401,9 +401,11 @@ def build_answer_error(
     text: str, offered_labels: list[str], row_label: str | int, column_name: str
 ) -> DataError:
     """Build the error for an answer that is no option of its row."""
-    cell_text, condition = "an empty cell", f"{column_name!r} is not missing"
+    cell_text = "an empty cell"
+    condition = f"{column_name!r} is not missing"
     if text:
-        cell_text, condition = repr(text), f"{column_name!r} != {text!r}"
+        cell_text = repr(text)
+        condition = f"{column_name!r} != {text!r}"
     return DataError(
         f"Found {cell_text} in row {row_label}, column {column_name!r}; expected one of"
         f" {shorten(list(filter(None, offered_labels)))}. Correct it, or leave such rows out with ",
@@ -433,7 +435,9 @@ def read_best_worst_occasions(
     )
     label_indices = index_labels(option_labels)
     is_by_position = are_column_names(marked_texts, option_rows, columns.options)
-    occasion, alternative, row_marks = [], [], []
+    occasion = []
+    alternative = []
+    row_marks = []
     for row_index, row_options in enumerate(option_rows):
         row_label = frame.index[row_index]
         marked_indices = []
@@ -565,7 +569,9 @@ def widen_table(
         for name in frame.columns
         if name not in used_columns and is_constant_within(pd.factorize(frame[name])[0], set_index)
     }
-    wide_rows, row_labels, n_unmarked = [], [], 0
+    wide_rows = []
+    row_labels = []
+    n_unmarked = 0
     for set_number in np.argsort(first_rows):
         set_rows = np.flatnonzero(set_index == set_number)
         option_by_column = dict(zip(option_columns, row_options[set_rows], strict=False))

@@ -88,7 +88,9 @@ def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = N
 
     The choices belong to `people` (indices), or to unknown respondents.
     """
-    respondent_index, respondent_names, people_table = np.full(len(data.choice[rows]), -1), (), None
+    respondent_index = np.full(len(data.choice[rows]), -1)
+    respondent_names = ()
+    people_table = None
     if people is not None:
         respondent_index = np.searchsorted(people, data.respondent[rows])
         respondent_names = tuple(data.respondents[k] for k in people)
@@ -365,7 +367,11 @@ def _merge_occasions(
 ) -> tuple[Any, ...]:
     """Concatenate the sets and choices of several `Choices`, recoded to `labels`."""
     option_indices = index_labels(labels)
-    occasion, alternative, marks_by_dataset, counts_by_dataset, n_occasions = [], [], [], [], 0
+    occasion = []
+    alternative = []
+    marks_by_dataset = []
+    counts_by_dataset = []
+    n_occasions = 0
     for dataset in datasets:
         new_indices = np.array([option_indices[label] for label in dataset.labels])
         row_index, member_index = list_row_members(dataset)

@@ -64,7 +64,10 @@ def _name_rankings(n_rankings: int) -> tuple[str, ...]:
 # Columns of rankings: one column per rank, one column per option, or one row per ranked option
 
 
-RANKS, OPTIONS, LONG, TEXT = "ranks", "options", "long", "text"
+RANKS = "ranks"
+OPTIONS = "options"
+LONG = "long"
+TEXT = "text"
 SHAPES = (RANKS, OPTIONS, LONG, TEXT)
 # separators in rankings as text: between options, and between tied options
 BEFORE = ">"
@@ -488,7 +491,8 @@ def _are_mean_ranks(ranks: np.ndarray) -> bool:
 
 def _may_be_chance(is_ranking: np.ndarray) -> bool:
     """Return whether this number of rankings is to be expected among ratings from 1 to 3."""
-    n_rows, n_rankings = len(is_ranking), int(is_ranking.sum())
+    n_rows = len(is_ranking)
+    n_rankings = int(is_ranking.sum())
     return math.comb(n_rows, n_rankings) * _CHANCE**n_rankings > _MAX_CHANCE
 
 
@@ -939,7 +943,10 @@ def count_empty(rankings: Rankings, unranked: str) -> int:
 
 def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
     """Convert rankings to successive choices: the best of all, then of the rest."""
-    alternatives, choice_marks, occasions, ranking_indices = [], [], [], []
+    alternatives = []
+    choice_marks = []
+    occasions = []
+    ranking_indices = []
     all_options = np.arange(len(rankings.labels))
     _check_memory(rankings, unranked)
     n_choices = 0

@@ -361,7 +361,10 @@ def count_choices(
     alternative = alternative[is_counted]
     all_marks = [marks[is_counted] for marks in all_marks]
     set_size_by_occasion = np.bincount(occasion, minlength=counts.size)
-    set_sizes, n_tied, members, answer_rows = [], [], [], []
+    set_sizes = []
+    n_tied = []
+    members = []
+    answer_rows = []
     n_places = 0
     # sets with ties come last
     for n_tied_options, m in np.unique(

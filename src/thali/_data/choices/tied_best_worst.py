@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 N_TRICOT = 3  # in larger sets, the options between best and worst have no known order
 _TIED = -2  # position of an answer that names no option, because several are equal
-_FIRST, _MIDDLE, _LAST = 1.0, 2.0, 3.0
+_FIRST = 1.0
+_MIDDLE = 2.0
+_LAST = 3.0
 _OPTION, _RANK, _ROW = "thali option", "thali rank", "thali row"  # names that no file contains
 
 

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Sources of the order of levels; an alphabetical order has no meaning.
-GIVEN, CATEGORIES, NUMBERS, BINS, ALPHABET = "given", "categories", "numbers", "bins", "alphabet"
+GIVEN = "given"
+CATEGORIES = "categories"
+NUMBERS = "numbers"
+BINS = "bins"
+ALPHABET = "alphabet"
 MEASURED = "measured"  # numbers by size: many different values, some of them not integers
 # an attribute that a model reads as a number, so that new tasks may contain other numbers
 ANY_NUMBER = "any number"
@@ -64,17 +68,17 @@ def _parse_amount(text: str) -> float | None:
     if amount_match is None or (amount_match["before"] and amount_match["after"]):
         return None
     digits = amount_match["number"].strip()
-    integer_part, point, cents = digits, "", ""
+    integer_part = digits
+    point = ""
+    cents = ""
     mark_position = max(digits.rfind("."), digits.rfind(","))
     # the last is the decimal point
     if mark_position >= 0 and (
         len(digits) - mark_position - 1 in (1, 2) or digits[:mark_position] == "0"
     ):
-        integer_part, point, cents = (
-            digits[:mark_position],
-            digits[mark_position],
-            digits[mark_position + 1 :],
-        )
+        integer_part = digits[:mark_position]
+        point = digits[mark_position]
+        cents = digits[mark_position + 1 :]
     digit_groups = _DIGITS.fullmatch(integer_part)
     if (
         digit_groups is None

@@ -640,7 +640,9 @@ def _read_task_table(
 
 def _add_no_choice(table: TaskTable, bought_column: str) -> TaskTable:
     """Add a no-choice row to each task, using the answers in the column `bought_column`."""
-    frame, task_column, row_labels = table.frame, table.task, table.read_labels()
+    frame = table.frame
+    task_column = table.task
+    row_labels = table.read_labels()
     task_index = number_tasks(row_labels.person, row_labels.task)
     is_chosen = table.read_chosen()
     if task_column == table.respondent:  # each respondent had one task, and now may have two

@@ -275,7 +275,9 @@ class Scheme:
 
     def _convert_products(self, data: SchemeTasks) -> np.ndarray:
         """Convert another experiment's products to this scheme's level numbers."""
-        levels, other_levels, other_names = self.levels, data.scheme.levels, data.scheme.names
+        levels = self.levels
+        other_levels = data.scheme.levels
+        other_names = data.scheme.names
         if levels == other_levels and self.names == other_names:
             return data.products
         new_products = np.full((len(data.products), len(levels)), -1, np.int64)

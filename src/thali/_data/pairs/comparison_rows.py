@@ -111,24 +111,33 @@ def build_fields(
 
 def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
     """Return counts by pair, covariates, respondent and date, as far as known."""
-    covariates, dates = data.covariates, data.dates
+    covariates = data.covariates
+    dates = data.dates
     cells: Any = covariates or data
     pair = np.arange(data.n_pairs)
     values = np.zeros((data.n_pairs, 0))
     if covariates is not None:
-        pair, values = covariates.pair, covariates.values
-    answers, row_counts, respondent = cells.answers, cells, np.zeros(0, np.int64)
+        pair = covariates.pair
+        values = covariates.values
+    answers = cells.answers
+    row_counts = cells
+    respondent = np.zeros(0, np.int64)
     if answers is not None:
-        row_counts, respondent = answers, answers.respondent.astype(np.int64)
-        pair, values = pair[answers.pair], values[answers.pair]
+        row_counts = answers
+        respondent = answers.respondent.astype(np.int64)
+        pair = pair[answers.pair]
+        values = values[answers.pair]
     sides = data.first[pair], data.second[pair]
     row_respondents = columns = row_dates = None
     if dates is not None:
-        row_counts, respondent, values = dates, dates.respondent, dates.x
+        row_counts = dates
+        respondent = dates.respondent
+        values = dates.x
         sides = dates.first, dates.second
         row_dates = RowDates(dates.name, dates.unit, dates.time)
     if data.answers is not None:
-        people, scores = data.answers.people, data.answers.scores
+        people = data.answers.people
+        scores = data.answers.scores
         row_respondents = RowRespondents(data.respondents, respondent, people, scores)
     if covariates is not None:
         columns = CovariateColumns(covariates.names, values, covariates.options, covariates.table)

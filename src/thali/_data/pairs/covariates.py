@@ -210,7 +210,8 @@ def read_new_options(
             " requires covariates of options; add them to the data with",
             " with_option_covariates, and refit.",
         )
-    table, frame = covariates.table, convert_frame(frame)
+    table = covariates.table
+    frame = convert_frame(frame)
     columns = column_names(table)
     if sorted(columns) != sorted(column_names(frame)):
         raise ArgumentError(

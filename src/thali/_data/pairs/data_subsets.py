@@ -88,8 +88,10 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
 
     def select_options(rows: ComparisonRows) -> ComparisonRows:
         """Return the rows among these options, with their new indices."""
-        first, second = new_index[rows.first], new_index[rows.second]
-        respondents, covariates = rows.respondents, rows.covariates
+        first = new_index[rows.first]
+        second = new_index[rows.second]
+        respondents = rows.respondents
+        covariates = rows.covariates
         if respondents is not None and respondents.scores is not None:
             respondents = respondents._replace(scores=respondents.scores[:, old_indices])
         if covariates is not None and covariates.options is not None:
@@ -432,7 +434,9 @@ def describe_options(
     data: "PairedComparisons", covariates: OptionCovariates
 ) -> "PairedComparisons":
     """Return comparisons with these covariates; those of comparisons come first."""
-    names, option_values, table = covariates.names, covariates.options, covariates.table
+    names = covariates.names
+    option_values = covariates.options
+    table = covariates.table
 
     def add_columns(rows: ComparisonRows) -> ComparisonRows:
         """Return the rows with the new covariates, which are 0 for comparisons."""

@@ -38,11 +38,9 @@ def compare_scores(
     first, second = np.triu_indices(n_options, 1)
     differences = relative_scores[:, first] - relative_scores[:, second]
     is_compared = (~np.isnan(differences)).any(axis=0)
-    first, second, differences = (
-        first[is_compared],
-        second[is_compared],
-        differences[:, is_compared],
-    )
+    first = first[is_compared]
+    second = second[is_compared]
+    differences = differences[:, is_compared]
     item, pair = np.nonzero(~np.isnan(differences))
     signs = np.sign(differences[item, pair])
     outcomes = [(signs == sign).astype(float) for sign in (1.0, -1.0, 0.0)]

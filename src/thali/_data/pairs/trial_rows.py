@@ -60,7 +60,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-FIRST, SECOND, TIE = 1.0, -1.0, 0.0
+FIRST = 1.0
+SECOND = -1.0
+TIE = 0.0
 _MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE, "left": FIRST, "right": SECOND}
 _MISSING = "missing"  # the word in a coding for values that are not answers
 _GAME = {

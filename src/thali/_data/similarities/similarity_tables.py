@@ -624,12 +624,10 @@ def read_pair_list(
             f"{format_plural(int((~is_used).sum()), 'row')} without a similarity of two objects"
             " dropped"
         )
-    first_index, second_index, values, counts = (
-        first_index[is_used],
-        second_index[is_used],
-        values[is_used],
-        counts[is_used],
-    )
+    first_index = first_index[is_used]
+    second_index = second_index[is_used]
+    values = values[is_used]
+    counts = counts[is_used]
     row_respondents = read_respondents(frame, columns.who, columns)
     if row_respondents is None:
         return *_average_pairs(object_labels, first_index, second_index, values, counts), None
@@ -659,7 +657,10 @@ def _average_judged_rows(
         row_respondents.number * n * n + pair_keys, return_index=True, return_inverse=True
     )
     if _is_written_twice(i < j, key_index, values == values[first_rows][key_index], counts):
-        i, j, values, counts = i[first_rows], j[first_rows], values[first_rows], counts[first_rows]
+        i = i[first_rows]
+        j = j[first_rows]
+        values = values[first_rows]
+        counts = counts[first_rows]
         pair_keys = pair_keys[first_rows]
         respondent_index = row_respondents.number[first_rows]
     elif len(first_rows) == len(key_index):

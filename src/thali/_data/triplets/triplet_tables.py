@@ -101,16 +101,18 @@ def sum_questions(
 
     Return (start, first, second, counts), and the position of each answer, by part.
     """
-    set_sizes, pair_keys, answer_counts, answer_positions, n_places = [], [], [], [], 0
+    set_sizes = []
+    pair_keys = []
+    answer_counts = []
+    answer_positions = []
+    n_places = 0
     for questions in sorted(parts, key=lambda part: part.pairs.shape[1]):
         is_asked = questions.times > 0
         if not is_asked.any():
             continue
-        pairs, chosen_index, n_pairs = (
-            questions.pairs[is_asked],
-            questions.chosen[is_asked],
-            questions.pairs.shape[1],
-        )
+        pairs = questions.pairs[is_asked]
+        chosen_index = questions.chosen[is_asked]
+        n_pairs = questions.pairs.shape[1]
         sort_order = np.argsort(pairs, axis=1, kind="stable")
         pairs = np.take_along_axis(pairs, sort_order, axis=1)
         chosen_position = (sort_order == chosen_index[:, None]).argmax(axis=1)

@@ -483,7 +483,8 @@ class Triplets(JudgedByPeople):
                     positions_of_answers,
                 )
             )
-        questions, respondents = [], []
+        questions = []
+        respondents = []
         for m in np.unique(
             np.concatenate([set_sizes for _, _, set_sizes, _ in answers_of_datasets])
         ).tolist():

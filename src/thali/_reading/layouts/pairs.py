@@ -315,7 +315,8 @@ def _build_list_reading(
         return None
     other_kind = ""
     if anchor is not None:
-        other_kind, question = TRIPLETS, question_anchor(anchor, pair_columns.options)
+        other_kind = TRIPLETS
+        question = question_anchor(anchor, pair_columns.options)
     elif not named_columns["count"] and not named_columns["rejected"]:
         question = _question_list(table, pair_columns)
     return Reading(
@@ -537,11 +538,13 @@ def _match_sides(
     anchor = find_anchor(table, option_columns, {*roles.all, *answer_columns})
     if has_anchor_name(anchor):
         return None
-    other_kind, question = "", None
+    other_kind = ""
+    question = None
     if anchor is not None and find_best_columns(table.frame, {"best": columns.get("chosen")}):
         return None  # the third option of a set
     if anchor is not None:
-        other_kind, question = TRIPLETS, question_anchor(anchor, option_columns)
+        other_kind = TRIPLETS
+        question = question_anchor(anchor, option_columns)
     return Reading(
         PAIRS,
         layout.name,

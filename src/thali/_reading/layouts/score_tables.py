@@ -108,7 +108,8 @@ def _find_columns(
         turned = table.frame.set_index(options[0]).T.infer_objects()
         turned.columns = turned.columns.map(format_label)
         table = replace(table, frame=turned.reset_index(names=ITEM.name))
-        items, parts = [ITEM.name], []
+        items = [ITEM.name]
+        parts = []
     first_column = get_column(table.frame, table.names[0])
     if not is_long and not items and not has_numbers(first_column) and first_column.is_unique:
         items = table.names[:1]
@@ -156,7 +157,8 @@ def _read_numbers(column: pd.Series) -> np.ndarray | None:
 
 def _question_scores(scores: pd.DataFrame, items: list[str], table: RawTable) -> Message | None:
     """Return a question unless the columns are plainly scores of the same items; else None."""
-    low, high = scores.min(), scores.max()
+    low = scores.min()
+    high = scores.max()
     # 2: marks of 0 and 1; 1: shares; 0: other numbers
     scales = ((low >= 0.0) & (high <= 1.0)) + 1 * scores.isin([0.0, 1.0, np.nan]).all()
     if _list_columns(RESPONDENT, table, ()):
@@ -213,7 +215,8 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
     if not is_compared.all():
         add_note(f"; {format_plural((~is_compared).sum(), 'item')} with a single score not used")
     scores = scores.loc[is_compared]
-    options, item_labels = tuple(map(str, scores.columns)), tuple(map(str, scores.index))
+    options = tuple(map(str, scores.columns))
+    item_labels = tuple(map(str, scores.index))
     data = PairedComparisons._of_scores(options, item_labels, scores.to_numpy(float))
     return data, f"{sentence}: {data}; {_MEANING}"
 

@@ -43,7 +43,8 @@ class ClassChooser(Chooser):
     people: "pandas.DataFrame | None"
 
     def __post_init__(self) -> None:
-        self.chain, self.directions = self.draws.group, self.draws.monotone
+        self.chain = self.draws.group
+        self.directions = self.draws.monotone
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
         """Return level codes of products, NaN if missing, shape (products, attributes)."""

@@ -82,7 +82,8 @@ class ClassChain(Chain):
         self.lapse = lapse
         self.rng = rng
         self.draw_recorder = DrawRecorder(problem)
-        self.thin, self.tune = run.thin, run.tune * run.thin
+        self.thin = run.thin
+        self.tune = run.tune * run.thin
         self.total = self.tune + draws * self.thin
         final_odds = 1.0 / (lapse or LAST_LAPSE) - 1.0
         odds_path = np.geomspace(min(START_ODDS, final_odds), final_odds, self.tune // 2)
