@@ -186,7 +186,7 @@ def describe_check(table: "pandas.DataFrame") -> str:
         name_of_option = {label: label for label in list_checked_options(table)}
         worst_rows: Any = missed_rows.head(MAX_NAMED).itertuples()
         texts = [
-            _describe_missed_row(row, words.describe_row(row, name_of_option)) for row in worst_rows
+            describe_missed_row(row, words.describe_row(row, name_of_option)) for row in worst_rows
         ]
         if "group" in missed_rows:
             texts = [
@@ -202,17 +202,17 @@ def describe_check(table: "pandas.DataFrame") -> str:
     return f"{sentence}."
 
 
-def _describe_missed_row(row: Any, row_text: str) -> str:
+def describe_missed_row(row: Any, row_text: str) -> str:
     """Format "row (observed x, predicted low to high)" with digits that show the miss."""
-    observed = row.observed
-    low = row.low
-    high = row.high
     digits = 2
-    while digits < 9 and f"{observed:.{digits}f}" in (f"{low:.{digits}f}", f"{high:.{digits}f}"):
+    while digits < 9 and f"{row.observed:.{digits}f}" in (
+        f"{row.low:.{digits}f}",
+        f"{row.high:.{digits}f}",
+    ):
         digits += 1
     return (
-        f"{row_text} (observed {observed:.{digits}f}, predicted {low:.{digits}f} to"
-        f" {high:.{digits}f})"
+        f"{row_text} (observed {row.observed:.{digits}f}, predicted {row.low:.{digits}f} to"
+        f" {row.high:.{digits}f})"
     )
 
 

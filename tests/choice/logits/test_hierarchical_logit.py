@@ -329,6 +329,10 @@ def test_mean_tastes_depend_on_covariates():
     for row, truth in {"mean[zoom[1]] per sex[woman]": 2.0, "mean[zoom[1]] per age": 0.1}.items():
         assert abs(found.loc[row, "mean"] - truth) < 4 * found.loc[row, "sd"]
         assert found.loc[row, "mean"] > 4 * found.loc[row, "sd"]
+    effects = model.findings().find("respondent_effects")
+    says(effects.sentence, "2 of 2 effects", "the mean of zoom[1]")
+    same_rows = found.filter(like=" per ", axis="index")
+    np.testing.assert_array_equal(effects.table["mean"], same_rows["mean"])
     plain = th.HierarchicalLogit().fit(data, **budget).population()
     assert found.loc["sd[zoom[1]]", "mean"] < 0.7 * plain.loc["sd[zoom[1]]", "mean"]
     assert (

@@ -14,8 +14,10 @@ from thali._model.common_findings import (
 from thali._model.finding import (
     FULL,
     MISSES,
+    ON_SCREEN,
     SHOWN,
     STATISTICS,
+    Brief,
     Finding,
     FindingMaker,
     Text,
@@ -25,6 +27,7 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
+from thali._posterior.posterior_interval import describe_interval
 from thali.errors import Setting
 
 from ..reports.finding_sentences import ENGLISH
@@ -38,7 +41,7 @@ from ..reports.findings import (
     report_levels,
 )
 from ..respondent_errors import report_dependence
-from .hierarchical_draws import measure_prior_influence
+from .hierarchical_draws import measure_prior_influence, read_respondent_effects
 from .hierarchical_fit import DEFAULT_SCALE, MEAN_SD
 from .hierarchical_logit import HierarchicalLogit
 
@@ -55,6 +58,7 @@ def list_makers(
         return (
             _ask_about_respondents,
             *market_makers,
+            report_respondent_effects,
             report_population,
             report_individuals,
             *segment_makers,
@@ -107,6 +111,41 @@ def report_population(model: "HierarchicalLogit", settings: AnswerSettings) -> F
         title = str(phrase(ENGLISH, "logit.population.money", price=price))
     table = table.rename_axis(table.index.name or "coefficient")
     return Finding(title=title, table=table, notes=_describe_prior_influence(model))
+
+
+@finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
+def report_respondent_effects(
+    model: "HierarchicalLogit", settings: AnswerSettings
+) -> Finding | None:
+    """Report effects of respondents' columns on the population means of coefficients."""
+    from thali._posterior.summary_table import build_summary
+
+    effects = read_respondent_effects(model._view.draws)
+    if not effects:
+        return None
+    table = build_summary(
+        {f"{name} per {covariate}": draws for (covariate, name), draws in effects.items()},
+        settings.ci,
+    )
+    interval_words = describe_interval(settings.ci)
+    is_clear = (table["low"] > 0.0) | (table["high"] < 0.0)
+    sentence = phrase(ENGLISH, "logit.by.none", interval=interval_words)
+    if is_clear.any():
+        k = int((table["mean"].abs() / table["sd"]).to_numpy().argmax())
+        column, coefficient = list(effects)[k]
+        sentence = phrase(
+            ENGLISH,
+            "logit.by",
+            clear=int(is_clear.sum()),
+            total=len(table),
+            column=column,
+            coefficient=coefficient,
+            change=format_number(table["mean"].iloc[k]),
+            interval=interval_words,
+            low=format_number(table["low"].iloc[k]),
+            high=format_number(table["high"].iloc[k]),
+        )
+    return Finding(sentence, table=table.rename_axis("coefficient"), brief=Brief("Effects"))
 
 
 def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:

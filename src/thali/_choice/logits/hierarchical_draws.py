@@ -409,12 +409,23 @@ def population_quantities(view: PosteriorTree) -> dict[str, np.ndarray]:
     variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
     quantities = {f"mean[{name}]": mean_draws[..., k] for k, name in enumerate(taste_names)}
     quantities |= {f"sd[{name}]": np.sqrt(variances[..., k]) for k, name in enumerate(taste_names)}
-    if "covariate_effect" in posterior:
-        for r, covariate in enumerate(posterior["covariate"].values):
-            for k, name in enumerate(taste_names):
-                effect = posterior["covariate_effect"].values[:, :, r, k]
-                quantities[f"mean[{name}] per {covariate}"] = effect
-    return quantities | {"log_likelihood": posterior["log_likelihood"].values}
+    effects = {
+        f"mean[{name}] per {covariate}": draws
+        for (covariate, name), draws in read_respondent_effects(posterior).items()
+    }
+    return quantities | effects | {"log_likelihood": posterior["log_likelihood"].values}
+
+
+def read_respondent_effects(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.ndarray]:
+    """Return draws of the effect of each column of people on each population mean."""
+    if "covariate_effect" not in posterior:
+        return {}
+    effects = posterior["covariate_effect"].values
+    return {
+        (covariate, name): effects[:, :, r, k]
+        for r, covariate in enumerate(posterior["covariate"].values)
+        for k, name in enumerate(read_taste_names(posterior))
+    }
 
 
 def measure_prior_influence(

@@ -95,6 +95,11 @@ ENGLISH = {
     " product{pay}, and what share would each product in a market have?",
     "logit.asked.pay": ", what are respondents willing to pay for it",
     "logit.population": "Utility coefficients in the population: means and standard deviations",
+    "logit.by": "{clear} of {total} effects of respondent characteristics on mean coefficients"
+    " differ clearly from 0; clearest: one more unit of {column} changes the mean of {coefficient}"
+    " by {change} ({interval} {low} to {high}).",
+    "logit.by.none": "No respondent characteristic clearly changes a mean coefficient: every"
+    " {interval} of an effect includes 0.",
     "logit.population.prior": "The heterogeneity prior influences these results ({people}"
     " respondents, {tasks} tasks each): halving its scale ({setting}) would reduce sd[{name}]"
     " by about {share} %, and the other standard deviations by less.",

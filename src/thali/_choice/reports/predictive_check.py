@@ -8,6 +8,7 @@ import numpy as np
 from thali._data.experiments.product_encoding import INSIDE, Scheme
 from thali._inference.index_arithmetic import sum_parts
 from thali._inference.random_seeds import RandomSeed, spawn_generators
+from thali._model.predictive_check import describe_missed_row
 from thali._posterior.posterior_interval import INTERVAL, compute_interval, format_level
 
 from .level_effects import orient_pairs
@@ -118,9 +119,8 @@ def format_check_sentence(table: "pandas.DataFrame") -> str:
     if not len(missed_rows):
         return f"{sentence}."
     worst_texts = [
-        f"{row['measure']}, {row['category']} (observed {row['observed']:.3f}, predicted"
-        f" {row['low']:.3f} to {row['high']:.3f})"
-        for row in missed_rows.head(3).to_dict("records")
+        describe_missed_row(row, f"{row.measure}, {row.category}")
+        for row in missed_rows.head(3).itertuples()
     ]
     return f"{sentence}. Worst: {'; '.join(worst_texts)}."
 
