@@ -123,7 +123,7 @@ def report_respondent_effects(
     effects = read_respondent_effects(model._view.draws)
     if not effects:
         return None
-    table = build_summary(
+    table: Any = build_summary(
         {f"{name} per {covariate}": draws for (covariate, name), draws in effects.items()},
         settings.ci,
     )
