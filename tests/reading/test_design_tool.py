@@ -97,3 +97,20 @@ def test_questions_that_answer_twice_as_many_tasks_are_asked_about(tmp_path):
     with refused(DataError, "'Q11' to 'Q15'", "`without`"):
         th.read(path, chosen="Q11")
     assert th.read(path, without=["Q12", "Q14"]).n_tasks == 18
+
+
+def test_ratings_of_the_profiles_begin_at_the_named_column(tmp_path):
+    ratings = np.random.default_rng(4).integers(1, 8, (6, 6))
+    columns = {}
+    for task in range(3):
+        columns[f"Q{2 * task + 11}"] = ANSWERS[:, task]
+        for profile in range(2):
+            columns[f"Q{2 * task + 12}_{profile + 1}"] = ratings[:, 2 * task + profile]
+    file = write_design_tool(tmp_path, columns)
+    data = th.read(file, outcome="Q12_1")
+    np.testing.assert_array_equal(data.profile_columns["Q12_1"], ratings.ravel())
+    assert "Q14_1" not in data.profile_columns and list(data.people) == ["Finished"]
+    assert len(th.marginal_means(file, outcome="Q12_1").table) == 4
+    with refused(DataError, "6 profiles", "'Q14_1'", "4 columns", "`outcome`"):
+        th.read(file, outcome="Q14_1")
+    assert len(th.marginal_means(file).table) == 4  # of the choices

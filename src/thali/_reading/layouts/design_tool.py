@@ -54,7 +54,10 @@ def match_design_tool(
     if respondent is None:
         respondent = other_columns[0]
     answers = {name: profiles_by_column[name] for name in answer_columns}
-    frame = _build_long_frame(table.frame, number_by_column, answers)
+    rating_columns: list[str] = []
+    if outcome in other_columns:
+        rating_columns = _list_rating_columns(other_columns, outcome, len(tasks) * len(profiles))
+    frame = _build_long_frame(table.frame, number_by_column, answers, rating_columns)
     long_table = replace(table, frame=frame)
     reading = match_long(long_table, known=True, respondent=respondent, outcome=outcome, **_KEYS)
     assert reading is not None
@@ -125,6 +128,22 @@ def _list_series(columns: list[str], n_tasks: int) -> list[list[str]]:
     return list(possible_series.values())
 
 
+def _list_rating_columns(columns: list[str], outcome: str, n_profiles: int) -> list[str]:
+    """Return the column with the rating of each profile of each task, from `outcome` on."""
+    stem = _NUMBER.sub("#", outcome)
+    later_columns = columns[columns.index(outcome) :]
+    rating_columns = [name for name in later_columns if _NUMBER.sub("#", name) == stem]
+    if len(rating_columns) < n_profiles:
+        raise DataError(
+            f"There are {format_plural(n_profiles, 'profile')}, but from {outcome!r} on only"
+            f" {format_plural(len(rating_columns), 'column')} are named alike but for numbers. Name"
+            " the rating of the first profile of the first task with ",
+            Argument("outcome"),
+            ".",
+        )
+    return rating_columns[:n_profiles]
+
+
 def _ask_for_answers(possible_series: list[list[str]]) -> None:
     """Raise DataError that asks which columns are the answers."""
     first, second = (f"{names[0]!r} to {names[-1]!r}" for names in possible_series[:2])
@@ -143,6 +162,7 @@ def _build_long_frame(
     frame: pd.DataFrame,
     number_by_column: dict[str, tuple[int, ...]],
     answers: dict[str, dict[str, str]],  # profile number of each cell, by the column of a task
+    rating_columns: list[str],  # of each profile of each task; empty: no ratings
 ) -> pd.DataFrame:
     """Build a long table with one row per respondent, task and profile."""
     column_by_number = {numbers: name for name, numbers in number_by_column.items()}
@@ -154,17 +174,19 @@ def _build_long_frame(
             levels_by_profile.setdefault((task, profile), []).append((name_column, level_column))
     tasks = sorted({task for task, _ in levels_by_profile})
     answer_by_task = dict(zip(tasks, answers, strict=True))
-    own_frame = frame.drop(columns=[*number_by_column, *answers])
+    own_frame = frame.drop(columns=[*number_by_column, *answers, *rating_columns])
     rows: list[dict[Any, Any]] = []
     for cells, own_cells in zip(
         frame.to_dict("records"), own_frame.to_dict("records"), strict=True
     ):
-        for (task, profile), level_columns in sorted(levels_by_profile.items()):
+        for k, ((task, profile), level_columns) in enumerate(sorted(levels_by_profile.items())):
             column = answer_by_task[task]
             answer = cells[column]
             if not pd.isna(answer):
                 answer = int(answers[column][format_label(answer)] == str(profile))
             levels = {cells[name]: cells[level] for name, level in level_columns}
+            if rating_columns:
+                levels[rating_columns[0]] = cells[rating_columns[k]]
             rows.append(own_cells | {"task": task, "profile": profile, "chosen": answer} | levels)
     return pd.DataFrame(rows).dropna(axis="columns", how="all")
 
