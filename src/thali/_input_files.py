@@ -91,7 +91,8 @@ def _read_pipe(file: BinaryIO, name: str) -> bytes:
     content = file.read(MAX_PIPED + 1)
     if len(content) > MAX_PIPED:
         raise DataError(
-            f"{name} exceeds {MAX_PIPED >> 30} GiB and may never end; save the table as a file."
+            f"Input from {name} has passed the {MAX_PIPED >> 30} GiB limit and may never end; save"
+            " the table to a file and read that instead."
         )
     return content
 

@@ -603,7 +603,7 @@ def test_an_option_left_without_comparisons_is_warned_of():
     with pytest.warns(DataWarning) as seen:
         th.compare({"m": BTL}, line, **SHORT)
     messages = str(seen[0].message)
-    said(messages, "leaves an option")
+    said(messages, "leave an option")
     said(messages, "'b-c'")
     assert len([w for w in seen if issubclass(w.category, DataWarning)]) == 1
 

@@ -65,7 +65,7 @@ def test_what_a_kind_lacks_is_nothing_or_refused():
     for data in (ALIKE, TRIPLETS):
         with refused(DataError, "identify respondents"):
             data.by_respondent()
-        with refused(DataError, "This requires PairedComparisons"):
+        with refused(DataError, "This analysis requires PairedComparisons"):
             data.to_comparisons()
 
 

@@ -195,7 +195,7 @@ def test_circular_triads_refuse_bad_data():
             "all pairs to be compared, but '0' was never compared with '2'",
         ),
         ([], {}, DataError, "no judges"),
-        ("table", {}, DataError, "This requires PairedComparisons"),
+        ("table", {}, DataError, "This analysis requires PairedComparisons"),
     ]:
         with pytest.raises(kind, match=sentence):
             th.paired.circular_triads(data, **arguments)

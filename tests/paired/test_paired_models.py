@@ -470,7 +470,7 @@ def test_home_advantage_is_refused_where_there_is_none_to_find():
         )
     with refused(DataError, "240 comparisons", "order=True)"):
         th.paired.order_effect(frame)
-    with refused(ArgumentError, "remove `ties`"):
+    with refused(ArgumentError, "omit the argument `ties`"):
         th.paired.davidson(frame, [[0, 1], [1, 0]], order=True)
     two = frame[(frame["HomeTeam"] == "t0") & (frame["AwayTeam"] == "t1")]
     with refused(DataError, "'order'"):

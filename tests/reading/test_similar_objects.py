@@ -52,7 +52,7 @@ def test_an_unnamed_anchor_is_asked_about(answer):
     )
     rows = zip(("tea", "rum", "milk"), cells, strict=True)
     text = f"shown,{answer}\n" + "".join(f"{a},{b}\n" for a, b in rows)
-    with refused(DataError, "'shown'", "`anchor`", "without"):
+    with refused(DataError, "'shown'", "`anchor='shown'`", "without"):
         read(text)
     for arguments in ({"anchor": "shown"}, {"kind": "triplets"}):
         assert list_nearest(read(text, **arguments)) == NEARER
@@ -120,9 +120,9 @@ def test_answers_on_a_scale_are_no_sort():
     answers = (
         "id,clear,useful,fun,easy\n1,agree,agree,neutral,agree\n2,disagree,agree,agree,neutral\n"
     )
-    with refused(DataError, "do not match a known layout"):
+    with refused(DataError, "do not match any known layout"):
         read(answers)
-    with refused(DataError, "do not match a known layout"):  # one letter may be any code
+    with refused(DataError, "do not match any known layout"):  # one letter may be any code
         read(answers.replace("neutral", "n"))
 
 

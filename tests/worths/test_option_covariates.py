@@ -318,7 +318,7 @@ def test_what_does_not_go_with_covariates_of_options():
         th.BradleyTerryLuce("ML").fit(rankings).predict_proba([("a", "new")], options=NEW)
     with refused(DataError, "option covariates must be unique", "'a'"):
         DATA["rankings"].with_option_covariates(pd.concat([TABLE, TABLE.head(1)]))
-    with warned(DataWarning, "these options have no data", "'new'"):
+    with warned(DataWarning, "these options do not occur in the data", "'new'"):
         DATA["rankings"].with_option_covariates(pd.concat([TABLE, NEW]))
 
 

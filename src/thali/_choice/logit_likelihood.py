@@ -184,7 +184,7 @@ def find_independent_columns(tasks: EncodedTasks) -> np.ndarray:
             basis = np.column_stack([basis, column_residual / np.linalg.norm(column_residual)])
     if not is_independent.any():
         raise DataError(
-            "No attribute varies within a task, so the choices contain no information on tastes;"
+            "No attribute varies within any task, so the choices contain no information on tastes;"
             " check the design."
         )
     return is_independent
@@ -211,7 +211,7 @@ def draw_logit_choices(
 
 NOT_CONVERGED = (
     "Newton's method did not converge to a maximum of the likelihood; check for attributes that"
-    " almost determine each other."
+    " are nearly collinear."
 )
 
 
@@ -258,8 +258,9 @@ def list_unidentified_warnings(names: Iterable[Any]) -> list[DataWarning]:
         return []
     return [
         DataWarning(
-            f"The data do not identify the effect of {shorten(coefficient_names)}, which is 0 in"
-            " predictions; remove one of the attributes that determine each other."
+            f"The data do not identify the effect of {shorten(coefficient_names)}, so"
+            " predictions set it to 0; some attributes are redundant given the others, so remove"
+            " one of them."
         )
     ]
 

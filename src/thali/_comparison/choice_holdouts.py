@@ -97,7 +97,7 @@ class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
     """Splitter that holds out random choices of `Choices`."""
 
     leave_out = block_noun = "choice"
-    single_block_text = "has only one choice;"
+    single_block_text = "has only one choice"
     tasks: "ScoredOccasions"
 
     def __init__(self, data: Any) -> None:
@@ -123,7 +123,7 @@ class ChooserSplitter(ChoiceSplitter):
     """Splitter that holds out all choices of some respondents."""
 
     leave_out = block_noun = "respondent"
-    single_block_text = "has only one respondent;"
+    single_block_text = "has only one respondent"
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)
@@ -147,7 +147,7 @@ class QuestionSplitter(EvenSplitter):
     """
 
     leave_out = block_noun = level = "set"
-    single_block_text = "answered only one set:"
+    single_block_text = "answered only one set"
     default_run = USUAL
     places: np.ndarray  # the row of each answer in the questions
     set: np.ndarray

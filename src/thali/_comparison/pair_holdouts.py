@@ -180,7 +180,7 @@ class PairSplitter(PairwiseSplitter):
     """Splitter that holds out pairs of options, with all their comparisons."""
 
     block_noun = part = "pair"
-    single_block_text = "compared only one pair:"
+    single_block_text = "compared only one pair"
     data: PairedComparisons
     has_ties: bool
 
@@ -270,13 +270,13 @@ class PairSplitter(PairwiseSplitter):
         sentences = []
         if isolation_texts:
             sentences.append(
-                "Holding out a pair leaves an option without comparisons:"
+                "Holding out one pair can leave an option without comparisons:"
                 f" {list_names(isolation_texts, _MAX_NAMED)}."
             )
         if bridge_names:
             sentences.append(
-                "The only connection between two groups of options is held out with"
-                f" {shorten(bridge_names, _MAX_NAMED)}."
+                "Holding out one pair can remove the only connection between two groups of"
+                f" options: {shorten(bridge_names, _MAX_NAMED)}."
             )
         if sentences:
             sentences.append("Predictions for these pairs depend only on the prior.")
@@ -297,7 +297,7 @@ class ObjectPairSplitter(PairwiseSplitter):
     """Splitter that holds out pairs of objects of similarities; a part is a mask of pairs."""
 
     block_noun = "measured pair"
-    single_block_text = "judged only one pair:"
+    single_block_text = "judged only one pair"
     data: Similarities
 
     def get_observed(self) -> dict[str, np.ndarray]:

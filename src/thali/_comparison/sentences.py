@@ -86,7 +86,7 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
     ]
     if unfinished_models:
         sentences[0] = (
-            f"No fit of {shorten(unfinished_models)} was completed, so no model is named as best."
+            f"No fit of {shorten(unfinished_models)} was completed, so no best model can be named."
         )
     elif len(ranked_models) > 1:
         sentences.insert(

@@ -59,7 +59,7 @@ def _check_balance(design: EffectDesign) -> _Check:
         low = int(shares.argmin())
         high = int(shares.argmax())
         departures.append(
-            f"{name} ({labels[low]} {format_percent(shares[low])}, {labels[high]}"
+            f"{name} ({labels[low]}: {format_percent(shares[low])}; {labels[high]}:"
             f" {format_percent(shares[high])})"
         )
     if not p_values:
@@ -73,7 +73,7 @@ def _check_balance(design: EffectDesign) -> _Check:
         )
     return _Check(
         "balance",
-        f"Levels shown equally often (smallest adjusted {format_p_value(p_value)}).",
+        f"No sign of levels shown unequally often (smallest adjusted {format_p_value(p_value)}).",
         p_value,
     )
 
@@ -110,7 +110,7 @@ def _describe_test(test: WaldTest) -> str:
     """Return whether effects are the same in two parts of the profiles, with the p-value."""
     if np.isnan(test.p_value):
         return "changes in effects not tested (too few respondents)"
-    verdict = "no change in attribute effects at the 1 % level"
+    verdict = "no significant change in attribute effects at the 1 % level"
     if test.p_value < _SUSPICIOUS:
         verdict = "attribute effects change"
     return f"{verdict} ({format_p_value(test.p_value)})"
@@ -132,7 +132,7 @@ def _check_task_number(design: EffectDesign) -> _Check:
     """Check whether effects are the same in the first and the second half of the tasks."""
     numbers = design.profiles.task_number
     test = _compare_parts(design, 2 * numbers > numbers.max() + 1)
-    return _Check("task_order", f"Early and late tasks: {_describe_test(test)}.", test.p_value)
+    return _Check("task_order", f"Early versus late tasks: {_describe_test(test)}.", test.p_value)
 
 
 def _check_sides(profiles: Profiles) -> _Check | None:

@@ -292,6 +292,6 @@ def merge_new_data(old_data: Judged, new_data: Judged) -> Any:
 def explain_unpaired_data(data: Judged) -> str:
     """Return the error sentence that the data are not paired comparisons."""
     return (
-        "This requires PairedComparisons, or a square table of counts (row chosen over column);"
-        f" got {type(data).__name__}."
+        "This analysis requires PairedComparisons, or a square table of counts (row chosen over"
+        f" column); got {type(data).__name__}."
     )

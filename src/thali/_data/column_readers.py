@@ -287,8 +287,8 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
         fractions = count_column.loc[count_column % 1 > 0]
         if len(fractions):
             raise DataError(
-                f"Column {name!r} has weights such as {fractions.iloc[0]:g}, which these data do"
-                " not use; drop it with ",
+                f"Column {name!r} contains weights such as {fractions.iloc[0]:g}, but weights are"
+                " not supported for this kind of data; drop the column with ",
                 Setting("without", [name]),
                 ".",
             )

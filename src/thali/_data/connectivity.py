@@ -131,8 +131,8 @@ def check_finite(
             raise DataError(
                 f"No finite estimate exists, because {shorten(group_labels)}"
                 f" {choose_number(len(group_labels), 'was', 'were')} never {relation} any other"
-                " option. Leave out what cannot be estimated",
-                InPython(" with `subset`"),
-                ", or ",
+                " option. ",
+                InPython("Use `subset` to leave", "Leave"),
+                " out options that cannot be estimated, or ",
                 *alternative_fix,
             )

@@ -96,7 +96,7 @@ class OptionCovariates(Frozen):
         if names := self.collinear:
             warn(
                 DataWarning(
-                    f"The covariates of options {shorten(names, 12)} are collinear, so their"
+                    f"The option covariates {shorten(names, 12)} are collinear, so their"
                     " effects depend on the prior; remove one of them."
                 )
             )

@@ -331,7 +331,7 @@ class Findings(Sequence[Finding], PrintedObject):
             picture_names.append(result.picture.name)
         names_text = ", ".join(picture_names) or "none"
         raise ArgumentError(
-            f"There is no picture {name!r} here; the pictures are"
+            f"No plot named {name!r} is available; available plots:"
             f" {names_text}.{suggest(name, picture_names)}"
         )
 

@@ -454,8 +454,8 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         )
     else:
         sentence += (
-            " All intervals of ratings overlap between the parts, which does not show that the"
-            " ratings are equal."
+            " The rating intervals of every option overlap across the parts; this does not show"
+            " that the ratings are equal."
         )
     notes = (*_describe_unassigned(board), *_describe_small_parts(board))
     return Finding(

@@ -150,14 +150,14 @@ def order_effect(
     return OrderEffect(
         title="Order effect within pairs",
         table=table,
-        note=f"Order effect {second_factor:.6g} (standard error {factor_error:.4g},"
-        f" {format_p_value(p_value)}):"
-        f" {_describe_favoured(second_factor, p_value)}. If all options were equal, the estimate"
-        " would be"
-        f" {odds_if_equal:.6g}. Being first, or at home, multiplies the odds by {first_factor:.6g}"
+        note=f"Order effect {second_factor:.3g} (standard error {factor_error:.3g};"
+        f" likelihood-ratio test, {format_p_value(p_value)}):"
+        f" {_describe_favoured(second_factor, p_value)}. In a model in which all options have"
+        " equal worth, the estimate would be"
+        f" {odds_if_equal:.3g}. Being first, or at home, multiplies the odds by {first_factor:.3g}"
         " (standard"
-        f" error {first_factor * log_error:.4g}) and adds {log_advantage:.4g} to the log odds"
-        f" (standard error {log_error:.4g}).{caveat} "
+        f" error {first_factor * log_error:.3g}) and adds {log_advantage:.3g} to the log odds"
+        f" (standard error {log_error:.3g}).{caveat} "
         + describe_caveats(fit_test, float(n.sum()), n_weights + 1, "order and effect"),
         order=second_factor,
         std_error=factor_error,

@@ -138,7 +138,9 @@ def davidson(
     order_caveat = ""
     if order:
         if ties is not None:
-            raise ArgumentError("With `order=True` the data must contain the ties; remove `ties`.")
+            raise ArgumentError(
+                "With `order=True`, ties are read from the data; omit the argument `ties`."
+            )
         data, order_caveat = merge_orders(data)
     else:
         data = _set_ties(data, ties)

@@ -196,7 +196,7 @@ def prepare_groups(groups: Any, noun: str, ties: bool = False) -> list[PairedCom
         if data_set.labels != data_sets[0].labels:
             raise DataError(
                 f"The {noun} must have the same options in the same order. The first has"
-                f" {shorten(data_sets[0].labels)}, but data set {group_index + 1} has"
+                f" {shorten(data_sets[0].labels)}, but number {group_index + 1} has"
                 f" {shorten(data_set.labels)}; align the options with subset(labels)."
             )
     return data_sets

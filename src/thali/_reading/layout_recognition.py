@@ -116,7 +116,7 @@ def _name_numbers(
             known_options = f"the options are {shorten(numbers)}"
         raise DataError(
             Argument("labels"),
-            f" lists numbers such as {next(iter(label_by_number))!r}, but {known_options}.",
+            f" lists {next(iter(label_by_number))!r}, which is not an option; {known_options}.",
         )
     labels = tuple(label_by_number.get(number, number) for number in numbers)
     if has_repeats(labels):
@@ -268,7 +268,7 @@ class RecognitionError(DataError):
         choice_of_kind: Any = ""
         if len(set(kinds)) > 1:
             settings = [Setting("kind", find_data_spec(kind).name) for kind in kinds]
-            choice_of_kind = Clause(" Set ", *join_facts(settings, " or ").parts, ".")
+            choice_of_kind = Clause(" Set ", *join_facts(settings, " or ").parts, " accordingly.")
         super().__init__(message, choice_of_kind)
         self.kinds = kinds
         self.nearest_shape = nearest_shape
@@ -525,8 +525,8 @@ def _ambiguity_error(readings: list[Reading]) -> DataError:
     possible_kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
     if len(possible_kinds) == 1:  # only the names of columns distinguish the readings
         return DataError(
-            f"The table can be read as {readings_text}; remove or rename the columns that cause the"
-            " wrong reading."
+            f"The table can be read as {readings_text}; remove or rename the columns that should"
+            " not be used."
         )
     return RecognitionError(
         f"The table can be read as {readings_text}.",
@@ -574,7 +574,7 @@ def _unread_error(
     near_shapes = [
         (shape, lack) for shape in tried_shapes if table.named and (lack := shape.lacks(table))
     ]
-    match_note = "do not match a known layout"
+    match_note = "do not match any known layout"
     if len(expected_kinds) <= 2:
         match_note = f"are not recognised as {_join_alternatives(expected_kinds)}"
     problem = f"The columns {shorten(table.names, 12)} {match_note}"
@@ -595,7 +595,7 @@ def _unread_error(
     if lack.option:
         argument_hint = Clause("; if such a column exists, name it with ", Argument(lack.option))
     message = Message(
-        f"{problem}. The closest layout is a {shape.name}, but it lacks {lack.missing}",
+        f"{problem}. The closest layout is a {shape.name}, but this table lacks {lack.missing}",
         argument_hint,
         f". Expected: {shape.expected}.",
     )

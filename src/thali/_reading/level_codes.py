@@ -76,7 +76,7 @@ def replace_codes(
         if not matching_columns:
             raise DataError(
                 Argument("codes"),
-                f" contains labels of {attribute!r}, but there is no such"
+                f" gives labels for column {attribute!r}, but there is no such"
                 f" column.{suggest(attribute, all_columns)}",
             )
         for name in matching_columns:

@@ -145,7 +145,7 @@ class Lack(NamedTuple):
 
 
 OF_DISTANCES = Clause(
-    "; for distances set ",
+    "; for distances, set ",
     Setting("dissimilarities", "linear"),
     " or ",
     Value("dissimilarities", "exponential"),

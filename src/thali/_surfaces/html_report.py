@@ -292,7 +292,7 @@ def make_or_warn(part_name: str, make: Callable[[], Drawing]) -> Drawing | None:
     try:
         return make()
     except Exception as error:  # any error: the rest of the report is still useful
-        warn_of_failed_part(f"{part_name} could not be made", error)
+        warn_of_failed_part(f"{part_name} could not be drawn", error)
         return None
 
 
@@ -425,7 +425,7 @@ def _build_section_context(
     }
     for picture in section.pictures:
         picture_html = make_or_warn(
-            f"the picture of the report with the caption '{picture.caption}'",
+            f"the report figure captioned '{picture.caption}'",
             partial(draw_page_picture, figures, picture, next(picture_numbers)),
         )
         if picture_html is not None:

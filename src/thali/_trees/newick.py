@@ -131,8 +131,8 @@ class _NewickReader:
                 return self.build_error("1 opening parenthesis is not closed")
             return self.build_error(f"{n_open} opening parentheses are not closed")
         return self.build_error(
-            "expected a comma or closing parenthesis; put names that contain spaces or brackets"
-            " into quotes"
+            "expected a comma or closing parenthesis; enclose names that contain spaces or"
+            " brackets in quotes"
         )
 
     def build_error(self, problem: str) -> DataError:

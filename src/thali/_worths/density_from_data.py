@@ -143,14 +143,14 @@ def check_estimable(data: PairedComparisons | Choices, density: Density) -> None
     eigenvalues = np.linalg.eigvalsh(curvature / parameter_scale / parameter_scale[:, None])
     # a common change of all log worths is always without information
     if np.count_nonzero(eigenvalues < _MIN_CURVATURE) > density.has_deviations:
-        others = "the worths, because these columns are constant for each pair or"
+        others = "the worths, because these columns are collinear or do not vary within pairs"
         if not density.has_deviations:
-            others = "each other, because these columns are"
+            others = "each other, because these columns are collinear"
         raise DataError(
-            f"The effects of {shorten(data.covariate_names)} cannot be separated from {others}"
-            " collinear; set ",
+            f"The effects of {shorten(data.covariate_names)} cannot be separated from {others};"
+            " set ",
             Setting("method", "laplace"),
-            ", which has a prior, or give fewer columns in ",
+            ", which uses a prior, or list fewer columns in ",
             Argument("covariates"),
             ".",
         )

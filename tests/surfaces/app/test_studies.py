@@ -198,7 +198,7 @@ def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
     said(client.go(f"{address}/fit", model="additive-clustering"), "Choose a model")
     client.go(f"{address}/fit", aspects="ibp", **FITS)
     page = text_of(client.page(address))
-    says(page, "known aspects; got “inferred")
+    says(page, "known aspects, but here the aspects are to be inferred")
     assert "--" not in page
 
 

@@ -176,7 +176,10 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
             ("tea.csv", "--method", "maximum-likelihood", "--draws", 9),
             ("--draws", "--method", "maximum-likelihood"),
         ),
-        (("tea.csv", "--method", "maximum-likelihood", "--aspects", "ibp"), ("ibp",)),
+        (
+            ("tea.csv", "--method", "maximum-likelihood", "--aspects", "ibp"),
+            ("to be inferred from the data",),
+        ),
         (("tea.csv", "--chosen", "x"), ("'x'", "'chosen', 'rejected' and 'count'")),
     ],
 )

@@ -33,7 +33,7 @@ def test_a_picture_costs_itself_alone(run, folder, monkeypatch):
     assert found.code == 0 and "log-likelihood" in found.out.lower()
     assert found.err.count("utility_scale.png") == 1
     says(found.err, "utility_scale.png", "ValueError: too many values")
-    says(found.err, "the picture of")
+    says(found.err, "the report figure captioned")
     whole, lacking = (
         {path.name for path in (folder / name).iterdir()} for name in ("whole", "lacking")
     )

@@ -155,7 +155,7 @@ def test_what_is_printed_is_mailed(name, run, folder):
         *"--out out --report mail.html".split(),
     )
     again = run("report", "out", "-o", "again.html")
-    if result.code or again.code or "could not be made" in result.err:
+    if result.code or again.code or "could not be drawn" in result.err:
         pytest.fail(result.err + again.err)
     mailed = (folder / "mail.html").read_text("utf-8")
     if mailed != (folder / "again.html").read_text("utf-8"):

@@ -357,10 +357,11 @@ def convert_to_rankings(data: "Judged") -> Any:
     if data.sizes[largest_set] > MAX_RANKED_OPTIONS:
         raise DataError(
             f"Best and worst were chosen from {data.sizes[largest_set]} options"
-            f" ({shorten(data.sets[largest_set])}), but elimination by aspects is limited to"
-            f" sets of {MAX_RANKED_OPTIONS}, whose best and worst determine a ranking; fit ",
+            f" ({shorten(data.sets[largest_set])}), but elimination by aspects can be fitted"
+            f" only to sets of at most {MAX_RANKED_OPTIONS}, in which best and worst determine the"
+            " full ranking; fit ",
             ModelName("BradleyTerryLuce"),
-            ".",
+            " instead.",
         )
     return data.as_rankings()
 

@@ -53,13 +53,9 @@ def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> 
     check_allowed("unique", unique, (True, False))
     is_learned = isinstance(aspects, bool | int | float | np.number | Tree)
     if is_learned or (isinstance(aspects, str) and normalise_aspects(aspects) != "unique"):
-        description: Any = Value("aspects", aspects)
-        if isinstance(aspects, Tree):
-            description = "aspects learned along a tree"
         raise ArgumentError(
-            "Maximum likelihood requires known aspects; got ",
-            description,
-            ". Use ",
+            "Maximum likelihood requires known aspects, but here the aspects are to be inferred"
+            " from the data. Use ",
             Value("aspects", "unique"),
             InPython(
                 ", a 0/1 matrix or table, or a mapping from labels to lists.",

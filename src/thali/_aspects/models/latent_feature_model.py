@@ -29,9 +29,9 @@ def require_custom_prediction(model: "LatentFeatureModel", answer_name: str) -> 
     likelihood = model.likelihood
     if not isinstance(likelihood, Custom) or is_unavailable(likelihood.predict):
         raise ArgumentError(
-            "predict requires a custom likelihood with a predict function, Custom(...,"
-            " predict=function), which takes (data, features, weights). Files do not contain"
-            " functions, so pass the function again after loading, or use predict_proba."
+            "predict requires a custom likelihood with a prediction function: Custom(...,"
+            " predict=function), where function takes (data, features, weights). Saved files do not"
+            " contain functions, so pass the function again after loading, or use predict_proba."
         )
 
 

@@ -12,8 +12,10 @@ def require_known_likelihood(posterior: Posterior, answer_name: str) -> Posterio
     """
     if posterior.data_kind == OWN:
         raise ArgumentError(
-            f"{answer_name} is not available for a custom likelihood, whose predictions thali does"
-            " not know; compute it from posterior_['latent_features']['features'] and ['weights']."
+            f"{answer_name} is not available for a custom likelihood, because thali does"
+            " not know how to compute its predictions; compute it from"
+            " posterior_['latent_features']['features'] and"
+            " posterior_['latent_features']['weights']."
         )
     return posterior
 

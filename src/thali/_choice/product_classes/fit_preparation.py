@@ -132,8 +132,8 @@ def describe_dominated_choices(
         " alternative is"
         " at least as good in every respect and better in a monotone attribute. With ",
         Setting("lapse", 0),
-        " such respondents must be indifferent between the two, which hides much of what they care"
-        " about. Set ",
+        " the model must treat such respondents as indifferent between the two alternatives, which"
+        " obscures much of what they care about. Set ",
         Setting("lapse", 0.02),
         ".",
     )

@@ -296,9 +296,9 @@ def warn_about_columns(summary: ColumnSummary, columns: Any, advice: Message) ->
         dominant_index = int(summary.n_dominated.argmax())
         warn(
             DataWarning(
-                f"Column {columns[dominant_index]!r} of W is a million times larger than all others"
-                f" together in {summary.n_dominated[dominant_index]} of {summary.rows} rows, so the"
-                " other covariates have almost no effect",
+                f"Column {columns[dominant_index]!r} of W is more than a million times larger than"
+                f" all other columns combined in {summary.n_dominated[dominant_index]} of"
+                f" {summary.rows} rows, so the other covariates have almost no effect",
                 advice,
                 ".",
             )

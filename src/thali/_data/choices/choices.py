@@ -373,7 +373,7 @@ class Choices(Judged):
         if not self.is_paired:
             largest_set = self.sets[self.sizes.argmax()]
             raise DataError(
-                "This requires choices between two options, but one choice was among"
+                "Paired comparisons require choices between two options, but one choice was among"
                 f" {shorten(largest_set)}; remove such choices."
             )
         first_indices, second_indices = self.members.reshape(-1, 2).T

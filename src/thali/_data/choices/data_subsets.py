@@ -127,8 +127,9 @@ def with_covariates(data: "Choices", names: Iterable[str]) -> "Choices":
         return data._copy_with_fields(covariates=data.covariates.select_covariates(names))
     if names:
         raise DataError(
-            f"Unknown covariate {names[0]!r}: the choices have none. Covariates of answers require"
-            " comparisons of two options; add covariates of options with ",
+            f"Unknown covariate {names[0]!r}: these choices have no covariates. Answer-level"
+            " covariates are available only for comparisons of two options; to add option-level"
+            " covariates, use ",
             InPython("with_option_covariates(frame)", "--option-covariates FILE"),
             ".",
         )

@@ -350,8 +350,8 @@ def require_ranking_columns(
         raise DataError(
             f"No rankings were found in {shorten(column_names(frame), 12)}: expected one"
             " column per rank ('rank1', 'rank2' or '1st', '2nd'), one column of ranks per option,"
-            " a column of texts such as 'a > b = c', or an option and its rank per row (name"
-            " these two columns with ",
+            " a text column with entries such as 'a > b = c', or one option and its rank in each"
+            " row (name these two columns with ",
             Argument("option"),
             " and ",
             Argument("rank"),
@@ -966,7 +966,10 @@ def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
             n_choices += 1
     if not n_choices:
         n_rankings = format_plural(len(rankings.orders), "ranking")
-        raise DataError(f"No option is ranked above another in {n_rankings}; rank at least two.")
+        raise DataError(
+            f"In {n_rankings}, no option is ranked above another; each ranking must order at least"
+            " two options."
+        )
     ranking_of_row = np.concatenate(ranking_indices)
     return RawOccasions(
         rankings.labels,

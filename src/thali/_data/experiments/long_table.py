@@ -1088,7 +1088,7 @@ def _drop_constant_attributes(
     )
     if not varying_attributes:
         raise DataError(
-            f"No attribute varies within a task ({shorten(constant_names)}), so the choices"
+            f"No attribute ({shorten(constant_names)}) varies within any task, so the choices"
             " contain no information on tastes; check the design."
         )
     is_kept = [name not in constant_names for name in experiment_arrays.scheme.names]

@@ -301,12 +301,13 @@ def find_pair_columns(names: list[str], used_columns: Collection[str | None]) ->
         descriptions = "; or ".join(map(str, readings))
         raise DataError(
             f"The columns can be read in several ways: {descriptions}. Remove or rename the columns"
-            " that cause the wrong reading."
+            " that should not be used."
         )
     if not readings:
         raise DataError(
-            f"The columns {shorten(names, 12)} do not show which option was chosen and which"
-            " rejected; name them with `chosen` and `rejected`."
+            f"It is unclear from the columns {shorten(names, 12)} which option was chosen and which"
+            " was rejected; name the columns that contain these options with `chosen` and"
+            " `rejected`."
         )
     return readings[0]
 

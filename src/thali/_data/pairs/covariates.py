@@ -184,11 +184,12 @@ def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> Cova
     if missing_labels := [label for label in labels if label not in row_labels]:
         raise DataError(
             f"The option covariates have no row for {shorten(missing_labels)}; the index of the"
-            f" table must contain the labels, but it starts with {shorten(row_labels, 3)}."
+            f" table must contain the option labels, but it contains only {shorten(row_labels, 3)}."
         )
     if unused_labels := [label for label in row_labels if label not in labels]:
         add_note(
-            f"covariates not used, because these options have no data: {shorten(unused_labels)}"
+            "covariates not used, because these options do not occur in the data:"
+            f" {shorten(unused_labels)}"
         )
     table = frame.set_axis(row_labels).loc[list(labels)]
     return read_covariates(table, column_names(table), None, ())._replace(table=table)
@@ -345,8 +346,8 @@ def _read_number_covariate(column: "pd.Series", frame: "pd.DataFrame") -> dict[s
         if np.isnan(numbers[row]):
             problem = "empty"
         raise DataError(
-            f"The covariate {column.name!r} is {problem} in row {frame.index[row]}; enter a"
-            " number, or remove the row."
+            f"The covariate {column.name!r} is {problem} in row {frame.index.tolist()[row]!r};"
+            " enter a number, or remove the row."
         )
     if np.ptp(numbers) == 0.0:
         raise _build_constant_error(str(column.name), f"{numbers[0]:g}")
@@ -379,6 +380,6 @@ def _build_indicators(frame: "pd.DataFrame", column: str) -> dict[str, np.ndarra
 def _build_constant_error(covariate: str, value_text: str) -> DataError:
     """Build the error for a covariate that is equal in all rows."""
     return DataError(
-        f"The covariate {covariate!r} is {value_text} in every row, so it has no effect to"
-        f" estimate; remove the covariate, or use {ORDER!r} for the effect of being first."
+        f"The covariate {covariate!r} is {value_text} in every row, so its effect cannot be"
+        f" estimated; remove it, or use {ORDER!r} for the effect of being first."
     )

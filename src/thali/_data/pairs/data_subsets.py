@@ -483,8 +483,8 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
     if data.covariates is None:
         if names:
             raise DataError(
-                f"Unknown covariate {names[0]!r}: the comparisons have none. Name covariates when"
-                " reading them: from_trials(frame, covariates=[...])."
+                f"Unknown covariate {names[0]!r}: these comparisons have no covariates. Name"
+                " covariates when reading the data: from_trials(frame, covariates=[...])."
             )
         return data
     columns = data.covariates.find_columns(names)

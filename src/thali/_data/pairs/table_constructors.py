@@ -548,8 +548,8 @@ def from_wide(
         columns = find_wide_columns(frame, named_columns, coding)
     if columns is None:
         raise DataError(
-            f"No column of this table ({shorten(column_names(frame), 12)}) has the name of a pair,"
-            " such as 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first,"
+            f"None of this table's columns ({shorten(column_names(frame), 12)}) is named after a"
+            " pair, as in 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first,"
             " second)}."
         )
     return build_comparisons(cls, read_wide_outcomes(frame, columns, coding, labels, weights))[0]

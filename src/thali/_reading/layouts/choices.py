@@ -363,8 +363,8 @@ def find_rankings_lack(table: RawTable) -> Lack | None:
     if missing_rank is not None:
         column, code = missing_rank
         return Lack(
-            f"ranks in some rows: column {column!r} contains {code} (leave the cells of options"
-            " that were not ranked empty)",
+            f"ranks in some rows: column {column!r} contains {code} (if an option was not ranked,"
+            " leave its cell empty)",
             near=4,
         )
     ranks, other_columns = find_rank_block(table.frame, table.names)
@@ -383,8 +383,9 @@ RANKINGS = Shape(
     match_rankings,
     expected=(
         "one ranking per row, with the columns 'rank1', 'rank2', ... (or '1st', '2nd'; 'first"
-        " choice'), one column of ranks per option, or a column of texts such as 'a > b = c'; or"
-        " one row per option of a ranking, with the columns 'respondent', 'option' and 'rank'"
+        " choice'), one column of ranks per option, or a text column with entries such as 'a > b ="
+        " c'; or one row per option of a ranking, with the columns 'respondent', 'option' and"
+        " 'rank'"
     ),
     roles=(OPTION, RANK, RESPONDENT, COUNT),
     settings=("unranked", "weights"),
@@ -552,7 +553,8 @@ BEST_WORST_TABLE = Shape(
     expected=(
         "one set of options per row, in the columns 'option1', 'option2', 'option3', with the"
         " columns 'best' and 'worst' (or 'most', 'least'); or one row per option of a set, with"
-        " 'task', 'item', and 1 in 'best' and in 'worst'"
+        " 'task', 'item', 'best' (1 for the best option, 0 otherwise) and 'worst' (1 for the"
+        " worst option, 0 otherwise)"
     ),
     roles=(BEST, WORST, RESPONDENT, COUNT),
     settings=("trait", "weights"),

@@ -57,10 +57,11 @@ def match_observations(
                 covariates = covariates.drop(columns=columns)
         for name in list_weight_columns(covariates):
             raise DataError(
-                f"Column {name!r} looks like counts or weights of the rows, but each row counts"
-                " once; write counted rows several times, or drop the column with ",
+                f"Column {name!r} looks like row counts or weights, but each row is counted once."
+                " If it contains counts, repeat each row that many times; otherwise, drop the"
+                " column with ",
                 Setting("without", [name]),
-                "; if it describes the observations, rename it.",
+                " or, if it describes the observations, rename it.",
             )
         for column, cells in covariates.items():
             covariates[column] = _read_truth_values(cells)
@@ -119,7 +120,7 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
             cell_phrase = "is empty"
         raise DataError(
             f"{column_phrase} not numeric (line {covariates.index[line]} of {text_columns[0]!r}"
-            f" {cell_phrase}); code each category as a column of 0 and 1, or remove the column."
+            f" {cell_phrase}); code each category as a column of 0s and 1s, or remove the column."
         )
     empty_cells = np.argwhere(covariates.isna().to_numpy())
     if len(empty_cells):

@@ -74,7 +74,7 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     read_options = dict(options)
     if is_choice:
         read_options["outcome"] = CHOICE
-    description = "choices of one of several alternatives"
+    description = "one of several alternatives chosen per task"
     if attributes:
         description += f", attributes {shorten(attributes)}"
 
@@ -170,9 +170,10 @@ def _refuse_second_outcome(share_by_name: dict[str, float]) -> None:
         extreme = "smallest"
     raise DataError(
         f"Column {name!r} is {extreme} for the chosen alternative in {100 * share:.0f} % of the"
-        " tasks, as a second answer (a rating or rank) would be; drop it with ",
+        " tasks, so it may be a second answer (a rating or rank) rather than an attribute. If it"
+        " is, drop it with ",
         Setting("without", [name]),
-        ", or analyse it with thali.amce; if it describes the products, list it in ",
+        " or analyse it with thali.amce; if it describes the products, list it in ",
         Argument("attributes"),
         ".",
     )

@@ -345,17 +345,16 @@ def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None
     if not measure_columns:
         return None
     return Message(
-        f"Columns 'i' and 'j' with numbers in {shorten(measure_columns)} can be read in three"
-        " ways: as"
-        " distances between objects, as similarities between objects, or as choices of 'i' over"
-        " 'j'",
+        f"Columns 'i' and 'j', with numbers in {shorten(measure_columns)}, can be read in three"
+        " ways",
         OF_DISTANCES,
-        "; for choices name ",
+        "; for similarities, rename the column of numbers to 'similarity'; for choices of 'i' over"
+        " 'j', name ",
         Argument("chosen"),
         " and ",
         Argument("rejected"),
-        Clause(", and ", Argument("count"), " if the numbers are counts"),
-        "; for similarities, call the column of numbers 'similarity'.",
+        Clause(", plus ", Argument("count"), " if the numbers are counts"),
+        ".",
     )
 
 

@@ -34,7 +34,7 @@ from thali._data.triplets.triplet_tables import (
     find_triplet_columns,
 )
 from thali._labels import format_label, shorten
-from thali.errors import Argument, DataError, Message, Setting
+from thali.errors import DataError, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
@@ -140,10 +140,11 @@ def question_anchor(anchor: str, option_columns: tuple[str, ...]) -> Message:
     """Return the question whether two options were compared with a third one."""
     first, second = option_columns
     return Message(
-        f"Each row of column {anchor!r} contains an option other than {first!r} and {second!r}. If"
-        " these two were compared with it, the data are triplets; name it with ",
-        Argument("anchor"),
-        ". Otherwise drop it with ",
+        f"In every row, column {anchor!r} contains an option that differs from those in columns"
+        f" {first!r} and {second!r}. If those two options were compared with the one in {anchor!r},"
+        " the data are triplets; set ",
+        Setting("anchor", anchor),
+        ". Otherwise, drop the column with ",
         Setting("without", [anchor]),
         ".",
     )

@@ -25,6 +25,7 @@ def _find_citation_keys(model: str) -> tuple[str, ...]:
     if spec is None:
         raise ArgumentError(
             f"Unknown model {model!r}; available models:"
-            f" {', '.join(spec.name for spec in SPECS)}; or amce."
+            f" {', '.join(spec.name for spec in SPECS)}; for average"
+            " marginal component effects, amce."
         )
     return spec.papers
