@@ -112,7 +112,9 @@ def find_best_worst_columns(
     for role, name in (("best", best_column), ("worst", worst_column)):
         if name is None:
             raise DataError(
-                f"No column of {role} options was recognised; name one with ", Argument(role), "."
+                f"No column of {role} options was recognised; if the table has one, name it with ",
+                Argument(role),
+                ".",
             )
     role_columns = (best_column, worst_column, respondent_column, count_column)
     option_series = find_column_series([name for name in all_columns if name not in role_columns])

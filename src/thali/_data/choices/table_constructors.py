@@ -135,8 +135,8 @@ def from_rankings(
     layout : {"ranks", "options", "long", "text"}, optional
         For a table: one column per rank, with the option there (rank1, rank2; 1st, 2nd; first
         choice), or tied options ("b = c"); one column per option, with its rank, 1 for the
-        best, and nothing or 0 if it has none; a row for each option of a ranking; or a column of
-        texts such as "a > b = c". None: recognised.
+        best, and nothing or 0 if it has none; a row for each option of a ranking; or a text column
+        with entries such as "a > b = c". None: recognised.
     option, rank, respondent, count : str, optional
         Columns of the option and of its rank in a long table; of who ranked; of how many such
         rankings there were. None: recognised. Every row of a table that is not long is somebody of
