@@ -235,7 +235,7 @@ def of_importance(table):
 def of_effects(table):
     sure = table[((table["low"] > 0.5) & ~table["at_bound"]) | (table["high"] < 0.5)]
     if not len(sure):
-        return ["No level is clearly preferred"]
+        return ["no level is clearly preferred"]
     row = sure.loc[(sure["effect"] - 0.5).abs().idxmax()]
     chance, ends = row["effect"], (row["low"], row["high"])
     if chance < 0.5:

@@ -86,6 +86,7 @@ class FitRequest(NamedTuple):
         settings: dict[str, Any] = {"cores": self.values.get("cores")} | self.arguments(REPORT)
         if any(option.name == "folds" for option in self.spec.options):
             settings.setdefault("folds", FOLDS)
+            settings["random_seed"] = self.values.get("seed", 0)
         if "market" in settings:
             settings["market"] = restore_saved_table(
                 data.scheme, load_table(folder / settings["market"]).frame
