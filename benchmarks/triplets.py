@@ -1,17 +1,18 @@
 """Additive clustering of triplets: recovery, cost, and held-out predictions beside those of
 embeddings.
 
-    python benchmarks/triplets.py [--small] [--spose PYTHON] [--cblearn PYTHON] [--beside [OBJECTS
-    ...] [--default]]
+    python benchmarks/triplets.py [--small] [--spose PYTHON] [--vice PYTHON] [--cblearn PYTHON]
+        [--beside [OBJECTS ...] [--default]]
 
 1. Recovery: 30 objects with eight features, 30,000 triplets drawn from the model; the probability
    of each true feature and the log score of 10,000 further triplets, beside that of the truth.
 2. Predictions: the same data, and with 3,000 triplets, beside SPoSE (`triplets_spose.py`, with any
-   Python that has NumPy) and the embeddings of cblearn (`triplets_cblearn.py`, an environment with
-   cblearn, which needs numpy < 2); SPoSE tries several settings and is given the CPU time of
-   thali's fit for each, the others try up to 15 dimensions as long as they have used less. With
-   --beside nothing but 30, 100 and 300 objects with 10,000 to 100,000 triplets, where that time is
-   three to ten CPU seconds at most.
+   Python that has NumPy), VICE (`triplets_vice.py`, with PyTorch) and the embeddings of cblearn
+   (`triplets_cblearn.py`, an environment with cblearn, which needs numpy < 2); SPoSE and VICE try
+   several settings and are given the CPU time of thali's fit for each, the others try up to 15
+   dimensions as long as they have used less. With --beside nothing but 30, 100 and 300 objects with
+   10,000 to 100,000 triplets, where that time is three to ten CPU seconds at most. Human-like data
+   are in `triplets_human.py`.
 3. Cost: CPU seconds of 1,000 sweeps of 20,000 triplets of 100 objects, and ns for each set of pairs
    that a sweep evaluates; with --large of a sweep of 1,000,000 triplets of 100 objects, and of
    1,000 objects with 50 features, and the memory that it takes. All begin at the truth.
@@ -223,13 +224,18 @@ def first_answer(n: int, n_features: int, count: int, chains: int, seed: int) ->
 def main(
     small: bool = False,
     spose: str = "",
+    vice: str = "",
     cblearn: str = "",
     large: bool = False,
     beside: tuple[int, ...] | None = None,
     default: bool = False,
 ) -> None:
     """All of it."""
-    rivals = {"triplets_spose.py": spose, "triplets_cblearn.py": cblearn}
+    rivals = {
+        "triplets_spose.py": spose,
+        "triplets_vice.py": vice,
+        "triplets_cblearn.py": cblearn,
+    }
     rivals = {script: python for script, python in rivals.items() if python}
     if small:
         recovery(6, 2, 300, 60, 1, {})
@@ -258,6 +264,7 @@ if __name__ == "__main__":
         "--large", action="store_true", help="also a million triplets of 1,000 objects"
     )
     parser.add_argument("--spose", default="", help="a Python with NumPy")
+    parser.add_argument("--vice", default="", help="a Python with PyTorch")
     parser.add_argument(
         "--beside",
         type=int,

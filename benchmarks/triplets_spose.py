@@ -1,11 +1,12 @@
-"""SPoSE (Zheng, Pereira, Baker & Hebart 2019) in NumPy, for `triplets.py`.
+"""SPoSE (Zheng, Pereira, Baker & Hebart 2019) in NumPy, for `triplets.py` and `triplets_human.py`.
 
-    python triplets_spose.py DATA.npz SECONDS
+    python triplets_spose.py DATA.npz SECONDS [FINAL_SECONDS]
 
 P(ij) is the softmax of the products x_i x_j of the three pairs, x of 0 or more, with an L1 penalty,
 by Adam on mini-batches of 256; penalty and dimensions are those that predict a tenth of the
 training triplets best, and the model is fitted again to all. Every setting has the CPU seconds that
-are given. A true feature counts as found if a dimension correlates with it at .9 or more.
+are given, the last fit FINAL_SECONDS. A true feature counts as found if a dimension correlates with it
+at .9 or more. With `anchored` in the data a row is (a, the nearer one, the farther one).
 """
 
 import sys
@@ -18,18 +19,19 @@ PENALTIES, DIMENSIONS = (0.0, 0.003, 0.01, 0.03, 0.1), (8, 20)
 FOUND = 0.9
 
 
-def probabilities(x, rows):
-    """P of the three pairs (0 1), (0 2), (1 2) of each row."""
+def probabilities(x, rows, n_pairs=3):
+    """P of the three pairs (0 1), (0 2), (1 2) of each row, or 0 of the last."""
     a, b, c = (x[rows[:, k]] for k in range(3))
     s = np.stack([(a * b).sum(1), (a * c).sum(1), (b * c).sum(1)], axis=1)
+    s[:, n_pairs:] = -np.inf
     s = np.exp(s - s.max(axis=1, keepdims=True))
     return s / s.sum(axis=1, keepdims=True)
 
 
-def slope_of(x, rows, penalty):
+def slope_of(x, rows, n_pairs, penalty):
     """The gradient of minus the mean log-probability of the first pair, and of the penalty a row of
     x."""
-    p = probabilities(x, rows)
+    p = probabilities(x, rows, n_pairs)
     p[:, 0] -= 1.0
     p /= len(rows)
     a, b, c = (x[rows[:, k]] for k in range(3))
@@ -41,13 +43,13 @@ def slope_of(x, rows, penalty):
     return slope
 
 
-def score(x, rows):
+def score(x, rows, n_pairs=3):
     """The mean log-probability of the first pair, and how often it is the most probable one."""
-    p = probabilities(x, rows)
+    p = probabilities(x, rows, n_pairs)
     return float(np.log(p[:, 0]).mean()), float((p.argmax(axis=1) == 0).mean())
 
 
-def fit(rows, n, penalty, dimensions, seconds):
+def fit(rows, n, penalty, dimensions, seconds, n_pairs=3):
     """The embedding after so many CPU seconds, and the steps."""
     rng = np.random.default_rng(1)
     x = rng.random((n, dimensions)) * START
@@ -56,7 +58,7 @@ def fit(rows, n, penalty, dimensions, seconds):
     while time.process_time() - began < seconds:
         for _ in range(50):
             t += 1
-            slope = slope_of(x, rows[rng.integers(0, len(rows), BATCH)], penalty)
+            slope = slope_of(x, rows[rng.integers(0, len(rows), BATCH)], n_pairs, penalty)
             mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
             step = RATE * (mean / (1 - 0.9**t)) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
             x = np.maximum(x - step, 0.0)
@@ -71,21 +73,22 @@ def found(x, features):
 
 
 if __name__ == "__main__":
-    data, seconds = np.load(sys.argv[1]), float(sys.argv[2])
+    data, seconds = np.load(sys.argv[1]), [float(text) for text in sys.argv[2:]]
     train, test, n = data["train"], data["test"], int(data["n"])
+    n_pairs = 2 if "anchored" in data else 3
     order = np.random.default_rng(2).permutation(len(train))
     held, rest = train[order[: len(train) // 10]], train[order[len(train) // 10 :]]
     tried = {}
-    for penalty in PENALTIES:
-        for dimensions in DIMENSIONS:
-            tried[penalty, dimensions] = score(fit(rest, n, penalty, dimensions, seconds)[0], held)[
-                0
-            ]
+    for penalty in data.get("penalties", PENALTIES):
+        for dimensions in data.get("dimensions", DIMENSIONS):
+            x, _ = fit(rest, n, penalty, dimensions, seconds[0], n_pairs)
+            tried[penalty, dimensions] = score(x, held, n_pairs)[0]
     best = max(tried, key=lambda settings: tried[settings])
-    x, steps = fit(train, n, *best, seconds)
-    log_score, right = score(x, test)
+    x, steps = fit(train, n, *best, seconds[-1], n_pairs)
+    log_score, right = score(x, test, n_pairs)
+    recovered = f", {found(x, data['features'])} features" if "features" in data else ""
     print(
-        f"  SPoSE {log_score:.4f}, {right:.3f} right, {found(x, data['features'])} features"
+        f"  SPoSE {log_score:.4f}, {right:.3f} right{recovered}"
         f" (penalty {best[0]:g}, {best[1]} dimensions of {len(tried)} settings; {steps:,} steps,"
         f" {time.process_time():.0f} CPU s in all)"
     )
