@@ -117,7 +117,7 @@ def test_judges_of_rankings_are_ordered_by_discrimination(frame):
     assert judges["comparisons"].sum() == board.data.n_answers
     gain = judges["log_score"] - judges["log_score_chance"]
     assert gain["j4"] > 0.2 > gain["j0"]
-    assert "the typical judge of this panel sees" in board.note
+    assert "those of the typical judge of this panel" in board.note
     assert [each.key for each in th.findings(board)][
         :5
     ] == "leaderboard groups votes reliability judges".split()
