@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
-from thali._labels import format_plural
+from thali._labels import format_plural, list_names
 from thali._model.default_models import default_comparison
 from thali._model.model_spec import DATA, ModelSpec, Option
 from thali._model.registry import get_features_argument
@@ -267,12 +267,10 @@ def _check_applicable_options(
     specs_by_word = {word: [spec for spec, option in index_options()[word]] for word in typed}
     for word, owner_specs in specs_by_word.items():
         if not any(data_form.kind in spec.data for spec in owner_specs):
-            data_names = " or ".join(
-                dict.fromkeys(data for spec in owner_specs for data in spec.data)
-            )
+            data_kinds = dict.fromkeys(data for spec in owner_specs for data in spec.data)
             raise ArgumentError(
-                f"--{word} requires {data_names}, but {data_name!r} contains {data_form}; remove"
-                f" --{word}."
+                f"--{word} applies to {list_names(data_kinds)}, but {data_name!r} contains"
+                f" {data_form}; remove --{word}."
             )
     if "method" in typed and not has_methods:
         raise ArgumentError(
