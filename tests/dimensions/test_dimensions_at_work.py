@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import warned
 
 import thali as th
 from thali._model.default_models import choose_default_model
-from thali.errors import DataError
+from thali.errors import DataError, EstimateWarning
 
+TINY = {"draws": 4, "tune": 4, "chains": 1, "random_seed": 1, "progressbar": False}
 RNG = np.random.default_rng(8)
 ROWS = [RNG.choice(70, 3, replace=False) + 100 for _ in range(300)]
 
@@ -46,16 +48,25 @@ def test_other_tables_of_numbers_are_read_as_before(tmp_path, lines):
 
 
 def test_many_objects_have_dimensions_by_default():
-    few = th.Triplets([(k, k + 1, k + 2) for k in range(58)])
-    many = th.Triplets([(k, k + 1, k + 2) for k in range(59)])
+    few = th.Triplets([(k, k + 1, k + 2) for k in range(58)] * 21)
+    many = th.Triplets([(k, k + 1, k + 2) for k in range(59)] * 21)
     assert (few.n_options, many.n_options) == (60, 61)
     chosen = choose_default_model(few)
     assert (chosen.offer.name, chosen.others) == ("additive-clustering", ["nonnegative-dimensions"])
     chosen = choose_default_model(many)
     assert (chosen.offer.name, chosen.others) == ("nonnegative-dimensions", ["additive-clustering"])
     assert choose_default_model(many, {"people": "adjusted"}).offer.name == "additive-clustering"
+    rarely_judged = th.Triplets([(k, k + 1, k + 2) for k in range(59)] * 20)
+    assert choose_default_model(rarely_judged).offer.name == "additive-clustering"
     similarities = th.Similarities(np.ones((61, 61)))
     assert choose_default_model(similarities).offer.name == "additive-clustering"
+
+
+@pytest.mark.fit
+def test_few_answers_about_an_object_are_warned_of():
+    few = th.Triplets([("a", "b", "c"), ("a", "b", "d")])
+    with warned(EstimateWarning, "2 answers about 4 objects", "20 answers per object"):
+        th.NonnegativeDimensions(1).fit(few, **TINY)
 
 
 @pytest.mark.fit

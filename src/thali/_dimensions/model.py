@@ -13,9 +13,11 @@ from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._data.questions import draw_answers, slice_sets
 from thali._inference.markov_chains import Run
 from thali._inference.random_seeds import RandomSeed, spawn_generators
-from thali._labels import check_labels
+from thali._inference.user_warnings import warn
+from thali._labels import check_labels, format_plural
 from thali._model.chain_runs import ChainFit
 from thali._model.data_argument_check import check_data
+from thali._model.default_models import MIN_ANSWERS_PER_OBJECT, has_few_answers
 from thali._model.fitting_methods import ChainEngine, Engine, Forecast, PreparedFit
 from thali._model.labelled_pair_sets import predict_pair_sets, tabulate_next_triplets
 from thali._model.markov_chain_model import MarkovChainModel
@@ -29,7 +31,14 @@ from thali._model.simulated_data import select_observed
 from thali._number_format import format_percent
 from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.posterior_interval import INTERVAL
-from thali.errors import Argument, ArgumentError, DataError, Message, Setting
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    DataError,
+    EstimateWarning,
+    Message,
+    Setting,
+)
 
 from .chain import CLIMB_SHARE, DimensionChain, DimensionProblem, build_problem
 from .posterior import (
@@ -282,6 +291,14 @@ class NonnegativeDimensions(MarkovChainModel):
             max_time=max_time,
         ).check()
         data.warn_if_unusual()
+        if data.kind == TRIPLETS and has_few_answers(data):
+            warn(
+                EstimateWarning(
+                    f"{format_plural(data.n_answers, 'answer')} about {data.n_options:,} objects"
+                    f" are few for dimensions, which need about {MIN_ANSWERS_PER_OBJECT} answers"
+                    " per object; AdditiveClustering predicts better from few answers."
+                )
+            )
         return self._run_job(self._build_fit(data, run).build_job(str(data)))
 
     def _check_fit(self, data: Any) -> Any:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 MIN_TASKS = 4  # of the median respondent; from here on respondents have individual utilities
 MAX_OPTIONS = 40  # up to here, pairs are fitted with shared aspects
 MAX_OBJECTS = 60  # up to here, triplets are fitted with features, on which chains can agree
+# of triplets; with fewer, features predict better than dimensions (85 shoes, 100 things)
+MIN_ANSWERS_PER_OBJECT = 20
 MAX_MEMBERS = 3  # per set, up to which choices are fitted with shared aspects
 WORTHS = "BTL"
 ASPECTS = "elimination-by-aspects"
@@ -59,8 +61,13 @@ def _has_few_options(data: "Judged") -> bool:
 
 
 def _has_few_objects(data: "Judged") -> bool:
-    """Return whether there are at most `MAX_OBJECTS` objects, so that features are stable."""
-    return data.n_options <= MAX_OBJECTS
+    """Return whether features are stable, or there are too few answers for dimensions."""
+    return data.n_options <= MAX_OBJECTS or has_few_answers(data)
+
+
+def has_few_answers(data: "Judged") -> bool:
+    """Return whether triplets have fewer than `MIN_ANSWERS_PER_OBJECT` answers per object."""
+    return data.n_answers < MIN_ANSWERS_PER_OBJECT * data.n_options
 
 
 def _is_one_group(data: "Judged") -> bool:
@@ -220,8 +227,8 @@ def fit(data: Any, **settings: Any) -> Any:
     have Bradley-Terry-Luce worths; each respondent has individual worths if the average respondent
     answered two sets or rankings. Choices from smaller sets and pairs of up to 40 options have
     elimination by aspects; pairs of more options have worths. Similarities, and triplets of up to
-    60 objects, have additive clustering; triplets of more objects have non-negative dimensions, on
-    which restarts agree. Covariates and classes have Plackett-Luce regression.
+    60 objects or with fewer than 20 answers per object, have additive clustering; other triplets
+    have non-negative dimensions, on which restarts agree. Covariates and classes have Plackett-Luce regression.
 
     Parameters
     ----------
