@@ -1,6 +1,7 @@
 """`thali.compare` on every kind of data besides pairs of draws: classifiers, similarities, maximum
 likelihood."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -260,6 +261,7 @@ def test_pairs_of_objects_are_left_out_one_by_one_or_in_folds(monkeypatch):
     data, seen = th.datasets.numbers(), []
 
     class Watched(th.AdditiveClustering):
+        @functools.wraps(th.AdditiveClustering.fit)  # `compare` passes what its signature takes
         def fit(self, data, **settings):
             seen.append(data)
             return super().fit(data, **settings)
