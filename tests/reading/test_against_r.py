@@ -12,12 +12,13 @@ import warnings
 import numpy as np
 import pytest
 from helpers.real_data import needs_data, real_data
+from helpers.sentences import refused
 
 import thali as th
 import thali._data.kinds as kinds
 from thali._input_files import Source
 from thali._reading.layout_recognition import read_data
-from thali.errors import DataWarning
+from thali.errors import DataError, DataWarning
 
 # Best tennis player of Graf, Sabatini, Seles, by sex (R prefmod, data set tennis): patterns of
 # answers with counts.
@@ -35,10 +36,10 @@ SPRINGALL = """
 """
 
 
-def assert_worths(source, expected, ties=None):
+def assert_worths(source, expected, ties=None, **read_arguments):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of the meaning of codes
-        data, _ = read_data(source, kinds.PAIRS)
+        data, _ = read_data(source, kinds.PAIRS, **read_arguments)
     model = th.EliminationByAspects("unique", method="maximum-likelihood", ties=ties).fit(data)
     if isinstance(expected, dict):
         expected = [expected[label] for label in data.labels]
@@ -81,12 +82,6 @@ def test_wins_losses_and_ties(ties, expected):
 @pytest.mark.parametrize(
     ("file", "ties", "expected"),
     [
-        # worth(btmodel(paircomp(ifelse(trdel[, 1:10] == 1, 1, -1))))
-        (
-            "paired_prefmod/trdel.csv",
-            None,
-            [0.29609535885, 0.11935115685, 0.19044967547, 0.07836209788, 0.31574171095],
-        ),
         # worth(btmodel(paircomp(immig[, 1:6]), undecided = FALSE))
         (
             "paired_prefmod/immig.csv",
@@ -140,6 +135,16 @@ def test_wins_losses_and_ties(ties, expected):
 )
 def test_files_of_r_packages_have_the_worths_of_r(file, ties, expected):
     assert_worths(real_data(file), expected, ties)
+
+
+@needs_data
+def test_codes_of_r_have_the_worths_of_r_if_they_are_named():
+    # worth(btmodel(paircomp(ifelse(trdel[, 1:10] == 1, 1, -1))))
+    worths = [0.29609535885, 0.11935115685, 0.19044967547, 0.07836209788, 0.31574171095]
+    file = real_data("paired_prefmod/trdel.csv")
+    with refused(DataError, "only 1 and 2"):
+        read_data(file, kinds.PAIRS)
+    assert_worths(file, worths, coding={1: "first", 2: "second"})
 
 
 @needs_data

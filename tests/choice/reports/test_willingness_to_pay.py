@@ -342,7 +342,8 @@ def test_the_value_of_time_of_swissroute_as_published():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # many levels
         data = th.ChoiceExperiment.from_frame(frame, attributes=["tt", "tc", "hw", "ch"])
-    model = th.MultinomialLogit(linear=["tt", "tc", "hw", "ch"]).fit(data)
+    attributes = ["tt", "tc", "hw", "ch"]
+    model = th.MultinomialLogit(linear=attributes, people="independent").fit(data)
     row = read_row(model.willingness_to_pay("tc"), "tt", "1 more", "")
     assert row["wtp"] == pytest.approx(-0.4534418738881763, rel=1e-6)
     assert row["wtp_se"] == pytest.approx(0.028529739338238543, rel=1e-6)
