@@ -228,7 +228,8 @@ def fit(data: Any, **settings: Any) -> Any:
     answered two sets or rankings. Choices from smaller sets and pairs of up to 40 options have
     elimination by aspects; pairs of more options have worths. Similarities, and triplets of up to
     60 objects or with fewer than 20 answers per object, have additive clustering; other triplets
-    have non-negative dimensions, on which restarts agree. Covariates and classes have Plackett-Luce regression.
+    have non-negative dimensions, on which restarts agree. Covariates and classes have Plackett-Luce
+    regression.
 
     Parameters
     ----------
