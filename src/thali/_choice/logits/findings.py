@@ -133,6 +133,7 @@ def report_respondent_effects(
     if is_clear.any():
         k = int((table["mean"].abs() / table["sd"]).to_numpy().argmax())
         column, coefficient = list(effects)[k]
+        row = table.iloc[k]
         sentence = phrase(
             ENGLISH,
             "logit.by",
@@ -140,10 +141,10 @@ def report_respondent_effects(
             total=len(table),
             column=column,
             coefficient=coefficient,
-            change=format_number(table["mean"].iloc[k]),
+            change=format_number(row["mean"]),
             interval=interval_words,
-            low=format_number(table["low"].iloc[k]),
-            high=format_number(table["high"].iloc[k]),
+            low=format_number(row["low"]),
+            high=format_number(row["high"]),
         )
     return Finding(sentence, table=table.rename_axis("coefficient"), brief=Brief("Effects"))
 
