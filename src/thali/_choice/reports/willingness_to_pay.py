@@ -227,7 +227,8 @@ def find_price_attribute(scheme: "Scheme") -> str | None:
 
 def _ends_with_price(name: str) -> bool:
     """Return whether the last word of a column name means price or cost, ignoring its unit."""
-    return list_name_words(_UNIT.sub("", name))[-1:] in [[price] for price in _PRICES]
+    words = list_name_words(_UNIT.sub("", name))
+    return bool(words) and words[-1] in _PRICES
 
 
 def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:

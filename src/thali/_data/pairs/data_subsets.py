@@ -713,12 +713,13 @@ def _merge_rows(
 ) -> "PairedComparisons":
     """Merge several `PairedComparisons` with all details; the order, if all know it."""
     option_indices = index_labels(labels)
-    new_indices = [
-        np.array([option_indices[label] for label in dataset.labels]) for dataset in datasets
+    indexed_datasets = [
+        (dataset, np.array([option_indices[label] for label in dataset.labels]))
+        for dataset in datasets
     ]
     parts = [
         _renumber_options(list_finest_rows(dataset), new_index)
-        for dataset, new_index in zip(datasets, new_indices, strict=True)
+        for dataset, new_index in indexed_datasets
     ]
     row_respondents = [rows.respondents for rows in parts if rows.respondents is not None]
     covariates = [rows.covariates for rows in parts if rows.covariates is not None]
@@ -738,7 +739,7 @@ def _merge_rows(
         return merged_data
     ordered_rows = [
         _renumber_options(list_rows_by_order(dataset), new_index)
-        for dataset, new_index in zip(datasets, new_indices, strict=True)
+        for dataset, new_index in indexed_datasets
     ]
     return _copy_with_order(merged_data, _stack_sides(ordered_rows))
 

@@ -253,8 +253,8 @@ def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
         return
     raise DataError(
         f"Each row of {columns[0]!r} to {columns[-1]!r} contains the numbers 1 to {len(columns)}."
-        " If the first cell is the number of the best option, call the columns 'rank1', 'rank2',"
-        " ...; if it is the rank of the first option, call them by the names of the options."
+        " If the first cell is the number of the best option, name the columns 'rank1', 'rank2',"
+        " ...; if it is the rank of the first option, name each column after its option."
     )
 
 
@@ -298,14 +298,14 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
         return
     raise DataError(
         f"Column {rank!r} may contain ranks or the position in which each {option!r} was shown: it"
-        f" does not go with the numbers in {shorten(ratings, 4)}, which may be ratings. If it"
+        f" is unrelated to the numbers in {shorten(ratings, 4)}, which may be ratings. If it"
         " contains ranks, name it with ",
         Argument("rank"),
         "; ratings are scores, which only leaderboards read.",
     )
 
 
-_MIN_CORRELATION = 3.0  # with ranks, in standard errors, from which on numbers go with them
+_MIN_CORRELATION = 3.0  # with ranks, in standard errors, from which on numbers are related to them
 
 
 def _shows_positions(table: RawTable) -> bool:

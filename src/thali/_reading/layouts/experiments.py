@@ -400,10 +400,13 @@ def find_wide_lack(table: RawTable) -> Lack | None:
     numbered_columns = list_numbered_columns(table.names)
     if not numbered_columns:
         return None
+    nearness = 2
+    if len({name.rstrip("0123456789") for name in numbered_columns}) > 1:  # several attributes
+        nearness = 4
     return Lack(
         f"a column with the chosen alternative for {shorten(numbered_columns, 4)}",
         "chosen",
-        2 + 2 * (len({name.rstrip("0123456789") for name in numbered_columns}) > 1),
+        nearness,
     )
 
 
