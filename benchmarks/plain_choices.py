@@ -61,7 +61,7 @@ def sum_utilities(problem, levels, state, work, kept, n, row):
     first, end = tasks.first_task[n], tasks.first_task[n + 1]
     for c in range(tasks.first_row[end] - tasks.first_row[first] - (end - first)):
         sums.total[row, c], sums.apart[row, c] = 0.0, 0
-    f = features.people[n, 0]
+    f = features.respondents[n, 0]
     while f >= 0:
         if features.slots[f, MUTE] == 0:
             compare(problem, levels, state, work, kept, n, features.slots[f, CLASS], f, 1)

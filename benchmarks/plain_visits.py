@@ -186,7 +186,7 @@ def replace_singletons(rng, problem, levels, state, work, kept, n, new):
             forget(state, work.owned[i])
         return
     for _ in range(new):
-        forget(state, state.features.people[n, 0])
+        forget(state, state.features.respondents[n, 0])
     for i in range(old):
         state.features.slots[work.owned[i], MUTE] = 0
 
@@ -244,11 +244,11 @@ def rescale(rng, problem, levels, state, work, kept, n):
     """2.7: the sum of all values of person n."""
     a, sigma, features = state.real[A], state.real[SIGMA], state.features
     tasks = problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]
-    if features.people[n, 0] < 0:
+    if features.respondents[n, 0] < 0:
         return
     total, shape, shift = 0.0, 0.0, 0.0
     for once in range(2):
-        f = features.people[n, 0]
+        f = features.respondents[n, 0]
         while f >= 0:
             compare(problem, levels, state, work, kept, n, features.slots[f, CLASS], f, 0)
             if once == 0:

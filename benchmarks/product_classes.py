@@ -168,7 +168,7 @@ def speed(name: str, problem, sweeps: int) -> None:
     begin = time.process_time()
     state, work = sweep_state(rng, problem, target, state, work, sweeps)
     seconds = time.process_time() - begin
-    owned = state.features.people[:, 1].mean()
+    owned = state.features.respondents[:, 1].mean()
     spent: dict[str, float] = dict.fromkeys(plain_visits.KINDS, 0.0)
     for _ in range(BLOCKS):
         found, rng, state = plain_visits.seconds(rng, problem, target, state, max(1, sweeps // 10))

@@ -108,7 +108,7 @@ def unpacked(problem, state):
     ]
     people, features = [], state.features
     for n in range(state.whole[PRESENT]):
-        own, f = [], features.people[n, 0]
+        own, f = [], features.respondents[n, 0]
         tasks = problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]
         while f >= 0:
             eps = np.where(features.separates[f, :tasks] != 0, features.log_eps[f, :tasks], np.nan)

@@ -109,13 +109,16 @@ def functionals(
         if n == 0:
             negatives_of_first += state.features.slots[f, SIGN]
             theta_of_first += math.exp(state.features.log_theta[f])
-            g = state.features.people[1, 0] if people > 1 else -1
+            g = state.features.respondents[1, 0] if people > 1 else -1
             while g >= 0:
                 shared += (
                     1 if state.features.slots[g, CLASS] == state.features.slots[f, CLASS] else 0
                 )
                 g = state.features.slots[g, NEXT_OWNED]
-    first, second = state.features.people[0, 1], state.features.people[1, 1] if people > 1 else 0
+    first, second = (
+        state.features.respondents[0, 1],
+        state.features.respondents[1, 1] if people > 1 else 0,
+    )
     fit = 0.0
     for n in range(state.whole[PRESENT]):
         sum_features(problem.tasks, state.features, work.sums, 0, n)

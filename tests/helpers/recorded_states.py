@@ -49,8 +49,8 @@ def snapshot(state: ClassState, log_likelihood: float) -> Draw:
         bits=state.bits[:classes].copy(),
         classes=state.classes[:classes][:, [POLARITY, OWNERS, NEGATIVE]],
         n_owned=np.where(
-            np.arange(len(state.features.people)) < state.whole[PRESENT],
-            state.features.people[:, 1],
+            np.arange(len(state.features.respondents)) < state.whole[PRESENT],
+            state.features.respondents[:, 1],
             0,
         ),
         owned=slots[used][:, [CLASS, SIGN]],

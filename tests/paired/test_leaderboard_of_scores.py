@@ -48,7 +48,7 @@ def test_scores_are_compared_item_by_item(kind, shape):
     source = table
     if shape == "long":
         source = lengthen(table).sample(frac=1.0, random_state=1)
-    data = board_of(source).made.counted.data
+    data = board_of(source).recipe.counted.data
     scores = table.set_index("item")
     wins = {(a, b): (scores[a] > scores[b]).sum() for a in MODELS for b in MODELS if a != b}
     ties = {(a, b): (scores[a] == scores[b]).sum() for a in MODELS for b in MODELS if a != b}
@@ -100,10 +100,10 @@ def test_mean_scores_have_intervals_over_items():
 
 def test_equal_scores_count_half_unless_asked_otherwise():
     board = board_of(simulate("marks"))
-    assert board.made.settings.ties == "half" and np.isnan(board.tie)
+    assert board.recipe.settings.ties == "half" and np.isnan(board.tie)
     pd.testing.assert_frame_equal(board.table, board_of(simulate("marks"), ties="half").table)
     dropped = board_of(simulate("marks"), ties="drop")
-    assert dropped.data.n_comparisons == board.data.n_comparisons - board.made.counted.data.n_ties
+    assert dropped.data.n_comparisons == board.data.n_comparisons - board.recipe.counted.data.n_ties
     assert dropped.data.scores is not None
     assert not np.isnan(board_of(simulate("marks"), ties="davidson").tie)
 
@@ -124,7 +124,7 @@ def test_all_shapes_give_the_same_board(tmp_path):
     named = lengthen(marks).set_axis(["x", "y", "z"], axis=1)
     again = board_of(named, item="x", option="y", score="z")
     pd.testing.assert_frame_equal(again.table, board.table)
-    said(board_of(path).made.counted.read_as, "the higher score wins", "150 items")
+    said(board_of(path).recipe.counted.read_as, "the higher score wins", "150 items")
 
 
 def test_runs_are_averaged():
@@ -135,9 +135,9 @@ def test_runs_are_averaged():
     for source in (together, lengthen(together, ("item", "seed"))):
         averaged = board_of(source)
         pd.testing.assert_frame_equal(averaged.table, board.table)
-        said(averaged.made.counted.read_as, "480 repeated scores averaged within items")
+        said(averaged.recipe.counted.read_as, "480 repeated scores averaged within items")
     # a third and a third and a third make one, to the last digit
-    assert averaged.made.counted.data.n_ties == sum(
+    assert averaged.recipe.counted.data.n_ties == sum(
         (np.round(3 * mean[a]) == np.round(3 * mean[b])).sum()
         for k, a in enumerate(MODELS)
         for b in MODELS[:k]
@@ -179,7 +179,7 @@ def test_a_part_that_is_constant_within_items_does_not_identify_them(shape):
         source = lengthen(source, ("item", "task"))
     board = board_of(source, by="task")
     assert set(board.data.respondents) == set(simulate("grades")["item"])
-    assert board.made.counted.read_as.count("'task'") == 0
+    assert board.recipe.counted.read_as.count("'task'") == 0
     assert len(board.boards) == 3
 
 
@@ -262,8 +262,8 @@ def test_a_saved_board_keeps_its_scores(tmp_path):
     loaded = th.load(tmp_path / "board.nc")
     pd.testing.assert_frame_equal(loaded.table, board.table)
     np.testing.assert_array_equal(loaded.data.scores, board.data.scores)
-    assert loaded.people.unit == "item" and loaded.made.settings == board.made.settings
-    subset = board.made.counted.data.subset(["qwen", "gpt"])
+    assert loaded.people.unit == "item" and loaded.recipe.settings == board.recipe.settings
+    subset = board.recipe.counted.data.subset(["qwen", "gpt"])
     np.testing.assert_array_equal(subset.scores, board.data.scores[:, [3, 0]])
 
 

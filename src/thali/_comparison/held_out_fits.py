@@ -60,7 +60,7 @@ class HeldOutFit:
     @property
     def record(self) -> dict[Any, Any]:
         """Model name and part, which begin the fit's record."""
-        return {"model": self.name, self.splitter.part: self.part_index, "error": None}
+        return {"model": self.name, self.splitter.part_noun: self.part_index, "error": None}
 
 
 def run(task: HeldOutFit) -> dict[Any, Any]:
@@ -155,7 +155,7 @@ def run_comparison(
     run_lengths = {name: settings.get(name) for name in ("draws", "tune", "chains", "thin")}
     split_settings = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
     if folds is not None:
-        splitter.part = Splitter.part  # without folds a part may be one pair
+        splitter.part_noun = Splitter.part_noun  # without folds a part may be one pair
     # raise errors before the job folder is created
     splitter.list_parts(np.random.SeedSequence(0), hold_out, folds)
     encoded_source = encode_arrays({"data": splitter.data, "lapses": lapse_by_model})
@@ -254,7 +254,7 @@ def warn_about_fits(
     table: "pandas.DataFrame", splitter: Splitter, resume_advice: str | Fact
 ) -> None:
     """Warn about fits that failed, and about chains that disagree."""
-    part_noun = splitter.part
+    part_noun = splitter.part_noun
     missing_fits = table.attrs["missing"]
     n_fits = table.attrs["fits"]
     fit_names = {

@@ -179,7 +179,7 @@ class PairwiseSplitter(Splitter):
 class PairSplitter(PairwiseSplitter):
     """Splitter that holds out pairs of options, with all their comparisons."""
 
-    block_noun = part = "pair"
+    block_noun = part_noun = "pair"
     single_block_text = "compared only one pair"
     data: PairedComparisons
     has_ties: bool
@@ -240,13 +240,13 @@ class PairSplitter(PairwiseSplitter):
 
     def locate_part(self, part_number: int) -> dict[str, Any]:
         """Return {"a": label, "b": label} of a part's only pair."""
-        if self.part == Splitter.part:
+        if self.part_noun == Splitter.part_noun:
             return super().locate_part(part_number)
         return dict(zip("ab", self.options(part_number), strict=True))
 
     def name_part(self, part_columns: Mapping[Any, Any]) -> str:
         """Return the name of a part: "a-b" if it is one pair."""
-        if self.part == Splitter.part:
+        if self.part_noun == Splitter.part_noun:
             return super().name_part(part_columns)
         return f"{part_columns['a']}-{part_columns['b']}"
 

@@ -197,7 +197,7 @@ def build_comparison_table(
             "best": score_table.best,
             "scorer": scorer.name,
         },
-        part=splitter.part,
+        part=splitter.part_noun,
         units=len(score_table.unit_numbers),
         fits=len(score_table.records),
         unit=scorer.unit,

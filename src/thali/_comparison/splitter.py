@@ -31,7 +31,7 @@ class Splitter(ABC):
     single_block_text: ClassVar[str]  # the end of the message that a group has only one block
     # the column of `labels` with the unit of scoring, separate for each group
     level: ClassVar[str] = ""
-    part: str = "part"  # the noun for a part in records and messages
+    part_noun: str = "part"  # the noun for a part in records and messages
     knows_people: bool = True  # whether the data identify respondents
     # default draws, tune, chains and thin of fits
     default_run: ClassVar[dict[str, int | None]] = {}
@@ -190,7 +190,7 @@ class GroupSplitter(Splitter):
         self.splitter_class = splitter_class
         self.splitters = splitter_class.build_splitters(data)
         self.leave_out: str = splitter_class.leave_out  # type: ignore[misc]
-        self.part: str = splitter_class.part  # type: ignore[misc]
+        self.part_noun: str = splitter_class.part_noun  # type: ignore[misc]
         self.default_run: dict[str, int | None] = splitter_class.default_run  # type: ignore[misc]
         self.knows_people: bool = all(splitter.knows_people for splitter in self.splitters.values())
         self._block_counts = {name: splitter.count for name, splitter in self.splitters.items()}
@@ -277,7 +277,7 @@ class GroupSplitter(Splitter):
 
     def locate_part(self, part_number: int) -> dict[str, Any]:
         """Return the columns that identify a part: group, and its part there."""
-        if self.part == Splitter.part:  # parts of several units have no name
+        if self.part_noun == Splitter.part_noun:  # parts of several units have no name
             return super().locate_part(part_number)
         ((group, group_part),) = self.build_part(np.array([part_number])).items()
         return {"group": group, **self.splitters[group].locate_part(group_part[0])}

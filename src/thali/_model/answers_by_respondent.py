@@ -53,7 +53,7 @@ class DesignEffect(NamedTuple):
     It is `scale` times a chi-square variable with `df` degrees of freedom.
     """
 
-    people: int
+    n_respondents: int
     mean: float  # mean design effect
     scale: float  # a, for a times chi-square with `df` degrees of freedom
     df: float

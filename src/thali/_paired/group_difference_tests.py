@@ -72,7 +72,7 @@ def permutation_test(
         df,
         (1 + n_at_least_observed) / (1 + n_samples),
         n_samples,
-        people=len(tallies),
+        n_respondents=len(tallies),
         is_permutation=True,
     )
 

@@ -307,7 +307,7 @@ class LeaderboardRecipe(NamedTuple):
                 f" counted {verb} excluded."
             )
             board = replace(board, note=f"{board.note} {exclusion_note}")
-        return replace(board, made=self)
+        return replace(board, recipe=self)
 
     def add_votes(
         self, more: Any, progressbar: bool, columns: dict[str, Any]

@@ -302,8 +302,8 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     predictors = "the other judges do"
     sentence = ""
     if board.target_sentence:
-        assert board.made is not None
-        reference = str(board.made.settings.target)
+        assert board.recipe is not None
+        reference = str(board.recipe.settings.target)
         predictors = f"those of {reference} do"
         sentence = f"{board.target_sentence} "
     sentence += (
@@ -470,10 +470,10 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
 
 def _describe_unassigned(board: Leaderboard) -> tuple[str, ...]:
     """Return sentences on comparisons that belong to no part."""
-    if board.made is None:
+    if board.recipe is None:
         return ()
-    n_unassigned = dict.fromkeys(board.made.counted.parts, board.data.n_answers)
-    for board_name, (column, _) in name_parts(board.made.counted.parts).items():
+    n_unassigned = dict.fromkeys(board.recipe.counted.parts, board.data.n_answers)
+    for board_name, (column, _) in name_parts(board.recipe.counted.parts).items():
         n_unassigned[column] -= board.boards[board_name].data.n_answers
     answer_words = board.data.word_for_answers
     return tuple(
@@ -495,7 +495,7 @@ def _describe_small_parts(board: Leaderboard) -> tuple[Message, ...]:
     if not small_parts:
         return ()
     sentence = f"Leaderboards with few votes mostly reflect the prior: {shorten_words(small_parts)}"
-    if board.made is not None and board.made.settings.pool:
+    if board.recipe is not None and board.recipe.settings.pool:
         return (Message(f"{sentence}. The prior is centred on the ratings shared by all parts."),)
     return (Message(sentence, "; ", Setting("pool", True), " shares information between parts."),)
 

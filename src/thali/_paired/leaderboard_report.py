@@ -85,8 +85,8 @@ def data(board: Leaderboard, settings: None) -> Finding:
 
     data_facts = list(board.data._facts())
     notes = ()
-    if board.made is not None:
-        counted_votes = board.made.counted
+    if board.recipe is not None:
+        counted_votes = board.recipe.counted
         if counted_votes.files:
             data_facts.insert(0, ("Files", list_names(counted_votes.files, _NAMED)))
         if counted_votes.read_as:
@@ -104,9 +104,9 @@ def data(board: Leaderboard, settings: None) -> Finding:
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
 def methods(board: Leaderboard, settings: None) -> Finding | None:
     """Report the methods text; None for the leaderboard of a part."""
-    if board.made is None:
+    if board.recipe is None:
         return None
-    settings_used = board.made.settings
+    settings_used = board.recipe.settings
     is_estimate = settings_used.method == "maximum-likelihood"
     information_criteria = ()
     if board.of_chains is not None:
@@ -130,7 +130,7 @@ def _describe_rule(
     from thali._model.best_worst_probabilities import RANKING
     from thali._model.choice_findings import SENTENCES, describe_best_worst, describe_ties
 
-    assert board.made is not None
+    assert board.recipe is not None
     sentences: list[Text] = [
         phrase(SENTENCES, "ml.methods.luce", source=Cite("bradley1952", "luce1959", inside=True))
     ]
@@ -145,7 +145,7 @@ def _describe_rule(
         if settings_used.judges:
             ties_prior += _SENTENCES["ties of judges"]
         sentences.append(phrase(_SENTENCES, "prior", spread=spread_sentence))
-    original_data: Judgements = convert_to_judgements(board.made.counted.data)
+    original_data: Judgements = convert_to_judgements(board.recipe.counted.data)
     if isinstance(board.data, Choices):
         sentences.append(phrase(_SENTENCES, "rankings", source=Cite("plackett1975")))
         if board.data.worst is not None:
@@ -269,14 +269,14 @@ def format_python(board: Leaderboard) -> str:
     """Return Python code that makes the leaderboard; "" for a part's."""
     from .leaderboard import leaderboard
 
-    if board.made is None:
+    if board.recipe is None:
         return ""
     default_arguments = {
         name: parameter.default
         for name, parameter in inspect.signature(leaderboard).parameters.items()
     }
     arguments = _list_arguments(board)
-    default_arguments["ties"] = choose_tie_rule(convert_to_judgements(board.made.counted.data))
+    default_arguments["ties"] = choose_tie_rule(convert_to_judgements(board.recipe.counted.data))
     default_arguments["method"] = (
         BoardSettings(people=arguments.get("people")).choose_method().method
     )
@@ -290,9 +290,9 @@ def format_python(board: Leaderboard) -> str:
 
 def _list_arguments(board: Leaderboard) -> dict[str, Any]:
     """Return the arguments of `leaderboard` by name, for Python code."""
-    if board.made is None:
+    if board.recipe is None:
         return {}
-    arguments = board.made.settings._asdict() | board.made.columns
+    arguments = board.recipe.settings._asdict() | board.recipe.columns
     is_default = {"lapse": not arguments.get("lapse"), "spread": arguments.get("spread") is None}
     is_default |= {
         "ci": arguments["ci"] == INTERVAL,

@@ -112,7 +112,7 @@ class Leaderboard(PrintedResult):
     target_sentence: str = ""
     in_time: "pandas.DataFrame | None" = None
     of_more_votes: "pandas.DataFrame | None" = None
-    made: "LeaderboardRecipe | None" = None
+    recipe: "LeaderboardRecipe | None" = None
     people: Dependence | None = None
     of_chains: ConvergenceCheck | None = None
     ci: float = INTERVAL
@@ -432,8 +432,8 @@ class Leaderboard(PrintedResult):
         ... ).table.index[0]
         'D'
         """
-        assert self.made is not None
-        return self.made.add_votes(more, progressbar, columns).build_board(progressbar)
+        assert self.recipe is not None
+        return self.recipe.add_votes(more, progressbar, columns).build_board(progressbar)
 
     def covariate_effects(self) -> "pandas.DataFrame":
         r"""Return effects of covariates on the log odds of the first option, per unit.
@@ -560,11 +560,11 @@ def encode_netcdf(board: Leaderboard) -> memoryview:
     """Encode the leaderboard as netCDF, which `thali.load` reads."""
     from thali._model.model_files import encode_result
 
-    assert board.made is not None
-    settings = board.made.settings
+    assert board.recipe is not None
+    settings = board.recipe.settings
     if not isinstance(settings.random_seed, int | np.random.SeedSequence):
         settings = settings._replace(random_seed=0)
-    return encode_result(replace(board, made=board.made._replace(settings=settings)))
+    return encode_result(replace(board, recipe=board.recipe._replace(settings=settings)))
 
 
 def encode_csv(board: Leaderboard) -> bytes:

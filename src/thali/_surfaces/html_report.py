@@ -105,7 +105,7 @@ class Document(NamedTuple):
     lead: Section | None  # the section that answers the question
     lights: tuple[Light, ...]
     chapters: tuple[Chapter, ...]
-    made: str  # date and version
+    footer: str  # date and version
 
 
 _TITLES = {
@@ -181,7 +181,7 @@ def build_document(
         ),
         lights=lights,
         chapters=tuple(chapters),
-        made=format_report_footer(date),
+        footer=format_report_footer(date),
     )
 
 
@@ -394,7 +394,7 @@ def _render_template(document: Document, figures: Figures) -> str:
             lead=lead_context,
             lights=light_contexts,
             chapters=chapter_contexts,
-            made=document.made,
+            footer=document.footer,
             style=mark_as_html(_read_file("style.css")),
             script=mark_as_html("".join(scripts)),
             policy=build_policy(scripts),

@@ -297,14 +297,14 @@ def test_few_people_are_said_to_be_few():
     )
     said(model.findings()["weights"].notes[-1], "9 respondents", "5 more")
     assert (
-        model.maximum_likelihood.fit_test().people == 0
+        model.maximum_likelihood.fit_test().n_respondents == 0
         and "std_error_independent" in model.summary()
     )
     assert "clustered by respondent (8)" in str(model)
     enough = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         comparisons(people=9)
     )
-    assert enough.maximum_likelihood.fit_test(samples=19).people == 9
+    assert enough.maximum_likelihood.fit_test(samples=19).n_respondents == 9
     said(enough.findings()["independence"].sentence, "9 respondents", "8 degrees of freedom")
 
 
@@ -337,7 +337,11 @@ def test_people_independent_ignores_who_answered():
     )
     pd.testing.assert_frame_equal(model.summary(), unknown.summary())
     assert "independence" not in unknown.findings().keys()
-    assert model._estimates_.fit_test().people == 0 < adjusted._estimates_.fit_test().people
+    assert (
+        model._estimates_.fit_test().n_respondents
+        == 0
+        < adjusted._estimates_.fit_test().n_respondents
+    )
     effect = adjusted._estimates_.people.effect
     assert model._estimates_.people.effect == effect > 1.1
     said(model.findings()["independence"].sentence, "too narrow", "people='adjusted'")

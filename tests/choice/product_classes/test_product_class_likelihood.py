@@ -144,7 +144,7 @@ def naive_fit(problem, state, n, f, h):
     of its ties where it is 0), and whether the choices are possible without it."""
     classes, people = unpacked(problem, state)
     features = state.features
-    own, order, g = people[n], [], features.people[n, 0]
+    own, order, g = people[n], [], features.respondents[n, 0]
     while g >= 0:
         order.append(g)
         g = features.slots[g, 5]

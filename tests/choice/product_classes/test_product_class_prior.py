@@ -114,7 +114,7 @@ def test_moments_of_the_two_parameter_buffet():
     for d in range(draws):
         state = draw_state(rng, problem)
         size[d] = state.whole[CLASSES]
-        rows[d] = state.features.people[:, 1]
+        rows[d] = state.features.respondents[:, 1]
         owned = state.features.slots[state.features.slots[:, 1] >= 0]
         of = [set(owned[owned[:, 1] == n, 0].tolist()) for n in (0, 3)]
         shared[d], empty[d] = len(of[0] & of[1]), not of[0] and not of[1]

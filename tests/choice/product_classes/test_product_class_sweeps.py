@@ -71,7 +71,7 @@ def check_state(problem, state):
     assert top - len(used) == state.whole[HOLES]
     assert sum(map(len, people)) == len(used)
     for n, own in enumerate(people):
-        assert len(own) == features.people[n, 1] == len({x.k for x in own})
+        assert len(own) == features.respondents[n, 1] == len({x.k for x in own})
     for k, lam in enumerate(lams):
         mine = [f for f in used if slots[f, CLASS] == k]
         assert len(mine) == classes[k, OWNERS] > 0

@@ -32,7 +32,7 @@ CASES = {
 
 def restart(rng: np.random.Generator, chain: WorthClassChain) -> None:
     """Draw the state of a chain from the prior."""
-    state, memberships, n = chain.state, chain.memberships, chain.people.n_options
+    state, memberships, n = chain.state, chain.memberships, chain.answers.n_options
     s = 1.3 * math.exp(rng.normal())
     mean, sigma = np.zeros(n), s
     if chain.settings.is_similar:
@@ -40,7 +40,7 @@ def restart(rng: np.random.Generator, chain: WorthClassChain) -> None:
     worths = mean + sigma * rng.normal(size=(N_CLASSES, n))
     state.mean[:], state.log_sds[:2] = mean, np.log([s, sigma])
     state.u[:] = (worths - worths.mean(axis=1, keepdims=True)).ravel()
-    state.nu[:] = math.exp(TIE_SD * rng.normal()) if chain.people.has_ties else 1.0
+    state.nu[:] = math.exp(TIE_SD * rng.normal()) if chain.answers.has_ties else 1.0
     shares = rng.dirichlet(np.ones(N_CLASSES))
     memberships.class_of[:] = rng.choice(N_CLASSES, N_PEOPLE, p=shares)
     memberships.size[:] = np.bincount(memberships.class_of, minlength=N_CLASSES)
@@ -52,10 +52,10 @@ def simulate(rng: np.random.Generator, study: Study, chain: WorthClassChain) -> 
     new = simulate_answers(rng, study, worths, float(np.log(chain.state.nu[0])))
     seen, person = find_seen(new), np.repeat(new.person, new.depth)
     member = [seen[p][places] for p, places in zip(person, index_members(new), strict=True)]
-    chain.people.member[:] = np.concatenate(member)
-    chain.table.member[:] = np.tile(chain.people.member, N_CLASSES)
+    chain.answers.member[:] = np.concatenate(member)
+    chain.table.member[:] = np.tile(chain.answers.member, N_CLASSES)
     if new.is_tie is not None:
-        chain.people.tied[:] = new.is_tie
+        chain.answers.tied[:] = new.is_tie
         chain.table.tied[:] = np.tile(new.is_tie, N_CLASSES)
 
 

@@ -385,7 +385,7 @@ class Estimates:
         if not (self.is_tested_over_people and larger.is_tested_over_people):
             return FitTest(statistic, df, chi_square_tail(statistic, df))
         effect = self.design_effect(larger)
-        return FitTest(statistic, df, effect.p_value(statistic), people=effect.people)
+        return FitTest(statistic, df, effect.p_value(statistic), n_respondents=effect.n_respondents)
 
     def outcome_scores(self, min_weight: float = 0.0) -> np.ndarray:
         """Return gradients of log outcome probabilities at weights of at least `min_weight`."""

@@ -33,9 +33,9 @@ class FitTest(DescribedObject):
     """The result of a test of fit: statistic, degrees of freedom, p-value and its source.
 
     G² is `statistic`, with `df` and `p_value` (NaN if the test is not available). `samples` is the
-    number of bootstrap samples (0: chi-square), `why` the reason for not using chi-square, and
-    `people` the number of respondents, whose answers need not be independent (0: all comparisons
-    are independent). `print` shows a sentence.
+    number of bootstrap samples (0: chi-square), and `why` the reason for not using chi-square.
+    Answers of each of `n_respondents` need not be independent (0: all comparisons are
+    independent). `print` shows a sentence.
     """
 
     statistic: float
@@ -43,7 +43,7 @@ class FitTest(DescribedObject):
     p_value: float
     samples: int = 0
     why: str = ""
-    people: int = 0  # respondents; 0: comparisons are treated as independent
+    n_respondents: int = 0  # respondents; 0: comparisons are treated as independent
     is_permutation: bool = False  # whether the samples permute respondents
 
     @property
@@ -72,7 +72,7 @@ class FitTest(DescribedObject):
 
     def _source(self) -> str:
         """Return words on clusters and simulated samples that follow the p-value."""
-        source_text = describe_clusters(self.people)
+        source_text = describe_clusters(self.n_respondents)
         if self.kind == "chi-square":
             return source_text
         samples_text = "parametric bootstrap samples"
@@ -122,7 +122,12 @@ def run_fit_test(
         if estimate_effect is None:
             return FitTest(statistic, df, chi_square_tail(statistic, df))
         design_effect = estimate_effect()
-        return FitTest(statistic, df, design_effect.p_value(statistic), people=design_effect.people)
+        return FitTest(
+            statistic,
+            df,
+            design_effect.p_value(statistic),
+            n_respondents=design_effect.n_respondents,
+        )
     if n_samples is None:
         unavailable_reason = "pairs were compared too rarely for the chi-square approximation"
         if work > _MAX_WORK:
@@ -138,7 +143,7 @@ def run_fit_test(
     fit_test = bootstrap_test(
         statistic / design_effect.mean, df, replicate, n_samples, random_seed, unavailable_reason
     )
-    return replace(fit_test, statistic=statistic, people=design_effect.people)
+    return replace(fit_test, statistic=statistic, n_respondents=design_effect.n_respondents)
 
 
 def choose_n_samples(work: float) -> int:

@@ -129,7 +129,8 @@ def likelihood_ratio(
         note=" ".join(
             [
                 f"Chi-square {statistic:.4f} on {df} df, {format_p_value(test.p_value)}"
-                f"{describe_clusters(test.people)}{_compare_clusters(test, larger_estimates)}"
+                f"{describe_clusters(test.n_respondents)}"
+                f"{_compare_clusters(test, larger_estimates)}"
             ]
             + describe_roughness("The test is only", n_comparisons, larger_estimates.n_parameters)
         ),
@@ -142,7 +143,7 @@ def likelihood_ratio(
 
 def _compare_clusters(test: FitTest, larger: Estimates) -> str:
     """Return words on the p-value of independent answers, beside that over respondents."""
-    if test.people:
+    if test.n_respondents:
         independent_p_value = chi_square_tail(test.statistic, test.df)
         return f"; {format_p_value(independent_p_value)} if all answers were independent."
     if larger.clusters is not None:

@@ -72,7 +72,7 @@ class ClassesByColumns(NamedTuple):
     """
 
     odds: np.ndarray  # (K, q)
-    people: np.ndarray  # (people, q) covariates, the first 1
+    covariates: np.ndarray  # (people, q) covariates, the first 1
 
     @property
     def n_coordinates(self) -> int:
@@ -82,7 +82,7 @@ class ClassesByColumns(NamedTuple):
     @property
     def probabilities(self) -> np.ndarray:
         """Prior probability of each class by respondent, shape (people, K)."""
-        log_odds = self.people @ self.odds.T
+        log_odds = self.covariates @ self.odds.T
         return softmax(log_odds)
 
     @property
@@ -92,7 +92,7 @@ class ClassesByColumns(NamedTuple):
 
     def with_covariates(self, covariates: np.ndarray) -> "ClassesByColumns":
         """Return the same coefficients for respondents with other columns."""
-        return self._replace(people=covariates)
+        return self._replace(covariates=covariates)
 
     def move_point(self, change: np.ndarray) -> "ClassesByColumns":
         """Return class probabilities after adding `change` to the coefficients."""
@@ -135,19 +135,19 @@ class ClassesByColumns(NamedTuple):
 
     def _multiply_by_covariates(self, values: np.ndarray) -> np.ndarray:
         """Return values (people, K - 1) times the columns, class by class."""
-        return (values[:, :, None] * self.people[:, None]).reshape(len(values), -1)
+        return (values[:, :, None] * self.covariates[:, None]).reshape(len(values), -1)
 
     def _complete_information(self) -> np.ndarray:
         """Return the information matrix as if classes were observed."""
         probabilities = self.probabilities[:, 1:]
-        q = self.people.shape[1]
+        q = self.covariates.shape[1]
         weighted_covariates = self._multiply_by_covariates(probabilities)
         information = -weighted_covariates.T @ weighted_covariates
         for k in range(probabilities.shape[1]):
             class_block = slice(k * q, (k + 1) * q)
             information[class_block, class_block] += (
-                self.people * probabilities[:, [k]]
-            ).T @ self.people
+                self.covariates * probabilities[:, [k]]
+            ).T @ self.covariates
         return information
 
 

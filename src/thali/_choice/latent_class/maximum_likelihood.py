@@ -50,7 +50,7 @@ class ChoicePanel(NamedTuple):
     covariates: np.ndarray  # (people, q) predictors of classes; the first is 1
 
     @property
-    def people(self) -> int:
+    def n_people(self) -> int:
         """Number of respondents in the panel."""
         return len(self.first_task) - 1
 
@@ -182,11 +182,11 @@ def differentiate_by_person(
     """Return gradient (people, P) and information (people, P, P) of each person's choices."""
     derivatives = []
     # blocks first, because each selection copies a part of the whole panel
-    everybody = np.arange(panel.people)
+    everybody = np.arange(panel.n_people)
     for block_number in np.unique(everybody // _PEOPLE_BLOCK):
         block = panel.select_people(everybody // _PEOPLE_BLOCK == block_number)
-        for person in range(block.people):
-            choices = block.select_people(np.arange(block.people) == person)
+        for person in range(block.n_people):
+            choices = block.select_people(np.arange(block.n_people) == person)
             classes = parameters.classes.with_covariates(choices.covariates)
             likelihood = evaluate_parameters(choices, classes, parameters.tastes)
             derivatives.append(compute_derivatives(choices, likelihood))
@@ -226,7 +226,7 @@ def climb(panel: ChoicePanel, parameters: ClassParameters) -> LocalMaximum:
     for _ in range(_MAX_PASSES):
         previous_value = parameters.value
         parameters = expect_and_maximise(panel, parameters)
-        if parameters.value - previous_value < _EM_GAIN * panel.people:
+        if parameters.value - previous_value < _EM_GAIN * panel.n_people:
             break
     return climb_by_newton(panel, parameters)
 
@@ -387,11 +387,11 @@ def _count_best(log_likelihoods: list[float]) -> int:
 
 def _draw_start(panel: ChoicePanel, n_classes: int, rng: np.random.Generator) -> np.ndarray:
     """Return starting tastes (K, p), estimated for random respondents."""
-    start_people = rng.choice(panel.people, n_classes, replace=False)
+    start_people = rng.choice(panel.n_people, n_classes, replace=False)
     return np.stack(
         [
             maximise_log_likelihood(
-                panel.select_people(np.arange(panel.people) == person).tasks, _RIDGE
+                panel.select_people(np.arange(panel.n_people) == person).tasks, _RIDGE
             ).beta
             for person in start_people
         ]
@@ -446,22 +446,22 @@ BIC = "bic"
 HELD_OUT = "held-out"
 
 
-def check_numbers(classes: Any, choose: str, people: int) -> tuple[int, ...]:
+def check_numbers(classes: Any, choose: str, n_people: int) -> tuple[int, ...]:
     """Return the numbers of classes to try; raise ArgumentError if invalid."""
     class_numbers = check_integers("classes", classes, 1)
-    if max(class_numbers) > people:
+    if max(class_numbers) > n_people:
         raise DataError(
             f"{max(class_numbers):,} classes are too many for"
-            f" {format_plural(people, 'respondent')};"
+            f" {format_plural(n_people, 'respondent')};"
             " reduce ",
             Argument("classes"),
             ".",
         )
-    n_training_people = people - -(-people // N_FOLDS)
-    if choose == HELD_OUT and (people < N_FOLDS or max(class_numbers) > n_training_people):
+    n_training_people = n_people - -(-n_people // N_FOLDS)
+    if choose == HELD_OUT and (n_people < N_FOLDS or max(class_numbers) > n_training_people):
         raise DataError(
-            f"{format_plural(people, 'respondent')} are too few for {N_FOLDS}-fold cross-validation"
-            f" of {max(class_numbers):,} classes; set ",
+            f"{format_plural(n_people, 'respondent')} are too few for {N_FOLDS}-fold"
+            f" cross-validation of {max(class_numbers):,} classes; set ",
             Setting("choose", BIC),
             ".",
         )
@@ -520,7 +520,7 @@ def fit_numbers(
     """
     # the second seed, which one class does not use, belongs to the draws
     seeds = build_seed_sequence(random_seed).spawn(max(numbers) + 1)
-    fold_of_person = np.random.default_rng(seeds[0]).permutation(panel.people) % N_FOLDS
+    fold_of_person = np.random.default_rng(seeds[0]).permutation(panel.n_people) % N_FOLDS
     fits_by_number = {}
     for n_classes in numbers:
         best_maximum = find_best_maximum(panel, n_classes, starts, seeds[n_classes], report_start)
@@ -718,7 +718,7 @@ def draw_classes(
         taste_draws.append(drawn_parameters.tastes)
         cumulative_membership = drawn_parameters.membership.cumsum(axis=1)
         classes_of_people.append(
-            (cumulative_membership[:, :-1] < rng.random((panel.people, 1))).sum(axis=1)
+            (cumulative_membership[:, :-1] < rng.random((panel.n_people, 1))).sum(axis=1)
         )
     return ClassDraws(
         np.array(size_draws),

@@ -187,7 +187,7 @@ class TasteDistribution:
     """
 
     scale: TasteScale
-    people: int
+    n_respondents: int
 
     def __init__(
         self,
@@ -198,7 +198,7 @@ class TasteDistribution:
         """Read means and covariances of tastes from the posterior."""
         p = len(scale.names)
         self.scale = scale
-        self.people = len(covariates.matrix)
+        self.n_respondents = len(covariates.matrix)
         self._means = posterior["mean"].values.reshape(-1, p)
         self._covariances = posterior["covariance"].values.reshape(-1, p, p)
         self._off = covariates.matrix[:, 1:] * covariates.sd
@@ -529,7 +529,7 @@ def draw_new_people(population: "TasteDistribution", random_seed: RandomSeed) ->
     n_draws = population.draws
     p = len(population.scale.names)
     standard_normals = rng.normal(size=(N_NEW_PEOPLE, n_draws, p))
-    respondent_indices = rng.integers(population.people, size=(N_NEW_PEOPLE, n_draws))
+    respondent_indices = rng.integers(population.n_respondents, size=(N_NEW_PEOPLE, n_draws))
     tastes = population.compute_tastes(
         np.arange(n_draws), np.swapaxes(standard_normals, 0, 1), respondent_indices.T
     )
@@ -627,7 +627,9 @@ def build_chooser(
 
         sobol_points = qmc.Sobol(p, rng=rng).random(_N_MARKET_PEOPLE)
         standard_normals = ndtri(sobol_points.clip(1e-12, 1 - 1e-12))
-        respondent_indices = np.arange(_N_MARKET_PEOPLE) * population.people // _N_MARKET_PEOPLE
+        respondent_indices = (
+            np.arange(_N_MARKET_PEOPLE) * population.n_respondents // _N_MARKET_PEOPLE
+        )
         tastes = population.compute_tastes(
             draw_indices, standard_normals[None], respondent_indices[None]
         )

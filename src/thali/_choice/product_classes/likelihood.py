@@ -193,7 +193,7 @@ def add_differences(
 def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None:
     """Write respondent n's utility differences, summed over features not muted."""
     clear_differences(tasks, sums, row, n)
-    f = features.people[n, 0]
+    f = features.respondents[n, 0]
     while f >= 0:
         if features.slots[f, MUTE] == 0:
             add_feature(tasks, features, sums, row, n, f)
@@ -204,13 +204,13 @@ def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None
 def compute_exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
     """Return sign and log of one utility difference, computed from log values."""
     top = -math.inf
-    f = features.people[n, 0]
+    f = features.respondents[n, 0]
     while f >= 0:
         if features.slots[f, MUTE] == 0 and features.difference[f, c] != 0:
             top = max(top, log_add_exp(features.log_theta[f], features.log_eps[f, tau]))
         f = features.slots[f, NEXT_OWNED]
     total = 0.0
-    f = features.people[n, 0]
+    f = features.respondents[n, 0]
     while f >= 0:
         if features.slots[f, MUTE] == 0 and features.difference[f, c] != 0:
             value = math.exp(log_add_exp(features.log_theta[f], features.log_eps[f, tau]) - top)

@@ -46,7 +46,7 @@ def compare_utilities(problem: Any, state: Any, n: Any, tau: Any, r: Any, r_othe
     top = -math.inf
     for pass_index in range(2):
         total, apart = 0.0, 0
-        f = state.features.people[n, 0]
+        f = state.features.respondents[n, 0]
         while f >= 0:
             k = state.features.slots[f, CLASS]
             d = (1 if is_in_class(problem.tasks.rows, r, state.bits, k) else 0) - (

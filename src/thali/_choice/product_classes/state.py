@@ -182,7 +182,7 @@ class OwnedFeatures(NamedTuple):
     leave the range of floats.
     """
 
-    people: np.ndarray  # (N, 2) first slot, number of features
+    respondents: np.ndarray  # (N, 2) first slot, number of features
     slots: np.ndarray  # (slots, 9)
     log_theta: np.ndarray  # (slots,)
     theta: np.ndarray  # (slots,)
@@ -265,7 +265,7 @@ def build_empty_state(
         bits=np.zeros((n_classes, problem.tasks.rows.shape[1]), np.int64),
         classes=np.full((n_classes, 6), -1, np.int64),
         features=OwnedFeatures(
-            people=np.tile(np.array([-1, 0], np.int64), (n_people, 1)),
+            respondents=np.tile(np.array([-1, 0], np.int64), (n_people, 1)),
             slots=np.full((n_slots, 9), -1, np.int64),
             log_theta=np.zeros(n_slots),
             theta=np.zeros(n_slots),
@@ -331,7 +331,7 @@ def double_capacity(state: ClassState) -> ClassState:
         """Return the array with twice the length."""
         return np.concatenate([array, np.zeros_like(array)])
 
-    features = OwnedFeatures(state.features.people, *map(double_length, state.features[1:]))
+    features = OwnedFeatures(state.features.respondents, *map(double_length, state.features[1:]))
     features.slots[len(state.features.slots) :] = -1
     return state._replace(
         bits=double_length(state.bits), classes=double_length(state.classes), features=features
@@ -385,12 +385,12 @@ def link_feature(state: Any, f: Any) -> None:
     if old_head >= 0:
         slots[old_head, LAST_OWNER] = f
     state.classes[k, FIRST] = f
-    old_head = state.features.people[n, 0]
+    old_head = state.features.respondents[n, 0]
     slots[f, NEXT_OWNED], slots[f, LAST_OWNED] = old_head, -1
     if old_head >= 0:
         slots[old_head, LAST_OWNED] = f
-    state.features.people[n, 0] = f
-    state.features.people[n, 1] += 1
+    state.features.respondents[n, 0] = f
+    state.features.respondents[n, 1] += 1
     state.classes[k, OWNERS] += 1
     state.classes[k, NEGATIVE] += slots[f, SIGN]
 
@@ -411,10 +411,10 @@ def free_feature(state: Any, f: Any) -> None:
     if before >= 0:
         slots[before, NEXT_OWNED] = after
     else:
-        state.features.people[n, 0] = after
+        state.features.respondents[n, 0] = after
     if after >= 0:
         slots[after, LAST_OWNED] = before
-    state.features.people[n, 1] -= 1
+    state.features.respondents[n, 1] -= 1
     state.classes[k, OWNERS] -= 1
     state.classes[k, NEGATIVE] -= slots[f, SIGN]
     slots[f, PERSON] = -1
@@ -455,7 +455,7 @@ def remove_class(state: Any, k: Any) -> None:
 def collect_owned_slots(state: Any, work: Any, n: Any) -> Any:
     """List the feature slots of respondent n; return their number."""
     count = 0
-    f = state.features.people[n, 0]
+    f = state.features.respondents[n, 0]
     while f >= 0:
         work.owned[count] = f
         count += 1

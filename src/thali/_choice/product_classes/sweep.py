@@ -132,16 +132,16 @@ def reset_state(rng: Any, problem: Any, state: Any, shapes_from_prior: Any) -> N
     state.real[SIGMA] = rng.random() if shapes_from_prior else DEFAULT_SHAPES[1]
     learned = problem.prior[ALPHA] != problem.prior[ALPHA]
     state.real[CONCENTRATION] = rng.standard_exponential() if learned else problem.prior[ALPHA]
-    for n in range(state.features.people.shape[0]):
-        state.features.people[n, 0], state.features.people[n, 1] = -1, 0
+    for n in range(state.features.respondents.shape[0]):
+        state.features.respondents[n, 0], state.features.respondents[n, 1] = -1, 0
     for i in range(state.counts.shape[0]):
         state.counts[i, 0], state.counts[i, 1] = 0, 0
 
 
 @scalar
-def add_respondents(rng: Any, problem: Any, state: Any, people: Any) -> Any:
-    """Add respondents until `people` are present; return False without room."""
-    while state.whole[PRESENT] < people:
+def add_respondents(rng: Any, problem: Any, state: Any, n_people: Any) -> Any:
+    """Add respondents until `n_people` are present; return False without room."""
+    while state.whole[PRESENT] < n_people:
         if not add_respondent(rng, problem, state):
             return False
     return True
@@ -154,9 +154,9 @@ def run_reset_state(rng: Any, problem: Any, state: Any, shapes_from_prior: Any) 
 
 
 @compiled
-def run_add_respondents(rng: Any, problem: Any, state: Any, people: Any) -> Any:
+def run_add_respondents(rng: Any, problem: Any, state: Any, n_people: Any) -> Any:
     """Call `add_respondents` from Python."""
-    return add_respondents(rng, problem, state, people)
+    return add_respondents(rng, problem, state, n_people)
 
 
 def draw_state(

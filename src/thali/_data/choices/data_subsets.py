@@ -83,19 +83,21 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     }
 
 
-def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = None) -> "Choices":
+def select_rows(
+    data: "Choices", rows: np.ndarray, kept_respondents: np.ndarray | None = None
+) -> "Choices":
     """Return the choices in these rows, with only their sets but all options.
 
-    The choices belong to `people` (indices), or to unknown respondents.
+    The choices belong to `kept_respondents` (indices), or to unknown respondents.
     """
     respondent_index = np.full(len(data.choice[rows]), -1)
     respondent_names = ()
     people_table = None
-    if people is not None:
-        respondent_index = np.searchsorted(people, data.respondent[rows])
-        respondent_names = tuple(data.respondents[k] for k in people)
+    if kept_respondents is not None:
+        respondent_index = np.searchsorted(kept_respondents, data.respondent[rows])
+        respondent_names = tuple(data.respondents[k] for k in kept_respondents)
         if data.people is not None:
-            people_table = data.people.iloc[people]
+            people_table = data.people.iloc[kept_respondents]
     worst = data.worst
     if worst is not None:
         worst = worst[rows]

@@ -28,20 +28,20 @@ def list_all_options(table: AnswerTable) -> AnswerTable:
     )
 
 
-def tabulate_classes(people: AnswerTable, n_classes: int) -> AnswerTable:
+def tabulate_classes(answers: AnswerTable, n_classes: int) -> AnswerTable:
     """Return an answer table with all respondents' answers once per class, uncounted.
 
     Sweeps set their counts.
     """
-    n = people.n_options
+    n = answers.n_options
     class_indices = np.arange(n_classes + 1)
-    answer_starts = people.start[:-1] + people.start[-1] * class_indices[:-1, None]
-    return people._replace(
-        first_answer=len(people.count) * class_indices,
-        start=np.append(answer_starts.ravel(), people.start[-1] * n_classes),
-        member=np.tile(people.member, n_classes),
-        count=np.zeros(len(people.count) * n_classes),
-        tied=np.tile(people.tied, n_classes),
+    answer_starts = answers.start[:-1] + answers.start[-1] * class_indices[:-1, None]
+    return answers._replace(
+        first_answer=len(answers.count) * class_indices,
+        start=np.append(answer_starts.ravel(), answers.start[-1] * n_classes),
+        member=np.tile(answers.member, n_classes),
+        count=np.zeros(len(answers.count) * n_classes),
+        tied=np.tile(answers.tied, n_classes),
         first_option=n * class_indices,
         option=np.tile(np.arange(n), n_classes),
         first_square=n * n * class_indices,
@@ -62,7 +62,7 @@ class WorthClassChain(FixedChain):
 
     def __init__(
         self,
-        people: AnswerTable,
+        answers: AnswerTable,
         n_classes: int,
         is_similar: bool,
         spread: float | None,
@@ -74,21 +74,21 @@ class WorthClassChain(FixedChain):
     ) -> None:
         """Draw starting worths and memberships, and allocate the record."""
         super().__init__(draws, tune, thin)
-        self.people = people
+        self.answers = answers
         self.rng = rng
-        self.table = people
+        self.table = answers
         if not are_known:
-            self.table = tabulate_classes(people, n_classes)
+            self.table = tabulate_classes(answers, n_classes)
         self.settings = ClassSettings(are_known, is_similar, spread is not None)
         self.state = draw_start(self.table, 0, rng)
-        worths = 0.3 * rng.normal(size=(n_classes, people.n_options))
+        worths = 0.3 * rng.normal(size=(n_classes, answers.n_options))
         self.state.u[:] = (worths - worths.mean(axis=1, keepdims=True)).ravel()
         if spread is not None:
             self.state.log_sds[S] = math.log(spread)
         if not is_similar:
             self.state.mean[:] = 0.0
             self.state.log_sds[SIGMA] = self.state.log_sds[S]
-        n_people = len(people.x)
+        n_people = len(answers.x)
         class_of = rng.integers(n_classes, size=n_people)
         if are_known:
             class_of = np.arange(n_people)
@@ -100,7 +100,7 @@ class WorthClassChain(FixedChain):
         )
         self.record = ClassRecord(
             class_of=np.zeros((draws, n_people), np.int8),
-            worths=np.zeros((draws, n_classes, people.n_options)),
+            worths=np.zeros((draws, n_classes, answers.n_options)),
             log_sds=np.zeros((draws, 3)),
             log_tie=np.zeros(draws),
             log_likelihood=np.zeros(draws),
@@ -110,7 +110,7 @@ class WorthClassChain(FixedChain):
         """Run the chain until it has done `until` sweeps."""
         run_class_sweeps(
             self.rng,
-            self.people,
+            self.answers,
             self.table,
             self.settings,
             self.state,

@@ -86,7 +86,7 @@ class ClassSettings(NamedTuple):
 @allocating
 def run_class_sweeps(
     rng: np.random.Generator,
-    people: Any,
+    answers: Any,
     table: Any,
     settings: Any,
     state: Any,
@@ -99,7 +99,7 @@ def run_class_sweeps(
 ) -> None:
     """Run sweeps `sweep` + 1 to `until`; record every `thin`-th after `tune`.
 
-    `people` has the answers of respondents, `table` those of classes.
+    `answers` has the answers of respondents, `table` those of classes.
     """
     if sweep == 0 and settings.are_known:
         write_curvature(table, state)
@@ -108,9 +108,9 @@ def run_class_sweeps(
         sweep += 1
         gain = compute_restarted_adaptation_gain(sweep, tune)
         if not settings.are_known:
-            evaluate_respondents(people, state, memberships)
-            sample_memberships(rng, people, state, memberships)
-            count_answers(people, table, state, memberships)
+            evaluate_respondents(answers, state, memberships)
+            sample_memberships(rng, answers, state, memberships)
+            count_answers(answers, table, state, memberships)
             write_curvature(table, state)
         if table.has_ties:
             sample_tie(rng, table, state)
@@ -137,24 +137,26 @@ def class_worths(state: Any, g: Any) -> Any:
 
 
 @part
-def evaluate_respondents(people: Any, state: Any, memberships: Any) -> None:
+def evaluate_respondents(answers: Any, state: Any, memberships: Any) -> None:
     """Compute the log-likelihood of each respondent's answers in each class."""
     for g in range(memberships.size.size):
-        evaluate_class(people, state, memberships, g)
+        evaluate_class(answers, state, memberships, g)
 
 
 @part
-def evaluate_class(people: Any, state: Any, memberships: Any, g: Any) -> None:
+def evaluate_class(answers: Any, state: Any, memberships: Any, g: Any) -> None:
     """Compute the log-likelihood of each respondent's answers in class g."""
     slope = np.empty(state.mean.shape[1])
     for p in range(memberships.class_of.size):
         memberships.log_likelihood[p, g] = compute_slope(
-            people, people.lapse, state.nu[0], p, class_worths(state, g), slope
+            answers, answers.lapse, state.nu[0], p, class_worths(state, g), slope
         )
 
 
 @part
-def sample_memberships(rng: np.random.Generator, people: Any, state: Any, memberships: Any) -> None:
+def sample_memberships(
+    rng: np.random.Generator, answers: Any, state: Any, memberships: Any
+) -> None:
     """Update all memberships, by single draws and by splits and merges."""
     n_classes = memberships.size.size
     for p in range(memberships.class_of.size):
@@ -162,7 +164,7 @@ def sample_memberships(rng: np.random.Generator, people: Any, state: Any, member
     for _ in range(N_SPLIT_TRIALS if n_classes > 1 else 0):
         g = draw_index(rng, n_classes)
         h = draw_index(rng, n_classes - 1)
-        split_or_merge(rng, people, state, memberships, g, h + 1 if h >= g else h)
+        split_or_merge(rng, answers, state, memberships, g, h + 1 if h >= g else h)
     for g in range(n_classes):
         if memberships.size[g] == 0:
             sample_worths_about(rng, state, g, state.mean[0], math.exp(state.log_sds[SIGMA]))
@@ -185,7 +187,7 @@ def sample_class(rng: np.random.Generator, memberships: Any, p: Any) -> None:
 
 @part
 def split_or_merge(
-    rng: np.random.Generator, people: Any, state: Any, memberships: Any, g: Any, h: Any
+    rng: np.random.Generator, answers: Any, state: Any, memberships: Any, g: Any, h: Any
 ) -> None:
     r"""Propose to split class g into g and empty class h, or to merge them.
 
@@ -202,7 +204,7 @@ def split_or_merge(
     sigma = math.exp(state.log_sds[SIGMA])
     if is_split:
         sample_worths_about(rng, state, h, class_worths(state, g), SPLIT_STEP * sigma)
-        evaluate_class(people, state, memberships, h)
+        evaluate_class(answers, state, memberships, h)
     worths, worths_g = class_worths(state, h), class_worths(state, g)
     centre = state.mean[0] - state.mean[0].mean()
     log_ratio = (worths.size - 1) * math.log(SPLIT_STEP)
@@ -259,14 +261,14 @@ def sample_worths_about(rng: np.random.Generator, state: Any, g: Any, centre: An
 
 
 @part
-def count_answers(people: Any, table: Any, state: Any, memberships: Any) -> None:
+def count_answers(answers: Any, table: Any, state: Any, memberships: Any) -> None:
     """Count the answers of each class's members, and store its log-likelihood."""
-    n_answers, state.log_likelihood[:], table.count[:] = people.count.size, 0.0, 0.0
+    n_answers, state.log_likelihood[:], table.count[:] = answers.count.size, 0.0, 0.0
     for p in range(memberships.class_of.size):
         g = memberships.class_of[p]
         state.log_likelihood[g] += memberships.log_likelihood[p, g]
-        for answer in part_range(people.first_answer, p):
-            table.count[g * n_answers + answer] = people.count[answer]
+        for answer in part_range(answers.first_answer, p):
+            table.count[g * n_answers + answer] = answers.count[answer]
 
 
 @part

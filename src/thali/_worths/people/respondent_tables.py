@@ -153,7 +153,7 @@ def tabulate_group_scores(
     return tabulate_scores(scores_by_group, labels, score_scale, group_column, ci)
 
 
-def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
+def assign_groups(by: Any, respondents: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
     """Return the sorted group names of `by`, and each respondent's group index.
 
     `by` is the model's segments, or a mapping from respondents to groups; None is one group.
@@ -161,7 +161,7 @@ def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarr
     import pandas as pd
 
     if by is None:
-        return [""], np.zeros(len(people), np.int64)
+        return [""], np.zeros(len(respondents), np.int64)
     assignment = by
     if isinstance(by, Segments):
         assignment = by.assignment["segment"]
@@ -179,10 +179,10 @@ def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarr
             " assigns a respondent to two groups; assign each respondent to one group.",
         )
     group_codes, group_names = pd.factorize(
-        pd.Series([group_of.get(person) for person in people], dtype=object), sort=True
+        pd.Series([group_of.get(person) for person in respondents], dtype=object), sort=True
     )
     if unassigned_people := [
-        person for person, code in zip(people, group_codes, strict=True) if code < 0
+        person for person, code in zip(respondents, group_codes, strict=True) if code < 0
     ]:
         raise ArgumentError(
             Argument("by"),

@@ -77,7 +77,7 @@ def transport_person(
     constant_theta = math.lgamma(g) - math.lgamma(new_g)
     constant_eps = math.lgamma(h) - math.lgamma(new_h)
     total = 0.0
-    f = features.people[n, 0]
+    f = features.respondents[n, 0]
     while f >= 0:
         old, old_theta = features.log_theta[f], features.theta[f]
         backup.log_theta[f], backup.theta[f] = old, old_theta
@@ -107,7 +107,7 @@ def transport_person(
 @scalar
 def restore_values(tasks: Any, features: Any, backup: Any, n: Any) -> None:
     """Restore respondent n's values after a rejected move."""
-    f = features.people[n, 0]
+    f = features.respondents[n, 0]
     while f >= 0:
         features.log_theta[f], features.theta[f] = backup.log_theta[f], backup.theta[f]
         for tau in range(count_tasks(tasks, n)):

@@ -20,11 +20,11 @@ _MAX_SHIFT = 20.0
 def rescale_values(rng: Any, problem: Any, state: Any, n: Any) -> None:
     """Multiply all values of respondent n by one random factor."""
     start, end = part_ends(problem.tasks.first_task, n)
-    if state.features.people[n, 0] < 0:
+    if state.features.respondents[n, 0] < 0:
         return
     g, h, _ = compute_shapes(state.real)
     total, shape, tasks = 0.0, 0.0, end - start
-    f = state.features.people[n, 0]
+    f = state.features.respondents[n, 0]
     while f >= 0:
         total += state.features.theta[f]
         shape += g
@@ -36,7 +36,7 @@ def rescale_values(rng: Any, problem: Any, state: Any, n: Any) -> None:
     log_total = math.log(total) if total > _MIN_SUM else log_total_value(state, n, tasks)
     shift = draw_log_gamma(rng, shape) - log_total
     factor = math.exp(min(shift, _MAX_SHIFT))  # larger shifts do not use it, and it might overflow
-    f = state.features.people[n, 0]
+    f = state.features.respondents[n, 0]
     while f >= 0:
         state.features.log_theta[f] += shift
         if abs(shift) < _MAX_SHIFT:
@@ -59,7 +59,7 @@ def rescale_values(rng: Any, problem: Any, state: Any, n: Any) -> None:
 def log_total_value(state: Any, n: Any, tasks: Any) -> Any:
     """Return ln of the sum of respondent n's values."""
     total = -math.inf
-    f = state.features.people[n, 0]
+    f = state.features.respondents[n, 0]
     while f >= 0:
         total = (
             state.features.log_theta[f]

@@ -43,7 +43,7 @@ def replace_singletons(rng: Any, problem: Any, state: Any, work: Any, n: Any, n_
         copy_differences(problem.tasks, work.sums, 1, 0, n)
         return
     for _ in range(n_new):
-        remove_feature_and_class(state, state.features.people[n, 0])
+        remove_feature_and_class(state, state.features.respondents[n, 0])
     for i in range(n_old):
         state.features.slots[work.owned[i], MUTE] = 0
 

@@ -267,7 +267,7 @@ def estimate_row_probabilities(
     row_product: np.ndarray,
     first_row: np.ndarray,
     first_task: np.ndarray,
-    people: np.ndarray,
+    respondent_of_unit: np.ndarray,
     *,
     by_draw: bool,
     repeats: int | None,
@@ -296,7 +296,7 @@ def estimate_row_probabilities(
         slice_draws(draws, part_index * draws_per_part, (part_index + 1) * draws_per_part)
         for part_index in range(n_parts)
     ]
-    rngs = spawn_generators(random_seed, len(people))
+    rngs = spawn_generators(random_seed, len(respondent_of_unit))
     max_owned = bound_owned_classes(draws)
     max_classes = bound_total_classes(draws, 1)
     choice_counts = np.zeros((n_parts, len(row_product)))
@@ -306,7 +306,7 @@ def estimate_row_probabilities(
         task_bounds = first_row[first_task[unit] : first_task[unit + 1] + 1]
         row_slice = slice(task_bounds[0], task_bounds[-1])
         task_starts = np.ascontiguousarray(task_bounds - task_bounds[0], np.int64)
-        person = int(people[unit])
+        person = int(respondent_of_unit[unit])
         codes = np.ascontiguousarray(products[row_product[row_slice]], np.int64)
         tasks_of_person = np.array([0, len(task_starts) - 1], np.int64)
         for part_draws, part_counts in zip(draw_parts, choice_counts[:, row_slice], strict=True):
@@ -318,7 +318,7 @@ def estimate_row_probabilities(
                 kernel_arguments = (n_groups, 1, n_occasions, codes, task_starts, max_classes)
                 count_newcomer_choices(*part_arguments, *kernel_arguments, part_counts)
 
-    call_in_threads(simulate_unit, len(people), cores)
+    call_in_threads(simulate_unit, len(respondent_of_unit), cores)
     task_sizes = np.repeat(np.diff(first_row), np.diff(first_row))
     return (1.0 - draws.lapse) * choice_counts / (
         draws_per_part * repeats

@@ -287,7 +287,7 @@ def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
         ]
         owned_lists = [
             _collect_list(slots, first_slot, NEXT_OWNED, LAST_OWNED)
-            for first_slot in state.features.people[:, 0].tolist()
+            for first_slot in state.features.respondents[:, 0].tolist()
         ]
         free_slots = _collect_list(slots, int(integers[FREE]), NEXT_OWNER, None)
     except (IndexError, ValueError):
@@ -305,7 +305,8 @@ def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
         )
         and sorted(chain(*owner_lists)) == sorted(chain(*owned_lists)) == used_slots
         and [len(list_slots) for list_slots in owner_lists] == class_rows[:, OWNERS].tolist()
-        and [len(list_slots) for list_slots in owned_lists] == state.features.people[:, 1].tolist()
+        and [len(list_slots) for list_slots in owned_lists]
+        == state.features.respondents[:, 1].tolist()
         and [sum(slots[f][SIGN] for f in list_slots) for list_slots in owner_lists]
         == class_rows[:, NEGATIVE].tolist()
         and sorted([*used_slots, *free_slots]) == list(range(n_slots))

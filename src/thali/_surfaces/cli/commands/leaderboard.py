@@ -73,8 +73,8 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
                 )
         if not other_names:
             return saved_board
-        assert saved_board.made is not None
-        recipe = saved_board.made._replace(columns=saved_board.made.columns | settings)
+        assert saved_board.recipe is not None
+        recipe = saved_board.recipe._replace(columns=saved_board.recipe.columns | settings)
     for name in other_names:
         recipe = recipe.add_votes(name, True, {})
         notify(f"{name}: {recipe.counted.read_as}")
