@@ -164,12 +164,12 @@ class RespondentAnswers(Frozen):
         value_sums = (
             np.bincount(sum_index, row_values, len(distinct_keys)) for row_values in values
         )
-        key_fields = (
+        return cls._from_fields(
+            row_respondents.names,
+            row_respondents.people,
             (distinct_keys // n_positions).astype(np.int32),
             (distinct_keys % n_positions).astype(np.int32),
-        )
-        return cls._from_fields(
-            row_respondents.names, row_respondents.people, *key_fields, *value_sums
+            *value_sums,
         )
 
     def _select_rows(self, rows: np.ndarray) -> Self:

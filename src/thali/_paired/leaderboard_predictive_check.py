@@ -150,7 +150,14 @@ def _make_set_probabilities(
     from thali._worths.worth_draws import WorthDraws
 
     no_covariates = np.zeros((log_worths.shape[1], 0))
-    draw_settings = (), no_covariates, density.rows.lapse, density.rows.rule, 1
     return WorthDraws(
-        list(data.labels), log_worths.T, None, no_covariates, *draw_settings
+        list(data.labels),
+        log_worths.T,
+        None,
+        no_covariates,
+        (),
+        no_covariates,
+        density.rows.lapse,
+        density.rows.rule,
+        1,
     ).question_probabilities(data, False)

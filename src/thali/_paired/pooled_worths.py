@@ -81,12 +81,14 @@ def pool_worths(
         chain_draws = run_chains(marginal, settings.random_seed, progressbar)
         points = chain_draws.points
         spreads = chain_draws.spreads
-        quantity_options = all_data.labels, list(parts), (), all_data.covariate_names
         common_quantities = [f"common_log_worth[{label}]" for label in all_data.labels]
         chain_check = check_worth_chains(
             chain_draws.reported,
             marginal,
-            *quantity_options,
+            all_data.labels,
+            list(parts),
+            (),
+            all_data.covariate_names,
             other_names=common_quantities,
             spreads=("spread", "", "part_sd", ""),
         )

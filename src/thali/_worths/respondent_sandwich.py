@@ -37,7 +37,6 @@ def compute_answer_scores(
 ) -> AnswerScores:
     """Return gradients of all possible answers, in the order of `group_by_respondent`."""
     expansion = density.expand(point)
-    gradient_and_hessian = expansion.gradient[:, 0], -expansion.curvature.assemble_dense()
     if isinstance(density, ChoiceSetDensity):
         assert isinstance(data, Choices)
         scores, p, set_sizes = _score_set_answers(density, data, point)
@@ -45,7 +44,9 @@ def compute_answer_scores(
         scores, p, set_sizes = _score_pair_answers(density, point)
     if not density.has_deviations:
         scores = (scores * density.is_free).tocsr()
-    return AnswerScores(scores, p, set_sizes, *gradient_and_hessian)
+    return AnswerScores(
+        scores, p, set_sizes, expansion.gradient[:, 0], -expansion.curvature.assemble_dense()
+    )
 
 
 def _score_pair_answers(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:

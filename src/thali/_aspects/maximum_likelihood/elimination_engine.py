@@ -56,10 +56,18 @@ class AspectLikelihoodEngine(Engine):
         if seed is None:
             seed = 0
         data = _treat_ties(model, check_data(data, PAIRS))
-        settings = model.aspects, model.unique, _choose_lapse(model), has_ties(data)
+        lapse = _choose_lapse(model)
         return Job(
             lambda: {
-                "_estimates_": estimate(data, *settings, random_seed=seed, people=model.people)
+                "_estimates_": estimate(
+                    data,
+                    model.aspects,
+                    model.unique,
+                    lapse,
+                    has_ties(data),
+                    random_seed=seed,
+                    people=model.people,
+                )
             },
             data=str(data),
         )

@@ -64,11 +64,11 @@ class SetResults(PosteriorResults):
         """Return the fitted `Choices`, without their respondents."""
         posterior = self.posterior
         no_indices = np.zeros(0, np.int64)
-        set_fields = posterior.set_start, posterior.fixed["member"].values.copy()
         unanswered_choices = Choices._from_fields(
             tuple(posterior.labels),
             (),
-            *set_fields,
+            posterior.set_start,
+            posterior.fixed["member"].values.copy(),
             no_indices,
             no_indices,
             np.zeros(0),

@@ -336,7 +336,6 @@ class Choices(Judged):
         row_index, side_index = np.nonzero(answer_counts)
         respondent = respondent[row_index]
         pair = pair[row_index]
-        answer_fields = respondent, 2 * pair + side_index, answer_counts[row_index, side_index]
         covariates = None
         if data.covariates is not None:
             covariates = data.covariates.of_options()
@@ -345,7 +344,9 @@ class Choices(Judged):
             data.respondents,
             start,
             members,
-            *answer_fields,
+            respondent,
+            2 * pair + side_index,
+            answer_counts[row_index, side_index],
             None,
             counted_answers.people,
             np.ones(data.n_pairs, np.int64),
@@ -378,16 +379,28 @@ class Choices(Judged):
             )
         first_indices, second_indices = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
-        pair_fields = (first_indices.copy(), second_indices.copy(), wins.copy(), losses.copy())
         answers = None
         if self.respondents and (self.respondent >= 0).all():
             row_respondents = RowRespondents(self.respondents, self.respondent, self.people)
             pair_index = self.choice // 2
             is_first = self.choice % 2 == 0
-            outcome_counts = self.times * is_first, self.times * ~is_first, 0.0 * self.times
-            answers = Answers.from_rows(row_respondents, pair_index, *outcome_counts)
+            answers = Answers.from_rows(
+                row_respondents,
+                pair_index,
+                self.times * is_first,
+                self.times * ~is_first,
+                0.0 * self.times,
+            )
         comparisons = PairedComparisons._from_fields(
-            self.labels, *pair_fields, np.zeros(len(first_indices)), None, answers, None
+            self.labels,
+            first_indices.copy(),
+            second_indices.copy(),
+            wins.copy(),
+            losses.copy(),
+            np.zeros(len(first_indices)),
+            None,
+            answers,
+            None,
         )
         if self.covariates is None:
             return comparisons

@@ -198,13 +198,15 @@ def select_choices(
     index_shift = start[set_index] - data.start[sets][set_index]
     if worst is not None:
         worst = worst + index_shift
-    answer_fields = respondent, choice + index_shift, times, worst
     return data._from_fields(
         data.labels,
         data.respondents,
         start,
         members,
-        *answer_fields,
+        respondent,
+        choice + index_shift,
+        times,
+        worst,
         data.people,
         data.n_tied[sets],
         data.covariates,

@@ -453,12 +453,12 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             products,
         )
         index_arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in index_arrays)
-        label_arrays = arrays_read.task_labels, arrays_read.alternative_labels
         return cls._from_fields(
             arrays_read.scheme,
             arrays_read.respondents,
             *index_arrays,
-            *label_arrays,
+            arrays_read.task_labels,
+            arrays_read.alternative_labels,
             arrays_read.people,
             arrays_read.profile_columns,
         )

@@ -1158,7 +1158,9 @@ def _sort_rows(
     chosen_index = np.flatnonzero(is_chosen[sort_order]) - first_rows
     respondents = tuple(str(label) for label in respondent_labels)
     task_labels = row_labels.task[sort_order][first_rows].astype(str)
-    sorted_arrays = (
+    return ExperimentArrays(
+        scheme,
+        respondents,
         first_task,
         first_row,
         chosen_index,
@@ -1168,7 +1170,6 @@ def _sort_rows(
         alternative_labels.astype(str),
         sort_order,
     )
-    return ExperimentArrays(scheme, respondents, *sorted_arrays)
 
 
 def _check_tasks(

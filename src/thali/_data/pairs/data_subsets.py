@@ -237,8 +237,16 @@ def build_cells(data: "PairedComparisons") -> CovariateCells:
     covariates = data.covariates
     if covariates is None:
         no_values = np.zeros((data.n_pairs, 0))
-        pair_fields = data.first, data.second, data.wins, data.losses, data.tied
-        return CovariateCells(np.arange(data.n_pairs), *pair_fields, no_values, data.answers)
+        return CovariateCells(
+            np.arange(data.n_pairs),
+            data.first,
+            data.second,
+            data.wins,
+            data.losses,
+            data.tied,
+            no_values,
+            data.answers,
+        )
     first_indices = data.first[covariates.pair]
     second_indices = data.second[covariates.pair]
     columns = CovariateColumns(covariates.names, covariates.values, covariates.options)
@@ -608,9 +616,13 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     data_by_order = []
     for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
         is_compared = counts.sum(axis=0) > 0.0
-        option_indices = data.first[is_compared], data.second[is_compared]
         data_by_order.append(
-            data._from_fields(data.labels, *option_indices, *counts[:, is_compared])
+            data._from_fields(
+                data.labels,
+                data.first[is_compared],
+                data.second[is_compared],
+                *counts[:, is_compared],
+            )
         )
     return data_by_order[0], data_by_order[1]
 

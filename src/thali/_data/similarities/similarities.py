@@ -425,17 +425,18 @@ class Similarities(JudgedByPeople):
         """
         if not np.any(pairs):
             raise DataError("No measured pair would be left; keep at least one.")
-        pair_fields = (
-            self.first[pairs],
-            self.second[pairs],
-            self.values[pairs],
-            self.judgements[pairs],
-        )
         answers = self.answers
         if answers is not None:
             answers = answers.select_positions(pairs, np.cumsum(pairs) - 1)
         return type(self)._from_fields(
-            self.labels, *pair_fields, self.sigma, self._lowest_diagonal, answers
+            self.labels,
+            self.first[pairs],
+            self.second[pairs],
+            self.values[pairs],
+            self.judgements[pairs],
+            self.sigma,
+            self._lowest_diagonal,
+            answers,
         )
 
     def by_respondent(self) -> "Mapping[str, Similarities]":
@@ -459,14 +460,15 @@ class Similarities(JudgedByPeople):
             pair_indices = answers.pair[is_by_respondent]
             values = answers.values[is_by_respondent]
             if len(pair_indices):
-                pair_fields = (
+                data_by_name[respondent_name] = self._from_fields(
+                    self.labels,
                     self.first[pair_indices],
                     self.second[pair_indices],
                     values,
                     np.ones(len(pair_indices)),
-                )
-                data_by_name[respondent_name] = self._from_fields(
-                    self.labels, *pair_fields, None, self._lowest_diagonal, None
+                    None,
+                    self._lowest_diagonal,
+                    None,
                 )
         return data_by_name
 
@@ -487,8 +489,16 @@ class Similarities(JudgedByPeople):
         refuse_extremes(measured.values, "similarity")
         if sigma is not None:
             sigma = check_positive("sigma", sigma, "the standard deviation of a similarity")
-        pair_fields = measured.first, measured.second, measured.values, measured.judgements
-        return self._freeze(measured.labels, *pair_fields, sigma, measured.lowest_diagonal, answers)
+        return self._freeze(
+            measured.labels,
+            measured.first,
+            measured.second,
+            measured.values,
+            measured.judgements,
+            sigma,
+            measured.lowest_diagonal,
+            answers,
+        )
 
     def __str__(self) -> str:
         if self.sigma is None:
@@ -593,18 +603,21 @@ class Similarities(JudgedByPeople):
         lower = np.minimum(first_indices, second_indices)
         higher = np.maximum(first_indices, second_indices)
         sort_order = np.lexsort((higher, lower))
-        pair_fields = (
-            lower[sort_order],
-            higher[sort_order],
-            self.values[sort_order],
-            self.judgements[sort_order],
-        )
         answers = self.answers
         if answers is not None:
             answers = answers.select_positions(
                 np.ones(len(sort_order), bool), np.argsort(sort_order)
             )
-        return self._from_fields(labels, *pair_fields, self.sigma, self._lowest_diagonal, answers)
+        return self._from_fields(
+            labels,
+            lower[sort_order],
+            higher[sort_order],
+            self.values[sort_order],
+            self.judgements[sort_order],
+            self.sigma,
+            self._lowest_diagonal,
+            answers,
+        )
 
     def to_square(self) -> "pd.DataFrame":
         """Return the similarities as a labelled square table; NaN where not measured."""

@@ -683,15 +683,15 @@ def _average_judged_rows(
         return measured, sigma, None
     pair_index = np.searchsorted(measured.first * n + measured.second, pair_keys)
     sort_order = np.lexsort((pair_index, respondent_index))
-    answer_keys = (
-        respondent_index[sort_order].astype(np.int32),
-        pair_index[sort_order].astype(np.int32),
-    )
     return (
         measured,
         sigma,
         JudgedValues._from_fields(
-            row_respondents.names, *answer_keys, values[sort_order], row_respondents.people
+            row_respondents.names,
+            respondent_index[sort_order].astype(np.int32),
+            pair_index[sort_order].astype(np.int32),
+            values[sort_order],
+            row_respondents.people,
         ),
     )
 
@@ -771,11 +771,10 @@ def _is_written_twice(
         or any((times != 1).any() for times in times_by_order)
     ):
         return False
-    counts_by_order = (
+    return np.array_equal(
         counts[is_forward][np.argsort(pair_index[is_forward])],
         counts[~is_forward][np.argsort(pair_index[~is_forward])],
     )
-    return np.array_equal(*counts_by_order)
 
 
 def _check_only_one(candidates: list[str], role: str) -> None:

@@ -591,12 +591,12 @@ class Triplets(JudgedByPeople):
             if (answers := self.answers) is None:
                 return None
             is_positive = answers.times > 0.0
-            answer_fields = (
+            return GivenAnswers(
+                answers.respondents,
                 answers.respondent[is_positive],
                 answers.place[is_positive],
                 answers.times[is_positive],
             )
-            return GivenAnswers(answers.respondents, *answer_fields)
 
         def build_rows() -> ReportRows:
             """Build the rows of a predictive check: one per pair of objects."""

@@ -96,9 +96,14 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
         if not weights:
             refuse_thousands(table.frame, *table.names)
         if not weights and square.games is not None:
-            columns = ("first", "second", "wins")
             data = PairedComparisons.from_frame(
-                square.games, *columns, losses="losses", ties="ties", labels=square.labels
+                square.games,
+                "first",
+                "second",
+                "wins",
+                losses="losses",
+                ties="ties",
+                labels=square.labels,
             )
             return data, f"{_SQUARE_HOW}, a half for a draw: {data}"
         cells, diagonal_note = _clear_diagonal(square)

@@ -52,9 +52,16 @@ class GroupsEngine(IndividualsEngine):
         problem = model._build_problem(model._get_fit_data())
         worth_draws = flatten_chains(view.draws["group_log_worth"].sel(group=name).values)
         no_coefficients = np.zeros((view.n_draws, 0))
-        draw_settings = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
         return problem.singles[name], WorthDraws(
-            view.labels, worth_draws, view.tie, no_coefficients, *draw_settings
+            view.labels,
+            worth_draws,
+            view.tie,
+            no_coefficients,
+            (),
+            np.zeros((view.n_options, 0)),
+            view.lapse,
+            problem.rule,
+            view.shape[0],
         )
 
     def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
