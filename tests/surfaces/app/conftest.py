@@ -16,10 +16,10 @@ SECRET = "a-key-of-the-tests"
 @pytest.fixture
 def children_here(monkeypatch):
     """Children run in this process, at once."""
+    here = os.getcwd()
 
     def begin(self, study, name):
         study.remove(f"{name}.queued")
-        here = os.getcwd()
         os.chdir(study.path)
         try:
             study.write(f"{name}.end", child.carry_out(name, child.RUN_FUNCTIONS[name], study, 1))

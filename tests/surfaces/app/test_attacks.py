@@ -3,9 +3,12 @@
 import asyncio
 import csv
 import io
+import itertools
 import json
 import time
 import zipfile
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 import uvicorn
@@ -373,14 +376,27 @@ class Task:
         pass
 
 
+class Timer(NamedTuple):
+    """What a clock calls later, unless it is cancelled."""
+
+    cancel: Callable[[], None]
+
+
+MOMENTS = itertools.count()
+
+
 class Clock:
     """The loop of a server, whose time a test moves."""
 
     def __init__(self):
         self.later = []
 
+    def time(self):
+        return next(MOMENTS)
+
     def call_later(self, seconds, *what):
         self.later.append(what)
+        return Timer(lambda: self.later.remove(what))
 
     def create_task(self, coroutine):
         coroutine.close()
@@ -396,7 +412,7 @@ class Clock:
 class Wire:
     """What a connection sends to."""
 
-    closed = False
+    closed = aborted = False
     sent = b""
 
     def write(self, sent):
@@ -410,6 +426,9 @@ class Wire:
 
     def close(self):
         self.closed = True
+
+    def abort(self):
+        self.closed = self.aborted = True
 
 
 def connected(state=None):
@@ -440,20 +459,54 @@ def test_half_a_request_after_a_whole_one_is_not_waited_for():
     assert wire.closed
 
 
+def test_a_client_that_reads_nothing_is_not_waited_for():
+    made, clock, wire = connected()
+    made.data_received(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    made.pause_writing()
+    made.resume_writing()  # it reads slowly
+    for _ in range(9):
+        clock.pass_by()
+    assert not wire.closed
+    made.pause_writing()
+    clock.pass_by()
+    assert wire.aborted
+
+
+def test_what_is_closed_is_not_kept_open_by_a_client_that_reads_nothing():
+    for closed_by_uvicorn in (True, False):
+        _, clock, wire = connected()
+        wire.closed = closed_by_uvicorn
+        clock.pass_by()
+        assert wire.closed and not wire.aborted  # the client may still read
+        clock.pass_by()
+        assert wire.aborted
+
+
 def test_there_are_only_so_many_connections_at_once():
     state = ServerState()
-    held = [connected(state) for _ in range(MAX_CONNECTIONS)]
-    assert not any(wire.closed or wire.sent for _, _, wire in held)
+    busy = [connected(state) for _ in range(MAX_CONNECTIONS)]
+    for made, _, _ in busy:
+        made.data_received(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     refused, _, wire = connected(state)
+    assert not any(wire.closed or wire.sent for _, _, wire in busy)
     head, _, body = wire.sent.partition(b"\r\n\r\n")
     assert (
         wire.closed
         and head.startswith(b"HTTP/1.1 503 ")
         and "try again" in json.loads(body)["problem"]
     )
-    for each in (refused, held[0][0]):
+    for each in (refused, busy[0][0]):
         each.connection_lost(None)
     assert not connected(state)[2].closed
+
+
+def test_idle_connections_make_room_for_new_ones():
+    state = ServerState()
+    held = [connected(state) for _ in range(MAX_CONNECTIONS)]
+    held[0][0].data_received(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    new = [connected(state) for _ in range(3)]
+    assert [number for number, (_, _, wire) in enumerate(held) if wire.closed] == [1, 2, 3]
+    assert not any(wire.closed for _, _, wire in new)
 
 
 def test_nobody_can_try_many_keys_at_once(bare, monkeypatch):

@@ -1,5 +1,6 @@
 """Processes of the app: what they import, and that a stop ends them wherever they are."""
 
+import contextlib
 import http.client
 import os
 import re
@@ -7,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -19,7 +21,6 @@ from helpers.sentences import said, says
 import thali._surfaces.app.background_runs as runs
 import thali._surfaces.app.child_process as child
 from thali._surfaces.app.background_runs import Runs
-from thali._surfaces.app.request_guard import MAX_CONNECTIONS
 from thali._surfaces.app.study_folders import FIT, READ, Studies
 
 pytestmark = pytest.mark.fit
@@ -304,31 +305,86 @@ def test_an_open_server_wants_its_password_on_every_interface(tmp_path):
         server.wait()
 
 
-@pytest.mark.long
-def test_half_sent_requests_are_closed(tmp_path):
-    """300 at once, to a real server, which takes 128 and tells the others so; then it answers as
-    before."""
-    command = [sys.executable, *"-u -m thali app --no-browser --folder".split(), str(tmp_path)]
+@contextlib.contextmanager
+def served(folder):
+    """A real server: its place, its key and its process."""
+    command = [sys.executable, *"-u -m thali app --no-browser --folder".split(), str(folder)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         place, port, key = re.search(
             r"http://(\S+):(\d+)/#key=(\S+)", server.stdout.readline()
         ).groups()
-        waiting = [socket.create_connection((place, int(port)), PATIENCE) for _ in range(300)]
-        for each in waiting:
-            each.sendall(b"GET / HTTP/1.1\r\nHost: 127.0")
-        sentence = [each.recv(1000) for each in waiting]
-        refused = [each for each in sentence if each.startswith(b"HTTP/1.1 503 ")]
-        left = [each for each in sentence if each not in (b"", *refused)]
-        print(f"{len(waiting)} half-sent requests, {len(refused)} refused, {len(left)} not closed")
-        assert (
-            not left
-            and len(refused) == 300 - MAX_CONNECTIONS
-            and asked((place, int(port)), key) == 200
-        )
-        for each in waiting:
-            each.close()
+        yield (place, int(port)), key, server.pid
     finally:
         server.kill()
         server.wait()
+
+
+@pytest.mark.long
+def test_half_sent_requests_are_closed(tmp_path):
+    """300 at once, to a real server, which holds 128 and closes the oldest; it answers at once."""
+    with served(tmp_path) as (place, key, _):
+        waiting = [socket.create_connection(place, PATIENCE) for _ in range(300)]
+        for each in waiting:
+            each.sendall(b"GET / HTTP/1.1\r\nHost: 127.0")
+        assert asked(place, key) == 200
+        left = [each for each in waiting if has_more(each)]
+        print(f"{len(waiting)} half-sent requests, {len(left)} not closed")
+        assert not left
+        for each in waiting:
+            each.close()
+
+
+def has_more(connection):
+    """Whether the server sends something rather than closing the connection."""
+    try:
+        return connection.recv(1000) != b""
+    except ConnectionResetError:
+        return False
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="open files of a process are listed there")
+def test_clients_that_read_nothing_are_closed(tmp_path):
+    """100 clients ask for megabytes of pages each and read none; the server frees all of them."""
+    with served(tmp_path) as (place, key, process):
+
+        def count_files():
+            return len(os.listdir(f"/proc/{process}/fd"))
+
+        before = count_files()
+        waiting = []
+        for _ in range(100):
+            connection = socket.socket()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            connection.connect(place)
+            connection.setblocking(False)
+            connection.send(b"GET /static/app.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 400)
+            waiting.append(connection)
+        assert asked(place, key) == 200
+        assert count_files() > before + 90
+        waited_for(lambda: count_files() < before + 10)
+        assert asked(place, key) == 200
+
+
+def test_queued_runs_start_once(tmp_path, monkeypatch):
+    """Requests and the clock of the server start runs at the same time."""
+    started = []
+
+    def begin(self, study, name):
+        started.append(study.name)
+        time.sleep(0.05)
+        study.remove(f"{name}.queued")
+
+    app_runs.begin_by(monkeypatch, begin)
+    studies = [study_to_fit(tmp_path) for _ in range(3)]
+    children = Runs(Studies(tmp_path), slots=9)
+    for study in studies:
+        (study.path / "fit.queued").touch()
+    askers = [threading.Thread(target=children.start_queued_runs) for _ in range(5)]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    assert sorted(started) == sorted(study.name for study in studies)

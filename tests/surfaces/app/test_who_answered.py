@@ -2,6 +2,7 @@
 not clear."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from helpers import app_runs
@@ -180,3 +181,17 @@ def test_groups_and_covariates_go_together(client, children_here, monkeypatch):
     typed = client.study(address).read(READ)["typed"]
     assert typed["group"] == "Geschlecht" and typed["covariate"] == ["order"]
     assert client.study(address).read(FIT)["typed"]["covariate"] == ["order"]
+
+
+def test_a_study_is_fitted_once_however_often_it_is_asked_for(client, children_here, monkeypatch):
+    """Requests that read the table again wait for each other, and for the fit of the first."""
+    fits = []
+    app_runs.run_by(monkeypatch, FIT, lambda study, terminal, cores: fits.append(study.name))
+    rows = "".join(f"{a},{b},{group}\n" for a, b in ("ab", "bc", "ca") for group in "xy")
+    with client:
+        address = client.drop("table.csv", f"winner,loser,country\n{rows}".encode())
+        form = {"model": "BTL", "asked": "yes", "group": "country"}
+        with ThreadPoolExecutor(4) as pool:
+            asked = [pool.submit(client.post, f"/api{address}/fit", json=form) for _ in range(4)]
+        statuses = sorted(each.result().status_code for each in asked)
+    assert len(fits) == 1 and statuses[0] == 200 and set(statuses[1:]) <= {400, 409}

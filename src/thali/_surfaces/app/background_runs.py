@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,6 +61,8 @@ class Runs:
         # run -> time and progress of its first snapshot
         self._snapshots: dict[tuple[str, str], tuple[datetime, int]] = {}
         self._reported: set[str] = set()
+        # requests and the clock of the server start and stop runs at the same time
+        self._lock = threading.RLock()
         self.slots: int = slots or max(1, (os.cpu_count() or 1) // _PARALLEL_CHAINS)
 
     def find_state(self, study: StudyFolder, run_name: str) -> str:
@@ -79,33 +82,35 @@ class Runs:
 
     def queue(self, study: StudyFolder, run_name: str) -> None:
         """Queue a run, which starts or resumes as soon as processors are free."""
-        if self.find_state(study, run_name) != RUNNING:
-            study.remove(f"{run_name}.end.json")
-            (study.path / f"{run_name}.queued").touch()
-            self.start_queued_runs()
+        with self._lock:
+            if self.find_state(study, run_name) != RUNNING:
+                study.remove(f"{run_name}.end.json")
+                (study.path / f"{run_name}.queued").touch()
+                self.start_queued_runs()
 
     def start_queued_runs(self) -> None:
         """Start queued runs if processors are free; kill runs that ignore a stop."""
-        for (study_name, run_name), deadline in list(self._stopping.items()):
-            study = self._studies.find_study(study_name)
-            if study is None or self.find_state(study, run_name) != RUNNING:
-                del self._stopping[study_name, run_name]
-            elif time.monotonic() > deadline:
-                self._send_signal(study, run_name, _KILL)
-        runs_by_state: dict[str, list[tuple[StudyFolder, str]]] = {RUNNING: [], QUEUED: []}
-        for study in self._studies.list_all():
-            with self.report_errors(study.path):
-                for run_name in QUEUED_RUNS:
-                    runs_by_state.setdefault(self.find_state(study, run_name), []).append(
-                        (study, run_name)
-                    )
-        n_free_slots = self.slots - len(runs_by_state[RUNNING])
-        queued_runs = runs_by_state[QUEUED]
-        for study, run_name in sorted(queued_runs, key=lambda run: _read_queue_time(*run)):
-            if n_free_slots > 0:
+        with self._lock:
+            for (study_name, run_name), deadline in list(self._stopping.items()):
+                study = self._studies.find_study(study_name)
+                if study is None or self.find_state(study, run_name) != RUNNING:
+                    del self._stopping[study_name, run_name]
+                elif time.monotonic() > deadline:
+                    self._send_signal(study, run_name, _KILL)
+            runs_by_state: dict[str, list[tuple[StudyFolder, str]]] = {RUNNING: [], QUEUED: []}
+            for study in self._studies.list_all():
                 with self.report_errors(study.path):
-                    self._start_child(study, run_name)
-                    n_free_slots -= 1
+                    for run_name in QUEUED_RUNS:
+                        runs_by_state.setdefault(self.find_state(study, run_name), []).append(
+                            (study, run_name)
+                        )
+            n_free_slots = self.slots - len(runs_by_state[RUNNING])
+            queued_runs = runs_by_state[QUEUED]
+            for study, run_name in sorted(queued_runs, key=lambda run: _read_queue_time(*run)):
+                if n_free_slots > 0:
+                    with self.report_errors(study.path):
+                        self._start_child(study, run_name)
+                        n_free_slots -= 1
 
     @contextmanager
     def report_errors(self, path: Path) -> Iterator[None]:
@@ -119,15 +124,16 @@ class Runs:
 
     def stop(self, study: StudyFolder, run_name: str) -> None:
         """Ask a run to save its results and end; kill it at the second request."""
-        run_key = (study.name, run_name)
-        if self.find_state(study, run_name) == QUEUED:
-            study.remove(f"{run_name}.queued")
-        elif self.find_state(study, run_name) == RUNNING:
-            if run_key in self._stopping:
-                self._send_signal(study, run_name, _KILL)
-            else:
-                self._stopping[run_key] = time.monotonic() + PATIENCE
-                self._send_signal(study, run_name, signal.SIGTERM)
+        with self._lock:
+            run_key = (study.name, run_name)
+            if self.find_state(study, run_name) == QUEUED:
+                study.remove(f"{run_name}.queued")
+            elif self.find_state(study, run_name) == RUNNING:
+                if run_key in self._stopping:
+                    self._send_signal(study, run_name, _KILL)
+                else:
+                    self._stopping[run_key] = time.monotonic() + PATIENCE
+                    self._send_signal(study, run_name, signal.SIGTERM)
 
     def is_stopping(self, study: StudyFolder, run_name: str) -> bool:
         """Return whether a run was asked to stop."""

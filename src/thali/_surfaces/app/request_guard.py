@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Awaitable, Callable, MutableMapping
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, cast
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -178,10 +178,11 @@ def _format_limit(max_bytes: int) -> str:
     )
 
 
-# Limits of connections: idle connections are closed, and their number is limited -----------------
+# Limits of connections: those that send or read nothing are closed, and the number is limited -----
 
 
 MAX_SECONDS = 20.0  # between two checks
+MAX_SECONDS_UNREAD = 60.0  # in which a client reads 48 kB of a response
 # 20 browsers open 6 connections each; a process of macOS may have 256 files and connections
 MAX_CONNECTIONS = 128
 MAX_WAITING = 64  # accepted before the first of them is counted
@@ -194,22 +195,49 @@ _TOO_MANY = (
 
 
 class Connection(H11Protocol):
-    """Uvicorn connection that is closed if no complete request arrives in time."""
+    """Uvicorn connection that is closed if its client neither sends requests nor reads responses.
+
+    Where there are too many connections, the oldest idle one is closed.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the idle timer; close the connection at once if there are too many."""
+        """Start the idle timer; if there are too many connections, close an idle one or this."""
         super().connection_made(transport)
+        self.opened = self.loop.time()
         if len(self.connections) > MAX_CONNECTIONS:
-            transport.write(_TOO_MANY)
-            transport.close()
-            return
+            connections = cast("set[Connection]", self.connections)
+            idle = [each for each in connections if each is not self and each.is_idle]
+            if not idle:
+                transport.write(_TOO_MANY)
+                transport.close()
+                return
+            min(idle, key=lambda connection: connection.opened).transport.abort()
         self.loop.call_later(MAX_SECONDS, self._close_if_idle, None)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the connection is open and has no request that awaits its response."""
+        return not self.transport.is_closing() and (
+            self.cycle is None or self.cycle.response_complete
+        )
 
     def _close_if_idle(self, last_cycle: Any) -> None:
         """Close the connection if idle since the last check; else check again later."""
         if self.transport.is_closing():
-            return
-        if self.cycle is last_cycle and (self.cycle is None or self.cycle.response_complete):
+            # a client that does not read would keep it open
+            self.loop.call_later(MAX_SECONDS, self.transport.abort)
+        elif self.cycle is last_cycle and self.is_idle:
             self.transport.close()
+            self.loop.call_later(MAX_SECONDS, self.transport.abort)
         else:
             self.loop.call_later(MAX_SECONDS, self._close_if_idle, self.cycle)
+
+    def pause_writing(self) -> None:
+        """Close the connection if its client does not read the response."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(MAX_SECONDS_UNREAD, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Continue to write what the client reads."""
+        super().resume_writing()
+        self._unread.cancel()

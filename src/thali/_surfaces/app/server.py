@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -109,6 +110,7 @@ class Server:
         self.runs = Runs(self.studies)
         self.pages = Pages(self.studies, self.runs)
         self._tickets = Tickets()
+        self._table_locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     # pages ----------------------------------------------------------------------------------------
 
@@ -210,13 +212,15 @@ class Server:
 
     async def _read_table(self, study: StudyFolder, read_request: dict[str, Any]) -> Response:
         """Read the study's table in a child process; redirect to its screen."""
-        study.write(READ, read_request)
-        await asyncio.to_thread(self.runs.read_data, study)
-        if not study.read("reading"):
-            message = background_runs.read_end(study, READ)[
-                "message"
-            ] or background_runs.explain_failed_read(study)
-            study.write("reading", build_empty_reading(message))
+        async with self._table_locks[study.name]:
+            self._check_open(study)  # another request may have fitted it
+            study.write(READ, read_request)
+            await asyncio.to_thread(self.runs.read_data, study)
+            if not study.read("reading"):
+                message = background_runs.read_end(study, READ)[
+                    "message"
+                ] or background_runs.explain_failed_read(study)
+                study.write("reading", build_empty_reading(message))
         return _redirect(study)
 
     # runs -----------------------------------------------------------------------------------------
@@ -271,6 +275,7 @@ class Server:
             },
             "has_cores": any(option.word == "cores" for option in spec.select_options(method)),
         }
+        self._check_open(study)
         study.clear(FIT)
         study.write(FIT, fit_request)
         self.runs.queue(study, FIT)
@@ -470,9 +475,13 @@ class Server:
     ) -> tuple[StudyFolder, dict[str, str]]:
         """Return the study and the submitted form; raise HTTP 409 if it was fitted."""
         study, form = await self._read_study_and_form(request)
+        self._check_open(study)
+        return study, form
+
+    def _check_open(self, study: StudyFolder) -> None:
+        """Raise HTTP 409 if the study was fitted."""
         if not is_open(self.runs, study):
             raise HTTPException(409, english_texts.texts.refused.fitted)
-        return study, form
 
     def _has_active_run(self, study: StudyFolder) -> bool:
         """Return whether a run of the study is active."""
