@@ -37,14 +37,14 @@ def test_the_number_counts_what_the_list_calls_shared():
     finding = th.findings(model)["n_features"]
     table = finding.table
     assert table.index.max() == 1 and "Number of shared aspects: " in finding.sentence
-    assert "none of them is certain" not in finding.sentence
+    assert "no single one is certain" not in finding.sentence
 
 
 def test_many_uncertain_aspects_are_explained():
     drawn = [chain(4, 60, seed, 2.0) for seed in range(2)]
     findings = th.findings(model_of(tree_of(drawn, DATA)))
     assert not (findings["features"].table["probability"] >= 0.5).any()
-    assert findings["n_features"].sentence.endswith("none of them is certain.")
+    assert findings["n_features"].sentence.endswith("no single one is certain.")
 
 
 def test_a_finding_is_found_by_its_question():

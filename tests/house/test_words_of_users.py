@@ -20,8 +20,8 @@ NEVER = {
     " respondent",
     r"\bwho answered": "respondent",
     r"\bkinds? of (people|judges|respondents)": "latent classes",
-    r"\bparts? (of|in) the ranges?|\bpart of ranges": "attribute importance, share of the utility"
-    " range",
+    r"\bparts? (of|in) the ranges?|\bpart of ranges": "attribute importance, share of the"
+    " sum of utility ranges",
     r"\btold apart|\btells? (\w+ ){0,5}apart": "distinguished, separated",
     r"\bgroups? of equals": "tier",
     r"\b(has|have) alone": "unique weight",

@@ -96,7 +96,7 @@ ENGLISH = {
     "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate}"
     " (eta = {eta}) on standardised coefficients, estimated at the posterior mode.",
     "methods.normal": "Classes were modelled by a Bayesian multinomial logit with Laplace priors on"
-    " the coefficients, with a {kind} approximation of the posterior.",
+    " the coefficients; the posterior was approximated by a normal distribution ({kind}).",
     "methods.laplace": "Classes were modelled by a Bayesian multinomial logit with Laplace priors"
     " on the coefficients, sampled with the scheme of {source}.",
     "methods.horseshoe": "Classes were modelled by a Bayesian multinomial logit with the"
@@ -309,7 +309,7 @@ def weights(model: "PlackettLuceRegression", settings: AnswerSettings) -> Findin
     if model.get_params()["transform"] is not None:
         notes = (ENGLISH["weights.exp"],)
         named_table = table.replace({"column": {"1": "the constant"}})
-    sentence = _format_largest_rows(named_table, "weight", "weights")
+    sentence = _format_largest_rows(named_table, "weight", "relative weights")
     shown_table = _move_names_last(shown_table)
     brief = _build_brief(shown_table, "Weights")
     return Finding(sentence, str(title), table, shown_table, notes=notes, brief=brief)
@@ -362,7 +362,7 @@ def _format_largest_rows(table: "pandas.DataFrame", column: str, noun: str) -> T
         return phrase(ENGLISH, "weights.none", words=noun)
     weight_list = list_names(
         [
-            f"{row['column']} for {str(row['class'])!r} ({format_number(row[column])})"
+            f"{row['column']} for class {str(row['class'])!r} ({format_number(row[column])})"
             for row in rows
         ]
     )

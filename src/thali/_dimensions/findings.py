@@ -41,12 +41,12 @@ N_TOP = 6  # objects per dimension that are named
 MAX_SIMILARITIES = 200  # objects up to which files contain all similarities
 ENGLISH = {
     "asked": "On which dimensions do the objects differ, and how similar are they?",
-    "found": "{number}; {recurring} of them found in all restarts (reproducibility of at least"
+    "found": "{number}; {recurring} reproducible across restarts (reproducibility at least"
     " {least}).",
     "one": "{number}; one restart cannot show which of them recur.",
     "dimensions": "Dimensions, largest first, with the objects that have the highest values",
     "unshared": "The other dimensions differ between restarts: do not interpret them.",
-    "picture": "Objects with the highest values on each dimension; pale: not in all restarts.",
+    "picture": "Objects with the highest values on each dimension; pale: not reproducible.",
     "values": "Values of the objects on the dimensions",
     "map": "Values of the objects on the dimensions; darker is higher.",
     "similarity": "Posterior mean of the similarity of all pairs",
@@ -63,7 +63,7 @@ ENGLISH = {
     "drawn": "Draws were taken around the mode that each restart found, by stochastic-gradient"
     " Langevin dynamics with momentum.",
     "reproducibility": "The reproducibility of a dimension is its correlation with the most similar"
-    " dimension of each other restart, averaged by Fisher's z {source}.",
+    " dimension of each of the other restarts, averaged after Fisher's z-transformation {source}.",
 }
 
 

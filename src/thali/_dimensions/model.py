@@ -140,12 +140,12 @@ class DimensionEngine(ChainEngine):
             False,
             facts,
             Message(
-                f"The {n_chains} restarts differ: {size}. Intervals include these differences; to"
+                f"The {n_chains} restarts differ: {size}. Intervals include these differences. To"
                 " reduce the differences, refit with ",
                 Setting("draws", 4 * n_draws),
-                f" (now {n_draws}) and a proportionally larger ",
+                f" (now {n_draws}) and ",
                 Argument("tune"),
-                ".",
+                " increased in proportion.",
             ),
         )
 

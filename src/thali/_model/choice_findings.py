@@ -68,7 +68,8 @@ SENTENCES = {
     " coefficient had a Normal(0, 1) prior.",
     "methods.lapse": "With probability {lapse:g} the choice was random, with equal probability for"
     " each option.",
-    "independence.good": "Intervals generalise to new {unit}s.",
+    "independence.good": "Intervals include variation between {unit}s, so they describe the"
+    " population of {unit}s, not only this sample.",
     "independence.bad": "Intervals are too narrow to generalise to new {unit}s.",
     "independence.methods.independent": "The {answers} answers from {people} {unit}s were"
     " treated as independent (design effect {effect}).",
@@ -79,8 +80,8 @@ SENTENCES = {
     " leverage ({df}) {source}.",
     "independence.methods.power": "The {answers} answers came from {people} {unit}s; the"
     " likelihood was raised to the power of one over the design effect ({effect}) {source}.",
-    "independence.methods.random": "Each of the {people} {unit}s had individual values, which"
-    " varied around those of the population.",
+    "independence.methods.random": "Parameters varied across the {people} {unit}s around"
+    " population means.",
     "option_scores": "Highest scores: {named}; an average option scores {average}.",
     "option_scores.brief": "{scale}; an average option scores {average}.",
     "option_scores.none.brief": "{scale}.",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._labels import format_plural, list_names
 from thali._number_format import format_number, format_percent
-from thali._people.respondent_segments import Segments
+from thali._people.respondent_segments import Segments, describe_members
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, FindingMaker, Picture, Text
 from .finding_settings import AnswerSettings
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _MIN_PEOPLE = 3  # minimum number of respondents
 _CLEAR = 0.5  # stability from which on segments are clear
 SENTENCES = {
-    "sizes": "{number} by preference {whose}: {shares} (stability {stability}). {how}",
+    "sizes": "{number} by preference {whose}, with stability {stability}: {shares}.{how}",
     "sizes.low": "No clear segments (stability {stability}): differences between respondents are"
-    " gradual, or there are too few answers. {instead}The most stable grouping would have"
-    " {number}: {shares}. {how}",
-    "sizes.how": "Stability is the adjusted Rand index between the segments of a draw and the final"
-    " assignment (1: all draws agree; 0: chance).",
+    " gradual, or there are too few answers. The most stable grouping would have {number}:"
+    " {shares}.{how}{instead}",
+    "sizes.how": " Stability is the mean adjusted Rand index between the segments in each draw"
+    " and the final assignment (1: perfect agreement, 0: chance).",
     "sizes.title": "Segments {whose}, and what each prefers more than average",
     "sizes.caption": "Segments of respondents, and what each prefers more than average",
     "numbers": "Stability by number of segments",
@@ -137,7 +137,7 @@ def _report_sizes(
         sentence_key = "sizes.low"
     share_text = list_names(
         [
-            f"{format_percent(row['share'])} ({row['name']})"
+            f"{format_percent(row['share'])} ({describe_members(row['name'])})"
             for row in segments.sizes.to_dict("records")
         ]
     )

@@ -21,7 +21,7 @@ def draw_exponentials(n_draws: int, n_respondents: int, random_seed: RandomSeed)
 
 def describe_population(n_respondents: int) -> str:
     """Return words for the population of which the respondents are a sample."""
-    return f"in the population (sample of {n_respondents:,})"
+    return f"in the population (estimated from {format_plural(n_respondents, 'respondent')})"
 
 
 def describe_sample(n_respondents: int) -> str:

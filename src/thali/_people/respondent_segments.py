@@ -184,8 +184,8 @@ class Segments(PrintedObject):
             for number, row in self.sizes.to_dict("index").items()
         ]
         note = (
-            f"Stability {self.stability:.2f} (adjusted Rand index between draws and the"
-            " assignment; 1: all draws agree)."
+            f"Stability {self.stability:.2f} (mean adjusted Rand index between the segments in"
+            " each draw and the final assignment; 1: perfect agreement, 0: chance)."
         )
         return Description(
             f"{format_plural(len(self), 'segment')} of"
@@ -498,6 +498,8 @@ def compute_adjusted_rand_index(first_labels: np.ndarray, second_labels: np.ndar
 # Names of segments, by their differences from the average -----------------------------------------
 
 
+_AVERAGE = "close to the average"
+_LESS = " matters less"
 _WORTH_NAMING = 0.05  # minimum difference of a preference from the average
 _WORDS: dict[tuple[str, ...], str] = {
     (INSIDE, INSIDE_LEVELS[0]): "no choice",
@@ -518,12 +520,20 @@ def name_segments(
     ]
     for n_named in (_MIN_NAMED, _MAX_NAMED):
         names = [
-            ", ".join(segment_phrases[:n_named]) or "close to average"
+            ", ".join(segment_phrases[:n_named]) or _AVERAGE
             for segment_phrases in phrases_by_segment
         ]
         if len(set(names)) == len(names):
             break
     return names
+
+
+def describe_members(segment_name: str) -> str:
+    """Return the name of a segment as a phrase on its members, such as "prefer zoom yes"."""
+    first_phrase = segment_name.split(", ")[0]
+    if first_phrase == _AVERAGE or first_phrase.endswith(_LESS):
+        return segment_name
+    return f"prefer {segment_name}"
 
 
 def _describe_differences(
@@ -548,7 +558,7 @@ def _describe_differences(
         spread_loss = np.ptp(average[level_indices]) - np.ptp(segment_profile[level_indices])
         if not named_indices and spread_loss >= 2 * _WORTH_NAMING:
             indifferent_phrases.append(
-                (spread_loss, f"{' '.join(attribute) or 'the option'} matters less")
+                (spread_loss, f"{' '.join(attribute) or 'the option'}{_LESS}")
             )
     return [
         phrase

@@ -69,7 +69,10 @@ def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) ->
         label=f"{format_interval_level(table)} interval",
     )
     label_rows(ax, y, attribute_labels)
-    ax.set(ylim=(len(attribute_labels) - 0.3, -0.5), xlabel="share of the utility range")
+    ax.set(
+        ylim=(len(attribute_labels) - 0.3, -0.5),
+        xlabel="utility range as a share of the sum of ranges",
+    )
     ax.set_xlim(left=0)
     ax.text(1.02, 1.0, "choices\ndecided", transform=ax.transAxes, fontsize=8, va="bottom")
     for row_y, importance in zip(y.tolist(), table["importance"], strict=True):

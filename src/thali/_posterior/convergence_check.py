@@ -114,8 +114,8 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
     >>> convergence = check_convergence(frame)
     >>> bool(convergence), str(convergence).split(":")[0]
     (False, 'The 4 chains do not agree yet')
-    >>> str(convergence).split("; ")[1].split(" and ")[0]
-    'refit with `draws=11000` (now 1000)'
+    >>> str(convergence).split(". ")[1].split(" and ")[0]
+    'Refit with `draws=11000` (now 1000)'
     """
     if not {"chains", "draws"} <= set(summary.attrs):
         raise ArgumentError(
@@ -159,16 +159,16 @@ def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceC
     if n_chains == 1:
         sentence_parts = (f"{subject} is long enough ({ess_text} is {facts['ess']:,.0f}), but ",)
         if is_short:
-            sentence_parts = (f"{subject} is too short: {fault_text}; ", *remedy_parts, ". Also, ")
+            sentence_parts = (f"{subject} is too short: {fault_text}", *remedy_parts, ". Also, ")
         sentence_parts += (
             "with one chain there is no R-hat, so agreement between chains cannot be checked; use ",
             Setting("chains", 4),
             ".",
         )
     elif facts["disagree"]:
-        sentence_parts = (f"{subject} do not agree yet: {fault_text}; ", *remedy_parts, ".")
+        sentence_parts = (f"{subject} do not agree yet: {fault_text}", *remedy_parts, ".")
     elif is_short:
-        sentence_parts = (f"{subject} agree but are too short: {fault_text}; ", *remedy_parts, ".")
+        sentence_parts = (f"{subject} agree but are too short: {fault_text}", *remedy_parts, ".")
     else:
         agrees = True
         sentence_parts = (
@@ -266,18 +266,18 @@ def shorten_row_name(row_name: str) -> str:
 
 
 def _choose_remedy(facts: dict[str, Any], advice: Advice) -> tuple[Any, ...]:
-    """Return the sentence parts that suggest a longer run or another method."""
+    """Return the parts after the fault, which suggest a longer run or another method."""
     if advice.draws is None:
-        return advice.stuck
+        return ("; ", *advice.stuck)
     current_draws = advice.now
     if current_draws is None:
         current_draws = facts["draws"]
     if _is_stuck(facts["draws"], facts["longer"]):
         if advice.longer_if_stuck:
-            return (*advice.stuck, *_describe_longer_run(10.0, current_draws, advice))
-        return advice.stuck
+            return ("; ", *advice.stuck, *_describe_longer_run(10.0, current_draws, advice))
+        return ("; ", *advice.stuck)
     factor = min(max(2.0, facts["longer"]), _MAX_LONGER)
-    remedy_parts = ("refit with ", *_describe_longer_run(factor, current_draws, advice))
+    remedy_parts = (". Refit with ", *_describe_longer_run(factor, current_draws, advice))
     if facts["disagree"]:
         return remedy_parts + advice.besides
     return remedy_parts
@@ -289,12 +289,12 @@ def _describe_longer_run(factor: float, current_draws: int, advice: Advice) -> t
     n_draws = _round_to_two_digits(current_draws * factor)
     tune_parts: tuple[Any, ...] = ()
     if advice.tunes:
-        tune_parts = (" and a proportionally larger ", Argument("tune"))
+        tune_parts = (" and ", Argument("tune"), " increased in proportion")
     return (
         Setting(advice.draws, n_draws),
         f" (now {current_draws})",
         *tune_parts,
-        f", about {n_draws / current_draws:.0f} times as long",
+        f", which takes about {n_draws / current_draws:.0f} times as long",
     )
 
 

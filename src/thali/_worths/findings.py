@@ -55,7 +55,7 @@ ENGLISH = {
     "asked": "How strongly is each option preferred, assuming that each has a single worth?",
     "ranks.title": "Rank of each option by worth",
     "worths.title": "Log worth of each option (mean 0), and its share of the total worth",
-    "worths": "Largest shares of the total worth: {named}.",
+    "worths": "Largest worths (they sum to 1): {named}.",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects"
     " of option covariates are included in the worths.",
     "covariates.options": "Effects of covariates are included in the worths.",

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 
 _MEASURES = {
-    "separation": "separation reliability (from posterior variances)",
-    "split_half_judges": "split-half reliability, judges split (Spearman-Brown)",
-    "split_half_items": "split-half reliability, items split (Spearman-Brown)",
-    "split_half_comparisons": "split-half reliability, comparisons split (Spearman-Brown)",
+    "separation": "separation reliability {r:.2f} (from posterior variances)",
+    "split_half_judges": "split-half reliability {r:.2f} (judges split in halves, Spearman-Brown"
+    " corrected)",
+    "split_half_items": "split-half reliability {r:.2f} (items split in halves, Spearman-Brown"
+    " corrected)",
+    "split_half_comparisons": "split-half reliability {r:.2f} (comparisons split in halves,"
+    " Spearman-Brown corrected)",
 }
 _N_SPLITS = 20
 MAX_ROWS, _MAX_COORDINATES = 100_000, 500  # with more, splits take longer than the fit
@@ -143,13 +146,13 @@ def describe_reliability(table: "pandas.DataFrame", estimates_noun: str) -> Find
     )
     sentence += f"({describe_interval(table.attrs['interval'])} {low} to {high})."
     other_measures = [
-        f"{name} {table.loc[key, 'reliability']:.2f}"
-        for key, name in _MEASURES.items()
+        template.format(r=table.loc[key, "reliability"])
+        for key, template in _MEASURES.items()
         if key in table.index
     ]
     return Finding(
         sentence,
         title="Reliability",
         table=table,
-        notes=(f"For comparison: {', '.join(other_measures)}.",),
+        notes=(f"For comparison: {'; '.join(other_measures)}.",),
     )

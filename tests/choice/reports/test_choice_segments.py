@@ -207,7 +207,7 @@ def test_names_are_distinct_and_say_what_is_liked():
     names = name_segments(
         LEVELS, np.array([[0.9, 0.1, 0.2, 0.8], [0.5, 0.5, 0.3, 0.7], everybody]), everybody
     )
-    assert names == ["price 5, zoom yes", "price matters less", "close to average"]
+    assert names == ["price 5, zoom yes", "price matters less", "close to the average"]
     levels = (("inside", "none"), ("inside", "inside"), *LEVELS)
     rows = np.array([[0.9, 0.1, 0.9, 0.1, 0.1, 0.9], [0.9, 0.1, 0.9, 0.1, 0.3, 0.7]])
     wanted = ["no choice, price 5, zoom yes", "no choice, price 5"]

@@ -111,7 +111,7 @@ def test_people_are_chosen_by_name_query_mask_or_function(hierarchical, data):
     ]
     for table in found:  # the market of such people
         np.testing.assert_array_equal(table, found[0])
-        said(table.attrs["whose"], "sample of 3")
+        said(table.attrs["whose"], "estimated from 3 respondents")
         np.testing.assert_allclose(table["share"], p, atol=5 * (0.25 / 3 / 400) ** 0.5)
 
 

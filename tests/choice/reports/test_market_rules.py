@@ -149,7 +149,7 @@ def test_scenarios_have_the_same_market_and_so_has_the_same_seed():
 
 
 def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
-    market, these = "in the population (sample of 8)", "of 8 respondents"
+    market, these = "in the population (estimated from 8 respondents)", "of 8 respondents"
     space = {"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}
 
     def whose(people):

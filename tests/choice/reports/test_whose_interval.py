@@ -16,7 +16,7 @@ from thali.errors import ArgumentError
 pytestmark = pytest.mark.fit
 
 PEOPLE, DRAWS = 8, 80
-POPULATION, SAMPLE = "in the population (sample of 8)", "of 8 respondents"
+POPULATION, SAMPLE = "in the population (estimated from 8 respondents)", "of 8 respondents"
 TAILS = [0.055, 0.945]
 
 

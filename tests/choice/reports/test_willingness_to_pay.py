@@ -264,7 +264,7 @@ def test_what_the_data_cannot_tell_is_said(slope, linear, sentence):
         in_report.split()
     )
     assert in_report.startswith(
-        "No willingness to pay" if slope >= -0.01 and linear else "Respondents would pay "
+        "No willingness-to-pay estimate" if slope >= -0.01 and linear else "Respondents would pay "
     )
     with warnings.catch_warnings(record=True) as each:
         warnings.simplefilter("always")

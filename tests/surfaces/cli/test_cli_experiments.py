@@ -114,7 +114,7 @@ def test_the_report(run, fake):
     )
     line = re.search(r"^price +100 over 250 +(.*)$", out, re.MULTILINE)[1]
     assert line.split("  ")[0] == f"{effect['effect']:.3f}"
-    says(out, "-90.00", "0.40", "Log evidence of")
+    says(out, "-90.00", "0.40", "Log marginal likelihood (evidence) of")
     assert "One sentence.\nAnother." in out
     assert re.search(r"^effect\[battery: 12 h over 4 h\] +\d", out, re.MULTILINE)
     assert "WARNING: The 2 chains" in out and "final_sweeps" not in out and "--draws" in out

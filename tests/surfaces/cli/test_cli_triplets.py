@@ -44,8 +44,8 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
     assert list(pairs)[:3] == ["a", "b", "similarity"] and len(pairs) == 6
     assert (pd.read_csv(folder / "found" / "check.csv")["sets"] == 2).all()
     text = (folder / "report.html").read_text()
-    assert "each pair is chosen with probability proportional" in text
-    says(text, "most similar pair in a set")
+    assert "The similarity of two objects was modelled by additive clustering" in text
+    says(text, "a pair is chosen as the most similar")
     assert ("Zheng, C. Y." in text) == (link == "exp")
 
 

@@ -496,7 +496,8 @@ def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Findi
 
 def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
     """Return methods sentences about the model of triplets and its lapse rate."""
-    rule_sentence = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
+    citations = {"source": Cite("shepard1979"), "softmax": Cite("zheng2019")}
+    rule_sentence = phrase(ENGLISH, f"additive.methods.{model.link}", **citations)
     return rule_sentence, phrase(
         ENGLISH, "additive.methods.lapse", lapse=format_number(model.lapse)
     )

@@ -5,7 +5,8 @@ from thali._model.choice_findings import SENTENCES
 ENGLISH = SENTENCES | {
     # features
     "features": "Most probable shared {word}s: {named}.",
-    "features.unsure": "No shared {word} is certain; the most probable: {named}.",
+    "features.unsure": "No shared {word} has probability ≥ 0.5; the most probable would be shared"
+    " by {named}.",
     "features.given": "Specified shared {word}s: {named}.",
     "features.given.one": "{members} (weight {weight})",
     "features.one": "{members} (probability {probability}, weight {weight})",
@@ -16,8 +17,8 @@ ENGLISH = SENTENCES | {
     "features.brief.given": "Specified shared {word}s, with their weights:",
     "features.title": "{Word}s: probability, weight and members",
     "features.matched": "Features from different draws are merged if their members are similar.",
-    "features.not_agreed": "The chains disagree on the probability of {members}; another seed may"
-    " give other probabilities.",
+    "features.not_agreed": "The chains disagree on the probability of {members}; this estimate may"
+    " change with a different seed.",
     "features.place": "Of {total:.2f} {word}s (posterior mean) shared by some but not all {of},"
     " {clade:.2f} match a clade of the tree and {across:.2f} cut across the tree.",
     "features.no_place": "No {word} is shared by some but not all {of}.",
@@ -26,7 +27,8 @@ ENGLISH = SENTENCES | {
     "number.fixed": "Number of {what}: {number:g} in every draw.",
     "number.caption": "Posterior distribution of the number of {word}s, and of the concentration if"
     " it was estimated.",
-    "number.uncertain": "Many sets of options could share an aspect, so none of them is certain.",
+    "number.uncertain": "The posterior is spread over many possible shared aspects, so no single"
+    " one is certain.",
     "number.title": "Number of {word}s",
     # elimination
     "elimination.silent": "Choices do not identify aspects shared by all options, or the separate"
@@ -34,17 +36,18 @@ ENGLISH = SENTENCES | {
     "ranks.title": "Rank of each option by the total weight of its aspects",
     "unique_weights.title": "Weight of the unique aspect of each option, and its share of the"
     " total",
-    "option_similarity": "{a} and {b} are the most similar options: they share {share} of their"
-    " weight.",
+    "option_similarity": "{a} and {b} are the most similar options: shared aspects make up {share}"
+    " of their total weight.",
     "option_similarity.title": "Share of weight that two options have in common",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0.",
     "parameters.alpha": "Concentration α: {value}.",
     # methods of papers
     "methods.luce": "Choices were modelled with the choice rule of {source}, with a Gamma(1, 1)"
     " prior on the worth of each option.",
-    "methods.elimination": "Choices were modelled by elimination by aspects {source}: an aspect"
-    " that some but not all of the available options have is selected with probability"
-    " proportional to its weight, and the options without it are eliminated.",
+    "methods.elimination": "Choices were modelled by elimination by aspects {source}. An aspect"
+    " is selected with probability proportional to its weight, among the aspects that distinguish"
+    " the remaining options, and the options without it are eliminated; this is repeated until one"
+    " option is left.",
     "methods.tree": "The number of aspects and their assignment to options were inferred with a"
     " phylogenetic Indian buffet process prior {source} on a given tree of the options.",
     "methods.ibp": "The number of aspects and their assignment to options were inferred with an"
@@ -136,7 +139,8 @@ ENGLISH = SENTENCES | {
     "additive.link.exp": "the exponential of its shared weight",
     "additive.link.ratio": "its shared weight plus a constant",
     "additive.answers": "Log-likelihood of all answers (natural logarithm): {value}.",
-    "additive.density": "Log-likelihood of the full data (a log density): {value}.",
+    "additive.density": "Log-likelihood of all data (a log density, so it can be positive):"
+    " {value}.",
     "additive.sigma.judgement": "one judgement",
     "additive.sigma.similarity": "a similarity",
     "additive.sigma.several": ", divided by the mean of 1 / judgements",
@@ -169,12 +173,13 @@ ENGLISH = SENTENCES | {
     "additive.methods.tree": "The number of features and their assignment to objects were inferred"
     " with a phylogenetic Indian buffet process prior {source} on a given tree of the objects.",
     "additive.methods.prior": "Weights had a Gamma prior with shape {shape} and rate {rate}.",
-    "additive.methods.exp": "Choices of the most similar pair in a set were modelled by additive"
-    " clustering: each pair is chosen with probability proportional to the exponential of the"
-    " summed weights of the features that its two objects share {source}.",
-    "additive.methods.ratio": "Choices of the most similar pair in a set were modelled by additive"
-    " clustering: each pair is chosen with probability proportional to a constant plus the"
-    " summed weights of the features that its two objects share.",
+    "additive.methods.exp": "The similarity of two objects was modelled by additive clustering"
+    " {source} as the sum of the weights of the features they share. In a set, a pair is chosen as"
+    " the most similar by the softmax rule {softmax}, with probability proportional to the"
+    " exponential of its similarity.",
+    "additive.methods.ratio": "The similarity of two objects was modelled by additive clustering"
+    " {source} as the sum of the weights of the features they share. In a set, a pair is chosen as"
+    " the most similar with probability proportional to a constant plus its similarity.",
     "additive.methods.lapse": "With probability {lapse} the most similar pair was chosen at"
     " random.",
     "additive.methods.constant": "Similarities were modelled by additive clustering {source}: the"

@@ -156,6 +156,6 @@ def advise_tempering(n_temperatures: int, tempering: tuple[Any, ...]) -> Advice:
     stuck_advice = (
         "the chains move too rarely between alternative sets of features; refit with ",
         more_temperatures,
-        f" (now {n_temperatures} temperatures) and ",
+        f" (now {n_temperatures} temperatures), ",
     )
     return Advice(stuck=stuck_advice, longer_if_stuck=True)

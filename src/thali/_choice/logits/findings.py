@@ -235,6 +235,8 @@ def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
         logarithm_note = ENGLISH["hierarchical.logarithms"]
     prior_sizes = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{DEFAULT_SCALE:g}"}
     prior_sizes |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
+    if prior_sizes["scale"] == "1":
+        prior_sizes["scale"] = ""
     sentences.append(
         phrase(ENGLISH, "hierarchical.prior", logarithms=logarithm_note, **prior_sizes)
     )

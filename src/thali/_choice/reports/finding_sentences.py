@@ -2,13 +2,14 @@
 
 ENGLISH = {
     "levels": "How often each level was shown, and how often it was chosen when shown",
-    "importance": "Attribute importance {whose}, as share of the utility range: {named}.",
-    "importance.title": "Attribute importance {whose}: share of the utility range, and share of"
-    " choices that the attribute decides",
-    "importance.brief": "Share of the utility range {whose}:",
-    "importance.caption": "Attribute importance: share of the utility range.",
-    "effects": "Strongest preference {whose}: {attribute} {more} over {less} (probability {chance},"
-    " {interval} {low} to {high}).",
+    "importance": "Attribute importance {whose}, each attribute's utility range as a share of the"
+    " sum of ranges: {named}.",
+    "importance.title": "Attribute importance {whose}: utility range as a share of the sum of"
+    " ranges, and share of choices that the attribute decides",
+    "importance.brief": "Utility range {whose}, as a share of the sum of ranges:",
+    "importance.caption": "Attribute importance: utility range as a share of the sum of ranges.",
+    "effects": "Strongest preference {whose}: all else being equal, a respondent prefers"
+    " {attribute} {more} to {less} with probability {chance} ({interval} {low} to {high}).",
     "effects.none": "Preferences {whose}: no level is clearly preferred to another, because every"
     " {interval} includes 0.5.",
     "effects.title": "Preferences {whose}: probability that one level is preferred to another, all"
@@ -33,8 +34,8 @@ ENGLISH = {
     "pay.no_end": "infinity",
     "pay.limit": "at least {amount}",
     "pay.for": "{amount} for {attribute} {level}",
-    "pay.none": "No willingness to pay clearly differs from 0: every {interval} includes 0 or is"
-    " unbounded.",
+    "pay.none": "No willingness-to-pay estimate differs clearly from 0: every {interval} includes 0"
+    " or is unbounded.",
     "pay.title": "Willingness to pay, in units of {price}",
     "pay.title.median": "Willingness to pay of the median person {whose}, in units of {price}",
     "pay.infinite": "inf: respondents who are indifferent to the price would pay any amount for the"
@@ -43,7 +44,7 @@ ENGLISH = {
     "shares": "{first} has the largest predicted share{where}: {mean} % ({interval} {low} to"
     " {high}){others}.",
     "shares.alike": "{first} have the largest predicted shares{where}, about {mean} % each"
-    " ({interval} {low} to {high} for the first){others}.",
+    " ({interval} for {leader}: {low} % to {high} %){others}.",
     "shares.scenario": "In scenario {scenario}: {first}, {mean} % ({low} to {high}).",
     "shares.without_none": "The tasks included a no-choice option, but this market does not, so"
     " these are shares among buyers. To include non-buyers, add a row for the no-choice"
@@ -69,7 +70,7 @@ ENGLISH = {
     "market": "Market simulator: predicted share of each product in the population that the"
     " respondents represent. Initially, the market consists of {what}.",
     "market.largest": " Largest share: {first}, {mean} % ({interval} {low} to {high}).",
-    "market.size": "Shares are computed from {size}.",
+    "market.size": "Shares are {size}.",
     "market.others": "Respondents cannot be filtered by {named} because there are more than {most}"
     " different values.",
     "market.scale": "Utilities are multiplied by {scale}, as requested.",
@@ -87,7 +88,7 @@ ENGLISH = {
     "market.scenario": "scenario {scenario}",
     "check.title": "Summary statistics of the choices and their predictive intervals, worst-fitting"
     " first",
-    "segments.latent": "{model} estimates latent classes of respondents directly. ",
+    "segments.latent": " {model} estimates latent classes of respondents directly.",
     # multinomial and hierarchical logit
     "logit.asked": "How much does each attribute level add to the utility of a product{pay}, and"
     " what share would each product in a market have?",
@@ -117,26 +118,27 @@ ENGLISH = {
     " amounts in units of {price}.",
     "hierarchical.methods": "Choices were modelled by a hierarchical multinomial logit {source}"
     " with coefficients that are normally distributed across respondents.",
-    "hierarchical.money": "Utility was specified in willingness-to-pay space {source}: amounts in"
-    " units of {price} and the logarithm of the utility scale are normally distributed.",
+    "hierarchical.money": "Utility was specified in willingness-to-pay space {source}:"
+    " willingness-to-pay coefficients, in units of {price}, and the logarithm of the utility scale"
+    " are normally distributed across respondents.",
     "hierarchical.signs": "Utility was constrained to be monotone in {named}: the corresponding"
     " coefficients are log-normally distributed.",
     "hierarchical.covariates": "Mean coefficients were modelled as functions of the respondent's"
     " {named}.",
-    "hierarchical.prior": "Means had a normal prior with standard deviation {mean_sd}{logarithms};"
-    " the covariance matrix of the p coefficients had an inverse Wishart prior with {df} degrees"
-    " of freedom and scale {scale}.",
-    "hierarchical.logarithms": " (2 for coefficients on the log scale)",
-    "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo, which updated"
-    " each respondent's coefficients and then the population parameters given all"
-    " coefficients, interleaved with Gibbs steps {source}.",
+    "hierarchical.prior": "Population means had independent Normal(0, {mean_sd}²)"
+    " priors{logarithms}; the covariance matrix of the p coefficients had an inverse-Wishart prior"
+    " with ν = {df} degrees of freedom and scale matrix {scale}νI (I: identity matrix).",
+    "hierarchical.logarithms": " (standard deviation 2 for coefficients on the log scale)",
+    "hierarchical.sampler": "The posterior was sampled by alternating between each respondent's"
+    " coefficients (by Hamiltonian Monte Carlo) and the population's parameters given these,"
+    " interwoven with Hamiltonian steps that move both together {source}.",
     # latent classes
     "latent.asked": "Which segments of respondents are there, how large is each, what does each"
     " prefer, and what share would each product in a market have?",
     "latent.several": "Latent classes of respondents: {number}, with shares of {shares}.",
     "latent.one": "A single class contains all respondents.",
-    "latent.maximum": "Best maximum found: log-likelihood {log_likelihood} (all choices), BIC {bic}"
-    " (n = number of respondents), reached from {found} of {starts} starts.",
+    "latent.maximum": "Best solution: log-likelihood {log_likelihood} (all choices), BIC {bic}"
+    " (with the number of respondents); reached from {found} of {starts} starting points.",
     "latent.entropy": "Entropy R²: {entropy} (1 means that the class of every respondent is known"
     " with certainty).",
     "latent.classes": "Latent classes, largest first: sizes and coefficients",
@@ -168,15 +170,15 @@ ENGLISH = {
     " merged)",
     "classes.similar": "{name} (and {more} similar)",
     "classes.caption": "Product classes that matter to respondents.",
-    "classes.evidence": "Log evidence of all choices (natural logarithm): {value} (standard error"
-    " {error}; standard deviation between groups of particles {sd}).",
+    "classes.evidence": "Log marginal likelihood (evidence) of all choices: {value} (standard error"
+    " {error}; standard deviation between groups of SMC particles {sd}).",
     "classes.methods": "Choices were modelled by latent classes of products {source}: the utility"
     " of a product is the sum of the respondent's values for the product classes that contain"
     " it, and the product with the highest utility is chosen, with ties split evenly; with"
     " probability {lapse} the choice was random.",
     "classes.monotone": "Utility was constrained to be monotone in {named}.",
-    "classes.prior": "Class memberships had an Indian buffet process prior, so the number of"
-    " classes was inferred.",
+    "classes.prior": "A product can belong to several classes at once; memberships had an Indian"
+    " buffet process prior, so the number of classes was inferred.",
     "classes.mcmc": "Posterior draws were generated by independent Markov chains.",
     "classes.smc": "Posterior draws and the evidence were computed by sequential Monte Carlo.",
 }

@@ -635,6 +635,7 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str, buyers: str 
         ENGLISH,
         sentence_key,
         first=list_names([best_row["product"], *tied_products]),
+        leader=best_row["product"],
         where=f"{buyers}{scenario_phrase}",
         interval=interval,
         others=tied_text,

@@ -13,7 +13,6 @@ from thali._inference.array_dict_encoding import encode_base64, shrink_integers
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.weight_shares import compute_shares, replace_zeros, softmax
 from thali._inference.random_seeds import RandomSeed, spawn_generators
-from thali._labels import format_plural
 from thali._model.fitting_methods import PreparedFit
 from thali._model.method_requirements import mark_as_setup
 from thali._people.respondent_columns import MarketRespondents, describe_respondents
@@ -44,7 +43,7 @@ from .market_simulator import (
     assign_respondents,
     build_market_attributes,
     build_no_choice_product,
-    describe_draw_respondents,
+    describe_draws,
     hash_exponentials,
     list_first_products,
 )
@@ -599,10 +598,13 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     n_draws = len(thinned_chooser.tastes)
     respondent_classes = None
     n_respondents = n_classes
-    respondent_phrase = ""
+    size = (
+        f"computed from the estimate, and their intervals from {n_draws - 1:,} draws of its"
+        " sampling distribution"
+    )
     if chooser.membership is None:
         people_per_draw = max(1, min(n_classes, MAX_TASTES // (n_draws * p)))
-        respondent_phrase = f", {describe_draw_respondents(people_per_draw, n_classes)}"
+        size = describe_draws(n_draws, people_per_draw, n_classes)
         if people_per_draw < n_classes:
             tastes = np.take_along_axis(
                 tastes, assign_respondents(n_draws, people_per_draw, n_classes)[:, :, None], axis=1
@@ -613,9 +615,6 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
         respondent_classes = RespondentClasses(
             chooser.membership.astype(np.float32), thinned_chooser.respondent_classes[1:]
         )
-    distribution_phrase = "the posterior"
-    if chooser.is_estimate:
-        distribution_phrase = "the sampling distribution of the estimate"
     attribute_codings = []
     shown_levels = {}
     for (attribute, levels), attribute_coding, is_shown in zip(
@@ -637,8 +636,7 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
         0.0,
         build_no_choice_product(data),
         _list_first_products(chooser),
-        f"{format_plural(n_draws - chooser.is_estimate, 'draw')} of"
-        f" {distribution_phrase}{respondent_phrase}",
+        size,
         chooser.is_estimate,
         _build_market_people(chooser),
     )

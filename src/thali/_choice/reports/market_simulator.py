@@ -10,7 +10,7 @@ from thali._data.experiments.attribute_levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE
 from thali._html_page import encode_json
 from thali._inference.user_warnings import warn
-from thali._labels import list_names, shorten
+from thali._labels import format_plural, list_names, shorten
 from thali._model.finding import Finding, Text
 from thali._model.sentence_templates import phrase
 from thali._people.respondent_columns import MAX_VALUES, MarketRespondents, RespondentColumn
@@ -84,7 +84,7 @@ class MarketDraws(NamedTuple):
     lapse: float  # the probability of a random choice
     none: Product | None  # the no-choice option
     first_task: tuple[Product, ...]  # products that a respondent saw together
-    size: str  # draws and respondents, as text
+    size: str  # text on how shares are computed from draws and respondents
     # whether the first draw is an estimate, and the others belong to its sampling distribution
     is_estimate: bool = False
     people: MarketRespondents | None = None  # None: respondents cannot be filtered
@@ -176,13 +176,14 @@ def assign_respondents(n_draws: int, people_per_draw: int, n_respondents: int) -
     )
 
 
-def describe_draw_respondents(people_per_draw: int, n_respondents: int) -> str:
-    """Return words on how many respondents each draw contains."""
+def describe_draws(n_draws: int, people_per_draw: int, n_respondents: int) -> str:
+    """Return text on the draws and respondents over which shares are averaged."""
+    draw_phrase = f"in each of {format_plural(n_draws, 'posterior draw')}"
     if people_per_draw == n_respondents:
-        return "each with all respondents"
+        return f"averaged over all respondents {draw_phrase}"
     return (
-        f"each with {people_per_draw:,} of {n_respondents:,} respondents, so intervals are slightly"
-        " too wide"
+        f"averaged over {people_per_draw:,} of {n_respondents:,} respondents {draw_phrase}, so"
+        " intervals are slightly too wide"
     )
 
 

@@ -343,7 +343,7 @@ class PenalizedMaximumEngine(Engine):
 ENGINES: dict[str, Any] = {
     "auto": AutomaticEngine(),
     "polya-gamma": CoefficientSamplingEngine(),
-    "laplace": NormalApproximationEngine("normal", False),
-    "variational": NormalApproximationEngine("variational normal", True),
+    "laplace": NormalApproximationEngine("Laplace approximation", False),
+    "variational": NormalApproximationEngine("variational inference", True),
     "map": PenalizedMaximumEngine(),
 }

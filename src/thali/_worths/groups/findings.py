@@ -41,11 +41,11 @@ ENGLISH = {
     "differences": "Differences between the log worths of groups",
     "spread": "Spread between groups (standard deviation of their log worths for an option around"
     " the common one): {value}.",
-    "methods": "The {number} groups had separate worths: log worths were {how}. The posterior was"
-    " sampled by Hamiltonian Monte Carlo.",
-    "methods.free": "independent across groups",
-    "methods.similar": "Normal around those common to all groups, with a half-Normal(1) prior on"
-    " the standard deviation",
+    "methods.free": "Log worths were estimated separately for each of the {number} groups, with the"
+    " same prior. The posterior was sampled by Hamiltonian Monte Carlo.",
+    "methods.similar": "The log worths of each of the {number} groups were Normal around those"
+    " common to all groups, with a half-Normal(1) prior on the standard deviation. The posterior"
+    " was sampled by Hamiltonian Monte Carlo.",
 }
 
 _SURE = 0.95  # probability from which on a difference is named
@@ -141,11 +141,10 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and groups."""
-    weights_phrase = ENGLISH[f"methods.{model.people.weights}"]
     group_model = model.of_group(model._groups[0])
     return (
         *of_one.describe_choice_rules(group_model),
-        phrase(ENGLISH, "methods", number=len(model._groups), how=weights_phrase),
+        phrase(ENGLISH, f"methods.{model.people.weights}", number=len(model._groups)),
     )
 
 

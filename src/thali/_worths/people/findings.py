@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 ENGLISH = {
     "individuals": "Most preferred option among {number} respondents: {options}.",
     "scores.brief": "{title}, with {interval}s.",
-    "individuals.brief": "Share of {number} respondents with the highest score for:",
+    "individuals.brief": "Share of the {number} respondents whose highest-scoring option is:",
     "effects": "Clear effects on {what}s: {effects}.",
     "effects.number": "× {ratio} for {of} per unit of '{column}'",
     "effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",

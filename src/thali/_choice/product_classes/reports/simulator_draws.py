@@ -17,7 +17,7 @@ from ...reports.market_simulator import (
     assign_respondents,
     build_market_attributes,
     build_no_choice_product,
-    describe_draw_respondents,
+    describe_draws,
     hash_exponentials,
     list_first_products,
     mix_bits,
@@ -183,8 +183,7 @@ def build_market_draws(
         float(draws.lapse),
         build_no_choice_product(design),
         list_first_products(design),
-        f"{len(draw_indices):,} posterior draws,"
-        f" {describe_draw_respondents(n_respondents, draws.n_respondents)}",
+        describe_draws(len(draw_indices), n_respondents, draws.n_respondents),
         people=describe_respondents(people, draws.n_respondents),
     )
 

@@ -145,7 +145,7 @@ def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: in
         advice = "use more sweeps per step"
     return [
         estimate_sentence,
-        "The evidence is not usable: its standard deviation between groups of particles exceeds"
+        "The evidence is not usable: its standard deviation between groups of SMC particles exceeds"
         f" {USABLE:g}; {advice}.",
     ]
 
