@@ -23,7 +23,7 @@ OTHERS = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 2, 0]], labels=["x", "y
 
 def made_up(value, error, usable=True, sensitivity=None):
     sentence = ConvergenceCheck(
-        usable, {}, Message("It agrees." if usable else "It is not usable.")
+        usable, {}, Message("The chains agree." if usable else "The log evidence is not usable.")
     )
     path = pd.DataFrame(
         {"inverse_temperature": [1.0, 0.1, 0.0], "log_likelihood": [-3.0, -5.0, -9.0]}

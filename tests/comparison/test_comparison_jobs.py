@@ -350,10 +350,10 @@ def jobs_of_trio(tmp_path_factory):
 OTHER_DATA = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 2, 0]], labels=["x", "y", "z"])
 TWO = th.EliminationByAspects(2)
 OTHERS = {
-    "data": ({"data": OTHER_DATA}, ("whole'", "other data")),
+    "data": ({"data": OTHER_DATA}, ("whole'", "different data")),
     "draws": ({"draws": 50}, ("draws=40", "draws=50")),
     "tune": ({"tune": None}, ("tune=10", "tune=1000")),
-    "seed": ({"random_seed": 4}, ("another seed",)),
+    "seed": ({"random_seed": 4}, ("a different seed",)),
     "model": (
         {
             "named": {

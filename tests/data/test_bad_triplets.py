@@ -63,7 +63,7 @@ BAD = [
         lambda: th.Triplets.from_sets([[("a", "b"), ("c", "d")]], [("a", "d")]),
         ("'a'", "'d'", "row 0"),
     ),
-    (lambda: th.Triplets.from_sets([["a", "b", "c"]], []), ("1 set", "0 pairs")),
+    (lambda: th.Triplets.from_sets([["a", "b", "c"]], []), ("1 set", "0 chosen pairs")),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], [("a", "b", "c")]), ("give two objects",)),
     (lambda: th.Similarities(np.array([[0, 1, 2]] * 5)), ("the odd one last",)),
 ]

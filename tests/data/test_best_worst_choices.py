@@ -19,7 +19,7 @@ ROWS = [("abcd", "a", "d", 2), ("abcd", "a", "c", 1), ("abc", "c", "a", 4), ("bd
 
 def test_sets_with_their_best_and_worst():
     data = best_worst(ROWS, "abcd")
-    said(data, "4 options", "3 sets", "10 best-worst")
+    said(data, "4 options", "3 sets", "10 answers (a best and a worst option each)")
     assert data.sets == [("b", "d"), ("a", "b", "c"), ("a", "b", "c", "d")]
     assert data.answers.tolist() == [2, 6, 12]
     assert data.counts.tolist() == [0, 3, 0, 0, 4, 3, 0, 0, 0]

@@ -110,7 +110,7 @@ def test_orders_of_levels():
 
 def test_repr_and_describe_show_the_order_of_levels():
     assert repr(read()) == (
-        "ChoiceExperiment(2 respondents, 4 tasks, 8 alternatives)\n  price: 5 < 7.5 < 10\n  zoom:"
+        "ChoiceExperiment(2 respondents, 4 tasks of 2 alternatives)\n  price: 5 < 7.5 < 10\n  zoom:"
         " no, yes"
     )
     assert read({"bins": {"price": 2}}).describe().splitlines()[1:] == [
@@ -261,7 +261,7 @@ def test_an_experiment_is_read_from_a_file(tmp_path):
 @needs_data
 def test_the_camera_data_have_the_published_size_and_attributes():
     rows, data = table("camera"), camera()
-    said(data, "332 respondents", "5,312 tasks", "26,560 alternatives")
+    said(data, "332 respondents", "5,312 tasks of 5 alternatives")
     assert data.attributes == (
         "inside",
         "brand",

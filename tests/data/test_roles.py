@@ -148,7 +148,7 @@ def test_a_name_that_means_two_roles_in_two_languages_is_decided_by_the_language
 
 ASKED = (
     "table.csv: Column 'nombre' may contain the respondent (Spanish) or the number of comparisons"
-    " or choices per row (French); name it with `respondent` or `count`, or rename the column."
+    " or choices per row (French); give its name with `respondent` or `count`, or rename the column."
 )
 
 

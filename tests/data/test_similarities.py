@@ -179,7 +179,7 @@ def test_copies_are_equal_frozen_and_warn_the_same(again):
     twin = again(data)
     assert twin == data and not twin.values.flags.writeable
     for each in (data, twin):
-        with warned(DataWarning, "The diagonal is"):
+        with warned(DataWarning, "The diagonal entry is"):
             each.warn_if_unusual()
 
 
@@ -456,8 +456,8 @@ def recorded_warnings(data):
 
 
 DIAGONAL = (
-    "The diagonal is the smallest number in every row, as in a table of dissimilarities; if it is"
-    " one, use Similarities.from_dissimilarities."
+    "The diagonal entry is the smallest of each row, as in a matrix of dissimilarities; if these are"
+    " dissimilarities, use Similarities.from_dissimilarities."
 )
 NEGATIVE = (
     "The mean similarity is {}, but the additive constant and the weights cannot be negative; add"

@@ -99,7 +99,7 @@ def test_people_of_trials_are_the_columns_that_describe_them():
     for people, respondent, wrong in (
         (["left"], "who", "must be constant within each respondent; remove 'left'"),
         (["minute"], "who", "There is no column 'minute'"),
-        (["age"], None, "no column identifies them; name it with `respondent`"),
+        (["age"], None, "no column identifies them; give its name with `respondent`"),
     ):
         with pytest.raises(DataError, match=wrong):
             read(frame, respondent=respondent, people=people)

@@ -28,11 +28,11 @@ def test_answers_of_every_kind_are_read_without_an_option(tmp_path, kind):
     asked = {
         "pairs": "8 comparisons (2 ties), 2 respondents",
         "best": "4 choices, 2 respondents",
-        "best-worst": "4 best-worst choices, 2 respondents",
+        "best-worst": "4 answers (a best and a worst option each), 2 respondents",
         "ranking": "8 choices, 2 respondents",
         "odd-one-out": "4 answers, 2 respondents",
         "ratings": "3 similarities, each based on 2 judgements",
-        "choice": "2 respondents, 8 tasks, 24 alternatives, with a no-choice option",
+        "choice": "2 respondents, 8 tasks of 3 alternatives, with a no-choice option",
     }
     assert asked[kind] in how
     people = getattr(data, "people", None)
@@ -220,7 +220,7 @@ def test_none_is_known_though_nobody_chose_it(tmp_path):
     th.field.collect(tmp_path).answers.to_csv(tmp_path / "answers.csv", index=False)
     data, how = read_data(tmp_path / "answers.csv")
     assert data.scheme.none
-    said(how, "1 respondent", "4 tasks", "11 alternatives")
+    said(how, "1 respondent", "4 tasks of 2 to 3 alternatives")
 
 
 def test_none_with_attributes_and_choices_by_number():

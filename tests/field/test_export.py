@@ -18,10 +18,10 @@ ATTRIBUTES = {"brand": ["A", "B"], "price": [1, 2, 3]}
 READ = {  # of two people who answer everything
     "pairs": "4 options, 6 pairs, 12 comparisons, 2 respondents",
     "best": "4 options, 4 sets of 3 options, 8 choices, 2 respondents",
-    "best-worst": "4 options, 4 sets of 3 options, 8 best-worst choices, 2 respondents",
+    "best-worst": "4 options, 4 sets of 3 options, 8 answers (a best and a worst option each), 2 respondents",
     "odd-one-out": "4 objects, 4 sets of 3 pairs, 8 answers, 2 respondents",
     "ratings": "4 objects, 6 similarities",
-    "choice": "2 respondents, 4 tasks, ",
+    "choice": "2 respondents, 4 tasks of ",
 }
 
 

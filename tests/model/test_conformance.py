@@ -33,15 +33,15 @@ PAIR_GROUPS, BEST_AND_WORST = "pair groups", "best and worst"
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
     PAIR_GROUPS: "2 groups (women: 13 comparisons, men: 12 comparisons), 3 options",
-    BEST_AND_WORST: "4 options, 4 sets of 3 options, 4 best-worst choices",
+    BEST_AND_WORST: "4 options, 4 sets of 3 options, 4 answers (a best and a worst option each)",
     CHOICES: "3 options, 3 sets of 2 to 3 options, 8 choices",
     SIMILARITIES: "4 objects, 6 similarities",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
-    EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
+    EXPERIMENTS: "6 respondents, 24 tasks of 3 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
     "individuals": "3 options, 3 pairs, 13 comparisons, 4 respondents",
     "aged individuals": "3 options, 3 pairs, 12 comparisons, 4 respondents",
-    "best and worst individuals": "4 options, 1 set of 4 options, 6 best-worst choices, 3"
+    "best and worst individuals": "4 options, 1 set of 4 options, 6 answers (a best and a worst option each), 3"
     " respondents",
 }
 _KINDS = {  # by the end of a row's name

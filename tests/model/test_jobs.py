@@ -517,8 +517,8 @@ OTHERS = {
     "tune": ({"tune": 60}, ("tune=50", "tune=60")),
     "chains": ({"chains": 3}, ("chains=2", "chains=3")),
     "thin": ({"thin": 3}, ("thin=3",)),
-    "seed": ({"random_seed": 2}, ("another seed",)),
-    "data": ({"data": random_comparisons(5, 6)}, ("other data",)),
+    "seed": ({"random_seed": 2}, ("a different seed",)),
+    "data": ({"data": random_comparisons(5, 6)}, ("different data",)),
     "parameter": (
         {"model": th.EliminationByAspects("unique", lapse=0.1)},
         ("lapse=None", "lapse=0.1"),

@@ -19,7 +19,7 @@ class Nothing:
     """What is no value of any argument."""
 
     def __repr__(self):
-        return "nothing"
+        return "object()"
 
 
 MODELS = {spec.name: TINY[spec.name] for spec in SPECS}

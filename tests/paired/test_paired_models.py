@@ -87,15 +87,15 @@ def test_estimates_at_infinity_are_refused():
     for data, sentence in [
         (
             np.array([[0, 3, 4], [2, 0, 5], [0, 0, 0]]),
-            "'2' was never chosen over any other|'0', '1' were never rejected for any other",
+            "'2' was never chosen in comparisons with|'0' and '1' were always chosen in comp",
         ),
         (
             np.array([[0, 3, 4], [0, 0, 5], [0, 3, 0]]),
-            "'1' and '2' were never chosen over any other",
+            "'1' and '2' were never chosen in comparisons with the other options",
         ),
         (
             np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]),
-            "never chosen over, or rejected for",
+            "never compared with the other options",
         ),
     ]:
         with pytest.raises(DataError, match=sentence):

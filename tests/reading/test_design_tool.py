@@ -72,7 +72,7 @@ def test_questions_between_the_answers_to_the_design_tool(tmp_path):
 def test_several_series_of_answers_are_asked_about(tmp_path):
     names = ("Q11", "Q12", "Q13", "Q14")
     path = write_design_tool(tmp_path, dict(zip(names, [*ANSWERS.T, SEX["Q20"]], strict=True)))
-    with refused(DataError, "'Q11' to 'Q13'", "'Q12' to 'Q14'", "`chosen`"):
+    with refused(DataError, "'Q11', 'Q12' and 'Q13'", "'Q12', 'Q13' and 'Q14'", "`chosen`"):
         th.read(path)
     data = th.read(path, chosen="Q11")
     assert data.people["Q14"].tolist() == SEX["Q20"]
@@ -94,7 +94,7 @@ def test_questions_that_answer_twice_as_many_tasks_are_asked_about(tmp_path):
     names = ("Q11", "Q12", "Q13", "Q14", "Q15")
     cells = [ANSWERS.T[0], SEX["Q20"], ANSWERS.T[1], SEX["Q21"], ANSWERS.T[2]]
     path = write_design_tool(tmp_path, dict(zip(names, cells, strict=True)))
-    with refused(DataError, "'Q11' to 'Q15'", "`without`"):
+    with refused(DataError, "'Q11', 'Q13' and 'Q15'", "`without`"):
         th.read(path, chosen="Q11")
     assert th.read(path, without=["Q12", "Q14"]).n_tasks == 18
 

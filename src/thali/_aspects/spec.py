@@ -129,7 +129,9 @@ ADDITIVE = ModelSpec(
             default="from the data, or by cross-validation",
             metavar="NUMBER|learned",
             words={"learned": "learned"},
-            check=partial(check_positive, meaning="the standard deviation of a similarity"),
+            check=partial(
+                check_positive, meaning="the error standard deviation of the similarities"
+            ),
             data=(SIMILARITIES,),
         ),
         Option(

@@ -130,7 +130,7 @@ class ChooserSplitter(ChoiceSplitter):
         if not self.knows_people:
             raise DataError(
                 "The choices do not identify respondents; hold out choices instead, or read them"
-                " again and name the column of respondents."
+                " again and give the name of the column of respondents."
             )
 
     @property

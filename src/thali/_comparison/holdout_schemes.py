@@ -86,7 +86,7 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
     if data.answers is None:
         raise DataError(
             "The comparisons do not identify respondents; hold out pairs instead, or read them"
-            " again and name the column of respondents",
+            " again and give the name of the column of respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )

@@ -128,7 +128,7 @@ def _read_outcome(data: ChoiceExperiment, outcome: str | None) -> np.ndarray:
         return profile_columns[rating].to_numpy(float)
     if outcome not in (CHOICE, data.scheme.chosen):
         raise DataError(
-            f"{outcome!r} is not an outcome of these data; name it when the table is read,"
+            f"{outcome!r} is not an outcome of these data; give its name when the table is read,"
             f" th.read(FILE, outcome={outcome!r})."
         )
     chosen = np.zeros(data.n_alternatives)
@@ -185,8 +185,8 @@ def _read_groups(
         return (), np.zeros(len(respondent), np.int64)
     if by in (*data.scheme.names, data.scheme.alternative):
         raise DataError(
-            f"Column {by!r} differs between the profiles of a task; subgroups require a column of"
-            " respondents or of tasks. Name another column with ",
+            f"Column {by!r} differs between the profiles of a task; subgroups require a variable of"
+            " respondents or of tasks. Give the name of another column with ",
             Argument("by"),
             ".",
         )
@@ -201,8 +201,8 @@ def _read_groups(
     if not 2 <= len(groups) <= MAX_GROUPS:
         raise DataError(
             f"Column {by!r} has {format_plural(len(groups), 'value')} ({shorten(groups)});"
-            f" subgroups require 2 to {MAX_GROUPS}. Merge values into fewer groups, or name"
-            " another column with ",
+            f" subgroups require 2 to {MAX_GROUPS}. Merge values into fewer groups, or"
+            " give the name of another column with ",
             Argument("by"),
             ".",
         )

@@ -194,7 +194,7 @@ class Judged(Frozen):
             f"{type(self).__name__} do not identify respondents; ",
             InPython(
                 "give a mapping from each respondent to their data.",
-                Message("name their column with ", Argument("group"), "."),
+                Message("give the name of their column with ", Argument("group"), "."),
             ),
         )
 

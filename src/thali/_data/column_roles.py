@@ -865,7 +865,7 @@ def refuse_ambiguous(frame: "pd.DataFrame", named_columns: Collection[object] = 
             arguments = [part for role in meanings for part in (" or ", Argument(role))]
             raise DataError(
                 f"Column {name_by_simplified[simplified_name]!r} may contain"
-                f" {' or '.join(meaning_texts)}; name it with ",
+                f" {' or '.join(meaning_texts)}; give its name with ",
                 *arguments[1:],
                 ", or rename the column.",
             )

@@ -123,15 +123,15 @@ def check_finite(
         has_won_outside = (is_between_groups & (group_of_option[winner] == group_number)).any()
         if not (has_lost_outside and has_won_outside):
             group_labels = [labels[k] for k in np.flatnonzero(group_of_option == group_number)]
-            relation = "chosen over, or rejected for,"
+            relation = "never compared"
             if has_won_outside:
-                relation = "rejected for"
+                relation = "always chosen in comparisons"
             elif has_lost_outside:
-                relation = "chosen over"
+                relation = "never chosen in comparisons"
             raise DataError(
                 f"No finite estimate exists, because {shorten(group_labels)}"
-                f" {choose_number(len(group_labels), 'was', 'were')} never {relation} any other"
-                " option. ",
+                f" {choose_number(len(group_labels), 'was', 'were')} {relation} with the other"
+                " options. ",
                 InPython("Use `subset` to leave", "Leave"),
                 " out options that cannot be estimated, or ",
                 *alternative_fix,

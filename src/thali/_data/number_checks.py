@@ -26,7 +26,7 @@ def check_counts(
     counts = check_numbers(values, describe_position, "count")
     requirement = "counts must be integers >= 0"
     if weights:
-        requirement = "weights must be finite and >= 0"
+        requirement = "counts must be finite and >= 0"
     for is_wrong, problem in (
         (np.isnan(counts), "missing; enter 0 if there were no such comparisons."),
         (np.isinf(counts), f"infinite; {requirement}."),
@@ -67,12 +67,12 @@ def refuse_extremes(values: np.ndarray, noun: str) -> None:
     """
     largest_magnitude = float(np.abs(values).max(initial=0.0))
     if largest_magnitude > MAX_MAGNITUDE or 0.0 < largest_magnitude < 1.0 / MAX_MAGNITUDE:
-        verb = "multiply"
+        size = "small"
         if largest_magnitude > 1.0:
-            verb = "divide"
+            size = "large"
         raise DataError(
-            f"The largest {noun} is {largest_magnitude:.3g}, too far from 1; {verb} all values by"
-            " a constant so that they range from about 0 to 1."
+            f"The largest {noun} is {largest_magnitude:.3g}, which is too {size}; rescale the"
+            " values so that they range from about 0 to 1."
         )
 
 

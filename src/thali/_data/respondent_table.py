@@ -61,7 +61,7 @@ def get_respondent_column(people: "pd.DataFrame | None", column: str) -> "pd.Ser
     if people is None or column not in known_columns:
         hint = (
             suggest(column, known_columns)
-            or " Give one value per respondent, or name another column."
+            or " Give one value per respondent, or give the name of another column."
         )
         raise DataError(
             f"{column!r} is not a respondent column (a column that is constant within each"

@@ -242,8 +242,8 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
     if lowest_diagonal:
         sentences.append(
             Message(
-                "The diagonal is the smallest number in every row, as in a table of"
-                " dissimilarities; if it is one, ",
+                "The diagonal entry is the smallest of each row, as in a matrix of dissimilarities;"
+                " if these are dissimilarities, ",
                 InPython(
                     "use Similarities.from_dissimilarities.", "convert it to similarities first."
                 ),

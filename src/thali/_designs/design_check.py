@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._argument_checks import check_integer, check_positive
+from thali._data.report_facts import format_extremes
 from thali._inference.index_arithmetic import part_indices
 from thali._labels import format_plural
 from thali._object_descriptions import Description
@@ -189,8 +190,8 @@ def check(
         n_dominated = _count_dominated_tasks(data, signs)
     return DesignCheck(
         f"Design of {format_plural(data.n_respondents, 'version')},"
-        f" {format_plural(data.n_tasks, 'task')}, "
-        f"{format_plural(data.n_alternatives, 'alternative')}",
+        f" {format_plural(data.n_tasks, 'task')} of"
+        f" {format_extremes(np.diff(data.first_row))} alternatives",
         table,
         _describe_sample_size(table, n_respondents, target_error),
         _tabulate_balance(data, names, levels),

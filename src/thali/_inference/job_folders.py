@@ -64,7 +64,7 @@ class _OtherFolderAdvice(Fact):
         """Return the advice for Python, or for the command line."""
         if words.has("overwrite") and not words.is_python():
             return "choose another folder, or give --overwrite"
-        return "choose another folder, or delete this folder"
+        return "choose another folder, or delete the job's folder"
 
 
 OTHER_FOLDER = _OtherFolderAdvice()
@@ -191,7 +191,9 @@ class JobFolder:
         if difference := describe_difference(
             stored_stamp, self._stamp, f"this {self._stamp['kind']}"
         ):
-            raise DataError(f"The job '{self.path}' ", difference, "; ", OTHER_FOLDER, ".")
+            raise DataError(
+                f"The job in folder '{self.path}' ", difference, "; ", OTHER_FOLDER, "."
+            )
 
     @contextmanager
     def _warn_if_disk_is_full(self) -> Iterator[None]:
@@ -330,12 +332,10 @@ def describe_difference(
                 " which may give different draws"
             )
     if stored["kind"] != current["kind"]:
-        return Message(f"belongs to a {stored['kind']}, but this is a {current['kind']}")
+        return Message(f"is a {stored['kind']}, but this is a {current['kind']}")
     for name, model in stored["models"].items():
         if name not in current["models"]:
-            return Message(
-                f"was started with the model {name!r}, which {current_name} does not include"
-            )
+            return Message(f"includes the model {name!r}, which is not in {current_name}")
         if difference_message := _describe_model_difference(
             name, model, current["models"][name], current_name
         ):
@@ -345,9 +345,9 @@ def describe_difference(
     ):
         return difference_message
     if stored["data"] != current["data"]:
-        return Message("was started with other data")
+        return Message("was started with different data")
     if current["seed"] is not None and stored["seed"] != current["seed"]:
-        return Message("was started with another seed")
+        return Message("was started with a different seed")
     return None
 
 

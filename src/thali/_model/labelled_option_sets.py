@@ -68,8 +68,8 @@ def _find_label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
     index_of_label = index_labels(labels)
     if not isinstance(sets, Iterable):
         raise ArgumentError(
-            "Options must be pairs of labels, [(a, b), ...], larger sets, or Choices; got"
-            f" {type(sets).__name__}."
+            "Options must be a list of pairs of labels, such as [(a, b), ...], a list of larger"
+            f" sets, or a Choices object; got {type(sets).__name__}."
         )
     index_arrays = []
     for entry_number, entry in enumerate(sets):
@@ -79,7 +79,8 @@ def _find_label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
             entry_labels = [str(entry)]
         if len(entry_labels) < 2:
             raise ArgumentError(
-                f"Entry {entry_number} is {entry!r}; give pairs of labels, (a, b), or larger sets."
+                f"Entry {entry_number} is {entry!r}, but must be a pair of labels, such as (a, b),"
+                " or a larger set."
             )
         for option_label in entry_labels:
             if option_label not in index_of_label:

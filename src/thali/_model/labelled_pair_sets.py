@@ -63,7 +63,7 @@ def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
         )
     if not is_list(sets):
         raise ArgumentError(
-            "Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got"
+            "Sets must be a list of sets of objects, such as [(a, b, c), ...], or Triplets; got"
             f" {type(sets).__name__}."
         )
     set_sizes = []

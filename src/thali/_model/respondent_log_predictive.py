@@ -31,13 +31,13 @@ def count_answers_by_respondent(data: "Judged") -> tuple[np.ndarray, Any]:
         )
     if data.n_ties:
         raise DataError(
-            "Scores of single respondents do not support ties in rankings, but the data contain"
-            f" {format_plural(data.n_ties, 'tie')}."
+            "Scores of individual respondents cannot be computed from rankings with ties; the data"
+            f" contain {format_plural(data.n_ties, 'tie')}."
         )
     if (answer_record := data.questions().given) is None:
         raise DataError(
-            "These choices do not identify respondents; read them again and name the column of"
-            " respondents."
+            "These choices do not identify respondents; read them again and give the name of the"
+            " column of respondents."
         )
     answers, answer_indices = np.unique(answer_record.answer, return_inverse=True)
     return answers, csr_array(

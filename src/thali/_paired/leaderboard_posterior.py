@@ -178,8 +178,8 @@ class BoardSettings(NamedTuple):
                 if getattr(self, argument_name) is not None:
                     raise DataError(
                         Argument(argument_name),
-                        " requires comparisons with dates, which these data lack; name the column"
-                        " of dates with ",
+                        " requires comparisons with dates, which these data lack; give the name of"
+                        " the column of dates with ",
                         Argument("date"),
                         InPython(" when reading them: from_trials(frame, date=...).", "."),
                     )
@@ -245,8 +245,8 @@ def build_worth_problem(data: Judgements, settings: BoardSettings) -> BoardProbl
 
     if settings.judges and not has_all_judges(data):
         raise DataError(
-            f"These {data.word_for_answers} do not identify judges; name the column of judges with"
-            " ",
+            f"These {data.word_for_answers} do not identify judges; give the name of the column of"
+            " judges with ",
             InPython("`respondent`", Argument("respondent")),
             ".",
         )

@@ -512,8 +512,8 @@ class Leaderboard(PrintedResult):
 
         if not self.boards:
             raise DataError(
-                "This leaderboard has no subsets; name the column that defines them with"
-                " leaderboard(by=...)."
+                "This leaderboard has no subsets; give the name of the column that defines them"
+                " with leaderboard(by=...)."
             )
         return pd.concat({name: part.table for name, part in self.boards.items()}, names=["part"])
 

@@ -69,7 +69,7 @@ def merge_judgements(old_data: Judgements, new_data: Judgements, ties: str) -> J
             DataWarning(
                 f"The {subject_words} answers do not identify users, so users are ignored in all"
                 " votes;"
-                " name the column of users with ",
+                " give the name of the column of users with ",
                 Argument("respondent"),
                 ".",
             )

@@ -273,7 +273,7 @@ def check_not_groups(people: Any) -> None:
             " requires data divided into groups; ",
             InPython(
                 "fit a mapping from group names to data, such as data.by_group(column).",
-                Message("name the column of groups with ", Argument("group"), "."),
+                Message("give the name of the column of groups with ", Argument("group"), "."),
             ),
         )
 
@@ -283,7 +283,7 @@ def unknown_respondents_error(people: Any) -> DataError:
     return DataError(
         Setting("people", people),
         " requires the respondent of each answer, which these data do not contain; read the data"
-        " again and name the column of respondents",
+        " again and give the name of the column of respondents",
         InPython("", Message(" with ", Argument("respondent"))),
         ".",
     )

@@ -215,7 +215,7 @@ def _read_task_answers(
     )
     if respondent_column is None:
         raise DataError(
-            "No column of the answers identifies the respondent; name it with ",
+            "No column of the answers identifies the respondent; give its name with ",
             Argument("respondent"),
             ".",
         )
@@ -555,7 +555,7 @@ def _build_version_error(n_versions: int, version_column: str | None) -> DataErr
     """Build the error for answers that do not state the design version."""
     return DataError(
         f"The design has {format_plural(n_versions, 'version')}, but no column of the answers gives"
-        f" each respondent's version; name such a column {version_column!r}."
+        f" each respondent's version; add such a column, called {version_column!r}."
     )
 
 

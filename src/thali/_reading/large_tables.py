@@ -137,7 +137,7 @@ class ComparisonTable(NamedTuple):
                 DataWarning(
                     f"Column {self.unread!r} seems to identify respondents, but in a file of more"
                     f" than {LARGE >> 20} MB such a column is not read unless named, so all"
-                    " answers are treated as independent; name it with ",
+                    " answers are treated as independent; give its name with ",
                     Argument("respondent"),
                     ".",
                 )
@@ -174,7 +174,7 @@ class ComparisonTable(NamedTuple):
         if distinct_values.size - ("" in distinct_values) > MAX_PARTS:
             raise DataError(
                 f"{self.table.file}: Column {name!r} has {distinct_values.size:,} different values,"
-                f" and each would get a leaderboard; name a column with at most {MAX_PARTS}."
+                f" and each would get a leaderboard; choose a column with at most {MAX_PARTS}."
             )
         return {
             label: self._convert_rows(value_index == k, name, label)

@@ -445,7 +445,7 @@ def _refuse_loop_answers(table: RawTable) -> None:
     if loop_columns := find_loop_answers(table.names):
         raise DataError(
             f"The columns {shorten(loop_columns)} contain answers, but the table does not"
-            " contain the questions; name the design with ",
+            " contain the questions; give the design with ",
             Argument("design"),
             ".",
         )
@@ -593,7 +593,9 @@ def _unread_error(
     shape, lack = max(near_shapes, key=lambda shape_and_lack: shape_and_lack[1].near)
     argument_hint: Any = ""
     if lack.option:
-        argument_hint = Clause("; if such a column exists, name it with ", Argument(lack.option))
+        argument_hint = Clause(
+            "; if such a column exists, give its name with ", Argument(lack.option)
+        )
     message = Message(
         f"{problem}. The closest layout is a {shape.name}, but this table lacks {lack.missing}",
         argument_hint,
@@ -640,7 +642,7 @@ def _missing_order_message(table: RawTable) -> Message:
     return Message(
         "Covariates describe the first option minus the second, but the columns"
         f" {shorten(table.names, 12)} do not show which came first; use one trial per row with the"
-        " columns 'left', 'right' and 'chosen', or name them with ",
+        " columns 'left', 'right' and 'chosen', or give their names with ",
         Argument("first"),
         ", ",
         Argument("second"),

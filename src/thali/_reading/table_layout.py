@@ -114,7 +114,7 @@ class Reading:
             ):
                 yield Message(
                     "; no column of respondents was recognised (perhaps"
-                    f" {shorten(possible_names)}?); name it with ",
+                    f" {shorten(possible_names)}?); give its name with ",
                     Argument("respondent"),
                 )
 
@@ -145,7 +145,7 @@ class Lack(NamedTuple):
 
 
 OF_DISTANCES = Clause(
-    "; for distances, set ",
+    ". For distances, set ",
     Setting("dissimilarities", "linear"),
     " or ",
     Value("dissimilarities", "exponential"),

@@ -202,7 +202,7 @@ def test_bad_arguments_are_refused(data, asked, facts):
 
 def test_constants_need_labels():
     data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=3).drop(columns="alt"))
-    with refused(ArgumentError, "name it with `alternative`"):
+    with refused(ArgumentError, "give its name with `alternative`"):
         th.MultinomialLogit(constants=True).fit(data)
 
 

@@ -193,4 +193,4 @@ def test_the_options_of_the_command_line(run, tmp_path):
     )
     assert "3 comparisons from 2 respondents" in done.err, done.err
     done = run("fit", tmp_path / "x.csv", *words[:4], "--method", "maximum-likelihood")
-    assert "name it with --chosen" in done.err and done.code == 2
+    assert "give its name with --chosen" in done.err and done.code == 2

@@ -304,7 +304,7 @@ def test_who_answered_is_asked_and_groups_are_chosen(user):
     "name, content, options",
     [
         ("pairs", PAIRS, {}),
-        ("square", SQUARE, {"Standard deviation of a similarity": "0.1"}),
+        ("square", SQUARE, {"Error standard deviation of the similarities": "0.1"}),
         ("ranking", RANKING, {}),
         ("triplets", TRIPLETS, {}),
         ("experiment", EXPERIMENT, {}),

@@ -236,7 +236,9 @@ def test_probabilities_that_are_not_settled_are_said_to_be(printed):
 )
 def test_sigma_and_alpha_say_where_they_come_from(printed, options, sigma, alpha):
     text = printed(options=options)
-    assert re.search(f"^Standard deviation σ of a similarity: {sigma}", text, re.MULTILINE)
+    assert re.search(
+        f"^Error standard deviation σ of the similarities: {sigma}", text, re.MULTILINE
+    )
     assert re.search(f"^Concentration α: {alpha}", text, re.MULTILINE)
     assert re.search(
         r"^Prior on each weight and the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ",

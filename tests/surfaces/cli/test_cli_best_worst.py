@@ -25,7 +25,10 @@ def test_worths_by_maximum_likelihood(done, rule):
         *words,
         *"--out out --print all".split(),
     )
-    assert "24 best-worst choices; e.g. " in found.err and " best and " in found.err
+    assert (
+        "24 answers (a best and a worst option each); e.g. " in found.err
+        and " best and " in found.err
+    )
     data = th.Choices.from_best_worst(pd.read_csv("maxdiff.csv"))
     model = th.BradleyTerryLuce("maximum-likelihood", best_worst=rule).fit(data)
     worths = pd.read_csv("out/worths.csv", index_col=0, dtype={0: str})

@@ -65,7 +65,7 @@ def test_a_long_table_of_choices_is_recognised_and_fitted(done, folder):
 
 def test_a_price_that_changes_between_tasks_describes_products():
     """Where choices are meant, it is named as not used."""
-    said(read_data("priced.csv")[1], "40 tasks", "100 alternatives")
+    said(read_data("priced.csv")[1], "40 tasks of 2 to 3 alternatives")
     messages = read_data("priced.csv", kinds.CHOICES)[1]
     said(messages, "40 choices", "10 respondents", "'price'")
 

@@ -78,7 +78,7 @@ def done(job):
 OTHERS = {
     "other data": (
         ["compare", "other.csv", *COMPARE[2:], "--out", "results"],
-        "was started with other data",
+        "was started with different data",
     ),
     "draws": (
         [*COMPARE, "--draws", "50", "--out", "results"],
@@ -92,7 +92,7 @@ OTHERS = {
         ["compare", "tea.csv", "--models", "unique", *QUICK, "--out", "results"],
         "was started with the model '2', which this comparison by prediction does not include",
     ),
-    "seed": ([*COMPARE, "--seed", "4", "--out", "results"], "was started with another seed"),
+    "seed": ([*COMPARE, "--seed", "4", "--out", "results"], "was started with a different seed"),
     "a fit": (
         ["fit", "tea.csv", *QUICK, "--out", "results"],
         "belongs to a comparison by prediction, but this is a fit",

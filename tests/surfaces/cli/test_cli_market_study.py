@@ -70,7 +70,7 @@ def test_a_wide_table_whose_columns_stand_in_several_orders(run, refused):
     words = ["fit", "wide.csv", "--model", "MNL", "--linear", "PRICE"]
     said(refused(*words), "--alternatives")
     result = run(*words, "--alternatives", "A,B,C", "--print", "all")
-    assert result.code == 0 and "2 respondents, 24 tasks, 72 alternatives" in result.out
+    assert result.code == 0 and "2 respondents, 24 tasks of 3 alternatives" in result.out
 
 
 def test_a_sign_that_the_choices_contradict(done):
@@ -255,8 +255,8 @@ def test_an_option_of_none_that_is_taken_in_tasks_held_out_alone_was_offered_in_
     result = done(
         *"fit wide.csv --model MNL --none 0 --holdouts".split(), "task == 1", "--print", "all"
     )
-    says(result.err, "30 tasks", "90 alternatives")
-    assert "infinite preference" in result.err
+    says(result.err, "30 tasks of 3 alternatives")
+    assert "no finite maximum" in result.err
     assert _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
 
 

@@ -87,7 +87,7 @@ def test_a_design_is_printed_and_written(run, folder):
     words = ["--tasks", 4, "--alternatives", 2, "--none", "--versions", 2, "--seed", 1]
     result = run("design", "attributes.csv", *words, "--out", "out", "--print", "all")
     assert result.code == 0
-    says(result.out, "2 versions", "8 tasks", "24 alternatives")
+    says(result.out, "2 versions", "8 tasks of 3 alternatives")
     printed = run("design", "attributes.csv", *words).out.splitlines()
     assert "version  task  alternative  brand  price" in printed[0] and printed[1].split()[:3] == [
         "1",

@@ -148,7 +148,7 @@ MISTAKES = {
     " column.",
     "group trials.csv --group sx": "'sx' is not a respondent column .*; available: 'sex'. Did you"
     " mean 'sex'?",
-    "group a.csv --group sex": "do not identify respondents; read them again and name the column of"
+    "group a.csv --group sex": "do not identify respondents; read them again and give the name of the column of"
     " respondents",
     "order a.csv": "a.csv does not show which option came first",
     "order a.csv b.csv a.csv": "takes one file of trials or two files of counts; got 3.",

@@ -429,7 +429,11 @@ PYTHONIC = re.compile(
 
 COMPARED = [
     ("folds of pairs", "tea.csv --folds 4", "exceeds the number of pairs; use at most 3"),
-    ("nobody", "tea.csv --leave-out respondent", "name the column of respondents, --respondent."),
+    (
+        "nobody",
+        "tea.csv --leave-out respondent",
+        "give the name of the column of respondents, --respondent.",
+    ),
     (
         "choices of pairs",
         "tea.csv --leave-out choice",

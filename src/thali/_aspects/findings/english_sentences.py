@@ -142,15 +142,15 @@ ENGLISH = SENTENCES | {
     "additive.density": "Log-likelihood of all data (a log density, so it can be positive):"
     " {value}.",
     "additive.sigma.judgement": "one judgement",
-    "additive.sigma.similarity": "a similarity",
+    "additive.sigma.similarity": "the similarities",
     "additive.sigma.several": ", divided by the mean of 1 / judgements",
-    "additive.sigma.learned": "Standard deviation σ of {of}: {value}, estimated with the prior σ² ~"
+    "additive.sigma.learned": "Error standard deviation σ of {of}: {value}; prior σ² ~"
     " InverseGamma({shape}, {share} times the variance of the similarities{more}).",
-    "additive.sigma.chosen": "Standard deviation σ of {of}: {value}, chosen from {number} values"
-    " because it predicts held-out similarities best; use {argument} to set another value, or"
-    " {setting} to estimate it.",
-    "additive.sigma.fixed": "Standard deviation σ of {of}: {value}, fixed.",
-    "additive.sigma.data": "Standard deviation σ of {of}: {value}, as given with the data.",
+    "additive.sigma.chosen": "Error standard deviation σ of {of}: {value}, chosen from {number}"
+    " values because it predicts held-out similarities best; use {argument} to set another value,"
+    " or {setting} to estimate it.",
+    "additive.sigma.fixed": "Error standard deviation σ of {of}: {value}, fixed.",
+    "additive.sigma.data": "Error standard deviation σ of {of}: {value}, as given with the data.",
     "additive.prior": "Prior on {whose}: Gamma(shape {shape}, rate {rate}), with mean {mean} on the"
     " scale of the similarities. If you multiply the similarities by c, divide the rate by c"
     " ({argument}).",

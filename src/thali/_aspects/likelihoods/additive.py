@@ -121,8 +121,8 @@ class Additive:
         ):
             raise ArgumentError(
                 Argument("sigma"),
-                f", the standard deviation of a similarity, must be a number from {LEAST:g} to"
-                f" {MOST:g} or ",
+                f", the error standard deviation of the similarities, must be a number from"
+                f" {LEAST:g} to {MOST:g} or ",
                 Value("sigma", LEARNED),
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",

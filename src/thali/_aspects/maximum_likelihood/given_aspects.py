@@ -59,7 +59,7 @@ def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> 
             Value("aspects", "unique"),
             InPython(
                 ", a 0/1 matrix or table, or a mapping from labels to lists.",
-                " or name a file with a table of aspects.",
+                " or give a file with a table of aspects.",
             ),
         )
     prior = cast(Given, build_feature_prior("aspects", aspects, labels, words=("unique",)))

@@ -66,7 +66,7 @@ class ClassRespondents(ChoiceRespondents):
         coef = self._model._membership_coef_
         if coef is None:
             raise ArgumentError(
-                "The model has no respondent columns for class membership; name them with ",
+                "The model has no respondent columns for class membership; give their names with ",
                 Argument("by"),
                 ".",
             )

@@ -121,9 +121,9 @@ def compute_weights(chooser: "Chooser", people: Any, respondent_weights: Any) ->
         warn(
             DataWarning(
                 Argument(argument),
-                " has no effect, because this model predicts the same for all respondents; fit the"
-                " tasks of these respondents separately, or use a hierarchical logit or latent"
-                " classes.",
+                " has no effect on these predictions, because the model predicts the same for every"
+                " respondent; fit the tasks of these respondents separately, or use a hierarchical"
+                " logit or latent classes.",
             )
         )
     return weights

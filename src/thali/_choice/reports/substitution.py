@@ -93,7 +93,7 @@ def _find_price(scheme: Any) -> str:
     if price is None:
         raise ArgumentError(
             Argument("attribute"),
-            f" is required because no attribute is called price or cost; name one of"
+            f" is required because no attribute is called price or cost; choose one of"
             f" {shorten(scheme.names)}.",
         )
     return price
@@ -256,7 +256,7 @@ def tabulate_source_of_volume(
         dict.fromkeys(find_product(format_label(label), market.labels, "new") for label in new)
     )
     if not new_indices:
-        raise ArgumentError(Argument("new"), " is empty; name at least one product of the market.")
+        raise ArgumentError(Argument("new"), " is empty; give at least one product of the market.")
     other_indices = [index for index in range(len(market.labels)) if index not in new_indices]
     if len(other_indices) < 1:
         raise ArgumentError(

@@ -201,7 +201,7 @@ def refuse_nonnumeric_price(scheme: "Scheme", price: str) -> None:
         if parse_number(level) is None:
             raise ArgumentError(
                 Argument("price"),
-                f": the level {level!r} of {price!r} is not a number; name an attribute whose"
+                f": the level {level!r} of {price!r} is not a number; choose an attribute whose"
                 " levels are amounts.",
             )
 

@@ -112,7 +112,8 @@ def find_best_worst_columns(
     for role, name in (("best", best_column), ("worst", worst_column)):
         if name is None:
             raise DataError(
-                f"No column of {role} options was recognised; if the table has one, name it with ",
+                f"No column of {role} options was recognised; if the table has one, give its name"
+                " with ",
                 Argument(role),
                 ".",
             )
@@ -123,8 +124,8 @@ def find_best_worst_columns(
     if not option_series:
         raise DataError(
             "No columns such as 'option1', 'option2', 'option3' contain the options offered in"
-            f" addition to {best_column!r} and {worst_column!r}; rename those columns, or name"
-            " them with `options`."
+            f" addition to {best_column!r} and {worst_column!r}; rename those columns, or give"
+            " their names with `options`."
         )
     fitting_series = [
         group for group in option_series if _is_best_offered(frame, group, best_column)

@@ -504,10 +504,11 @@ class Choices(Judged):
             format_plural(self.n_options, "option"),
             f"{format_plural(self.n_sets, 'set')} of {format_extremes(self.sizes)} options",
         ]
-        noun = "choice"
+        choices_text = format_plural(self.n_choices, "choice")
         if self.worst is not None:
-            noun = "best-worst choice"
-        choices_text = format_plural(self.n_choices, noun)
+            choices_text = (
+                f"{format_plural(self.n_choices, 'answer')} (a best and a worst option each)"
+            )
         if self.n_ties:
             choices_text += f" ({format_plural(self.n_ties, 'tie')})"
         parts.append(choices_text)

@@ -270,8 +270,8 @@ def _require_respondents(data: "Choices") -> None:
     """Raise DataError if the choices do not identify respondents."""
     if not data.respondents:
         raise DataError(
-            "These choices do not identify respondents; read them again and name the column of"
-            " respondents."
+            "These choices do not identify respondents; read them again and give the name of the"
+            " column of respondents."
         )
 
 

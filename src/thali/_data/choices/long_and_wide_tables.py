@@ -285,7 +285,7 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
     for role in ("choice_id", "alternative", "chosen"):
         if role in column_by_role and column_by_role[role] is None:
             raise DataError(
-                f"No column was recognised as {role!r}; if the table has one, name it with ",
+                f"No column was recognised as {role!r}; if the table has one, give its name with ",
                 Argument(role),
                 f". The columns are {shorten(column_names(frame), 12)}.",
             )

@@ -351,7 +351,7 @@ def require_ranking_columns(
             f"No rankings were found in {shorten(column_names(frame), 12)}: expected one"
             " column per rank ('rank1', 'rank2' or '1st', '2nd'), one column of ranks per option,"
             " a text column with entries such as 'a > b = c', or one option and its rank in each"
-            " row (name these two columns with ",
+            " row (give the names of these two columns with ",
             Argument("option"),
             " and ",
             Argument("rank"),

@@ -17,7 +17,7 @@ from ..column_readers import check_columns, convert_frame, rename_as_text, selec
 from ..column_roles import column_names
 from ..kinds import EXPERIMENTS
 from ..prediction_scores import find_chosen_rows
-from ..report_facts import list_name_facts
+from ..report_facts import format_extremes, list_name_facts
 from ..respondent_table import list_differing_columns, list_people_facts
 from .attribute_levels import ALPHABET, MEASURED, is_integer
 from .fitted_design import list_experiment_facts
@@ -417,7 +417,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             raise DataError(
                 f"The columns {shorten(column_names(frame), 12)} do not show which alternative"
                 " they describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would;"
-                " name the alternatives with `alternatives`."
+                " give the names of the alternatives with `alternatives`."
             )
         # as it chooses none
         frame = select_answered_rows(
@@ -472,12 +472,11 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         return super()._freeze(*owned_fields)
 
     def __str__(self) -> str:
-        count_by_noun = {
-            "respondent": self.n_respondents,
-            "task": self.n_tasks,
-            "alternative": self.n_alternatives,
-        }
-        parts = [format_plural(count, noun) for noun, count in count_by_noun.items()]
+        parts = [
+            format_plural(self.n_respondents, "respondent"),
+            f"{format_plural(self.n_tasks, 'task')} of"
+            f" {format_extremes(np.diff(self.first_row))} alternatives",
+        ]
         if self.has_none:
             parts.append("with a no-choice option")
         return ", ".join(parts)

@@ -196,7 +196,7 @@ def find_none_condition(
     if alternative is None:
         raise DataError(
             Setting("none", none_label),
-            " is not a column, and there is no column of alternatives; name that with ",
+            " is not a column, and there is no column of alternatives; give its name with ",
             Argument("alternative"),
             ".",
         )
@@ -361,7 +361,7 @@ def _find_single_rows(row_labels: RowLabels) -> np.ndarray:
             f"There is only one alternative {row_labels.describe_task(int(is_single.argmax()))},"
             " and in"
             " most other tasks; a choice needs at least two. Check the columns of respondents and"
-            " tasks, or name them with ",
+            " tasks, or give their names with ",
             Argument("respondent"),
             " and ",
             Argument("task"),
@@ -616,7 +616,7 @@ def _read_task_table(
     respondent_column, task_column, alternative_column, chosen_column = columns
     if outcome is not None and not has_numbers(get_column(frame, outcome)):
         raise DataError(
-            f"Column {outcome!r} contains texts; name a column of numbers with ",
+            f"Column {outcome!r} contains texts; give the name of a column of numbers with ",
             Argument("outcome"),
             ".",
         )
@@ -791,8 +791,8 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
                 return matching_columns[0]
             meaning = role.replace("chosen", "choice")
             raise SeveralColumnsError(
-                f"Columns {shorten(matching_columns)} could each contain the {meaning}; name one"
-                " with ",
+                f"Columns {shorten(matching_columns)} could each contain the {meaning}; give the"
+                " name of one with ",
                 Argument(role),
                 ".",
             )
@@ -817,7 +817,7 @@ def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, st
         if used_columns.count(name) > 1:
             raise ArgumentError(
                 f"Column {name!r} has more than one role (respondent, task, alternative or"
-                " chosen); name different columns."
+                " chosen); choose different columns."
             )
     return respondent, task, alternative, chosen
 
@@ -849,7 +849,7 @@ def _missing_roles_error(
         missing_roles.append(("marks the chosen alternative (1, others 0)", Argument("chosen")))
     meanings = " or ".join(meaning for meaning, _ in missing_roles)
     return DataError(
-        f"No column {meanings}; name such a column with ",
+        f"No column {meanings}; give the name of such a column with ",
         join_facts([argument for _, argument in missing_roles], " and "),
         f". The columns are {shorten(names, 12)}.",
     )

@@ -486,8 +486,8 @@ def add_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     if scheme.alternative is None:
         raise ArgumentError(
             constants_setting,
-            " requires labels of the alternatives, but no column of labels was given; name it with"
-            " ",
+            " requires labels of the alternatives, but no column of labels was given; give its"
+            " name with ",
             Argument("alternative"),
             ".",
         )

@@ -306,8 +306,8 @@ def find_pair_columns(names: list[str], used_columns: Collection[str | None]) ->
     if not readings:
         raise DataError(
             f"It is unclear from the columns {shorten(names, 12)} which option was chosen and which"
-            " was rejected; name the columns that contain these options with `chosen` and"
-            " `rejected`."
+            " was rejected; give the names of the columns that contain these options with `chosen`"
+            " and `rejected`."
         )
     return readings[0]
 

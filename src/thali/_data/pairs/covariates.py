@@ -143,7 +143,7 @@ def read_covariates(
     if isinstance(names, str):
         names = [names]
     if not names:
-        raise DataError("No covariate is named; name at least one column.")
+        raise DataError("No covariate is named; give at least one column.")
     if repeated_names := [name for name in names if names.count(name) > 1]:
         raise DataError(f"The covariate {repeated_names[0]!r} is named twice; name it once.")
     values_by_name: dict[str, np.ndarray] = {}
@@ -164,7 +164,7 @@ def read_covariates(
         if name in used_columns:
             raise DataError(
                 f"Column {name!r} contains the options or the outcome and cannot be a covariate;"
-                " name another column."
+                " give the name of another column."
             )
         if _is_numeric(values):
             values_by_name |= _read_number_covariate(values, frame)

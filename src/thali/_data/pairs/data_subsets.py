@@ -390,7 +390,7 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
     """
     if data.dates is None:
         raise DataError(
-            "These comparisons have no dates; name the column of dates with ",
+            "These comparisons have no dates; give the name of the column of dates with ",
             Argument("date"),
             InPython(" when reading them: from_trials(frame, date=...).", "."),
         )
@@ -707,7 +707,7 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             new_dates_text = "none"
         raise DataError(
             f"The comparisons have {old_dates_text}, but the new comparisons have"
-            f" {new_dates_text}; name the column of dates for both."
+            f" {new_dates_text}; give the name of the column of dates for both."
         )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
         raise DataError(
@@ -805,8 +805,8 @@ def require_answers(data: "PairedComparisons") -> Answers:
     """Return the answers of each respondent; raise DataError if unknown."""
     if data.answers is None:
         raise DataError(
-            "These comparisons do not identify respondents; read them again and name the column of"
-            " respondents",
+            "These comparisons do not identify respondents; read them again and give the name of"
+            " the column of respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )

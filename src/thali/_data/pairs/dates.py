@@ -251,8 +251,8 @@ class MissingDateError(DataError):
 
     def __init__(self, name: str, row: int, count: int) -> None:
         super().__init__(
-            f"Column {name!r} has no date in {format_plural(count, 'row')}, starting with row"
-            f" {row}; enter the missing dates, or exclude rows without a date with ",
+            f"Column {name!r} has no date in {format_plural(count, 'row')} (first: row"
+            f" {row}); enter the missing dates, or exclude rows without a date with ",
             Setting("where", f"{name} is not missing"),
             ".",
         )

@@ -222,7 +222,7 @@ def _read_counts(
         raise DataError(
             f"Column {ties_column!r} contains {tie_counts[k]:g} in row {frame.index[k]}, but no"
             " column contains"
-            " the number of choices; name that column with `count`, or enter 1 for ties and 0 for"
+            " the number of choices; give its name with `count`, or enter 1 for ties and 0 for"
             " choices."
         )
     return 1.0 - tie_counts, no_counts, tie_counts
@@ -382,7 +382,7 @@ def _check_people_columns(data: "PairedComparisons", people_columns: Sequence[st
     """Raise DataError if a named column is not constant within respondents."""
     if data.answers is None:
         raise DataError(
-            "`people` describes respondents, but no column identifies them; name it with"
+            "`people` describes respondents, but no column identifies them; give its name with"
             " `respondent`."
         )
     people = data.answers.people

@@ -397,7 +397,7 @@ def _build_unreadable_error(
     """Build the error for outcome cells that cannot be decoded."""
     if not is_unread.any():
         return DataError(
-            f"Column {chosen_column!r} contains no answers; name another column with ",
+            f"Column {chosen_column!r} contains no answers; give the name of another column with ",
             Argument("chosen"),
             ".",
         )
@@ -554,7 +554,7 @@ def _find_options(
                 raise DataError(
                     "No column was recognised as the ",
                     role,
-                    " option; name it with ",
+                    " option; give its name with ",
                     Argument(role),
                     ".",
                 )
@@ -741,7 +741,7 @@ def _find_verdict_columns(
         if is_game and not used_columns & set(columns):
             return columns
     raise DataError(
-        f"No column shows which of {first_column!r} and {second_column!r} was chosen; name it"
+        f"No column shows which of {first_column!r} and {second_column!r} was chosen; give its name"
         " with ",
         Argument("chosen"),
         ".",

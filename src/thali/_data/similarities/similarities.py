@@ -488,7 +488,9 @@ class Similarities(JudgedByPeople):
             )
         refuse_extremes(measured.values, "similarity")
         if sigma is not None:
-            sigma = check_positive("sigma", sigma, "the standard deviation of a similarity")
+            sigma = check_positive(
+                "sigma", sigma, "the error standard deviation of the similarities"
+            )
         return self._freeze(
             measured.labels,
             measured.first,

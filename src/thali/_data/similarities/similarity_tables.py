@@ -781,16 +781,16 @@ def _check_only_one(candidates: list[str], role: str) -> None:
     """Raise DataError if several columns may have the same role."""
     if len(candidates) > 1:
         raise DataError(
-            f"Several columns could contain {role} ({', or '.join(candidates)}); name one, or"
-            " rename the others."
+            f"Several columns could contain {role} ({', or '.join(candidates)}); give the name of"
+            " one, or rename the others."
         )
 
 
 def question_similarity(columns: Sequence[str]) -> tuple[Any, ...]:
     """Return the parts of the question which of several columns contains the similarity."""
     return (
-        f"Several columns could contain the similarity ({', '.join(map(repr, columns))}); name it"
-        " with ",
+        f"Several columns could contain the similarity ({', '.join(map(repr, columns))}); give the"
+        " name of the right one with ",
         Argument("similarity"),
         ".",
     )

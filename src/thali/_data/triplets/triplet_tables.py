@@ -331,9 +331,8 @@ def read_sets(
     chosen_pairs = [tuple(map(format_label, pair)) for pair in chosen]
     if len(chosen_pairs) != len(pairs_by_set):
         raise DataError(
-            "Each set requires one chosen pair, but there are"
-            f" {format_plural(len(pairs_by_set), 'set')}"
-            f" and {format_plural(len(chosen_pairs), 'pair')}."
+            f"Each set requires one chosen pair; got {format_plural(len(pairs_by_set), 'set')}"
+            f" and {format_plural(len(chosen_pairs), 'chosen pair')}."
         )
     object_labels = choose_labels(
         labels, [name for pairs in pairs_by_set for pair in pairs for name in pair]
@@ -620,7 +619,8 @@ def read_answers(
             raise DataError(
                 f"An odd one out requires three objects, but {len(object_columns)} columns contain"
                 " objects"
-                f" ({shorten(columns.objects)}). Name the two columns of the chosen pair instead."
+                f" ({shorten(columns.objects)}). Give the names of the two columns of the chosen"
+                " pair instead."
             )
         odd_index = _find_named_object(frame, columns.odd, members, object_labels, columns.objects)
         questions = build_set_questions(n, members, (odd_index + 1) % 3, (odd_index + 2) % 3, times)

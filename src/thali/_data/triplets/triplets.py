@@ -398,8 +398,8 @@ class Triplets(JudgedByPeople):
         """Return the answers of each respondent; raise DataError if unknown."""
         if self.answers is None:
             raise DataError(
-                "These triplets do not identify respondents; read them again and name the column"
-                " of respondents",
+                "These triplets do not identify respondents; read them again and give the name of"
+                " the column of respondents",
                 InPython("", Message(", ", Argument("respondent"))),
                 ".",
             )

@@ -76,7 +76,7 @@ def match_card_sorts(
             f"Column {group_column!r} has the same value for each {card_column!r}, regardless"
             " of the respondent. If it describes the cards, drop it with ",
             Setting("without", [group_column]),
-            "; if all respondents formed the same groups, name it with ",
+            "; if all respondents formed the same groups, give its name with ",
             Argument("card_group"),
             ".",
         )

@@ -253,8 +253,9 @@ def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
         return
     raise DataError(
         f"Each row of {columns[0]!r} to {columns[-1]!r} contains the numbers 1 to {len(columns)}."
-        " If the first cell is the number of the best option, name the columns 'rank1', 'rank2',"
-        " ...; if it is the rank of the first option, name each column after its option."
+        " If the first cell is the number of the best option, rename the columns to"
+        " 'rank1', 'rank2', ...; if it is the rank of the first option, rename each column to its"
+        " option."
     )
 
 
@@ -279,7 +280,8 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
             f"Column {option!r} numbers the options of each ranking, and other columns"
             f" ({shorten(other_columns)}) describe them. Rankings of described products are not"
             " read: for the first choices, replace the ranks by 1 for the first and 0 for the"
-            " others, in a column 'chosen'; if the numbers are the options, name the column with ",
+            " others, in a column 'chosen'; if the numbers are the options, give the name of the"
+            " column with ",
             Argument("option"),
             ".",
         )
@@ -299,7 +301,7 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
     raise DataError(
         f"Column {rank!r} may contain ranks or the position in which each {option!r} was shown: it"
         f" is unrelated to the numbers in {shorten(ratings, 4)}, which may be ratings. If it"
-        " contains ranks, name it with ",
+        " contains ranks, give its name with ",
         Argument("rank"),
         "; ratings are scores, which only leaderboards read.",
     )
@@ -445,7 +447,7 @@ def match_best_worst(
             f" {wide_columns.best!r} contains the best. If they are choices of products, name this"
             " column with ",
             Argument("chosen"),
-            "; if descriptions do not matter, name the answers with ",
+            "; if descriptions do not matter, give the names of the answers with ",
             Argument("best"),
             " and ",
             Argument("worst"),
@@ -605,7 +607,7 @@ def _question_answers(readings: list[BestWorstColumns], anchors: tuple[str, ...]
         f" in each row ({shorten(readings[0].options)}). If only {best_column!r} is a choice, drop"
         " the others with ",
         Setting("without", other_columns),
-        "; if two are the best and the worst, name them with ",
+        "; if two are the best and the worst, give their names with ",
         Argument("best"),
         " and ",
         Argument("worst"),

@@ -12,7 +12,7 @@ from thali._data.choice_marks import mentions_choice
 from thali._data.column_readers import get_column, match_codes
 from thali._data.column_roles import CHOSEN, RESPONDENT_OF_TASKS, map_plain_names
 from thali._data.kinds import EXPERIMENTS
-from thali._labels import format_label, format_plural
+from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, DataError
 
 from ..table_files import RawTable
@@ -100,7 +100,8 @@ def _list_answer_columns(columns: list[str], n_tasks: int, chosen: str | None) -
             raise DataError(
                 f"There are {format_plural(n_tasks, 'task')}, but from {chosen!r} on only"
                 f" {len(later_columns)} columns contain the number of a profile (1 and 2, A and B,"
-                " or 'Profile 1' and 'Profile 2'). Name the answer to the first task with ",
+                " or 'Profile 1' and 'Profile 2'). Give the name of the answer to the first task"
+                " with ",
                 Argument("chosen"),
                 ".",
             )
@@ -146,8 +147,8 @@ def _list_rating_columns(columns: list[str], outcome: str, n_profiles: int) -> l
 
 def _ask_for_answers(possible_series: list[list[str]]) -> None:
     """Raise DataError that asks which columns are the answers."""
-    first, second = (f"{names[0]!r} to {names[-1]!r}" for names in possible_series[:2])
-    remedy = [" name the first of them with ", Argument("chosen")]
+    first, second = (shorten(names, 10) for names in possible_series[:2])
+    remedy = [" give the name of the first of them with ", Argument("chosen")]
     if possible_series[0][0] == possible_series[1][0]:
         remedy = [" drop the columns between the answers with ", Argument("without")]
     raise DataError(

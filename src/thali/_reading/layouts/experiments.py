@@ -389,7 +389,8 @@ def _refuse_tasks_in_one_row(table: RawTable, chosen: str) -> None:
     if len(choice_columns) > 1:
         raise DataError(
             f"Columns {shorten(choice_columns)} contain choices of several tasks in one row; write"
-            " one row per task (pandas.wide_to_long, or cj_tidy in R), or name one with ",
+            " one row per task (pandas.wide_to_long, or cj_tidy in R), or give the name of one"
+            " with ",
             Argument("chosen"),
             ".",
         )

@@ -127,10 +127,10 @@ def _question_square(square: Square) -> Message | None:
         return None
     return Message(
         "The cells of the diagonal are the largest of their rows and columns, as in a confusion"
-        " matrix; the table may contain similarities",
+        " matrix. The table may contain similarities",
         Clause(" (to average the two halves, set ", Setting("symmetrize", "mean"), ")"),
         OF_DISTANCES,
-        "; for choices (row chosen over column), leave the diagonal empty.",
+        ". For choices (row chosen over column), leave the diagonal empty.",
     )
 
 
@@ -353,8 +353,8 @@ def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None
         f"Columns 'i' and 'j', with numbers in {shorten(measure_columns)}, can be read in three"
         " ways",
         OF_DISTANCES,
-        "; for similarities, rename the column of numbers to 'similarity'; for choices of 'i' over"
-        " 'j', name ",
+        ". For similarities, rename the column of numbers to 'similarity'. For choices of 'i' over"
+        " 'j', give the names of the columns with ",
         Argument("chosen"),
         " and ",
         Argument("rejected"),

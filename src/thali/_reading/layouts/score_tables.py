@@ -125,7 +125,7 @@ def _find_columns(
     if is_long and numbers:
         doubt = None
         if len(numbers) > 1:
-            text = f"{shorten(list(numbers))} may be the scores; name one with "
+            text = f"{shorten(list(numbers))} may be the scores; give the name of one with "
             doubt = Message(text, Argument(SCORE.name), ".")
         return table, _ScoreColumns(items, options[0], numbers, runs, parts, doubt)
     if len(numbers) < 2 or score is not None:
@@ -171,7 +171,7 @@ def _question_scores(scores: pd.DataFrame, items: list[str], table: RawTable) ->
         return None
     return Message(
         f"{list_names(scores.columns, 4)} may be scores of options on the same items, but {reason}."
-        " If they are, name the column of items with ",
+        " If they are, give the name of the column of items with ",
         Argument(ITEM.name),
         "; remove other columns with ",
         Argument("without"),

@@ -102,7 +102,7 @@ def _question_distances(square: Square) -> Message | None:
     return Message(
         "The diagonal is 0 and all other numbers are larger, as in a table of distances",
         OF_DISTANCES,
-        "; for similarities, leave the diagonal empty.",
+        ". For similarities, leave the diagonal empty.",
     )
 
 
@@ -270,8 +270,8 @@ def _question_signs(table: RawTable, columns: SimilarityColumns) -> Message | No
     return Message(
         f"Column {columns.similarity!r} has numbers from {numbers.min():g} to {numbers.max():g},"
         f" which may show how much {columns.first!r} or {columns.second!r} was preferred; if"
-        " so, replace each number with the chosen option, or 'tie'. If they are similarities, name"
-        " the column with ",
+        " so, replace each number with the chosen option, or 'tie'. If they are similarities,"
+        " give the name of the column with ",
         Argument("similarity"),
         ".",
     )

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 _TIES = {"half": "counted as half a choice for each option", "drop": "dropped"}
 _SHAPES = (
-    " If each row is a trial with two options, name the columns: thali fit FILE --first COLUMN"
-    " --second COLUMN --chosen COLUMN. If each row is an alternative of a choice set, name their"
+    " If each row is a trial with two options, give the columns: thali fit FILE --first COLUMN"
+    " --second COLUMN --chosen COLUMN. If each row is an alternative of a choice set, give their"
     " column: thali fit FILE --alternative COLUMN. If one column contains classes and the others"
-    " are covariates, name it: thali fit FILE --target COLUMN."
+    " are covariates, give its name: thali fit FILE --target COLUMN."
 )
 _OPTIONS = (
     " If the columns are covariates of options in other comparisons: thali fit COMPARISONS"
@@ -255,7 +255,7 @@ def _split_by_group(
         )
     if len(grouped_data) == data.n_answers:
         raise DataError(
-            f"Column {group_column!r} has a different value in every row; name a column with"
+            f"Column {group_column!r} has a different value in every row; choose a column with"
             " repeated values."
         )
     if read_arguments.get("ties") in _TIES:

@@ -146,7 +146,8 @@ def _format_unknown_option(
     if data_name is None or set(owners[0].data) & set(spec.data):
         return f"{option_name} applies to {model_names}, not to {spec.name}; {remedy}."
     if role_name := find_data_spec(owners[0].data[0]).by_name:
-        remedy += f", or name the column of {ROLE_NAMES[role_name].meaning} with --{role_name}"
+        meaning = ROLE_NAMES[role_name].meaning
+        remedy += f", or give the name of the column of {meaning} with --{role_name}"
     else:
         remedy += f", or add --model {owners[0].name} if they are {owners[0].data[0]}"
     return (

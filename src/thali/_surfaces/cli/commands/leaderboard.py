@@ -80,8 +80,8 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
         notify(f"{name}: {recipe.counted.read_as}")
     if other_names and recipe.counted.ids is None:
         notify(
-            f"rows that occur in several of the {len(names)} files are counted several times; name"
-            " a column of identifiers with --id."
+            f"rows that occur in several of the {len(names)} files are counted several times; give"
+            " the name of a column of identifiers with --id."
         )
     return recipe.build_board(progressbar=progressbar)
 
