@@ -101,11 +101,53 @@ def test_answers_without_ties_are_best_and_worst():
     assert data.worst is not None and "rankings" not in data.read_as
 
 
-def test_ties_of_larger_sets_are_refused():
+def test_in_larger_sets_all_options_that_are_not_named_are_in_unknown_order():
     columns = ["item_a", "item_b", "item_c", "item_d", "best", "worst"]
-    frame = pd.DataFrame([(*"wxyz", "A", "B"), (*"wxyz", "Tie", "C")], columns=columns)
-    with refused(DataError, "'Tie'", "row 1", "'best'"):
-        th.read(frame)
+    answers = [("A", "B"), ("Tie", "C"), ("B", "Tie"), ("Tie", "Tie")]
+    frame = pd.DataFrame([(*"wxyz", *answer) for answer in answers], columns=columns)
+    data = th.read(frame.assign(respondent=list("ijkl")))
+    rankings = ["w > y = z > x", "w = x = z > y", "x > w = y = z"]
+    expected = th.read(pd.DataFrame({"respondent": list("ijk"), "ranking": rankings}))
+    assert list_choices(data) == list_choices(expected)
+    assert "3 answers have ties; options between the best and the worst count as tied" in (
+        data.read_as
+    )
+
+
+RANKED = pd.DataFrame(
+    [("w", "x", "y", "z", 1, 1, 3, 4), ("z", "w", "x", None, 2, 3, 1, np.nan)],
+    columns=[*(f"item_{letter}" for letter in "ABCD"), *(f"rank_{letter}" for letter in "ABCD")],
+)
+
+
+@pytest.mark.parametrize(
+    ("item", "rank"),
+    [
+        ("item_{}", "rank_{}"),
+        ("package_item_{}", "yield_PosItem{}"),
+        ("variety_{}", "variety_{}_position"),
+    ],
+)
+def test_ranks_of_the_items_of_a_package_are_those_of_the_items_in_its_cells(item, rank):
+    names = {f"item_{letter}": item.format(letter) for letter in "ABCD"}
+    names |= {f"rank_{letter}": rank.format(letter) for letter in "ABCD"}
+    data = th.read(RANKED.assign(id=["i", "j"]).rename(columns=names))
+    rankings = pd.DataFrame({"id": ["i", "j"], "ranking": ["w = x > y > z", "x > z > w"]})
+    assert list_choices(data) == list_choices(th.read(rankings))
+
+
+def test_positions_of_items_beside_their_choice_are_no_ranks():
+    frame = pd.concat([RANKED] * 4, ignore_index=True).assign(id=range(8), chosen=list("xzyxwwxz"))
+    data = th.read(frame.replace(dict(zip("wxyz", VARIETIES, strict=False))))
+    assert "choice in 'chosen'" in data.read_as and data.n_ties == 0
+
+
+def test_ranks_of_several_traits_are_refused():
+    second = RANKED.filter(like="rank").add_prefix("taste_")
+    with refused(DataError, "'rank_A'", "'taste_rank_A'", "without"):
+        th.read(RANKED.join(second))
+    data = th.read(RANKED.join(second), without=list(second))
+    assert data.labels == ("w", "x", "y", "z")
 
 
 def test_a_trait_is_chosen_by_its_name():

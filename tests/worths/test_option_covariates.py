@@ -37,14 +37,23 @@ def join_labels(order, marks=">>>>"):
     return "".join(x for k in range(len(order)) for x in (LABELS[order[k]], marks[k])).rstrip(">=")
 
 
+TIED_MARKS = [("best", "worst"), ("best", "Tie"), ("Tie", "worst")]
+
+
+def build_best_worst_table(size, marks=TIED_MARKS[:1]):
+    """Build a table of best and worst from orders; answers in turn have marks that may be ties."""
+    rows = []
+    for k, order in enumerate(draw_orders(size)):
+        answers = {"best": LABELS[order[0]], "worst": LABELS[order[-1]], "Tie": "Tie"}
+        best, worst = (answers[mark] for mark in marks[k % len(marks)])
+        options = {f"option{k}": LABELS[i] for k, i in enumerate(np.sort(order))}
+        rows.append(options | {"best": best, "worst": worst})
+    return pd.DataFrame(rows)
+
+
 def build_best_worst(size):
     """Build best-worst choices from orders."""
-    rows = [
-        {f"option{k}": LABELS[i] for k, i in enumerate(np.sort(order))}
-        | {"best": LABELS[order[0]], "worst": LABELS[order[-1]]}
-        for order in draw_orders(size)
-    ]
-    return th.Choices.from_best_worst(pd.DataFrame(rows), labels=LABELS)
+    return th.Choices.from_best_worst(build_best_worst_table(size), labels=LABELS)
 
 
 def build_sets():
@@ -66,6 +75,7 @@ DATA = {
     "sets": build_sets(),
     "best and worst of three": build_best_worst(3),
     "best and worst of four": build_best_worst(4),
+    "best and worst of four with ties": th.read(build_best_worst_table(4, TIED_MARKS)),
     "pairs": th.PairedComparisons.from_pairs(PAIRS, labels=LABELS),
     "choices of pairs": th.Choices.from_rankings(PAIRS, labels=LABELS),
 }
@@ -108,8 +118,16 @@ def naive_log_likelihood(name, rule, beta):
                 position = stop
         return found
     found, size = 0.0, 3 if "three" in name else 4
-    for o in draw_orders(size):
-        if rule == "ranking":
+    for k, o in enumerate(draw_orders(size)):
+        if name.endswith("ties"):  # all orders with the options that are named at the ends
+            best, worst = TIED_MARKS[k % 3]
+            orders = [
+                order
+                for order in permutations(o)
+                if (best == "Tie" or order[0] == o[0]) and (worst == "Tie" or order[-1] == o[-1])
+            ]
+            found = found + np.log(sum(np.exp(rank_log_p(worths[[*x]])) for x in orders))
+        elif rule == "ranking":
             inside = permutations(o[1:-1])
             orders = [worths[[o[0], *middle, o[-1]]] for middle in inside]
             found = found + np.log(sum(np.exp(rank_log_p(order)) for order in orders))

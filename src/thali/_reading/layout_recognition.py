@@ -650,6 +650,7 @@ def _missing_order_message(table: RawTable) -> Message:
         Argument("chosen"),
         ". A table of pairs with counts needs the options in the columns 'left' and 'right', or"
         " 'home' and 'away'.",
+        InPython("", " Columns of a file in --option-covariates are used without --covariate."),
     )
 
 

@@ -588,7 +588,12 @@ def widen_table(
         for role, name in (("best", columns.best), ("worst", columns.worst)):
             options_of_role = row_options[set_rows[is_marked[name][set_rows]]].tolist()
             if len(options_of_role) > 1:
-                raise _build_marks_error(role, name, len(options_of_role), first_row)
+                raise DataError(
+                    f"{len(options_of_role)} options are marked in column {name!r} of the set that"
+                    f" starts in row {first_row}; mark one as the {role}. If ties are meant,"
+                    " replace the marks in all sets by a column 'rank': 1 for the best options, 2"
+                    " for those between, and 3 for the worst."
+                )
             if options_of_role:
                 marked_options[role] = options_of_role[0]
         if len(marked_options) < 2:
@@ -608,13 +613,3 @@ def widen_table(
     )
     wide_columns = BestWorstColumns("best", "worst", option_columns, None, None)
     return wide_frame, wide_columns._replace(**{role: role for role in role_columns})
-
-
-def _build_marks_error(
-    role: str, column_name: str, n_marked: int, first_row: str | int
-) -> DataError:
-    """Build the error for a set with several options marked as best or as worst."""
-    return DataError(
-        f"{n_marked} options are marked in column {column_name!r} of the set that starts in row"
-        f" {first_row}; mark one as the {role}."
-    )

@@ -223,48 +223,69 @@ def _find_ranked_option(frame: "pd.DataFrame", rank: str, group: str) -> str | N
     return text_columns[0]
 
 
-_NUMBERED_NAME = re.compile(r"(\D*)(\d{1,2})(\D*)")
+_PLACE_WORDS = {*RANK.synonyms, "finish", "finishing", "finished", "placing", "placement"}
+# words in the names of positions before the contest
+_START_WORDS = set("draw grid start starting post lane row gate seed".split())
+_POSITION = r"\d{1,2}(?!\d)|(?<![A-Z])[A-Z](?![A-Za-z])|(?<![A-Za-z])[a-z](?![A-Za-z])"
+_NAME_OF_POSITION = re.compile(rf"(.*)(?<!\d)({_POSITION})(\D*)")
 
 
 def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table with a column of ranks per option, if cells name the ranked options.
 
-    In columns such as system1Id, system1rank, system2Id, ... each row names its options.
+    In columns such as system1Id, system1rank, system2Id, ... or item_A, rank_A, item_B, ... each
+    row names its options.
     """
     import pandas as pd
 
     names_by_series: dict[tuple[str, str], dict[str, str]] = {}
     for name in column_names(frame):
-        if (name_match := _NUMBERED_NAME.fullmatch(name)) is not None:
-            stem, number, ending = name_match.groups()
-            names_by_series.setdefault((stem, ending), {})[number] = name
-    for (stem, ending), rank_names in names_by_series.items():
-        if simplify_name(ending) not in RANK.synonyms or len(rank_names) < 2:
-            continue
-        option_series = [
-            names
-            for (other_stem, other_ending), names in names_by_series.items()
-            if (other_stem, names.keys()) == (stem, rank_names.keys())
-            and other_ending != ending
-            and not any(has_numbers(frame[name]) for name in names.values())
-        ]
-        if len(option_series) != 1:
-            continue
-        parts: list[Any] = [
-            frame.set_index(option_name, append=True)[rank_names[number]]
-            for number, option_name in option_series[0].items()
-        ]
-        ranks: Any = pd.concat([part.rename_axis(index=["row", "option"]) for part in parts])
-        if not ranks.index.is_unique:
-            continue
-        others = frame.drop(columns=[*rank_names.values(), *option_series[0].values()])
-        return others.join(ranks.unstack("option"))
-    return frame
+        if (name_match := _NAME_OF_POSITION.fullmatch(name)) is not None:
+            stem, position, ending = name_match.groups()
+            names_by_series.setdefault((stem, ending), {})[position.upper()] = name
+    matches = [
+        (rank_names, option_names)
+        for series, rank_names in names_by_series.items()
+        if len(rank_names) > 1 and _are_ranks_of_positions(frame, " ".join(series), rank_names)
+        for option_names in names_by_series.values()
+        if option_names.keys() == rank_names.keys()
+        and not any(has_numbers(frame[name]) for name in option_names.values())
+    ]
+    if not matches:
+        return frame
+    (rank_names, option_names), *other_matches = matches
+    if any(names is not option_names for _, names in other_matches):
+        return frame
+    _refuse_several_ranks([list(names.values()) for names, _ in matches])
+    parts: list[Any] = [
+        frame.set_index(option_name, append=True)[rank_names[position]]
+        for position, option_name in option_names.items()
+    ]
+    ranks: Any = pd.concat([part.rename_axis(index=["row", "option"]) for part in parts])
+    ranks = ranks[ranks.index.get_level_values("option").notna()]
+    if not ranks.index.is_unique:
+        return frame
+    others = frame.drop(columns=[*rank_names.values(), *option_names.values()])
+    return others.join(ranks.unstack("option"))
 
 
-_PLACE_WORDS = {*RANK.synonyms, "finish", "finishing", "finished", "placing", "placement"}
-# words in the names of positions before the contest
-_START_WORDS = set("draw grid start starting post lane row gate seed".split())
+def _are_ranks_of_positions(frame: "pd.DataFrame", series: str, names: dict[str, str]) -> bool:
+    """Return whether a series of columns has a name of ranks, and numbers."""
+    words = {*list_name_words(series)}
+    is_named = not words.isdisjoint(_PLACE_WORDS) and words.isdisjoint(_START_WORDS)
+    return is_named and all(has_numbers(frame[name]) for name in names.values())
+
+
+def _refuse_several_ranks(rank_columns: list[list[str]]) -> None:
+    """Raise DataError if options are ranked more than once, such as for several traits."""
+    first_columns, *other_columns = rank_columns
+    if other_columns:
+        raise DataError(
+            f"Options are ranked in {shorten(first_columns)} and in {shorten(other_columns[0])}."
+            " Keep one of these rankings; to keep the first, drop the others with ",
+            Setting("without", [name for columns in other_columns for name in columns]),
+            ".",
+        )
 
 
 def _find_ranked_groups(frame: "pd.DataFrame", names: list[str]) -> tuple[str, str, str] | None:

@@ -223,8 +223,8 @@ def from_best_worst(
     best, worst : str, optional
         Columns with the label of the option, or the name, letter or number of its column.
         None: recognised by their names (best, most; worst, least); of sets of three or more in a
-        row each, `worst` may be absent. Of three options, an answer may be "tie": all answers
-        are then rankings, some with ties.
+        row each, `worst` may be absent. If an answer is "tie", all answers are read as rankings
+        in which the options that are neither the best nor the worst tie.
     options : sequence of str, optional
         Columns of the offered options. None: recognised as a series such as option_a, option_b,
         option_c.
@@ -316,11 +316,16 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
     n_chosen = np.bincount(occasion[is_chosen], minlength=n_occasions)
     if (k := find_first((n_chosen != 1) & (not rows.has_ties) & ~is_single)) is not None:
         subject = "No alternative is"
+        advice = ""
         if n_chosen[k]:
             subject = f"{n_chosen[k]} alternatives are"
+            advice = (
+                " If several may be chosen, replace the marks in all sets by a column 'rank': 1 for"
+                " the chosen options, 2 for the others."
+            )
         raise DataError(
             f"{subject} chosen in {rows.name(k)}, but exactly one must be; correct or remove the"
-            " set."
+            f" set.{advice}"
         )
     occasion_counts = np.zeros(n_occasions)
     occasion_counts[occasion[is_chosen]] = row_counts[is_chosen]

@@ -1,4 +1,4 @@
-"""Best and worst of three where answers may be ties, as in on-farm trials (tricot)."""
+"""Best and worst options where answers may be ties, as in on-farm trials (tricot)."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ from .rankings import (
 if TYPE_CHECKING:
     import pandas as pd
 
-N_TRICOT = 3  # in larger sets, the options between best and worst have no known order
+N_TRICOT = 3  # in larger sets, the options between best and worst are in unknown order
 _TIED = -2  # position of an answer that names no option, because several are equal
 _FIRST = 1.0
 _MIDDLE = 2.0
@@ -42,15 +42,16 @@ _OPTION, _RANK, _ROW = "thali option", "thali rank", "thali row"  # names that n
 def read_tied_answers(
     frame: "pd.DataFrame", columns: BestWorstColumns, labels: Iterable[Any] | None, weights: bool
 ) -> RawOccasions | None:
-    """Read best-worst answers of three as rankings if some are ties; else return None."""
+    """Read best-worst answers as rankings if some are ties; else return None.
+
+    Equal ranks mean an unknown order, also of the options between the best and the worst.
+    """
     import pandas as pd
 
-    if columns.worst is None or len(columns.options) != N_TRICOT:
-        return None
-    if not any(_find_ties(frame, columns)):
+    if columns.worst is None or not any(_find_ties(frame, columns)):
         return None
     frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
-    ranks = rank_three(frame, columns)
+    ranks = rank_marked(frame, columns)
     others = frame.drop(columns=[columns.best, columns.worst, *columns.options])
     parts = [
         others.assign(**{_OPTION: frame[name], _RANK: ranks[:, k], _ROW: frame.index})
@@ -59,9 +60,12 @@ def read_tied_answers(
     long_columns = RankingColumns(LONG, (_OPTION, _RANK), columns.respondent, _ROW, columns.count)
     long_frame = pd.concat(parts).dropna(subset=[_OPTION])
     rankings = read_ranking_frame(long_frame, long_columns, labels, weights, ABSENT)
-    n_tied = sum(len({*row_ranks}) < len(row_ranks) for _, row_ranks in rankings.orders)
+    has_both_ends = (ranks == _FIRST).any(axis=1) & (ranks == _LAST).any(axis=1)
+    n_tied = int((np.isfinite(ranks).any(axis=1) & ~has_both_ends).sum())
     verb = choose_number(n_tied, "has", "have")
     add_note(f"read as rankings, because {format_plural(n_tied, 'answer')} {verb} ties")
+    if ranks.shape[1] > N_TRICOT:
+        add_note("options between the best and the worst count as tied")
     note_omission(count_empty(rankings, ABSENT), ["ties of all options"])
     return convert_rankings(rankings, ABSENT)
 
@@ -76,8 +80,8 @@ def _find_ties(frame: "pd.DataFrame", columns: BestWorstColumns) -> list[set[str
     ]
 
 
-def rank_three(frame: "pd.DataFrame", columns: BestWorstColumns) -> np.ndarray:
-    """Return ranks from the best and worst of three options, shape (n_rows, 3).
+def rank_marked(frame: "pd.DataFrame", columns: BestWorstColumns) -> np.ndarray:
+    """Return ranks from the best and worst options of sets, shape (n_rows, n_options).
 
     Tied options share a rank. A rank is NaN for an option or row that is empty.
     """
@@ -141,7 +145,7 @@ def describe_agreement(
 ) -> str:
     """Return a clause with Kendall's tau between the answers on this and each other trait."""
     ranks_by_trait = {
-        name: rank_three(frame, BestWorstColumns(best, worst, options, None, None))
+        name: rank_marked(frame, BestWorstColumns(best, worst, options, None, None))
         for name, (best, worst) in columns_by_trait.items()
     }
     ranks = ranks_by_trait.pop(trait)

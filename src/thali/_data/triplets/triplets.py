@@ -464,64 +464,48 @@ class Triplets(JudgedByPeople):
         Respondents are kept if all know them.
         """
         datasets = [self, *others]
+        knows_respondents = all(dataset.answers is not None for dataset in datasets)
         object_indices = index_labels(labels)
-        answers_by_part = [dataset.answers for dataset in datasets if dataset.answers is not None]
-        # for each part the keys of its pairs, and the position, times and respondent of each answer
-        answers_of_datasets = []
+        parts_by_size: dict[int, list[tuple[TripletQuestions, RowRespondents]]] = {}
         for dataset in datasets:
             new_indices = np.array([object_indices[label] for label in dataset.labels])
             pair_keys = number_pairs(
                 len(labels), new_indices[dataset.first], new_indices[dataset.second]
             )
-            positions_of_answers = dataset._locate_answers(len(answers_by_part) == len(datasets))
-            set_index = dataset.set_of[positions_of_answers[0]]
-            answers_of_datasets.append(
-                (
-                    pair_keys,
-                    dataset.start[set_index],
-                    dataset.sizes[set_index],
-                    positions_of_answers,
-                )
-            )
-        questions = []
-        respondents = []
-        for m in np.unique(
-            np.concatenate([set_sizes for _, _, set_sizes, _ in answers_of_datasets])
-        ).tolist():
-            question_parts = []
-            for dataset_index, (
-                pair_keys,
-                set_starts,
-                set_sizes,
-                (position, times, respondent),
-            ) in enumerate(answers_of_datasets):
+            position, times, row_respondents = dataset._locate_answers(knows_respondents)
+            set_index = dataset.set_of[position]
+            set_sizes = dataset.sizes[set_index]
+            for m in np.unique(set_sizes).tolist():
                 is_m = set_sizes == m
-                pairs_of_sets = pair_keys[set_starts[is_m, None] + np.arange(m)]
-                question_parts.append(
-                    (pairs_of_sets, position[is_m] - set_starts[is_m], times[is_m])
+                set_starts = dataset.start[set_index[is_m]]
+                questions = TripletQuestions(
+                    pair_keys[set_starts[:, None] + np.arange(m)],
+                    position[is_m] - set_starts,
+                    times[is_m],
                 )
-                respondents.append((dataset_index, respondent[is_m]))
-            arrays = (np.concatenate(columns) for columns in zip(*question_parts, strict=True))
-            questions.append(TripletQuestions(*arrays))
-        row_respondents = None
-        if len(answers_by_part) == len(datasets):
-            row_respondents = merge_respondents(
-                [
-                    RowRespondents(
-                        answers_by_part[k].respondents, rows_of_part, answers_by_part[k].people
-                    )
-                    for k, rows_of_part in respondents
-                ]
-            )
-        return self.__new__(type(self))._set_fields(labels, questions, row_respondents)
+                parts = parts_by_size.setdefault(m, [])
+                parts.append((questions, row_respondents.select_rows(is_m)))
+        questions_by_size = []
+        respondents = []
+        for _, parts in sorted(parts_by_size.items()):
+            question_parts, respondent_parts = zip(*parts, strict=True)
+            columns = zip(*question_parts, strict=True)
+            questions_by_size.append(TripletQuestions(*map(np.concatenate, columns)))
+            respondents += respondent_parts
+        merged_respondents = None
+        if knows_respondents:
+            merged_respondents = merge_respondents(respondents)
+        return self.__new__(type(self))._set_fields(labels, questions_by_size, merged_respondents)
 
-    def _locate_answers(self, by_respondent: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _locate_answers(self, by_respondent: bool) -> tuple[np.ndarray, np.ndarray, RowRespondents]:
         """Return the position, times and respondent of each answer, or of each pair's count."""
         if by_respondent:
             answers = self._require_answers()
-            return answers.place, answers.times, answers.respondent
+            respondents = RowRespondents(answers.respondents, answers.respondent, answers.people)
+            return answers.place, answers.times, respondents
         n_counts = len(self.counts)
-        return np.arange(n_counts), self.counts, np.zeros(n_counts, np.int64)
+        unknown_respondents = RowRespondents((), np.zeros(n_counts, np.int64), None)
+        return np.arange(n_counts), self.counts, unknown_respondents
 
     def __str__(self) -> str:
         parts = [

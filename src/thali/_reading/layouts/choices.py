@@ -190,6 +190,7 @@ def match_rankings(
     """Return a `Reading` of a table of rankings; None for other tables."""
     if not table.named:
         return None
+    original_table = table
     table = replace(table, frame=spread_ranked_cells(table.frame))
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     unranked_rule = unranked or "absent"
@@ -212,7 +213,7 @@ def match_rankings(
     square = table.square
     if square is not None and (ranking_columns.shape == LONG or not square.is_bare):
         return None
-    if ranking_columns.shape == OPTIONS and _has_other_answers(table):
+    if ranking_columns.shape == OPTIONS and _has_other_answers(original_table):
         return None
     if ranking_columns.shape == RANKS:
         if _are_sets(table, ranking_columns):
