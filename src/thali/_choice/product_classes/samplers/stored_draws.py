@@ -163,7 +163,7 @@ _STATE_FIELDS = (
     *OwnedFeatures._fields,
 )
 _COUNT_OF_FIELD = {"bits": CLASSES, "classes": CLASSES} | {
-    name: TOP for name in OwnedFeatures._fields if name != "people"
+    name: TOP for name in OwnedFeatures._fields if name != "respondents"
 }
 
 
