@@ -92,7 +92,11 @@ FRAMES = [
     (ROWS | {"sim": 1}, {}, ("'similarity'", "'sim'")),
     (ROWS | {"i": 1, "j": 2}, {}, ("'a'", "'b'", "'i'", "'j'")),
     (ROWS | {"n": 1, "times": 2}, {}, ("'n'", "'times'")),
-    ({"a": ["x"], "b": ["y"], "distance": [1]}, {}, ("Column 'distance'", "from_dissimilarities")),
+    (
+        {"a": ["x"], "b": ["y"], "distance": [1]},
+        {},
+        ("Column 'distance'", "dissimilarities='linear'"),
+    ),
 ]
 
 

@@ -7,7 +7,14 @@ import pytest
 from helpers.sentences import refused, said
 
 from thali import PairedComparisons
-from thali._data.column_roles import LANGUAGES, ROLES, list_role_names, simplify_name
+from thali._data.column_roles import (
+    LANGUAGES,
+    MORE_SIDES,
+    ROLES,
+    SIDES,
+    list_role_names,
+    simplify_name,
+)
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._input_files import Source
 from thali._reading.layout_recognition import RecognitionError, read_data, recognise
@@ -253,3 +260,12 @@ def test_in_python_an_argument_says_which_it_is():
         PairedComparisons.from_frame(frame)
     assert PairedComparisons.from_frame(frame, count="nombre").n_comparisons == 5
     assert PairedComparisons.from_frame(frame, respondent="nombre").respondents == ("2", "3")
+
+
+def test_no_word_means_both_sides():
+    """A cell contains one of them, and the columns may have other names."""
+    first_words, second_words = zip(*SIDES, *MORE_SIDES, strict=True)
+    assert not {*first_words} & {*second_words}
+    answers = "subject,left,right,response\n1,tea,rum,L\n1,rum,tea,R\n2,tea,rum,R\n2,gin,tea,R\n"
+    data = read_data(Source("x.csv", answers.encode()))[0]
+    assert data.counts[data.labels.index("tea")].sum() == 3.0

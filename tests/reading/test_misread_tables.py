@@ -400,3 +400,25 @@ def test_pictures_are_well_formed_whatever_their_words_hold(tmp_path):
     assert pictures and any("\\x01" in svg for svg in pictures)
     for svg in pictures:
         assert xml.dom.minidom.parseString(svg) and "\x01" not in svg
+
+
+@pytest.mark.parametrize(
+    "words", [("Most appealing", "Least appealing"), ("likemost", "likeleast")]
+)
+def test_the_least_is_not_forgotten(words):
+    rows = ["1,a,b,c,a,c", "1,b,c,a,a,b", "2,c,a,b,b,c", "2,a,c,b,a,c"]
+    data = taken("\n".join(["id,Item 1,Item 2,Item 3,{},{}".format(*words), *rows]))[0]
+    worst = data.members[data.worst]
+    assert [data.labels[k] for k in worst].count("c") == 3
+
+
+def test_kilograms_are_no_counts():
+    header = "participant,weight,option1,option2,choice\n"
+    rows = [f"{k // 4},{60.5 + k // 4},tea,rum,{'tea' if k % 3 else 'rum'}" for k in range(12)]
+    with refused(DataError, "'weight'", "60.5 to 62.5", "body weights", "count", "without"):
+        th.read(table := read_table(Source("x.csv", (header + "\n".join(rows)).encode())))
+    assert th.read(table, without="weight").n_comparisons == 12
+    assert th.read(table, count="weight").counts.sum() == 738.0
+    # weights around one, and tables of totals
+    assert th.read(table.assign(weight=table["weight"] % 2)).counts.sum() == 10.0
+    assert th.read(table.drop(columns="participant")).counts.sum() == 738.0

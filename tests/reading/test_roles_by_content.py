@@ -296,3 +296,40 @@ def test_two_columns_of_choices_that_differ_are_asked_about():
     assert read("\n".join([header, *same])).scheme.chosen == "chosen"
     with refused(DataError, "'chosen'", "'selected'"):
         read("\n".join([header, *other]))
+
+
+def test_items_that_are_offered_once_are_no_options():
+    """Nobody chooses among options of which each is in one set only."""
+    items = study(item_id=lambda task, place: 1000 + 7 * (2 * task + place) % 60)
+    assert isinstance(th.read(items), th.ChoiceExperiment)
+    shops = items.groupby(["person", "task"], sort=False).ngroup().rename("impression_id")
+    data = th.read(items.drop(columns=["person", "task"]).assign(impression_id=shops))
+    assert (data.n_tasks, data.attributes) == (30, ("price", "size"))
+
+
+def test_positions_of_the_odd_one_may_count_from_zero():
+    rows = ["cat,dog,car,2", "car,cat,bus,1", "bus,dog,cat,0", "dog,cat,bus,2"]
+    data = read("\n".join(["stim1,stim2,stim3,odd", *rows]))
+    chosen = [k for k, count in enumerate(data.counts) if count]
+    pairs = {frozenset((data.labels[data.first[k]], data.labels[data.second[k]])) for k in chosen}
+    assert pairs == {frozenset(("cat", "dog")), frozenset(("car", "bus"))}
+
+
+@pytest.mark.parametrize("words", ["leftvote rightvote tievote", "L R bothbad_vote"])
+def test_votes_for_a_side(words):
+    left, right, tie = words.split()
+    rows = [f"tea,rum,{left}", f"rum,tea,{right}", f"gin,tea,{tie}", f"tea,gin,{right}"]
+    data = read("\n".join(["model_left,model_right,vote", *rows]))
+    assert (data.counts[data.labels.index("tea")].sum(), data.n_ties) == (2.0, 1.0)
+
+
+def test_fractions_are_no_outcome():
+    data = read("word1,word2,score\ntake,grab,7.35\ntake,eat,5.16\ngrab,eat,4.2\neat,see,3.47\n")
+    assert isinstance(data, th.Similarities)
+
+
+def test_a_list_of_dissimilarities_names_what_reads_it():
+    rows = "item1,item2,dissimilarity\ntea,milk,1.5\ntea,rum,2.6\nmilk,rum,1.1\n"
+    with refused(DataError, "'dissimilarity'", "dissimilarities='linear'"):
+        read(rows)
+    assert isinstance(read(rows, dissimilarities="linear"), th.Similarities)

@@ -177,3 +177,26 @@ def test_numbered_attributes_and_the_number_chosen_in_the_first_row(name):
 )
 def test_sides_and_ranks_are_no_attributes(header, kind):
     assert type(th.read(pd.read_csv(io.StringIO(header)))).__name__.startswith(kind)
+
+
+LEVELS = [("red", "blue"), ("blue", "blue"), ("red", "red"), ("green", "red"), ("blue", "green")]
+
+
+@pytest.mark.parametrize("name", ["answer", "winner", "preferred", "choice"])
+@pytest.mark.parametrize("second", [("S", "M", "M", "L", "S"), (10, 20, 20, 30, 10)])
+def test_products_with_a_level_in_common_are_no_options(name, second):
+    """Options of a pair differ, and levels of two products may be equal."""
+    columns = {
+        "id": [1, 1, 2, 2, 3],
+        "colour_A": [first for first, _ in LEVELS],
+        "colour_B": [other for _, other in LEVELS],
+        "size_A": second,
+        "size_B": second[::-1],
+        name: list("ABBAB"),
+    }
+    data = th.read(frame := pd.DataFrame(columns))
+    assert data.attributes == ("colour", "size") and data.n_tasks == 5
+    assert data.to_frame().query("chosen == 1")["colour"].tolist().count("blue") == 1
+    # names of two options that differ, beside what both have in common
+    frame = frame.assign(colour_B=["green", "red", "blue", "blue", "red"], size_B=second)
+    assert isinstance(th.read(frame.rename(columns={name: "winner"})), th.PairedComparisons)

@@ -260,7 +260,7 @@ def find_alternative_column(
     places = sets.cumcount().to_numpy()
     is_marked = classify_yes_no(get_column(frame, chosen))[0]
     candidates = [name for name in column_names(frame) if name not in (*key_columns, chosen)]
-    counting_columns = [name for name in candidates if _counts_up(get_column(frame, name), places)]
+    counting_columns = [name for name in candidates if counts_up(get_column(frame, name), places)]
     varying_columns = [name for name in candidates if (sets[name].nunique().to_numpy() > 1).any()]
     # otherwise the rows are in the order of the answer, or products have no other attribute
     has_other_order = len(np.unique(places[is_marked])) > 1
@@ -323,6 +323,12 @@ def is_free_text(column: "pd.Series") -> bool:
     return not any(map(is_number, texts))
 
 
+def are_often_equal(frame: "pd.DataFrame", columns: Sequence[str]) -> bool:
+    """Return whether two columns have equal cells in many rows, unlike the options of pairs."""
+    first, second = (get_column(frame, name).iloc[:_FIRST_ROWS].astype(object) for name in columns)
+    return float((first == second).mean()) > _MAX_EQUAL
+
+
 def find_label_column(
     frame: "pd.DataFrame", respondent: str | None, task: str, chosen: str
 ) -> str | None:
@@ -344,7 +350,7 @@ def find_label_column(
         for name in column_names(frame)
         if name not in (*keys, chosen)
         and (sets[name].nunique().to_numpy() > 1).any()
-        and not _counts_up(get_column(frame, name), places)
+        and not counts_up(get_column(frame, name), places)
         and not frame[name].is_unique
         and not (measures_answers(name) or is_called_rating(name))
         and not is_free_text(get_column(frame, name))
@@ -374,13 +380,7 @@ def ranks_rows(cells: Any, sets: Any) -> bool:
     )
 
 
-def numbers_places(frame: "pd.DataFrame", key_columns: Sequence[str], name: str) -> bool:
-    """Return whether a column contains 0, 1, ... or 1, 2, ... in each set."""
-    places = frame.groupby([*key_columns], dropna=False).cumcount().to_numpy()
-    return _counts_up(get_column(frame, name), places)
-
-
-def _counts_up(column: "pd.Series", places: np.ndarray) -> bool:
+def counts_up(column: "pd.Series", places: np.ndarray) -> bool:
     """Return whether a column contains 0, 1, ... or 1, 2, ... in each set."""
     import pandas as pd
 
@@ -430,4 +430,5 @@ _LATER_CHOICES = {"second", "third", "last", "nd", "rd"}  # words of names of se
 _MIN_ANSWERED = 0.5  # share of answered sets in a column of choices
 _MIN_SETS = 10  # from which on one yes in each set is not due to chance
 _FIRST_CELLS = 20
+_MAX_EQUAL = 0.05  # share of rows of comparisons that may compare an option with itself
 _FIRST_ROWS = 1_000  # rows that show whether a column has more than two values

@@ -240,6 +240,13 @@ def parse_position(text: str, max_position: int) -> int:
     return -1
 
 
+def count_from_one(texts: list[str], columns: Sequence[str]) -> list[str]:
+    """Return positions 0, 1, ... as 1, 2, ...; other texts, and columns from 0, unchanged."""
+    if columns[0].endswith("0") or {"", *texts} != {"", *map(str, range(len(columns)))}:
+        return texts
+    return [text and str(int(text) + 1) for text in texts]
+
+
 def describe_content(text: str) -> str:
     """Return "is 'tea'", or "is empty", for an error message on a cell."""
     if not text:

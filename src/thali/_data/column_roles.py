@@ -240,13 +240,13 @@ RESPONDENT = Role(
     "subject subj participant ppt pid puid respondent resp person judge rater assessor annotator"
     " evaluator voter user tester farmer worker prolificpid responseid runid student panelist"
     " panellist consumer pupil child marker examiner teacher coder grader reviewer scorer labeler"
-    " labeller juror interviewee informant customer household sysrespnum participantprivateid"
-    " participantpublicid",
+    " labeller juror listener viewer observer interviewee informant customer household sysrespnum"
+    " participantprivateid participantpublicid",
     "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte"
     " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person",
     "sujet répondant répondante enquêté élève juge personne individu participante",
     "participante sujeto encuestado encuestada alumno alumna juez persona individuo nombre",
-    vague="id uniqueid",
+    vague="id uniqueid deelnemer partecipante respondente 被试 受访者",
     endings="id hash name model no nr num number code uuid",
 )
 # Respondents where each row describes an alternative; other names of respondents count last.
@@ -259,7 +259,8 @@ RESPONDENT_OF_TASKS = Role(
     RESPONDENT.german,
     RESPONDENT.french,
     RESPONDENT.spanish.removesuffix(" nombre"),
-    vague="panelid individual individualid indiv household user userid userindex"
+    vague="rid deelnemer partecipante respondente 被试 受访者"
+    " panelid individual individualid indiv household user userid userindex"
     " consumer consumerid customer customerid customid custid"
     " decider deciderid decisionmaker caseid unitid",
     wider=RESPONDENT,
@@ -277,7 +278,7 @@ TASK = Role(
     "tarea pregunta situación escenario ensayo",
     vague="ids set setno setnumber trial trialid session sessionid sessionindex trip tripid"
     " purchaseid"
-    " searchid srchid recordid caseid case obs observation",
+    " searchid srchid queryid impressionid requestid slateid recordid caseid case obs observation",
 )
 TASK_OF_RESPONDENT = TASK.but(name="task")
 VERSION = Role(
@@ -642,13 +643,14 @@ SIDES = _split_name_pairs("a b, i j, 1 2, first second, left right, home away")
 # More sides, whose columns contain options but no counts of wins. A series with a third column is
 # not a pair of sides.
 MORE_SIDES = _split_name_pairs(
-    "l r, one two, home visitor, visitor opponent, white black, links rechts, erste zweite, erster"
+    "l r, one two, home visitor, white black, links rechts, erste zweite, erster"
     " zweiter, heim gast, heim auswärts, gauche droite, premier second, première deuxième,"
     " domicile extérieur, izquierda derecha, izq der, primera segunda, primero segundo, local"
-    " visitante, player opponent, team opponent, team opp, tm opp, model opponent, red blue, r b"
+    " visitante, player opponent, team opponent, team opp, tm opp, model opponent, red blue"
 )
-# Sides that cells name only if the columns do: 1, X, 2 is a tie, and 1 may be the first of 1 and 2.
-LOCAL_SIDES = _split_name_pairs("x y, 0 1")
+# Sides that cells name only if the columns do: 1, X, 2 is a tie, 1 may be the first of 1 and 2, and
+# R is right of L.
+LOCAL_SIDES = _split_name_pairs("x y, 0 1, r b, visitor opponent")
 # first sides of games
 GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team", "tm", "model")
 # First sides of tables of counts that record which option was first, or at home.
@@ -748,6 +750,15 @@ TIE_WORDS = (
     "bothgood",
     "bothbad",
     "tiebothbad",
+    "tievote",
+    "bothbadvote",
+    "botharegood",
+    "botharebad",
+    "botharequal",
+    "bothequal",
+    "botharethesame",
+    "equallygood",
+    "equallybad",
     "equally",
     "nodifference",
     "cannotdecide",

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from thali._data.choice_marks import find_repeated_numbering, join_marks
-from thali._data.column_readers import check_columns
+from thali._data.column_readers import check_columns, get_column
 from thali._data.column_roles import (
     CHOSEN,
     COUNT,
@@ -18,8 +18,11 @@ from thali._data.column_roles import (
     RESPONDENT,
     TARGET,
     TASK_OF_RESPONDENT,
+    WEIGHTS,
+    has_numbers,
     map_plain_names,
     refuse_ambiguous,
+    simplify_name,
 )
 from thali._data.kinds import EXPERIMENTS, KIND_BY_NAME, SIMILARITIES, find_data_spec
 from thali._input_files import Source
@@ -373,6 +376,8 @@ def recognise(
         roles = reading.roles
         if roles is not None and roles.who is None and not roles.counts:
             refuse_ambiguous(table.frame, list(options.values()))
+        if roles is not None and roles.who is not None and options.get(COUNT.name) is None:
+            _refuse_body_weights(table, roles.counts)
         _refuse_foreign_arguments(shapes, reading, options)
         if kind is not None:
             reading = replace(reading, other_kind="")
@@ -390,6 +395,26 @@ def _number_all_tasks(table: RawTable) -> RawTable:
     block, task = (table.frame[name].map(format_label) for name in columns)
     note = join_notes(table.note, f"{columns[1]!r} is numbered anew in each {columns[0]!r}")
     return replace(table, frame=table.frame.assign(**{columns[1]: block + "." + task}), note=note)
+
+
+def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> None:
+    """Raise DataError for a column called weight that may contain kilograms of respondents."""
+    for name in count_columns:
+        if simplify_name(name) not in WEIGHTS:
+            continue
+        cells = get_column(table.frame, name)
+        if has_numbers(cells) and cells.between(*_BODY_WEIGHTS).all():
+            raise DataError(
+                f"Column {name!r} contains {cells.min():g} to {cells.max():g}, which may be body"
+                " weights. If they count answers, name the column with ",
+                Argument(COUNT.name),
+                "; otherwise drop it with ",
+                Setting("without", [name]),
+                ".",
+            )
+
+
+_BODY_WEIGHTS = (30, 250)  # in kilograms or pounds
 
 
 def _doubt_error(reading: Reading, data_kinds: tuple[str, ...]) -> DataError:

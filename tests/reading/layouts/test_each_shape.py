@@ -58,7 +58,9 @@ TAKES = [
     (ALIKE_LIST, "a,b,wins,losses,sim\nA,B,1,2,.5\n", {}, False),
     (ALIKE_LIST, THREE_ALIKE, {}, True),
     (ALIKE_LIST, NUMBERS, {}, None),
-    (ALIKE_LIST, "a,b,distance\nA,B,2\n", {}, None),
+    (ALIKE_LIST, "a,b,distance\nA,B,2\n", {}, False),  # how to convert is asked
+    (ALIKE_LIST, "x,y,distance\nA,B,2\n", {}, False),
+    (ALIKE_LIST, "from,to,distance\nA,B,2\n", {}, None),
     (ALIKE_LIST, ",a,b,s\na,1,.3,.2\nb,.3,1,.1\ns,.2,.1,1\n", {}, None),
     (ALIKE_SQUARE, ",A,B\nA,1,.3\nB,.3,1\n", {}, True),
     (ALIKE_SQUARE, ",A,B\nA\nB,.3\n", {}, True),  # a triangle whose rows end

@@ -16,6 +16,7 @@ from ..column_readers import (
     add_note,
     check_columns,
     choose_labels,
+    count_from_one,
     describe_columns,
     encode_column,
     get_column,
@@ -169,7 +170,9 @@ def find_best_columns(
     """
     all_columns = column_names(frame)
     name_by_simplified = map_plain_names(all_columns)
-    if any(role.find_column(name_by_simplified) for role in (WORST, ODD)):
+    if list_traits(all_columns) or any(
+        role.find_column(name_by_simplified) for role in (WORST, ODD)
+    ):
         return []
     for options in find_column_series(all_columns):
         if len(options) < 3 or simplify_name(options[0])[:-1] in RANK.sure:
@@ -264,7 +267,7 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
         is_named = name in (chosen, *best_columns) or simplify_name(name) in _CHOICE_WORDS
         if not is_named:
             continue
-        texts = _count_from_one(texts, options)
+        texts = count_from_one(texts, options)
         positions = list(map(find_position, texts, option_rows, repeat(options)))
         if _are_choices(positions, options) and 2 * positions.count(None) < len(positions):
             return [name]
@@ -282,13 +285,6 @@ def _are_choices(positions: list[int | None], options: tuple[str, ...]) -> bool:
         chosen_positions.discard(0)
     has_middle = not _MIDDLE.isdisjoint(list_name_words(options[1]))
     return bool(chosen_positions) and (1 in chosen_positions or not has_middle)
-
-
-def _count_from_one(texts: list[str], options: tuple[str, ...]) -> list[str]:
-    """Return positions 0, 1, ... as 1, 2, ...; other texts, and columns from 0, unchanged."""
-    if options[0].endswith("0") or {"", *texts} != {"", *map(str, range(len(options)))}:
-        return texts
-    return [text and str(int(text) + 1) for text in texts]
 
 
 def are_rank_rows(rows: Iterable[Sequence[str]]) -> bool:
@@ -429,7 +425,7 @@ def read_best_worst_occasions(
     if columns.worst is None and None in map(
         find_position, marked_texts[0], option_rows, repeat(())
     ):
-        position_texts = _count_from_one(marked_texts[0], columns.options)
+        position_texts = count_from_one(marked_texts[0], columns.options)
         if position_texts != marked_texts[0]:
             marked_texts = [position_texts]
             add_note(f"{columns.best!r} counts the options of a set from 0")

@@ -11,12 +11,13 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
-from ..choice_marks import PLACE_WORDS, mentions_choice
+from ..choice_marks import PLACE_WORDS, are_often_equal, mentions_choice
 from ..column_readers import add_note, get_column, list_texts, match_codes, read_flags
 from ..column_roles import (
     ALTERNATIVE,
     AVAILABLE,
     CHOSEN,
+    CHOSEN_OF_TWO,
     MORE_SIDES,
     NAME_SEPARATORS,
     NO_CHOICE,
@@ -135,16 +136,24 @@ def find_wide_tasks(
 
 
 def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
-    """Return whether a table has numeric attributes and a column that names alternatives."""
+    """Return whether a table has attributes and a column that names alternatives.
+
+    They contain numbers, or texts that are often equal: those of options are not.
+    """
+    groups = [tuple(group.values()) for group in tasks.attributes.values()]
+    text_groups = [
+        group for group in groups if not all(has_numbers(get_column(frame, name)) for name in group)
+    ]
+    are_sides = tuple(map(simplify_name, tasks.alternatives)) in (*SIDES, *MORE_SIDES)
+    if are_sides and len(groups) > 1 and text_groups:
+        if all(are_often_equal(frame, group) for group in text_groups):
+            return True
     if mentions_choice(tasks.chosen):
-        if len(tasks.attributes) == 1 and has_numbers(get_column(frame, tasks.chosen)):
+        if len(groups) == 1 and has_numbers(get_column(frame, tasks.chosen)):
             return False
-    elif tuple(map(simplify_name, tasks.alternatives)) in (*SIDES, *MORE_SIDES):
+    elif are_sides:
         return False
-    return any(
-        all(has_numbers(get_column(frame, name)) for name in group.values())
-        for group in tasks.attributes.values()
-    )
+    return len(text_groups) < len(groups)
 
 
 def _has_row_per_alternative(
@@ -174,7 +183,8 @@ def _list_answer_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
                 for cell in cells
             ):
                 label_columns.append(name)
-    return label_columns + [name for name in names if mentions_choice(name)]
+    verdict_columns = CHOSEN_OF_TWO.find_possible_columns(map_plain_names(names))
+    return [*label_columns, *filter(mentions_choice, names), *verdict_columns]
 
 
 def _find_tasks_of_answer(

@@ -10,6 +10,7 @@ import numpy as np
 from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
 from thali.errors import Argument, DataError
 
+from ..choice_marks import are_often_equal
 from ..column_guesses import SideColumns, find_side_columns, has_both_signs
 from ..column_readers import (
     add_note,
@@ -92,6 +93,8 @@ _SIDE_PATTERNS = (
     "alt{}",
     "profile{}",
     "{}wins",
+    "{}vote",
+    "{}isbetter",
 )
 
 
@@ -671,7 +674,10 @@ def _describe_missing_option(
 
 
 def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
-    """Return whether numeric column pairs describe both options, as attributes do."""
+    """Return whether other column pairs describe both options, as attributes do.
+
+    They contain numbers, or the options are attributes too: they are often equal.
+    """
 
     side_columns = find_side_columns(column_names(frame))
     option_marks = [
@@ -681,7 +687,10 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
         pair.side in option_marks[:1]
         and pair.stem not in GOALS.synonyms
         and not set(pair.columns) & set(columns.used)
-        and all(has_numbers(frame[name]) for name in pair.columns)
+        and (
+            all(has_numbers(frame[name]) for name in pair.columns)
+            or are_often_equal(frame, (columns.first, columns.second))
+        )
         for pair in side_columns
     )
 
@@ -726,7 +735,13 @@ def _find_verdict_columns(
     used_columns = used_columns.union(*find_column_pairs(name_by_simplified, WINS_LOSSES))
     for role in roles:
         column = role.find_column(name_by_simplified, used_columns)
-        if column is not None and not (goal_columns and _is_margin(get_column(frame, column))):
+        if column is None:
+            continue
+        cells = get_column(frame, column)
+        if not _is_margin(cells):
+            return (column,)
+        is_measure = not is_game and (cells % 1 > 0).any()
+        if not goal_columns and not is_measure:
             return (column,)
     if goal_columns:
         return goal_columns[0]

@@ -11,7 +11,6 @@ from thali._inference.user_warnings import warn
 from thali._labels import find_label_indices, format_label, format_plural, has_repeats, shorten
 from thali.errors import (
     Argument,
-    Clause,
     DataError,
     DataWarning,
     InPython,
@@ -802,17 +801,12 @@ def _explain_missing_columns(
     """Return the error parts that the columns are not similarities, with a fix."""
     if (dissimilarity_column := DISSIMILARITY.find_column(name_by_simplified)) is not None:
         return (
-            f"Column {dissimilarity_column!r} contains dissimilarities; convert them to"
-            " similarities",
-            InPython(
-                ", for example with Similarities.from_dissimilarities for a square table",
-                Clause(
-                    " with ",
-                    Setting("dissimilarities", "linear"),
-                    " or ",
-                    Value("dissimilarities", "exponential"),
-                ),
-            ),
+            f"Column {dissimilarity_column!r} contains dissimilarities; to convert them to"
+            " similarities, set ",
+            Setting("dissimilarities", "linear"),
+            " or ",
+            Value("dissimilarities", "exponential"),
+            InPython(" in thali.read"),
             ".",
         )
     return (f"The columns {shorten(columns, 12)} are not recognised as similarities; {EXPECTED}.",)

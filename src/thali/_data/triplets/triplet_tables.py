@@ -21,6 +21,7 @@ from thali.errors import Argument, DataError
 
 from ..column_readers import (
     choose_labels,
+    count_from_one,
     describe_columns,
     find_label_positions,
     get_column,
@@ -674,7 +675,8 @@ def _find_named_object(
     index_by_column = {simplify_name(column): k for k, column in enumerate(object_columns)}
     cell_texts.append("")  # of code -1, an empty cell
     index_by_name = [index_by_column.get(simplify_name(text), -1) for text in cell_texts]
-    index_by_number = [parse_position(text, len(object_columns)) for text in cell_texts]
+    position_texts = count_from_one(cell_texts, object_columns)
+    index_by_number = [parse_position(text, len(object_columns)) for text in position_texts]
     for indices in (np.array(index_by_name)[codes], np.array(index_by_number)[codes]):
         if (indices >= 0).all():
             return indices

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.choice_marks import measures_answers, numbers_places, ranks_rows
+from thali._data.choice_marks import counts_up, measures_answers, ranks_rows
 from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
     BestWorstColumns,
@@ -276,7 +276,7 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
         and sets[name].nunique().max() > 1
         and not frame[name].is_unique
     ]
-    if other_columns and numbers_places(frame, keys, option):
+    if other_columns and counts_up(frame[option], sets.cumcount().to_numpy()):
         raise DataError(
             f"Column {option!r} numbers the options of each ranking, and other columns"
             f" ({shorten(other_columns)}) describe them. Rankings of described products are not"

@@ -303,8 +303,8 @@ def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes:
 
 
 def _varies_within(cells: Any, labels: Any) -> bool:
-    """Return whether a column has several cells for one label."""
-    return bool((cells.groupby(labels).nunique().to_numpy() > 1).any())
+    """Return whether a column has several cells for one label, or each row its own label."""
+    return labels.is_unique or bool((cells.groupby(labels).nunique().to_numpy() > 1).any())
 
 
 LONG_TABLE = Shape(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.choice_marks import has_marks, is_free_text
+from thali._data.choice_marks import are_often_equal, has_marks, is_free_text
 from thali._data.choices.best_worst_tables import find_best_columns
 from thali._data.column_guesses import ColumnsRead, can_be_measure
 from thali._data.column_readers import check_columns, get_column, refuse_thousands, split_lists
@@ -277,10 +277,9 @@ def match_list(
 
 def _are_ratings(table: RawTable, columns: PairColumns) -> bool:
     """Return whether two columns contain numbers that are often equal, or items of a scale."""
-    first, second = (get_column(table.frame, name) for name in columns.options)
-    if not has_numbers(first) or not has_numbers(second):
+    if not all(has_numbers(get_column(table.frame, name)) for name in columns.options):
         return False
-    if float((first == second).to_numpy().mean()) > _MAX_EQUAL:
+    if are_often_equal(table.frame, columns.options):
         return True
     other_items = [
         name
@@ -295,7 +294,6 @@ def _are_ratings(table: RawTable, columns: PairColumns) -> bool:
 _ITEM_NAME = re.compile("[A-Za-z]+[0-9]+")  # such as A3 of a questionnaire with A1 to O5
 _MIN_ITEMS = 4  # other numbered columns of numbers
 _CHECKED_ROWS = 500  # rows whose cells show whether they are lists
-_MAX_EQUAL = 0.05  # share of rows of comparisons that may compare an option with itself
 
 
 def _build_list_reading(

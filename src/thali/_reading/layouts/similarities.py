@@ -237,9 +237,12 @@ def match_list(
         return _build_list_reading(table, find_columns(similarity=similarity), dissimilarities)
     if not are_similarity_columns(table.names, accept_vague=True):
         plain_names = map_plain_names(table.names)
-        if not known or all(
-            role.find_column(plain_names) is None for role in (SIMILARITY, DISSIMILARITY)
-        ):
+        has_measure = DISSIMILARITY.find_column(plain_names) is not None
+        if known:
+            has_measure |= SIMILARITY.find_column(plain_names) is not None
+        elif not find_side_columns(table.names):
+            return None
+        if not has_measure:
             return None
         return Reading(SIMILARITIES, _LIST, "table of pairs", table, find_columns, sure=False)
     square = table.square
