@@ -136,10 +136,7 @@ def find_wide_tasks(
 
 
 def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
-    """Return whether a table has attributes and a column that names alternatives.
-
-    They contain numbers, or texts that are often equal: those of options are not.
-    """
+    """Return whether alternatives have numbers, or texts that are often equal, unlike options."""
     groups = [tuple(group.values()) for group in tasks.attributes.values()]
     text_groups = [
         group for group in groups if not all(has_numbers(get_column(frame, name)) for name in group)
