@@ -44,6 +44,11 @@ def test_a_baseline_turns_effects_around(data):
     assert np.isnan(other.loc[("Age", "68"), "std_error"])
 
 
+def test_long_tables_on_the_screen_begin_with_the_baselines(data, by_party):
+    for result in (th.amce(data), by_party):
+        said(result.findings()["amce"].brief.text, "Baselines: Female, 35, Left")
+
+
 def test_restrictions_are_found_and_named():
     restricted = read_conjoint(simulate_conjoint(200, restricted=True, seed=6))
     found = th.amce(restricted)

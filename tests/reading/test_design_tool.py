@@ -61,6 +61,13 @@ def test_one_question_per_task_answers_the_design_tool(tmp_path, cells):
     assert set(data.people.columns) >= {"Q20", "Q21"}
 
 
+def test_projoint_calls_the_columns_k(tmp_path):
+    path = write_design_tool(tmp_path, dict(zip(("q1", "q2", "q3"), ANSWERS.T, strict=True)))
+    data = th.read(path)
+    path.write_text(path.read_text("utf-8").replace("F-", "K-"), "utf-8")
+    assert th.read(path) == data
+
+
 def test_questions_between_the_answers_to_the_design_tool(tmp_path):
     ratings = {"Q12": [1, 5, 3, 2, 4, 1], "Q14": [2, 2, 4, 5, 1, 6]}
     answers = dict(zip(("Q11", "Q13", "Q15"), ANSWERS.T, strict=True))

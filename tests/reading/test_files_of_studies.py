@@ -170,8 +170,14 @@ Response ID,version,How old are you?,Which would you buy?,"And here, which?"
 """
 
 
+# older exports have no line of IDs
+OLDER = "".join(line for line in QUALTRICS.splitlines(keepends=True) if "ImportId" not in line)
+
+
 @pytest.mark.parametrize(
-    "answers", [ANSWERS, BY_TASK, QUALTRICS], ids=["a row a task", "a column a task", "qualtrics"]
+    "answers",
+    [ANSWERS, BY_TASK, QUALTRICS, OLDER],
+    ids=["a row a task", "a column a task", "qualtrics", "older qualtrics"],
 )
 @pytest.mark.parametrize("none", [False, True])
 def test_answers_beside_a_design(tmp_path, expected, answers, none):

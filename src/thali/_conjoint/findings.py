@@ -150,6 +150,9 @@ def amce(result: "ConjointResult", settings: None) -> Finding:
     short, group_sentence = _build_screen_table(result)
     if group_sentence or len(result.table) > _MAX_ROWS:  # the table has them first
         screen_sentence = group_sentence
+    if len(short) > _MAX_ROWS:  # large effects are first, so the table may end before the baselines
+        baselines = ", ".join(result.table.drop_duplicates("attribute")["baseline"])
+        screen_sentence = f"Baselines: {baselines}. {group_sentence}".strip()
     return Finding(
         sentence,
         title="Effects of levels against the baseline",

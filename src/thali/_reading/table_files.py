@@ -957,12 +957,23 @@ def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> d
 
 
 def _drop_qualtrics_lines(cells: TextTable) -> TextTable:
-    """Drop the two lines (questions, IDs) that Qualtrics writes below the header."""
-    if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
+    """Drop the lines of questions, and of IDs if there are any, that Qualtrics writes."""
+    questions = {simplify_name(column[0]) for column in cells.columns if column}
+    n_lines = 0
+    contents = "questions"
+    if any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
+        n_lines = 2
+        contents = "questions and IDs"
+    elif not questions.isdisjoint(_QUALTRICS_QUESTIONS):
+        n_lines = 1
+    if not n_lines:
         return cells
-    note = join_notes(cells.note, "Qualtrics header lines (questions and IDs) dropped")
-    columns = [column[2:] for column in cells.columns]
-    return TextTable(cells.header, columns, cells.lines[2:], cells.decimal_comma, note)
+    note = join_notes(cells.note, f"Qualtrics header lines ({contents}) dropped")
+    columns = [column[n_lines:] for column in cells.columns]
+    return TextTable(cells.header, columns, cells.lines[n_lines:], cells.decimal_comma, note)
+
+
+_QUALTRICS_QUESTIONS = {"responseid", "startdate"}
 
 
 def _join_header_lines(cells: TextTable) -> TextTable:

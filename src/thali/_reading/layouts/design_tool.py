@@ -19,8 +19,8 @@ from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape
 from .experiments import LONG_TABLE, WIDE, match_long
 
-# F-1-2: name of attribute 2 in task 1; F-1-1-2: its level in profile 1
-_SHOWN = re.compile(r"F[-_.](\d+)[-_.](\d+)(?:[-_.](\d+))?", re.I)
+# F-1-2: name of attribute 2 in task 1; F-1-1-2: its level in profile 1; K in projoint's surveys
+_SHOWN = re.compile(r"[FK][-_.](\d+)[-_.](\d+)(?:[-_.](\d+))?", re.I)
 _NUMBER = re.compile(r"\d+")
 _TOOL = "Conjoint Survey Design Tool export"
 _KEYS = {"task": "task", "alternative": "profile", "chosen": "chosen"}
