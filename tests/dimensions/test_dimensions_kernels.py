@@ -7,6 +7,7 @@ from scipy.special import logsumexp
 from thali import Similarities, Triplets
 from thali._dimensions.chain import DimensionChain, build_problem
 from thali._dimensions.gradient_kernels import (
+    BLOCK,
     CONSTANT,
     LAPSE,
     N_ACTIVE,
@@ -14,6 +15,7 @@ from thali._dimensions.gradient_kernels import (
     DimensionState,
     add_gradient,
     climb,
+    exponentiate,
     move,
     sum_log_likelihood,
 )
@@ -66,7 +68,7 @@ def test_the_gradient_is_that_of_the_naive_log_likelihood(problem, numbers):
     answers = problem.answers
     x = RNG.random((problem.n_objects, 3))
     gradient = compute_gradient(x, problem, numbers, 0, problem.n_questions)
-    value = sum_log_likelihood(x.astype(np.float32), answers, numbers, np.zeros(10))
+    value = compute_log_likelihood(x, problem, numbers)
     assert value == pytest.approx(naive_log_likelihood(x, answers, numbers), rel=1e-5)
     for i in range(problem.n_objects):
         for q in range(3):
@@ -74,6 +76,33 @@ def test_the_gradient_is_that_of_the_naive_log_likelihood(problem, numbers):
             step[i, q] = 1e-5
             ends = [naive_log_likelihood(x + sign * step, answers, numbers) for sign in (1, -1)]
             assert gradient[i, q] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=2e-5)
+
+
+def test_exponentials_of_single_precision_are_exact_to_their_last_digits():
+    exact = np.linspace(-80.0, 0.0, 4001)
+    values = np.append(exact, [-100.0, -1e30]).astype(np.float32)
+    exact = np.exp(values.clip(-80.0).astype(float))
+    exponentiate(values, len(values))
+    assert values == pytest.approx(exact, rel=4e-7)
+
+
+def test_questions_of_several_blocks_count_once_each():
+    rows = [RNG.choice(20, 4, replace=False) for _ in range(700)]
+    sets = [tuple(row[: 3 + k % 2]) for k, row in enumerate(rows)]
+    data = Triplets.from_sets(sets, [tuple(row[:2]) for row in rows], counts=[1] * 700)
+    problem = build_problem(data, 3, 0.2, None)
+    assert problem.n_questions > 2 * BLOCK
+    x = RNG.random((20, 3))
+    numbers = np.array([0.2, 0.0, 0.0, 3.0])
+    parts = [
+        compute_gradient(x, problem, numbers, first, min(first + 100, problem.n_questions))
+        for first in range(0, problem.n_questions, 100)
+    ]
+    assert compute_gradient(x, problem, numbers, 0, problem.n_questions) == pytest.approx(
+        sum(parts)
+    )
+    value = compute_log_likelihood(x, problem, numbers)
+    assert value == pytest.approx(naive_log_likelihood(x, problem.answers, numbers), rel=1e-5)
 
 
 def test_inactive_dimensions_do_not_count():
@@ -92,9 +121,16 @@ def test_inactive_dimensions_do_not_count():
 def compute_gradient(x, problem, numbers, first, stop):
     """The gradient of some questions by the kernel, as Python in double precision."""
     state = DimensionState(x.astype(float), x, x, x, numbers)
-    work = np.zeros(x.shape), np.zeros(10)
+    work = np.zeros(x.shape), np.zeros(6 * BLOCK)
     add_gradient(state, problem.answers, first, stop, work)
     return work[0]
+
+
+def compute_log_likelihood(x, problem, numbers):
+    """The log-likelihood of all questions by the kernel, in single precision."""
+    single = x.astype(np.float32)
+    state = DimensionState(single, single, single, x[0], numbers)
+    return sum_log_likelihood(state, problem.answers, np.zeros(6 * BLOCK, np.float32))
 
 
 def build_chain(problem):
@@ -132,9 +168,8 @@ def test_a_move_is_a_step_of_the_dynamics():
     spread = 1.0 / (n * state.square.astype(float) + state.rate**2)
     z = np.random.default_rng(9).standard_normal(x.shape)
     friction = 2 * root
-    share = (n / size - 1) * root**2 / (2 * friction)
     v = (1 - friction) * v + root**2 * spread * (g - state.rate)
-    v += np.sqrt(2 * friction * root**2 * (1 - share) * spread) * z
+    v += np.sqrt(2 * friction * root**2 * spread) * z
     uncut, limit = v, 10 * root * np.sqrt(spread)
     v = np.clip(v, -limit, limit)
     assert 0 < (v != uncut).sum() < v.size

@@ -10,6 +10,7 @@ from thali._data.kinds import SIMILARITIES
 from thali._inference.markov_chains import FixedChain
 
 from .gradient_kernels import (
+    BLOCK,
     CONSTANT,
     LAPSE,
     N_ACTIVE,
@@ -30,10 +31,10 @@ FIRST_RATE = 1.0
 LAST_RATE = 0.12
 START = 0.3  # largest coordinate at the start
 MIN_HEIGHT = 0.1  # a dimension whose coordinates are all smaller after the climb is removed
-STEPS_PER_TIME = 0.4  # time of the dynamics per pass over the questions
+STEPS_PER_TIME = 0.8  # time of the dynamics per pass over the questions
 MAX_ROOT_STEP = 0.1
 MIN_BATCH, MIN_BATCHES = 32, 25  # questions of a batch, and batches of a sweep
-MAX_BATCHES = 200  # of a sweep, if batches of four times the objects suffice for that
+MAX_BATCHES = 200  # of a sweep of moves, which update all coordinates after each batch
 MIN_VARIANCE_SHARE = 0.05  # of the similarities' variance, as noise during the climb
 # InverseGamma prior of the variance of the noise: shape, and rate as a share of the variance
 VARIANCE_SHAPE = 2.0
@@ -63,8 +64,8 @@ class DimensionProblem(NamedTuple):
 
     @property
     def n_move_batches(self) -> int:
-        """Number of batches of a pass of the dynamics, of up to four questions per object."""
-        return max(self.n_climb_batches // 4, min(self.n_climb_batches, MAX_BATCHES))
+        """Number of batches of a pass of the dynamics."""
+        return min(self.n_climb_batches, MAX_BATCHES)
 
 
 def build_problem(
@@ -92,8 +93,8 @@ def build_problem(
     places = np.repeat(start[:-1][order] - new_start[:-1], sizes[order]) + np.arange(new_start[-1])
     answers = AnswerArrays(
         new_start.astype(np.int64),
-        data.first[places].astype(np.int32),
-        data.second[places].astype(np.int32),
+        data.first[places].astype(np.uint32),
+        data.second[places].astype(np.uint32),
         counts[places].astype(np.float32),
         values[places[: len(values)]].astype(np.float32),
     )
@@ -155,8 +156,8 @@ class DimensionChain(FixedChain):
             np.zeros((draws, *shape), np.float32),
             *np.zeros((3, draws)),
         )
-        n_slopes = int(np.diff(problem.answers.start).max())
-        self.work = np.zeros(shape, np.float32), np.zeros(n_slopes)
+        n_slopes = BLOCK * int(np.diff(problem.answers.start).max())
+        self.work = tuple(np.zeros(size, np.float32) for size in (shape, n_slopes, shape[1]))
 
     def run_until(self, until: int) -> None:
         """Run the chain until it has done `until` sweeps."""
@@ -270,9 +271,7 @@ class DimensionChain(FixedChain):
         state = self.state
         unit = self.problem.unit
         self.record.coordinates[row] = math.sqrt(unit) * state.x
-        log_likelihood = sum_log_likelihood(
-            state.x, self.problem.answers, state.numbers, self.work[1]
-        )
+        log_likelihood = sum_log_likelihood(state, self.problem.answers, self.work[1])
         self.record.log_likelihood[row] = log_likelihood
         self.record.constant[row] = unit * state.numbers[CONSTANT]
         if state.numbers[PRECISION] > 0.0:

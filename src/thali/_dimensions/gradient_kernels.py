@@ -7,12 +7,13 @@ questions, whose gradient g, times N over the size of the batch, estimates that 
 The climb divides each coordinate of g by the root of its mean square. The moves are Langevin
 dynamics with momentum (Chen, Fox & Guestrin 2014), with step h and friction a,
 
-.. math:: v \leftarrow (1 - a) v + h P (g - \lambda) + \sqrt{2 a h P (1 - \rho)} z,
+.. math:: v \leftarrow (1 - a) v + h P (g - \lambda) + \sqrt{2 a h P} z,
     \qquad x \leftarrow |x + v|,
 
-where P is the diagonal of the inverse Fisher information and rho the share of the noise that the
-choice of the batch contributes. Below 0 a coordinate is reflected, with its velocity. In
-equilibrium the variance of v is h P; v is cut at ten standard deviations.
+where P is the diagonal of the inverse Fisher information. The choice of the batches adds almost no
+noise to this: velocities persist for about one pass, and over a pass the errors of the gradients
+add up to 0, because each question is read once. Below 0 a coordinate is reflected, with its
+velocity. In equilibrium the variance of v is h P; v is cut at ten standard deviations.
 """
 
 import math
@@ -32,14 +33,20 @@ RATE_SHAPE, RATE_OFFSET = 1.0, 0.1  # Gamma prior of the rate of each dimension
 # without bound
 MAX_SPEED = 10.0
 MIN_SQUARE = 1e-10  # mean square of a gradient that has no effect
+BLOCK = 256  # questions whose similarities are computed together, for fast vector instructions
+# of the exponential in single precision: terms of its series, the logarithm of 2 in two parts
+EXP_TERMS = 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0
+LN2 = math.log(2.0)
+LN2_HIGH, LN2_LOW = 0.693359375, LN2 - 0.693359375
+MIN_EXPONENT = -80.0  # exponentials of less are positive, too
 
 
 class AnswerArrays(NamedTuple):
     """Questions in random order; those of similarities have one pair each."""
 
     start: np.ndarray  # (questions + 1,) first pair of each question
-    first: np.ndarray  # (pairs,) int32
-    second: np.ndarray  # (pairs,) int32
+    first: np.ndarray  # (pairs,) uint32: numba checks signed indices
+    second: np.ndarray  # (pairs,) uint32
     counts: np.ndarray  # (pairs,) float32: answers, or judgements of a similarity
     values: np.ndarray  # (pairs,) float32 similarities; (0,) for triplets
 
@@ -63,79 +70,145 @@ def dot_rows(x: Any, i: Any, j: Any, n_active: Any) -> Any:
     return total
 
 
+@vectorised
+def exponentiate(values: Any, n: Any) -> None:
+    """Replace the first n values, each 0 or less, by their exponentials, to 3e-7 of them."""
+    for k in range(n):
+        value = max(values[k], np.float32(MIN_EXPONENT))
+        power = np.floor(value * np.float32(1.0 / LN2) + np.float32(0.5))
+        # in two parts, so that the remainder has no rounding error of the product
+        remainder = (value - power * np.float32(LN2_HIGH)) - power * np.float32(LN2_LOW)
+        series = np.float32(1.0 / 720.0)
+        for term in EXP_TERMS:
+            series = series * remainder + np.float32(term)
+        bits = (np.int32(power) + np.int32(127)) << np.int32(23)
+        values[k] = series * np.int32(bits).view(np.float32)
+
+
 @scalar
-def compute_slopes(x: Any, answers: Any, question: Any, numbers: Any, slopes: Any) -> Any:
-    """Store the derivative of the log-likelihood by each pair's similarity; return the former."""
-    start = answers.start[question]
-    n_pairs = answers.start[question + 1] - start
-    for k in range(n_pairs):
-        first, second = answers.first[start + k], answers.second[start + k]
-        slopes[k] = dot_rows(x, first, second, int(numbers[N_ACTIVE]))
+def store_similarities(state: Any, answers: Any, first: Any, stop: Any, similarities: Any) -> None:
+    """Store the products of the pairs of questions `first` to `stop` - 1."""
+    begin, n_active = answers.start[first], int(state.numbers[N_ACTIVE])
+    for k in range(begin, answers.start[stop]):
+        similarities[k - begin] = dot_rows(state.x, answers.first[k], answers.second[k], n_active)
+    if state.numbers[PRECISION] > 0.0:
+        return
+    # of triplets: their exponentials, relative to the largest of the question
+    for question in range(first, stop):
+        start, end = answers.start[question] - begin, answers.start[question + 1] - begin
+        top = similarities[start]
+        for k in range(start + 1, end):
+            top = max(top, similarities[k])
+        for k in range(start, end):
+            similarities[k] -= top
+    exponentiate(similarities, answers.start[stop] - begin)
+
+
+@scalar
+def compute_slopes(answers: Any, first: Any, stop: Any, numbers: Any, slopes: Any) -> None:
+    """Replace stored similarities by the derivatives of the log-likelihood."""
+    begin = answers.start[first]
     if numbers[PRECISION] > 0.0:
-        residual = answers.values[start] - numbers[CONSTANT] - slopes[0]
-        weight = numbers[PRECISION] * answers.counts[start]
-        slopes[0] = weight * residual
-        return 0.5 * (math.log(weight / (2.0 * math.pi)) - slopes[0] * residual)
-    top, total = -math.inf, 0.0
-    for k in range(n_pairs):
-        top = max(top, slopes[k])
-    for k in range(n_pairs):
-        slopes[k] = math.exp(slopes[k] - top)
-        total += slopes[k]
-    attention = 1.0 - numbers[LAPSE]
-    guess = numbers[LAPSE] / n_pairs
-    log_likelihood, n_attentive = 0.0, 0.0
-    for k in range(n_pairs):
-        slopes[k] /= total
-        # answers of a pair that was never chosen count nothing, even without lapses
-        if answers.counts[start + k] > 0.0:
-            probability = attention * slopes[k] + guess
-            log_likelihood += answers.counts[start + k] * math.log(probability)
-            n_attentive += answers.counts[start + k] * attention * slopes[k] / probability
-    for k in range(n_pairs):
-        share = slopes[k]
-        slopes[k] = -n_attentive * share
-        if answers.counts[start + k] > 0.0:
-            slopes[k] += answers.counts[start + k] * attention * share / (attention * share + guess)
-    return log_likelihood
+        for k in range(answers.start[stop] - begin):
+            residual = answers.values[begin + k] - numbers[CONSTANT] - slopes[k]
+            slopes[k] = numbers[PRECISION] * answers.counts[begin + k] * residual
+        return
+    attention, lapse = np.float32(1.0 - numbers[LAPSE]), np.float32(numbers[LAPSE])
+    for question in range(first, stop):
+        start, end = answers.start[question] - begin, answers.start[question + 1] - begin
+        total, n_attentive = np.float32(0.0), np.float32(0.0)
+        for k in range(start, end):
+            total += slopes[k]
+        guess = lapse * total / np.float32(end - start)
+        for k in range(start, end):
+            attentive = attention * slopes[k]
+            n_attentive += answers.counts[begin + k] * attentive / (attentive + guess)
+        for k in range(start, end):
+            attentive = attention * slopes[k]
+            own = answers.counts[begin + k] * attentive / (attentive + guess)
+            slopes[k] = own - n_attentive / total * slopes[k]
 
 
 @vectorised
-def add_products(x: Any, i: Any, j: Any, slope: Any, n_active: Any, gradient: Any) -> None:
-    """Add the gradient of `slope` times the dot product of rows i and j."""
+def add_row(target: Any, i: Any, slope: Any, x: Any, j: Any, n_active: Any) -> None:
+    """Add `slope` times row j of x to row i of the target."""
     for q in range(n_active):
-        own, other = x[i, q], x[j, q]
-        gradient[i, q] += slope * other
-        gradient[j, q] += slope * own
+        target[i, q] += slope * x[j, q]
 
 
 @scalar
 def add_gradient(state: Any, answers: Any, first: Any, stop: Any, work: Any) -> None:
     """Add the gradient of the log-likelihood of questions `first` to `stop` - 1 to work[0]."""
-    for question in range(first, stop):
-        compute_slopes(state.x, answers, question, state.numbers, work[1])
-        start = answers.start[question]
-        for k in range(answers.start[question + 1] - start):
-            i, j, slope = answers.first[start + k], answers.second[start + k], work[1][k]
-            n_active = int(state.numbers[N_ACTIVE])
-            add_products(state.x, i, j, np.float32(slope), n_active, work[0])
-
-
-@compiled
-def sum_log_likelihood(x: Any, answers: Any, numbers: Any, slopes: Any) -> float:
-    """Return the log-likelihood of all questions."""
-    log_likelihood = 0.0
-    for question in range(len(answers.start) - 1):
-        log_likelihood += compute_slopes(x, answers, question, numbers, slopes)
-    return log_likelihood
+    gradient, slopes = work[0], work[1]
+    n_active = int(state.numbers[N_ACTIVE])
+    for block in range(first, stop, BLOCK):
+        block_stop = min(block + BLOCK, stop)
+        store_similarities(state, answers, block, block_stop, slopes)
+        compute_slopes(answers, block, block_stop, state.numbers, slopes)
+        begin = answers.start[block]
+        for k in range(begin, answers.start[block_stop]):
+            i, j, slope = answers.first[k], answers.second[k], slopes[k - begin]
+            add_row(gradient, i, slope, state.x, j, n_active)
+            add_row(gradient, j, slope, state.x, i, n_active)
 
 
 @scalar
-def update_mean_square(square: Any, i: Any, q: Any, gradient: Any, size: Any, decay: Any) -> Any:
-    """Return the decaying mean of g^2 over the number of questions in a batch, updated."""
-    change = gradient * gradient / size - square[i, q]
-    square[i, q] += np.float32(decay) * change
-    return square[i, q]
+def sum_block(answers: Any, first: Any, stop: Any, numbers: Any, similarities: Any) -> float:
+    """Return the log-likelihood of questions `first` to `stop` - 1, given what is stored."""
+    log_likelihood, begin = 0.0, answers.start[first]
+    for question in range(first, stop):
+        start, end = answers.start[question], answers.start[question + 1]
+        if numbers[PRECISION] > 0.0:
+            residual = answers.values[start] - numbers[CONSTANT] - similarities[start - begin]
+            weight = numbers[PRECISION] * answers.counts[start]
+            log_likelihood += 0.5 * (math.log(weight / (2.0 * math.pi)) - weight * residual**2)
+            continue
+        total = 0.0
+        for k in range(start, end):
+            total += similarities[k - begin]
+        for k in range(start, end):
+            if answers.counts[k] > 0.0:
+                share = (1.0 - numbers[LAPSE]) * similarities[k - begin] / total
+                probability = share + numbers[LAPSE] / (end - start)
+                log_likelihood += answers.counts[k] * math.log(probability)
+    return log_likelihood
+
+
+@compiled
+def sum_log_likelihood(state: Any, answers: Any, similarities: Any) -> float:
+    """Return the log-likelihood of all questions."""
+    log_likelihood, n_questions = 0.0, len(answers.start) - 1
+    for first in range(0, n_questions, BLOCK):
+        stop = min(first + BLOCK, n_questions)
+        store_similarities(state, answers, first, stop, similarities)
+        log_likelihood += sum_block(answers, first, stop, state.numbers, similarities)
+    return log_likelihood
+
+
+@vectorised
+def update_mean_squares(
+    square: Any, i: Any, gradient: Any, size: Any, decay: Any, n_active: Any
+) -> None:
+    """Update row i of the decaying mean of g^2 over the number of questions in a batch."""
+    for q in range(n_active):
+        change = gradient[i, q] * gradient[i, q] / size - square[i, q]
+        square[i, q] += np.float32(decay) * change
+
+
+@vectorised
+def climb_row(state: Any, i: Any, gradient: Any, size: Any, step: Any) -> None:
+    """Move row i by a step along its scaled gradient of the posterior density."""
+    x, square = state.x, state.square
+    for q in range(int(state.numbers[N_ACTIVE])):
+        root = np.float32(math.sqrt(size * (square[i, q] + np.float32(MIN_SQUARE))))
+        x[i, q] = max(x[i, q] + step * (gradient[i, q] / root), np.float32(0.0))
+
+
+@scalar
+def clear_row(matrix: Any, i: Any, n_active: Any) -> None:
+    """Set row i to 0."""
+    for q in range(n_active):
+        matrix[i, q] = np.float32(0.0)
 
 
 @compiled
@@ -146,20 +219,20 @@ def climb(
 
     `steps` are those at the first and after the last batch.
     """
-    x, n_questions = state.x, len(answers.start) - 1
+    gradient, n_questions = work[0], len(answers.start) - 1
+    n_active = int(state.numbers[N_ACTIVE])
     for k in range(len(batches)):
         first = batches[k] * n_questions // n_batches
         stop = (batches[k] + 1) * n_questions // n_batches
         add_gradient(state, answers, first, stop, work)
         n_read = np.float32(stop - first)
         step = np.float32(steps[0] * (steps[1] / steps[0]) ** (k / len(batches)))
-        for i in range(len(x)):
-            for q in range(int(state.numbers[N_ACTIVE])):
-                g = work[0][i, q] - np.float32(n_read / n_questions * state.rate[q])
-                work[0][i, q] = np.float32(0.0)
-                square = update_mean_square(state.square, i, q, g, n_read, decay)
-                g /= np.float32(math.sqrt(n_read * (square + np.float32(MIN_SQUARE))))
-                x[i, q] = max(x[i, q] + step * g, np.float32(0.0))
+        for i in range(len(gradient)):
+            for q in range(n_active):
+                gradient[i, q] -= np.float32(n_read / n_questions * state.rate[q])
+            update_mean_squares(state.square, i, gradient, n_read, decay, n_active)
+            climb_row(state, i, gradient, n_read, step)
+            clear_row(gradient, i, n_active)
 
 
 @scalar
@@ -167,10 +240,41 @@ def draw_rates(rng: Any, state: Any, n_active: Any) -> None:
     """Draw the rate of each dimension from its conditional Gamma distribution."""
     n_objects = len(state.x)
     for q in range(n_active):
-        total = 0.0
-        for i in range(n_objects):
-            total += state.x[i, q]
-        state.rate[q] = rng.standard_gamma(n_objects + RATE_SHAPE) / (total + RATE_OFFSET)
+        state.rate[q] = 0.0
+    for i in range(n_objects):
+        for q in range(n_active):
+            state.rate[q] += state.x[i, q]
+    for q in range(n_active):
+        shape = n_objects + RATE_SHAPE
+        state.rate[q] = rng.standard_gamma(shape) / (state.rate[q] + RATE_OFFSET)
+
+
+@vectorised
+def move_row(state: Any, i: Any, gradient: Any, kicks: Any, step: Any, sizes: Any) -> None:
+    """Move row i by a step of the dynamics, kicked by these standard normal numbers.
+
+    `sizes`: number of questions, the same divided by those of the batch, friction.
+    """
+    x, velocity, square = state.x, state.velocity, state.square
+    n_questions, scale, friction = sizes
+    max_speed = np.float32(MAX_SPEED) * np.float32(math.sqrt(step))
+    noise = np.float32(math.sqrt(np.float32(2.0) * friction * step))
+    n_active = int(state.numbers[N_ACTIVE])
+    for q in range(n_active):
+        rate = np.float32(state.rate[q])
+        spread = np.float32(1.0) / (n_questions * square[i, q] + rate * rate)
+        root_spread = np.float32(math.sqrt(spread))
+        v = (np.float32(1.0) - friction) * velocity[i, q]
+        v += step * spread * (scale * gradient[i, q] - rate)
+        v += noise * root_spread * kicks[q]
+        limit = max_speed * root_spread
+        kicks[q] = min(max(v, -limit), limit)
+    for q in range(n_active):
+        moved = x[i, q] + kicks[q]
+        x[i, q] = abs(moved)
+        velocity[i, q] = kicks[q]
+        if moved < np.float32(0.0):
+            velocity[i, q] = -kicks[q]
 
 
 @compiled
@@ -186,33 +290,22 @@ def move(
     work: Any,
 ) -> None:
     """Move along Langevin dynamics by one step for each batch."""
-    x, velocity, n_questions = state.x, state.velocity, len(answers.start) - 1
+    gradient, kicks, n_questions = work[0], work[2], len(answers.start) - 1
     n_active = int(state.numbers[N_ACTIVE])
-    step, friction = np.float32(root_step * root_step), 2.0 * root_step
-    max_speed = np.float32(MAX_SPEED * root_step)
+    step, friction = np.float32(root_step * root_step), np.float32(2.0 * root_step)
     for k in range(len(batches)):
         first = batches[k] * n_questions // n_batches
         stop = (batches[k] + 1) * n_questions // n_batches
         add_gradient(state, answers, first, stop, work)
         n_read = np.float32(stop - first)
         scale = np.float32(n_questions) / n_read
-        # without replacement a batch of all questions adds no noise
-        batch_share = (scale - 1.0) * step / (2.0 * friction)
-        noise = np.float32(math.sqrt(2.0 * friction * step * max(0.0, 1.0 - batch_share)))
-        for i in range(len(x)):
+        sizes = np.float32(n_questions), scale, friction
+        for i in range(len(gradient)):
             for q in range(n_active):
-                g, rate = work[0][i, q], np.float32(state.rate[q])
-                work[0][i, q] = np.float32(0.0)
-                square = update_mean_square(state.square, i, q, g, n_read, decay)
-                spread = np.float32(1.0) / (np.float32(n_questions) * square + rate * rate)
-                v = np.float32(1.0 - friction) * velocity[i, q] + step * spread * (scale * g - rate)
-                root_spread = np.float32(math.sqrt(spread))
-                v += noise * root_spread * np.float32(rng.standard_normal())
-                limit = max_speed * root_spread
-                v = min(max(v, -limit), limit)
-                moved = x[i, q] + v
-                if moved < 0.0:
-                    moved, v = -moved, -v
-                x[i, q], velocity[i, q] = moved, v
+                kicks[q] = rng.standard_normal()
+            if decay > 0.0:
+                update_mean_squares(state.square, i, gradient, n_read, decay, n_active)
+            move_row(state, i, gradient, kicks, step, sizes)
+            clear_row(gradient, i, n_active)
         if learns_rates:
             draw_rates(rng, state, n_active)

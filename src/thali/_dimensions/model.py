@@ -65,10 +65,10 @@ MORE_CHAINS = Setting("chains", 4)
 MAX_DIMENSIONS, MIN_DIMENSIONS = 70, 5  # at the start, if `dimensions` is not given
 OBJECTS_PER_DIMENSION = 3
 MAX_DRAWS, MIN_DRAWS, MAX_THIN = 250, 20, 2  # of a restart
-MAX_CLIMBS, MIN_CLIMBS = 60, 12  # sweeps of a climb
+MAX_CLIMBS, MIN_CLIMBS = 60, 24  # sweeps of a climb
 CLIMB_BATCHES = 12_000  # batches of a climb that suffice
-BUDGET = 100.0  # CPU seconds of the draws of a restart, on the machine of `benchmarks/`
-PAIR_SECONDS, UPDATE_SECONDS = 1.2e-9, 4e-9  # per dimension: of a pair, of an object and batch
+BUDGET = 60.0  # CPU seconds of the draws of a restart, on the machine of `benchmarks/`
+PAIR_SECONDS, UPDATE_SECONDS = 0.8e-9, 7e-9  # per dimension: of a pair, of an object and batch
 
 
 def require_triplets(model: "NonnegativeDimensions", name: str) -> None:
@@ -131,7 +131,7 @@ class DimensionEngine(ChainEngine):
         agrees = share <= MAX_SHARE_BETWEEN
         facts |= {"share_between": share}
         size = (
-            f"{format_percent(share)} of the posterior variance of similarities is between"
+            f"{format_percent(share, 1)} of the posterior variance of similarities is between"
             f" restarts (target: at most {format_percent(MAX_SHARE_BETWEEN)})"
         )
         if agrees:
@@ -235,10 +235,10 @@ class NonnegativeDimensions(MarkovChainModel):
         data : Triplets or Similarities
             A plain matrix is read as `Similarities`.
         draws : int, optional
-            States kept of each restart. None: 250, or as many as take 100 CPU seconds, at least 20.
+            States kept of each restart. None: 250, or as many as take 60 CPU seconds, at least 20.
         tune : int, optional
             States of each restart before that: three fifths for the climb, the rest for the
-            dynamics to settle. None: enough for a climb of 12 to 60 passes over the answers.
+            dynamics to settle. None: enough for a climb of 24 to 60 passes over the answers.
         chains : int
             Restarts, each a chain from different random dimensions.
         thin : int, optional
