@@ -206,7 +206,7 @@ def test_a_plain_mapping_is_refused_as_data():
     [
         ([("LBJ", "XX")], ("0 contains", "'XX'")),
         ([("LBJ", "HW"), ("HW", "HW")], ("1 compares", "'HW'")),
-        ([("LBJ",)], ("0", "give pairs")),
+        ([("LBJ",)], ("0", "a pair of labels")),
         (["LBJ"], ("0 is", "'LBJ'")),
     ],
 )

@@ -204,7 +204,7 @@ def test_every_argument_changes_the_answer_or_is_refused_or_warned_of(fitted, mo
     for argument in parameters_of(fitted, name).intersection(ARGUMENTS):
         if model in SAME_TASTES and argument in ("people", "respondent_weights"):
             for value in ARGUMENTS[argument]:
-                with warned(DataWarning, "no effect, because", argument):
+                with warned(DataWarning, "has no effect on these predictions, because", argument):
                     assert CALLS[name](fitted[model], **{argument: value}).to_string() == before
             continue
         asked = (
