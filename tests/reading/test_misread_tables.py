@@ -422,3 +422,13 @@ def test_kilograms_are_no_counts():
     # weights around one, and tables of totals
     assert th.read(table.assign(weight=table["weight"] % 2)).counts.sum() == 10.0
     assert th.read(table.drop(columns="participant")).counts.sum() == 738.0
+
+
+def test_options_that_occur_once_are_refused():
+    rows = [f"good answer {k},bad answer {k},m{k % 3},m{(k + 1) % 3}" for k in range(20)]
+    text = "\n".join(["chosen,rejected,good,bad", *rows])
+    with refused(DataError, "'chosen'", "'rejected'", "occurs once", "models"):
+        taken(text)
+    data = recognise.read_data(Source("x.csv", text.encode()), chosen="good", rejected="bad")[0]
+    assert data.labels == ("m0", "m1", "m2")
+    assert taken("\n".join(text.splitlines()[:20]))[0].n_comparisons == 19

@@ -24,7 +24,7 @@ from thali._data.column_roles import (
     refuse_ambiguous,
     simplify_name,
 )
-from thali._data.kinds import EXPERIMENTS, KIND_BY_NAME, SIMILARITIES, find_data_spec
+from thali._data.kinds import EXPERIMENTS, KIND_BY_NAME, PAIRS, SIMILARITIES, find_data_spec
 from thali._input_files import Source
 from thali._labels import format_label, has_repeats, is_number, shorten, suggest
 from thali.errors import (
@@ -379,6 +379,8 @@ def recognise(
         if roles is not None and roles.who is not None and options.get(COUNT.name) is None:
             _refuse_body_weights(table, roles.counts)
         _refuse_foreign_arguments(shapes, reading, options)
+        if roles is not None and reading.kind == PAIRS:
+            _refuse_single_options(table, roles.options)
         if kind is not None:
             reading = replace(reading, other_kind="")
         if label_by_number:
@@ -415,6 +417,25 @@ def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> Non
 
 
 _BODY_WEIGHTS = (30, 250)  # in kilograms or pounds
+
+
+def _refuse_single_options(table: RawTable, option_columns: tuple[str, ...]) -> None:
+    """Raise DataError if each option of many pairs occurs once, as texts of answers do."""
+    if len(table.frame) < _MIN_PAIRS or len(option_columns) != 2:
+        return
+    for frame in (table.frame.head(_FIRST_ROWS), table.frame):
+        cells = pd.concat([get_column(frame, name) for name in option_columns])
+        if not cells.is_unique:
+            return
+    raise DataError(
+        f"Each cell of {option_columns[0]!r} and {option_columns[1]!r} occurs once, so these"
+        " options cannot be compared with others. If they are texts or pictures, name the columns"
+        " of what they come from, such as models."
+    )
+
+
+_MIN_PAIRS = 20  # rows
+_FIRST_ROWS = 1_000  # rows that show that options occur again
 
 
 def _doubt_error(reading: Reading, data_kinds: tuple[str, ...]) -> DataError:
