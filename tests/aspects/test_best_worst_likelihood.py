@@ -59,3 +59,24 @@ def test_sets_of_four_are_refused(aspects, people):
     data = th.Choices.from_best_worst(frame, respondent="respondent")
     with refused(DataError, "4 options", "'a', 'b', 'c' and 'd'", "BradleyTerryLuce"):
         th.EliminationByAspects(aspects, people=people).fit(data, random_seed=1)
+
+
+def test_worths_that_are_almost_infinite_are_checked():
+    """Eight answers give maximum-likelihood estimates so uncertain that all worths of a set may be
+    almost 0."""
+    rows = [
+        "water tea cola milk cola milk",
+        "cola wine tea beer beer tea",
+        "milk tea wine water milk wine",
+        "milk tea water beer water milk",
+        "wine cola milk water milk cola",
+        "tea water wine beer wine beer",
+        "tea water milk beer beer tea",
+        "tea wine milk cola tea cola",
+    ]
+    names = ["option1", "option2", "option3", "option4", "best", "worst"]
+    frame = pd.DataFrame([row.split() for row in rows], columns=names)
+    data = th.read(frame.assign(respondent=list("aabbccdd")))
+    model = th.BradleyTerryLuce(method="maximum-likelihood")
+    model.fit(data, random_seed=1, progressbar=False)
+    assert np.isfinite(model.check().select_dtypes("number")).all(axis=None)

@@ -153,6 +153,71 @@ def test_repeated_votes_are_counted(votes, audit):
     assert audit.table.loc["repeated votes", "result"] == n_repeated
 
 
+def timed_votes(rng, n=400):
+    """Votes of few voters in few seconds, in which many repeat a pair at once."""
+    sides = np.array([rng.permutation(3)[:2] for _ in range(n)])
+    return pd.DataFrame(
+        {
+            "model_a": np.array(MODELS)[sides[:, 0]],
+            "model_b": np.array(MODELS)[sides[:, 1]],
+            "winner": rng.choice(["model_a", "model_b", "tie"], n),
+            "judge": rng.choice(["ann", "bob", "cy"], n),
+            "tstamp": 1.7e9 + np.round(rng.uniform(0, 300, n), 2),
+        }
+    )
+
+
+def count_rapid(votes):
+    """Votes with another of the same voter and pair at most a second before, one by one."""
+    groups = {}
+    for vote in votes.itertuples():
+        groups.setdefault((vote.judge, *sorted((vote.model_a, vote.model_b))), []).append(
+            vote.tstamp
+        )
+    return sum(
+        any(0 <= own - other <= 1 for k, other in enumerate(times) if (other, k) < (own, j))
+        for times in groups.values()
+        for j, own in enumerate(times)
+    )
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda seconds: seconds,
+        lambda seconds: (seconds * 1000).round().astype("int64"),
+        lambda seconds: pd.to_datetime(seconds, unit="s").astype(str),
+        lambda seconds: pd.to_datetime(seconds, unit="s"),
+    ],
+    ids=["seconds", "milliseconds", "text", "times"],
+)
+def test_rapid_votes_are_counted(write):
+    votes = timed_votes(np.random.default_rng(5))
+    expected = count_rapid(votes)
+    assert 20 < expected < 200
+    written = votes.assign(tstamp=write(votes["tstamp"]))
+    audit = th.leaderboard(written).audit()
+    assert audit.table.loc["rapid votes", "result"] == expected
+    assert f"{expected} votes followed the respondent's previous vote on that pair" in audit.note
+
+
+def test_rapid_votes_stay_when_data_are_merged_or_become_fewer():
+    votes = timed_votes(np.random.default_rng(6))
+    later = votes.assign(tstamp=votes["tstamp"] + 1e6)
+    data = th.read(votes).with_more(th.read(later))
+    assert data.answers.rapid.sum() == 2 * count_rapid(votes)
+    pair = votes[votes[["model_a", "model_b"]].isin(MODELS[:2]).all(axis=1)]
+    assert th.read(votes).subset(MODELS[:2]).answers.rapid.sum() == count_rapid(pair)
+
+
+@pytest.mark.parametrize(
+    "times", ["2024-05-31", "2024-05-31 12:30", "soon", 1200, 1.7e9 // 60 * 60]
+)
+def test_times_without_seconds_are_no_times(times):
+    votes = timed_votes(np.random.default_rng(7)).assign(tstamp=times)
+    assert "rapid votes" not in th.leaderboard(votes).audit().table.index
+
+
 def test_dropped_ties_are_named_as_the_exception(audit):
     assert "is first; the other checks count each tie as half a win." in audit.note
 

@@ -177,6 +177,9 @@ def test_what_maximum_likelihood_cannot_estimate_is_refused():
     never = th.PairedComparisons.from_trials(frame.head(2))
     with refused(DataError, "'c'", "method='laplace'"):
         check_estimable(never, build_density(never, 0.0, False))
+    tied = th.PairedComparisons.from_trials(frame.assign(chosen="tie"))
+    with refused(DataError, "all comparisons are ties", "method='laplace'"):
+        check_estimable(tied, build_density(tied, 0.0, True))
     for x in ([1.0] * 60, None):
         rows, _ = comparisons(covariates=True)
         rows["x"] = x or (rows["first"] == "a").astype(float) - (rows["second"] == "a")

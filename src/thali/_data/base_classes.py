@@ -23,8 +23,8 @@ class Frozen(DescribedObject):
     """Base class of read-only data with a few fields."""
 
     _FIELDS: ClassVar[tuple[str, ...]]
-    # a field that is stored only if it is not None; the class attribute is None
-    _IF_KNOWN: ClassVar[str] = ""
+    # fields that are stored only if they are not None; the class attribute is None
+    _IF_KNOWN: ClassVar[tuple[str, ...]] = ()
     read_as: str = ""  # description of how `thali.read` read the data
     scores: np.ndarray | None = None  # of options on items, for comparisons of scores
 
@@ -40,8 +40,9 @@ class Frozen(DescribedObject):
                 field_value.flags.writeable = False
             object.__setattr__(self, name, field_value)
         # files and digests contain no field that is None
-        if self._IF_KNOWN and getattr(self, self._IF_KNOWN) is None:
-            vars(self).pop(self._IF_KNOWN)
+        for name in self._IF_KNOWN:
+            if getattr(self, name) is None:
+                vars(self).pop(name)
         return self
 
     def _copy_with_fields(self, **changed: Any) -> Self:

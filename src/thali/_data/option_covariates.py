@@ -63,7 +63,7 @@ class OptionCovariates(Frozen):
     """
 
     _FIELDS = ("names", "options", "table")
-    _IF_KNOWN = "table"
+    _IF_KNOWN = ("table",)
 
     names: tuple[str, ...]
     options: np.ndarray

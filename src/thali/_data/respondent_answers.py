@@ -28,10 +28,14 @@ class RowRespondents(NamedTuple):
     number: np.ndarray  # (rows,) int64 positions in names
     people: "pd.DataFrame | None"  # one row per person
     scores: np.ndarray | None = None  # see `Answers`
+    rapid: np.ndarray | None = None  # (rows,) votes, see `Answers`
 
     def select_rows(self, rows: np.ndarray) -> "RowRespondents":
         """Return the respondents of the given rows, which may be repeated."""
-        return self._replace(number=self.number[rows])
+        rapid = self.rapid
+        if rapid is not None:
+            rapid = rapid[rows]
+        return self._replace(number=self.number[rows], rapid=rapid)
 
     def select_members(self, members: np.ndarray) -> "RowRespondents":
         """Renumber the rows, all of respondents with these indices."""
@@ -46,6 +50,7 @@ class RowRespondents(NamedTuple):
             np.searchsorted(members, self.number),
             people,
             scores,
+            self.rapid,
         )
 
 
@@ -82,7 +87,11 @@ def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
         )
         if dropped_columns := [name for name in differing_columns if name not in kept_columns]:
             warn(_build_changed_columns_warning(all_people, dropped_columns))
-    return RowRespondents(names, np.concatenate(row_indices), people)
+    rapid_parts = [part.rapid for part in parts if part.rapid is not None]
+    rapid = None
+    if len(rapid_parts) == len(parts):
+        rapid = np.concatenate(rapid_parts)
+    return RowRespondents(names, np.concatenate(row_indices), people, rapid=rapid)
 
 
 def _build_changed_columns_warning(all_people: "pd.DataFrame", columns: list[str]) -> DataWarning:
@@ -214,17 +223,31 @@ class Answers(RespondentAnswers):
         Positions in `respondents` and among the compared pairs, by person and by pair.
     wins, losses, tied : float64 arrays, shape (rows,)
         As in `PairedComparisons`.
+    rapid : float64 array, shape (rows,), or None
+        Comparisons within a second after another of the same respondent and pair. None: no
+        comparison is repeated, or times are unknown.
     scores : float64 array, shape (respondents, options), or None
         For comparisons of scores, where an item is the respondent; NaN without a score.
     """
 
-    _FIELDS = ("respondents", "people", "respondent", "pair", "wins", "losses", "tied", "scores")
-    _IF_KNOWN = "scores"
+    _FIELDS = (
+        "respondents",
+        "people",
+        "respondent",
+        "pair",
+        "wins",
+        "losses",
+        "tied",
+        "rapid",
+        "scores",
+    )
+    _IF_KNOWN = ("scores", "rapid")
 
     pair: np.ndarray
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
+    rapid: np.ndarray | None = None
 
     def __str__(self) -> str:
         return format_plural(len(self.respondents), name_respondents(self))
@@ -234,7 +257,10 @@ class Answers(RespondentAnswers):
         cls, row_respondents: RowRespondents, pair: np.ndarray, *counts: np.ndarray
     ) -> "Answers":
         """Sum rows to counts (wins, losses, ties) by respondent and pair."""
-        answers = cls._add_rows(row_respondents, pair, *counts)
+        row_values = list(counts)
+        if row_respondents.rapid is not None:
+            row_values.append(row_respondents.rapid)
+        answers = cls._add_rows(row_respondents, pair, *row_values)
         return answers._copy_with_fields(scores=row_respondents.scores)
 
 
@@ -282,7 +308,7 @@ class JudgedValues(RespondentAnswers):
     """
 
     _FIELDS = ("respondents", "respondent", "pair", "values", "people")
-    _IF_KNOWN = "people"
+    _IF_KNOWN = ("people",)
 
     pair: np.ndarray
     values: np.ndarray

@@ -32,6 +32,7 @@ LARGEST_RANKED = 3  # members of a set whose best and worst are a ranking
 BLOCK = 2**14  # draws times sets at once; each has all of its subsets
 # share of the largest weight of a set that replaces a weight of 0 in quotients
 MIN_SHARE = 1e-100
+_MIN_WEIGHT = 1e-200  # a smaller one times the share above is 0
 
 
 def choose_default_rule(data: Any) -> str:
@@ -97,9 +98,9 @@ def choice_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
 
 
 def floor_weights(weights: np.ndarray) -> np.ndarray:
-    """Replace option weights of 0 by tiny ones, or by equal ones if all are 0."""
+    """Replace option weights of 0 by tiny ones, or by equal ones if all are almost 0."""
     largest = weights.max(axis=-1, keepdims=True)
-    return np.maximum(weights, np.where(largest > 0.0, MIN_SHARE * largest, 1.0))
+    return np.maximum(weights, np.where(largest > _MIN_WEIGHT, MIN_SHARE * largest, 1.0))
 
 
 def _compute_maxdiff_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from thali._data.pairs import PairedComparisons
 from thali._data.respondent_answers import name_respondents
-from thali._labels import format_plural, shorten
+from thali._labels import format_plural, shorten, simplify_number
 from thali._number_format import format_percent
 from thali._object_descriptions import Description
 from thali._printed_result import PrintedResult, printed_dataclass
@@ -39,7 +39,8 @@ class LeaderboardAudit(PrintedResult):
         search), with the proved lower bound. "voters": voters (or items) without whom another
         option is first. "ties dropped": 1 if another option is first without ties, else 0.
         "circular triads": their share, with its expectation. "repeated votes": votes of a voter
-        on a pair that the same voter had judged before.
+        on a pair that the same voter had judged before. "rapid votes": those within a second of
+        the previous one, if the table has times in seconds.
     note : str
         The same in sentences.
     """
@@ -146,6 +147,13 @@ def audit_leaderboard(board: "Leaderboard") -> LeaderboardAudit:
             f"{format_percent(n_repeated / given.sum(), 1)} of the votes repeat a pair that the"
             " same respondent had already judged."
         )
+        if data.answers.rapid is not None:
+            n_rapid = simplify_number(float(data.answers.rapid.sum()))
+            rows.append(("rapid votes", n_rapid, np.nan))
+            sentences.append(
+                f"{format_plural(n_rapid, 'vote')} followed the respondent's previous vote on that"
+                " pair within one second."
+            )
     table = pd.DataFrame(rows, columns=["check", "result", "bound"]).set_index("check")
     return LeaderboardAudit(
         title=f"Audit of the first place of {first}", table=table, note="\n".join(sentences)

@@ -135,6 +135,10 @@ def check_estimable(data: PairedComparisons | Choices, density: Density) -> None
     with_prior = "set ", Setting("method", "laplace"), ", whose prior keeps estimates finite."
     if density.has_deviations:
         check_finite(data.labels, *list_wins(data), with_prior)
+    if density.rows.has_ties and data.n_ties == data.n_answers:
+        raise DataError(
+            "No finite estimate exists, because all comparisons are ties; ", *with_prior
+        )
     if not data.covariate_names:
         return
     curvature = density.curvature(np.zeros(density.size)).assemble_dense()

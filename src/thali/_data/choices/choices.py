@@ -238,7 +238,7 @@ class Choices(Judged):
         "n_tied",
         "covariates",
     )
-    _IF_KNOWN = "covariates"
+    _IF_KNOWN = ("covariates",)
 
     labels: tuple[str, ...]
     respondents: tuple[str, ...]

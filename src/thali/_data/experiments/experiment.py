@@ -233,7 +233,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         "people",
         "profile_columns",
     )
-    _IF_KNOWN = "profile_columns"
+    _IF_KNOWN = ("profile_columns",)
 
     chosen: np.ndarray
     task_labels: np.ndarray

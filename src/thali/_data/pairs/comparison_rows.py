@@ -128,7 +128,9 @@ def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
         pair = pair[answers.pair]
         values = values[answers.pair]
     sides = data.first[pair], data.second[pair]
-    row_respondents = columns = row_dates = None
+    row_respondents = columns = row_dates = rapid = None
+    if answers is not None and dates is None:
+        rapid = answers.rapid
     if dates is not None:
         row_counts = dates
         respondent = dates.respondent
@@ -138,7 +140,7 @@ def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
     if data.answers is not None:
         people = data.answers.people
         scores = data.answers.scores
-        row_respondents = RowRespondents(data.respondents, respondent, people, scores)
+        row_respondents = RowRespondents(data.respondents, respondent, people, scores, rapid)
     if covariates is not None:
         columns = CovariateColumns(covariates.names, values, covariates.options, covariates.table)
     counts = np.stack([row_counts.wins, row_counts.losses, row_counts.tied])

@@ -124,7 +124,7 @@ class PairedComparisons(JudgedByPeople):
         "covariates",
         "dates",
     )
-    _IF_KNOWN = "dates"
+    _IF_KNOWN = ("dates",)
 
     labels: tuple[str, ...]
     first: np.ndarray

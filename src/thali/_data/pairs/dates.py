@@ -13,6 +13,7 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..base_classes import Frozen
 from ..column_readers import get_column, number_distinct_rows
+from ..respondent_answers import RowRespondents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +40,9 @@ _FORMATS = (
 _EXAMPLE = "2024-05-31"
 _TIME_NAME = re.compile("day|date|time|stamp|created", re.IGNORECASE)
 _N_ROWS_SEEN = 200  # rows that show whether a column contains dates
-# smallest numbers treated as these units since 1970
-_SECONDS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (1e8, "s"))
+# smallest numbers treated as nano-, micro-, milliseconds and seconds since 1970, per second
+_TICKS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
+_RAPID = 1.0  # seconds
 
 
 class RowDates(NamedTuple):
@@ -332,14 +334,9 @@ def _parse_numbers(column: str, numbers: np.ndarray, frame: "pd.DataFrame") -> R
     # integer periods.
     import pandas as pd
 
-    largest_magnitude = np.abs(numbers).max()
-    if largest_magnitude >= _SECONDS[-1][0]:
-        ticks_per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-        unit = next(
-            unit for least_magnitude, unit in _SECONDS if largest_magnitude >= least_magnitude
-        )
+    if (ticks_per_second := _find_ticks(numbers)) is not None:
         return RowDates(
-            column, DAY, np.floor(numbers / ticks_per_second[unit] / 86_400.0).astype(np.int64)
+            column, DAY, np.floor(numbers / ticks_per_second / 86_400.0).astype(np.int64)
         )
     if (row := find_first(numbers != np.floor(numbers))) is not None:
         raise DataError(
@@ -354,6 +351,57 @@ def _parse_numbers(column: str, numbers: np.ndarray, frame: "pd.DataFrame") -> R
         if days.notna().all():
             return RowDates(column, DAY, _convert_days(days))
     return RowDates(column, STEP, numbers.astype(np.int64))
+
+
+def _find_ticks(numbers: np.ndarray) -> float | None:
+    """Return the unit of times since 1970, per second; None for other numbers."""
+    largest_magnitude = np.nanmax(np.abs(numbers))
+    return next((ticks for least, ticks in _TICKS if largest_magnitude >= least), None)
+
+
+def count_rapid_votes(
+    frame: "pd.DataFrame",
+    row_respondents: RowRespondents | None,
+    first: np.ndarray,
+    second: np.ndarray,
+    counts: np.ndarray,
+) -> RowRespondents | None:
+    """Add the rows' votes within a second after another of the same respondent and pair."""
+    if row_respondents is None:
+        return None
+    low = np.minimum(first, second)
+    high = np.maximum(first, second)
+    group, _ = number_distinct_rows(np.column_stack([row_respondents.number, low, high]))
+    rows = np.flatnonzero(np.bincount(group)[group] > 1)
+    for name in filter(_TIME_NAME.search, map(str, frame.columns)):
+        seconds = _read_seconds(get_column(frame, name).iloc[rows])
+        if seconds is not None:
+            order = np.lexsort((seconds, group[rows]))
+            rows = rows[order]
+            is_rapid = (np.diff(group[rows]) == 0) & (np.diff(seconds[order]) <= _RAPID)
+            rapid = np.zeros(len(group))
+            rapid[rows[1:]] = is_rapid
+            return row_respondents._replace(rapid=rapid * counts.sum(axis=0))
+    return row_respondents
+
+
+def _read_seconds(column: "pd.Series") -> np.ndarray | None:
+    """Return seconds since 1970, NaN where missing; None for a column without seconds."""
+    import pandas as pd
+
+    texts = column.map(str)
+    numbers: Any = pd.to_numeric(texts, errors="coerce")
+    numbers = numbers.where(np.isfinite(numbers))
+    if numbers.notna().any():
+        if (ticks_per_second := _find_ticks(numbers.to_numpy(float))) is None:
+            return None
+        seconds = numbers / ticks_per_second
+    else:
+        moments: Any = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
+        seconds = (moments - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+    if not (seconds % 60 > 0).any():  # dates, or times in minutes
+        return None
+    return seconds.to_numpy(float)
 
 
 def _parse_texts(column: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarray:

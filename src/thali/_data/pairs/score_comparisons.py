@@ -46,6 +46,6 @@ def compare_scores(
     outcomes = [(signs == sign).astype(float) for sign in (1.0, -1.0, 0.0)]
     counts = (np.bincount(pair, outcome, len(first)) for outcome in outcomes)
     answers = Answers._from_fields(
-        items, None, item.astype(np.int32), pair.astype(np.int32), *outcomes, scores
+        items, None, item.astype(np.int32), pair.astype(np.int32), *outcomes, None, scores
     )
     return cls._from_fields(labels, first, second, *counts, None, answers)

@@ -31,7 +31,7 @@ from ..suspicious_data import (
 from .column_recognition import PairColumns, find_pair_columns, find_respondent_column, is_uncounted
 from .comparison_rows import ComparisonRows, build_fields
 from .covariates import list_covariate_columns, read_covariates
-from .dates import read_dates
+from .dates import count_rapid_votes, read_dates
 from .trial_rows import TrialOutcomes, find_trial_columns, read_trial_outcomes
 from .wide_table import WideColumns, find_wide_columns, read_wide_outcomes
 
@@ -167,11 +167,12 @@ def read_list(
     row_dates = None
     if date is not None:
         row_dates = read_dates(frame, date)
+    row_counts = np.stack(counts)
     rows = ComparisonRows(
         first_indices,
         second_indices,
-        np.stack(counts),
-        row_respondents,
+        row_counts,
+        count_rapid_votes(frame, row_respondents, first_indices, second_indices, row_counts),
         covariate_rows,
         row_dates,
     )

@@ -55,7 +55,7 @@ from ..number_checks import check_numbers
 from ..respondent_answers import read_respondents
 from .comparison_rows import ComparisonRows
 from .covariates import read_covariates
-from .dates import DAY, read_dates
+from .dates import DAY, count_rapid_votes, read_dates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -881,11 +881,12 @@ def read_trial_outcomes(
         if row_dates.unit == DAY:
             noun = "dates"
         description += f", {noun} {date!r}"
+    counts = count_outcomes(outcomes, row_counts)
     rows = ComparisonRows(
         first_indices,
         second_indices,
-        count_outcomes(outcomes, row_counts),
-        row_respondents,
+        counts,
+        count_rapid_votes(answered_frame, row_respondents, first_indices, second_indices, counts),
         covariate_rows,
         row_dates,
     )

@@ -126,7 +126,7 @@ class Similarities(JudgedByPeople):
         "_lowest_diagonal",
         "answers",
     )
-    _IF_KNOWN = "answers"
+    _IF_KNOWN = ("answers",)
 
     labels: tuple[str, ...]
     first: np.ndarray

@@ -113,7 +113,7 @@ class Triplets(JudgedByPeople):
     option_word = "object"
     add_up = True
     _FIELDS = ("labels", "start", "first", "second", "counts", "answers")
-    _IF_KNOWN = "answers"
+    _IF_KNOWN = ("answers",)
 
     labels: tuple[str, ...]
     start: np.ndarray
