@@ -569,3 +569,11 @@ def test_covariates_beyond_what_is_computed_are_refused():
     )
     with refused(th.errors.DataError, "covariate 'x'", "300"):
         th.leaderboard(data, covariates=["x"], progressbar=False)
+
+
+@pytest.mark.parametrize("n_judges, how", [(6000, {}), (1400, {"target": "judge 0"})])
+def test_more_judges_than_fit_into_memory_are_refused(n_judges, how):
+    votes = battles(n_judges, options=20)
+    votes["judge"] = [f"judge {k}" for k in range(n_judges)]
+    with refused(DataError, f"{n_judges:,} judges and 20 options"):
+        th.leaderboard(votes, judges=True, respondent="judge", progressbar=False, **how)

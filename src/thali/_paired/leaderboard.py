@@ -210,8 +210,8 @@ def leaderboard(
     DataError
         If the source cannot be read as paired comparisons or choices from sets, or sets of best and
         worst have more than six options; if a covariate describes options, or predicts all choices;
-        if answers are to be adjusted but respondents are unknown; or if by maximum likelihood a
-        worth or coefficient is not finite.
+        if answers are to be adjusted but respondents are unknown; if there are too many judges for
+        memory; or if by maximum likelihood a worth or coefficient is not finite.
 
     Warns
     -----

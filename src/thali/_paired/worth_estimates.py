@@ -12,6 +12,7 @@ from thali._people.people_argument import ADJUSTED, INDEPENDENT
 from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.effects_with_certain_sign import CERTAIN
 from thali._posterior.respondent_dependence import Dependence
+from thali.errors import Argument, DataError
 
 from .elo_scale import WorthScale
 from .leaderboard_posterior import (
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 DRAWS = 4000
 MIN_DRAWS = 500
 MAX_NUMBERS = 25_000_000
+# of the curvature of a board of judges, 0.24 GB; a fit has about ten of them at a time
+MAX_CURVATURE_NUMBERS = 30_000_000
 
 
 class WorthEstimates(NamedTuple):
@@ -120,6 +123,7 @@ def estimate_worths(
     if not settings.has_prior:
         check_estimable(data, problem.density)
     check_anchor(problem, scale)
+    _check_number_of_judges(problem)
     with Progress(progressbar and not uses_chains, "drawing", 1, "draws") as progress:
         progress.note("estimating worths")
         marginal = Marginal(problem.density, settings.spread, settings.judge_sd, settings.drift)
@@ -129,6 +133,20 @@ def estimate_worths(
         if not uses_chains:
             return _estimate_by_laplace(problem, scale, marginal, adjustment)
     return _estimate_by_chains(problem, scale, marginal, adjustment.power_dependence, progressbar)
+
+
+def _check_number_of_judges(problem: BoardProblem) -> None:
+    """Raise DataError if the curvature of a board of judges would not fit into memory."""
+    density = problem.density
+    n_numbers = density.size * (density.size - density.worths.stop)
+    if density.n_judges and n_numbers > MAX_CURVATURE_NUMBERS:
+        raise DataError(
+            f"A board of {density.n_judges:,} judges and {density.n_options:,} options needs a"
+            f" matrix of {n_numbers:,} numbers (at most {MAX_CURVATURE_NUMBERS:,}). Select judges"
+            " with many votes, or remove ",
+            Argument("judges"),
+            ".",
+        )
 
 
 def fit_individuals(data: Judgements, settings: BoardSettings, progressbar: bool) -> WorthEstimates:
