@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from helpers.sentences import refused
 
+import thali as th
 from thali._data.choices import rankings as module
 from thali._data.choices.rankings import (
     ABSENT,
@@ -171,6 +172,17 @@ def test_places_rank_all_groups_or_are_no_ranks():
 )
 def test_separators_of_rankings_in_texts(name, cells, separator):
     assert module._find_text_separator(name, pd.Series(cells)) == separator
+
+
+def test_rankings_in_which_all_options_tie_are_no_answers():
+    names = ["oats", "rye", "maize", "wheat"]
+    ranks = pd.DataFrame([[1, 1, 3, 4], [1, 1, 1, 1], [4, 2, 2, 1], [1, 2, 3, 3]], columns=names)
+    texts = ["oats = rye > maize > wheat", " = ".join(names), "wheat > rye = maize > oats"]
+    texts.append("oats > rye > maize = wheat")
+    for frame in (ranks, pd.DataFrame({"ranking": texts})):
+        data = th.read(frame)
+        assert (data.n_choices, data.n_ties) == (6, 2)
+        assert set(data.labels) == set(names)
 
 
 def test_cells_that_name_the_ranked_options_get_a_column_each():

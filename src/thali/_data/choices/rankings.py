@@ -312,7 +312,7 @@ def _find_text_separator(column_name: str, column: Any) -> str:
     if has_numbers(column):
         return ""
     cell_texts = [text for text in map(format_label, column.unique()) if text]
-    if cell_texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in cell_texts):
+    if any(BEFORE in text for text in cell_texts) and all(map(_RANKING.fullmatch, cell_texts)):
         return BEFORE
     is_named_ranking = simplify_name(column_name) in _NAMES_OF_LISTS
     if len(cell_texts) < 2:
@@ -462,11 +462,7 @@ def find_rank_block(
             if rank_block.max() > width or rank_block.min() < 0:
                 continue
             is_strict = is_ranking(rank_block)
-            if (
-                is_strict.mean() > 0.5
-                or is_ranking(rank_block, True).all()
-                or _are_mean_ranks(rank_block)
-            ):
+            if is_strict.mean() > 0.5 or _are_tied_ranks(rank_block) or _are_mean_ranks(rank_block):
                 is_low = ((ranks <= rank_block.max()) | (ranks == _LAST)).all(axis=0)
                 is_low[start : start + width] = False
                 others = []
@@ -496,6 +492,14 @@ def _place_unfinished(ranks: np.ndarray) -> np.ndarray:
     """Return ranks where unfinished options have the place after the last finished one."""
     n_finished = ((ranks > 0) & (ranks < _LAST)).sum(axis=1, keepdims=True)
     return np.where(ranks == _LAST, n_finished + 1, ranks)
+
+
+def _are_tied_ranks(ranks: np.ndarray) -> bool:
+    """Return whether all rows are rankings, with ties, or equal first ranks."""
+    is_tied_ranking = is_ranking(ranks, True)
+    # columns of 1 and 2 are often answers to several questions
+    has_first_ranks_only = (ranks.max(axis=1) == 1) & (ranks.max() > 2)
+    return bool(is_tied_ranking.any() and (is_tied_ranking | has_first_ranks_only).all())
 
 
 def _are_mean_ranks(ranks: np.ndarray) -> bool:
