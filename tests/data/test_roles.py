@@ -269,3 +269,20 @@ def test_no_word_means_both_sides():
     answers = "subject,left,right,response\n1,tea,rum,L\n1,rum,tea,R\n2,tea,rum,R\n2,gin,tea,R\n"
     data = read_data(Source("x.csv", answers.encode()))[0]
     assert data.counts[data.labels.index("tea")].sum() == 3.0
+
+
+def test_minus_one_is_the_second_side():
+    text = "option1,option2,response\ntea,rum,1\nrum,tea,-1\ngin,tea,1\n"
+    data = read_data(Source("x.csv", text.encode()))[0]
+    assert data.counts[data.labels.index("tea")].sum() == 2.0
+    # no two words mean one side
+    with pytest.raises(DataError):
+        read_data(
+            Source(
+                "x.csv",
+                text.replace("-1", "R")
+                .replace(",1", ",L")
+                .replace("option1,option2", "home,away")
+                .encode(),
+            )
+        )

@@ -289,12 +289,15 @@ def _map_sides(
         outcomes = {m[0]: outcome_by_initial.get(m[1].casefold(), TIE) for m in winners}
         if {*outcomes.values()} == {FIRST, SECOND}:
             return outcomes | dict.fromkeys(tie_texts, TIE)
-    if not all(simplify_name(text) in outcome_by_word for text in answer_texts):
+    # simplified, -1 is 1
+    if "-1" in answer_texts or not all(
+        simplify_name(text) in outcome_by_word for text in answer_texts
+    ):
         if outcome_by_number := _map_numbers(set(answer_texts), is_game, bool(tie_texts)):
             return outcome_by_number | dict.fromkeys(tie_texts, TIE)
         outcome_by_word = _map_side_words(option_columns, is_game)
     outcomes = {text: _read_side(simplify_name(text), outcome_by_word) for text in answer_texts}
-    if None in outcomes.values():
+    if None in outcomes.values() or len({*outcomes.values()}) < min(len(outcomes), 2):
         return None
     return outcomes | dict.fromkeys(tie_texts, TIE)
 
