@@ -224,6 +224,15 @@ def test_a_square_whose_labels_are_numbers_keeps_them():
     assert taken(",1,2,3\n1,0,5,4\n2,3,0,2\n3,4,6,0\n")[0].labels == ("1", "2", "3")
 
 
+@pytest.mark.parametrize("answer", ["x", "neither of them"])
+def test_attributes_of_two_profiles_are_no_options_where_an_answer_is_unclear(answer):
+    rows = "m,clerk,f,nurse,A/m,cook,m,clerk,B/f,vet,f,nurse,B/m,cook,m,cook,A/f,vet,f,cook,"
+    header = "sex_A,job_A,sex_B,job_B,choice"
+    assert taken(listed(header, f"{rows}A"))[0].n_tasks == 5
+    with pytest.raises(DataError):
+        taken(listed(header, f"{rows}{answer}"))
+
+
 @pytest.mark.parametrize("columns", [["note"], ["note", "brand"], ("brand",)])
 def test_any_column_can_be_left_unread(columns):
     text = (

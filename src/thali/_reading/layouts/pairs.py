@@ -525,6 +525,8 @@ def _match_sides(
         f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
     )
     is_sure = is_named or not has_side_attributes(table.frame, side_columns)
+    if not is_sure and are_often_equal(table.frame, option_columns):
+        return None  # attributes of two profiles
     count_columns = keep_given(side_columns.count)
     extra_columns = list_covariate_columns(covariates, table.names, option_columns)
     if date is not None and date in table.names:
