@@ -326,6 +326,6 @@ def test_a_code_0_beside_named_alternatives_is_asked_for():
     names = ["ID", "TRAIN_TT", "CAR_TT", "TRAIN_CO", "CAR_CO", "CHOICE"]
     frame = pd.DataFrame(rows, columns=names)
     unknown = frame.assign(CHOICE=[0, *frame["CHOICE"][1:]])
-    with refused(DataError, "'0'", "'CHOICE' != 0"):
+    with refused(DataError, "'0'", "'CHOICE' != '0'"):
         th.read(unknown)
-    assert th.read(unknown, where="'CHOICE' != 0").n_tasks == len(frame) - 1
+    assert th.read(unknown, where="'CHOICE' != '0'").n_tasks == len(frame) - 1

@@ -94,10 +94,10 @@ def test_one_column_for_each_product_contains_its_price():
 def test_zero_is_asked_for():
     frame = table((0, 1, 2), modes=("1", "2"))
     frame["choice"] = [1, 0, 2, 1, 2, 1]
-    with refused(DataError, "Column 'choice'", "'0'", "row 1", "`none='0'`", "'choice' != 0"):
+    with refused(DataError, "Column 'choice'", "'0'", "row 1", "`none='0'`", "'choice' != '0'"):
         th.read(frame)
     assert th.read(frame, none="0").n_alternatives == 18
-    assert th.read(frame, where="'choice' != 0").n_tasks == 5
+    assert th.read(frame, where="'choice' != '0'").n_tasks == 5
     frame["choice"] = [1, 0, 1, 1, 0, 1]
     with refused(DataError, "'0'", "`alternatives`"):
         th.read(frame)

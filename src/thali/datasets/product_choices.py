@@ -109,7 +109,7 @@ def product_choices(
     --------
     >>> made = product_choices(20, 6, random_seed=1)
     >>> made.data
-    ChoiceExperiment(20 respondents, 120 tasks, 360 alternatives)
+    ChoiceExperiment(20 respondents, 120 tasks of 3 alternatives)
       price: 100 < 200 < 300 < 400
       brand: Aika, Bora, Cilo, Dane
       type: bag, box, tin

@@ -212,7 +212,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
     ... }
     >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows))
     >>> data
-    ChoiceExperiment(1 respondent, 2 tasks, 4 alternatives)
+    ChoiceExperiment(1 respondent, 2 tasks of 2 alternatives)
       price: 90 < 150
       zoom: no, yes
     >>> data.products[data.row_product].tolist()

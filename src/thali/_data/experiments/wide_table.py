@@ -379,9 +379,13 @@ def _fit_choices(
     numbers = set(_NUMBERS[: len(labels)])
     numbers_from_zero = {"0", *_NUMBERS[: len(labels) - 1]}
     named_labels = choices - find_no_answers(chosen_texts, alternative_labels)
+    simplified_labels = {*map(simplify_name, named_labels)}
+    # one other word beside all alternatives is asked about when it is read
+    has_other_word = labels < simplified_labels and len(simplified_labels) == len(labels) + 1
     are_chosen = bool(named_labels) and (
         labels == numbers
-        or {*map(simplify_name, named_labels)} <= labels
+        or simplified_labels <= labels
+        or has_other_word
         or (named_labels <= {*_NUMBERS} and _are_numbered(alternative_labels))
         or (chosen_texts in (numbers, numbers_from_zero) and len(labels) + len(column_groups) > 3)
     )
@@ -661,14 +665,7 @@ def _read_chosen_labels(
             chosen_labels = [numbered_labels[k] for k in label_indices]
     for row_label, text in zip(frame.index, chosen_labels, strict=True):
         if text not in alternatives and text != none_label:
-            raise DataError(
-                f"Column {columns.chosen!r} contains {text!r} in row {row_label}, which is not one"
-                " of the"
-                f" alternatives {shorten(alternatives)}. If this means that no alternative was"
-                " chosen, set ",
-                Setting("none", text),
-                ".",
-            )
+            raise _build_unknown_choice_error(columns, text, row_label)
     return np.array(chosen_labels, object), none_label
 
 
@@ -689,13 +686,19 @@ def _check_zero(frame: "pd.DataFrame", columns: WideTasks, codes: set[str]) -> N
             " with ",
             Argument("alternatives"),
         ]
-    raise DataError(
-        f"Column {columns.chosen!r} contains '0' in row {frame.index[row]}, which is not one of"
-        f" the alternatives {shorten(columns.alternatives)} and is ambiguous. If no alternative was"
-        " chosen, set ",
-        Setting("none", "0"),
+    raise _build_unknown_choice_error(columns, "0", frame.index[row], *order_advice)
+
+
+def _build_unknown_choice_error(
+    columns: WideTasks, text: str, row_label: Any, *advice: Any
+) -> DataError:
+    """Return the error that a chosen text is not one of the alternatives."""
+    return DataError(
+        f"Column {columns.chosen!r} contains {text!r} in row {row_label}, which is not one of the"
+        f" alternatives {shorten(columns.alternatives)}. If no alternative was chosen, set ",
+        Setting("none", text),
         "; if there was no answer, leave out these rows with ",
-        Setting("where", f"{columns.chosen!r} != 0"),
-        *order_advice,
+        Setting("where", f"{columns.chosen!r} != {text!r}"),
+        *advice,
         ".",
     )
