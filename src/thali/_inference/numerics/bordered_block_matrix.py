@@ -128,6 +128,8 @@ class BorderedFactor:
         """Solve A x = `right_side` for the coupled blocks A, by a forward and a backward sweep."""
         periods, n, _ = self._inverses.shape
         solution = right_side.reshape(periods, n, -1).astype(float)
+        if not self._coupling.any():
+            return np.matmul(self._inverses, solution).reshape(right_side.shape)
         for t in range(1, periods):
             solution[t] += self._coupling[t - 1][:, None] * (
                 self._inverses[t - 1] @ solution[t - 1]
