@@ -184,8 +184,8 @@ def find_independent_columns(tasks: EncodedTasks) -> np.ndarray:
             basis = np.column_stack([basis, column_residual / np.linalg.norm(column_residual)])
     if not is_independent.any():
         raise DataError(
-            "No attribute varies within any task, so the choices contain no information on tastes;"
-            " check the design."
+            "No attribute varies within any task, so the choices contain no information about"
+            " preferences; check the design."
         )
     return is_independent
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 SENTENCES = {
     "ranks.sure": "{option} is most preferred (probability {probability}).",
-    "ranks.open": "The most preferred option is uncertain; probabilities: {named}.",
+    "ranks.open": "The most preferred option is uncertain; highest probabilities: {named}.",
     "ranks.intervals": "{best} Ranks ({interval}s):",
     "ranks.caption": "{title}, with its interval: {best} has the best mean rank ({first}), {worst}"
     " the worst ({last}).",

@@ -38,8 +38,8 @@ MISFIT = 0.05  # p-value of a check below which the sentence reports misfit
 SENTENCES = {
     "facts": "Data summary",
     "data": "The model was fitted to the following data: {data}.",
-    "summary": "Each quantity has a posterior mean, standard deviation and {interval}; MC error is"
-    " the Monte Carlo error of the mean, ess the effective sample size, and r_hat is close to"
+    "summary": "Posterior mean, standard deviation and {interval} of each quantity; MC error is the"
+    " Monte Carlo standard error of the mean, ess the effective sample size, and r_hat is close to"
     " 1 if the chains agree.",
     "estimates": "There are no posterior draws; standard errors and intervals, where available, are"
     " listed with the estimates.",

@@ -99,7 +99,7 @@ def _find_label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
                 problem_text = f"compares {repeated_label!r} with itself"
             else:
                 problem_text = f"contains {repeated_label!r} twice"
-            raise ArgumentError(f"Entry {entry_number} {problem_text}; give different options.")
+            raise ArgumentError(f"Entry {entry_number} {problem_text}; name each option only once.")
         index_arrays.append(
             np.array([index_of_label[option_label] for option_label in entry_labels], np.int64)
         )

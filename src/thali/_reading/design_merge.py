@@ -277,7 +277,8 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     for row_label, version_name in zip(answers.index, versions, strict=True):
         if version_name not in design_versions:
             raise DataError(
-                f"The design has no version {version_name!r}, which row {row_label} contains."
+                f"Row {row_label} of the answers has version {version_name!r}, but the design has"
+                " no such version."
             )
     if task is not None:
         answers = answers.rename(columns={task: _TASK})
@@ -301,8 +302,8 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
             continue
         if version_and_task not in row_by_set:
             raise DataError(
-                f"The design has no task {version_and_task[1]!r}, which row"
-                f" {answers.index[answer_index]} of the answers contains."
+                f"Row {answers.index[answer_index]} of the answers has task"
+                f" {version_and_task[1]!r}, but the design has no such task."
             )
         set_row = design.frame.iloc[row_by_set[version_and_task]]
         set_cells = answer_row[[*respondent_columns]].to_dict()

@@ -55,7 +55,7 @@ ENGLISH = {
     "asked": "How strongly is each option preferred, assuming that each has a single worth?",
     "ranks.title": "Rank of each option by worth",
     "worths.title": "Log worth of each option (mean 0), and its share of the total worth",
-    "worths": "Largest worths (they sum to 1): {named}.",
+    "worths": "Largest worths (all worths sum to 1): {named}.",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects"
     " of option covariates are included in the worths.",
     "covariates.options": "Effects of covariates are included in the worths.",
@@ -66,18 +66,19 @@ ENGLISH = {
     " without deviations of single options.",
     "spread": "Spread (standard deviation of the log worths): {value}.",
     "spread.fixed": "Spread (standard deviation of the log worths): {value:g}, fixed.",
-    "methods.luce": "Choices were modelled with the choice rule of {source}; log worths were"
-    " Normal(0, s²), {spread}.",
+    "methods.luce": "Choices were modelled with the choice rule of {source}; log worths had"
+    " Normal(0, s²) priors, {spread}.",
     "methods.learned": "with log s ~ Normal(log 1.3, 1)",
     "methods.fixed": "with s fixed at {spread:g}",
     "methods.ties": ", with log nu ~ Normal(0, 2²)",
     "methods.laplace": "Draws came from Laplace approximations on a grid of values of s {source},"
     " corrected by Markov chains where the posterior was skewed.",
-    "methods.mcmc": "The posterior was sampled by Hamiltonian Monte Carlo given s, with moves of"
-    " scale.",
+    "methods.mcmc": "The posterior was sampled by Hamiltonian Monte Carlo; s, unless fixed, was"
+    " updated in turn, alone and together with the log worths.",
     "methods.maximum": "Worths were estimated by maximum likelihood; standard errors {errors}.",
     "estimates": "Estimates with their standard errors",
-    "likelihood": "Log-likelihood {log_likelihood}, including constants; AIC {aic}, BIC {bic}.",
+    "likelihood": "Log-likelihood {log_likelihood}, including constant terms; AIC {aic}, BIC"
+    " {bic}.",
 }
 _NAMED = 3
 

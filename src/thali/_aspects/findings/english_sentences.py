@@ -5,8 +5,8 @@ from thali._model.choice_findings import SENTENCES
 ENGLISH = SENTENCES | {
     # features
     "features": "Most probable shared {word}s: {named}.",
-    "features.unsure": "No shared {word} has probability ≥ 0.5; the most probable would be shared"
-    " by {named}.",
+    "features.unsure": "No shared {word} has probability ≥ 0.5; most probable are those shared by"
+    " {named}.",
     "features.given": "Specified shared {word}s: {named}.",
     "features.given.one": "{members} (weight {weight})",
     "features.one": "{members} (probability {probability}, weight {weight})",
@@ -17,8 +17,8 @@ ENGLISH = SENTENCES | {
     "features.brief.given": "Specified shared {word}s, with their weights:",
     "features.title": "{Word}s: probability, weight and members",
     "features.matched": "Features from different draws are merged if their members are similar.",
-    "features.not_agreed": "The chains disagree on the probability of {members}; this estimate may"
-    " change with a different seed.",
+    "features.not_agreed": "The chains disagree on {members}: probabilities may change with a"
+    " different seed.",
     "features.place": "Of {total:.2f} {word}s (posterior mean) shared by some but not all {of},"
     " {clade:.2f} match a clade of the tree and {across:.2f} cut across the tree.",
     "features.no_place": "No {word} is shared by some but not all {of}.",
@@ -70,9 +70,9 @@ ENGLISH = SENTENCES | {
     "elimination.asked.tree": "Which aspects determine choices among these options, if related"
     " options tend to share aspects?",
     "elimination.asked.latent": "Which aspects determine choices among these options, how many are"
-    " there, and how much does each weigh?",
-    "elimination.asked.given": "How much does each aspect weigh, and which options do respondents"
-    " prefer?",
+    " there, and how much weight does each carry?",
+    "elimination.asked.given": "How much weight does each aspect carry, and which options do"
+    " respondents prefer?",
     # maximum likelihood
     "ml.asked": "How much does each known aspect weigh, and how strongly is each option preferred?",
     "ml.weights": "Aspect weights (sum to 1)",

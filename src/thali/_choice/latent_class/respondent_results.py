@@ -66,7 +66,8 @@ class ClassRespondents(ChoiceRespondents):
         coef = self._model._membership_coef_
         if coef is None:
             raise ArgumentError(
-                "The model has no respondent columns for class membership; give their names with ",
+                "The model has no predictors of class membership; give the names of respondents'"
+                " columns with ",
                 Argument("by"),
                 ".",
             )

@@ -9,7 +9,7 @@ ENGLISH = {
     "importance.brief": "Utility range {whose}, as a share of the sum of ranges:",
     "importance.caption": "Attribute importance: utility range as a share of the sum of ranges.",
     "effects": "Strongest preference {whose}: all else being equal, a respondent prefers"
-    " {attribute} {more} to {less} with probability {chance} ({interval} {low} to {high}).",
+    " {attribute} {more} over {less} with probability {chance} ({interval} {low} to {high}).",
     "effects.none": "Preferences {whose}: no level is clearly preferred to another, because every"
     " {interval} includes 0.5.",
     "effects.title": "Preferences {whose}: probability that one level is preferred to another, all"
@@ -108,9 +108,9 @@ ENGLISH = {
     " {price}, and of the logarithm of the utility scale",
     "logit.individuals.money": "Individual amounts in units of {price}, and utility scales"
     " (posterior means)",
-    "logit.no_check": "A point estimate has no posterior draws, so no replicated choices can be"
-    " simulated.",
-    "logit.compare": "Test predictions of held-out tasks with thali compare.",
+    "logit.no_check": "Posterior predictive checks need posterior draws, which a point estimate"
+    " lacks.",
+    "logit.compare": "To check predictions of held-out tasks, run thali compare.",
     "logit.individuals": "Individual utility coefficients (posterior means)",
     "logit.methods": "Choices were modelled by a multinomial logit {source}, fitted by maximum"
     " likelihood; standard errors {errors}.",
@@ -152,9 +152,10 @@ ENGLISH = {
     " by a multinomial logit {source}.",
     "latent.numbers": "Fit by number of classes",
     "latent.membership": "Class membership probabilities of each respondent",
-    "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum"
-    " likelihood over all tasks of a respondent: expectation-maximisation from multiple"
-    " starts, then Newton's method; standard errors {errors}.",
+    "latent.methods": "Choices were modelled by a latent-class logit {source}, in which a"
+    " respondent belongs to the same class in all tasks, fitted by maximum likelihood"
+    " (expectation-maximisation from multiple starts, then Newton's method); standard errors"
+    " {errors}.",
     "latent.chosen": "The number of classes was chosen by {criterion}.",
     "latent.left_out": "the log-likelihood of held-out respondents in {folds} folds",
     # product classes

@@ -349,7 +349,8 @@ def read_occasion_counts(
         raise DataError(
             f"The rows of {describe_occasion(occasion[k])} have different counts, {count_texts},"
             f" in column {count!r};"
-            " give one count, or rename the column if it describes the alternatives."
+            " give the same count in all rows of a set, or rename the column if it describes the"
+            " alternatives."
         )
     return read_counts(frame, count, weights)
 

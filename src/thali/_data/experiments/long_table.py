@@ -1088,8 +1088,8 @@ def _drop_constant_attributes(
     )
     if not varying_attributes:
         raise DataError(
-            f"No attribute ({shorten(constant_names)}) varies within any task, so the choices"
-            " contain no information on tastes; check the design."
+            f"None of the attributes ({shorten(constant_names)}) varies within any task, so the"
+            " choices contain no information about preferences; check the design."
         )
     is_kept = [name not in constant_names for name in experiment_arrays.scheme.names]
     scheme = replace(experiment_arrays.scheme, attributes=varying_attributes)

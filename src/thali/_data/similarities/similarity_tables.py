@@ -334,7 +334,7 @@ def check_judgement_symmetry(names: tuple[str, ...], table: np.ndarray) -> np.nd
     if (k := find_first(is_different)) is not None:
         i, j = divmod(k, len(table))
         raise DataError(
-            f"`judgements` must be symmetric, like the similarities; it is {table[i, j]:g}"
+            f"`judgements` must be symmetric, like the similarities; the number is {table[i, j]:g}"
             f" {describe_cell(names, i, j)} and {table[j, i]:g} {describe_cell(names, j, i)}."
         )
     return np.where(np.isnan(table), table.T, table)

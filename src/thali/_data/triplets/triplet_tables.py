@@ -392,7 +392,7 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
                 name for k, name in enumerate(object_labels) if name in object_labels[:k]
             )
             raise DataError(
-                f"Set {set_number} contains {repeated_name!r} twice; give different objects."
+                f"Set {set_number} contains {repeated_name!r} twice; name each object only once."
             )
         pairs = [(a, b) for k, a in enumerate(object_labels) for b in object_labels[k + 1 :]]
     for a, b in pairs:
