@@ -227,8 +227,7 @@ def test_probabilities_that_are_not_settled_are_said_to_be(printed):
     [
         (
             (),
-            r"0\.1\d* \(89 % .*\), estimated with the prior σ² ~ InverseGamma\(2, 0\.02 times the"
-            r" variance",
+            r"0\.1\d* \(89 % .*\); prior σ² ~ InverseGamma\(2, 0\.02 times the variance",
             r"\d.*89 %",
         ),
         (("--sigma", 0.1, "--alpha", 0.5), "0.1, fixed", "0.5, fixed"),
