@@ -120,7 +120,7 @@ def test_a_reproduction_goes_on_from_its_job(run, refused, folder, monkeypatch):
     error = refused(*words, "--small", "--seed", 2)
     assert computed == 2 * list("abc")
     assert error.endswith(
-        "was started with another seed; choose another folder, or give --overwrite.\n"
+        "was started with a different seed; choose another folder, or give --overwrite.\n"
     )
     again = run(*words, "--small", "--seed", 2, "--overwrite")
     assert again.code == 0 and again.out != first.out and computed == 3 * list("abc")
@@ -169,7 +169,7 @@ def test_all_is_reproduced_as_one_job_that_goes_on(run, done, refused, folder, c
         computed[4:] == ["first", "third"]
         and "black" in (folder / "results" / "third.txt").read_text()
     )
-    assert "was started with" in refused(*words, "--small") and "another seed" in refused(
+    assert "was started with" in refused(*words, "--small") and "a different seed" in refused(
         *words, "--seed", 2
     )
     done(*words, "--seed", 2, "--overwrite")
