@@ -39,7 +39,7 @@ def test_given_aspects_have_weights_and_no_probability():
 
 @pytest.mark.parametrize(
     ("common", "words"),
-    [(((0, 1),), "Most probable shared aspects"), ((), "No shared aspect is certain")],
+    [(((0, 1),), "Most probable shared aspects"), ((), "No shared aspect has probability")],
 )
 def test_below_one_half_none_is_certain(common, words):
     model = FakeModel()
