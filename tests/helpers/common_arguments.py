@@ -117,12 +117,12 @@ OWN = {
         " with less of it, and a warning says so."
     ),
     ("NonnegativeDimensions", "draws"): Own(
-        instead="States kept of each restart. None: 250, or as many as take 100 CPU seconds, at"
+        instead="States kept of each restart. None: 250, or as many as take 60 CPU seconds, at"
         " least 20."
     ),
     ("NonnegativeDimensions", "tune"): Own(
         instead="States of each restart before that: three fifths for the climb, the rest for the"
-        " dynamics to settle. None: enough for a climb of 12 to 60 passes over the answers.",
+        " dynamics to settle. None: enough for a climb of 24 to 60 passes over the answers.",
         type="int, optional",
     ),
     ("NonnegativeDimensions", "chains"): Own(
