@@ -231,6 +231,25 @@ def test_attributes_of_two_profiles_are_no_options_where_an_answer_is_unclear(an
     assert taken(listed(header, f"{rows}A"))[0].n_tasks == 5
     with refused(DataError, repr(answer), "row 6", "none=", f"'choice' != {answer!r}"):
         taken(listed(header, f"{rows}{answer}"))
+    with pytest.raises(DataError):  # two such words
+        taken(listed(header, f"{rows}{answer}/f,cook,m,vet,?"))
+
+
+@pytest.mark.parametrize("is_side", [True, False])
+@pytest.mark.parametrize("first", ["model_a", "left", "player1", "system_1", "wine_left"])
+def test_options_that_also_meet_themselves_beside_measures_of_both_are_compared(first, is_side):
+    second = first.replace("_a", "_b").replace("left", "right").replace("1", "2")
+    rng = np.random.default_rng(0)
+    options = rng.choice(["x", "y", "z"], (2, 60))
+    wins = rng.random(60) < 0.5
+    winners = np.where(wins, first, second) if is_side else np.where(wins, *options)
+    sides = [name.replace(name.rstrip("12").split("_")[0], "tokens") for name in (first, second)]
+    if first == "left":
+        sides = ["tokens_left", "tokens_right"]
+    frame = pd.DataFrame({first: options[0], second: options[1], "winner": winners})
+    frame[sides] = rng.integers(9, 999, (60, 2))
+    data = th.read(frame)
+    assert data.kind == PAIRS and data.n_comparisons == (options[0] != options[1]).sum()
 
 
 @pytest.mark.parametrize("columns", [["note"], ["note", "brand"], ("brand",)])

@@ -142,7 +142,7 @@ def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
         group for group in groups if not all(has_numbers(get_column(frame, name)) for name in group)
     ]
     are_sides = tuple(map(simplify_name, tasks.alternatives)) in (*SIDES, *MORE_SIDES)
-    if are_sides and len(groups) > 1 and text_groups:
+    if are_sides and len(groups) > 1 and text_groups and not _names_options(frame, tasks):
         if all(are_often_equal(frame, group) for group in text_groups):
             return True
     if mentions_choice(tasks.chosen):
@@ -151,6 +151,17 @@ def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
     elif are_sides:
         return False
     return len(text_groups) < len(groups)
+
+
+def _names_options(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
+    """Return whether an attribute has a name of options, or answers name its columns or levels."""
+    answers = {*list_texts(frame, tasks.chosen)}
+    return any(
+        simplify_name(attribute) in STEMS
+        or answers <= {*group.values()}
+        or answers <= {text for name in group.values() for text in list_texts(frame, name)}
+        for attribute, group in tasks.attributes.items()
+    )
 
 
 def _has_row_per_alternative(

@@ -698,6 +698,25 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     )
 
 
+def compares_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
+    """Return whether the options are attributes of profiles, which have a second one of texts.
+
+    Both are often equal, the first is not named for options, and the answer is none of its levels.
+    """
+    options = (columns.first, columns.second)
+    pairs = [
+        pair
+        for pair in find_side_columns(column_names(frame))
+        if pair.stem not in ("", *STEMS) and are_often_equal(frame, pair.columns)
+    ]
+    sides = {pair.side for pair in pairs if pair.columns == options}
+    levels = {text for name in options for text in list_texts(frame, name)}
+    return not levels.issuperset(list_texts(frame, columns.verdict[0])) and any(
+        pair.columns != options and pair.side in sides and not has_numbers(frame[pair.columns[0]])
+        for pair in pairs
+    )
+
+
 def _is_option_stem(side_columns: SideColumns) -> bool:
     """Return whether two columns are named for options."""
     return side_columns.stem in STEMS and side_columns.side not in LOCAL_SIDES

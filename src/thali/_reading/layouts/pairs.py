@@ -40,7 +40,12 @@ from thali._data.pairs.column_recognition import (
     list_readings,
 )
 from thali._data.pairs.covariates import list_covariate_columns
-from thali._data.pairs.trial_rows import describe_missing, find_trial_columns, has_side_attributes
+from thali._data.pairs.trial_rows import (
+    compares_attributes,
+    describe_missing,
+    find_trial_columns,
+    has_side_attributes,
+)
 from thali._data.pairs.wide_table import (
     find_numbered_answers,
     find_wide_columns,
@@ -525,8 +530,8 @@ def _match_sides(
         f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
     )
     is_sure = is_named or not has_side_attributes(table.frame, side_columns)
-    if not is_sure and are_often_equal(table.frame, option_columns):
-        return None  # attributes of two profiles
+    if not is_sure and compares_attributes(table.frame, side_columns):
+        return None
     count_columns = keep_given(side_columns.count)
     extra_columns = list_covariate_columns(covariates, table.names, option_columns)
     if date is not None and date in table.names:
