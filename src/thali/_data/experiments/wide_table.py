@@ -157,11 +157,14 @@ def _names_options(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
     """Return whether an attribute has a name of options, or answers name its columns or levels."""
     answers = {*list_texts(frame, tasks.chosen)}
     return any(
-        simplify_name(attribute) in STEMS
+        simplify_name(attribute) in STEMS - _ATTRIBUTES
         or answers <= {*group.values()}
         or answers <= {text for name in group.values() for text in list_texts(frame, name)}
         for attribute, group in tasks.attributes.items()
     )
+
+
+_ATTRIBUTES = {"brand", "field", "school"}  # names of options that are attributes of profiles, too
 
 
 def _has_row_per_alternative(
