@@ -367,13 +367,14 @@ def count_rapid_votes(
     counts: np.ndarray,
 ) -> RowRespondents | None:
     """Add the rows' votes within a second after another of the same respondent and pair."""
-    if row_respondents is None:
-        return None
+    time_columns = [name for name in map(str, frame.columns) if _TIME_NAME.search(name)]
+    if row_respondents is None or not time_columns:
+        return row_respondents
     low = np.minimum(first, second)
     high = np.maximum(first, second)
     group, _ = number_distinct_rows(np.column_stack([row_respondents.number, low, high]))
     rows = np.flatnonzero(np.bincount(group)[group] > 1)
-    for name in filter(_TIME_NAME.search, map(str, frame.columns)):
+    for name in time_columns:
         seconds = _read_seconds(get_column(frame, name).iloc[rows])
         if seconds is not None:
             order = np.lexsort((seconds, group[rows]))
