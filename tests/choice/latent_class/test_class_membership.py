@@ -276,7 +276,7 @@ def test_files_hold_the_columns(tmp_path):
 def test_columns_that_say_nothing():
     with refused(ArgumentError, "contains 'aeg'"):
         th.LatentClassLogit(2, by=["aeg"]).fit(small())
-    with refused(ArgumentError, "columns for class"):
+    with refused(ArgumentError, "no predictors of class membership"):
         th.LatentClassLogit(1).fit(small(), progressbar=False).respondents.effects()
     # nothing depends on them
     one = th.LatentClassLogit(1, by="age").fit(small(), progressbar=False)
