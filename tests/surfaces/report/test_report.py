@@ -511,7 +511,7 @@ def test_a_preference_is_named_where_its_interval_leaves_indifference():
     ]
     table = pd.DataFrame(rows, columns=names)
     table.attrs |= {"interval": 0.89, "whose": "of 9 respondents"}
-    wanted = "Strongest preference of 9 respondents: all else being equal, a respondent prefers brand C to A with probability 0.80 (89 % interval 0.70 to 0.90)."
+    wanted = "Strongest preference of 9 respondents: all else being equal, a respondent prefers brand C over A with probability 0.80 (89 % interval 0.70 to 0.90)."
     assert of_effects(table) == wanted
     rest = table.iloc[:2]
     said(of_effects(rest), "89 %", ".5")
