@@ -496,8 +496,12 @@ def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Findi
 
 def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
     """Return methods sentences about the model of triplets and its lapse rate."""
-    citations = {"source": Cite("shepard1979"), "softmax": Cite("zheng2019")}
-    rule_sentence = phrase(ENGLISH, f"additive.methods.{model.link}", **citations)
+    rule_sentence = phrase(
+        ENGLISH,
+        f"additive.methods.{model.link}",
+        source=Cite("shepard1979"),
+        softmax=Cite("zheng2019"),
+    )
     return rule_sentence, phrase(
         ENGLISH, "additive.methods.lapse", lapse=format_number(model.lapse)
     )

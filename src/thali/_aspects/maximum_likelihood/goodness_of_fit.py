@@ -43,7 +43,7 @@ class FitTest(DescribedObject):
     p_value: float
     samples: int = 0
     why: str = ""
-    n_respondents: int = 0  # respondents; 0: comparisons are treated as independent
+    n_respondents: int = 0  # 0: comparisons are treated as independent
     is_permutation: bool = False  # whether the samples permute respondents
 
     @property
