@@ -105,6 +105,7 @@ FRAMES = [
         {"labels": ["Appel", "Pear"]},
         ("'Apple'", "row 0", "column 'chosen'", "`labels`"),
     ),
+    ("chosen,rejected\n , ", {}, ("row 0", "column 'chosen'")),
 ]
 
 

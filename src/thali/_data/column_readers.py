@@ -570,9 +570,9 @@ def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
     """Return distinct labels: numbers by size, names in order of appearance."""
     n_rows = len(codes) // 2
     first_appearance = np.full(len(texts), len(codes))
-    np.minimum.at(
-        first_appearance, codes, np.concatenate([np.arange(n_rows) * 2, np.arange(n_rows) * 2 + 1])
-    )
+    appearances = np.concatenate([np.arange(n_rows) * 2, np.arange(n_rows) * 2 + 1])
+    is_given = codes >= 0  # those that are missing are refused later
+    np.minimum.at(first_appearance, codes[is_given], appearances[is_given])
     return sort_texts(
         list(dict.fromkeys(texts[k] for k in np.argsort(first_appearance, kind="stable")))
     )

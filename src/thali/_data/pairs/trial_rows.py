@@ -434,6 +434,7 @@ def _build_unreadable_error(
         side_examples = "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
     row_options = [format_label(frame[name].iloc[wrong_row]) for name in option_columns]
     known_words = [*row_options, *option_columns, *filter(str.isalpha, TIE_WORDS)]
+    other_words = [word for word in known_words if word != faulty_text]
     return DataError(
         f"Column {chosen_column!r} contains {faulty_text!r} in row"
         f" {frame.index[wrong_row]}{repetitions_text}, which is neither"
@@ -441,7 +442,7 @@ def _build_unreadable_error(
         " correct it,"
         " or define it with ",
         Argument("coding"),
-        f" (as missing if it is not an answer).{suggest(faulty_text, known_words)}",
+        f" (as missing if it is not an answer).{suggest(faulty_text, other_words)}",
     )
 
 
