@@ -568,14 +568,11 @@ def find_label_positions(
 
 def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
     """Return distinct labels: numbers by size, names in order of appearance."""
-    n_rows = len(codes) // 2
-    first_appearance = np.full(len(texts), len(codes))
-    appearances = np.concatenate([np.arange(n_rows) * 2, np.arange(n_rows) * 2 + 1])
-    is_given = codes >= 0  # those that are missing are refused later
-    np.minimum.at(first_appearance, codes[is_given], appearances[is_given])
-    return sort_texts(
-        list(dict.fromkeys(texts[k] for k in np.argsort(first_appearance, kind="stable")))
-    )
+    import pandas as pd
+
+    row_codes = codes.reshape(2, -1).T.ravel()
+    codes_in_order = pd.unique(row_codes[row_codes >= 0])  # those missing are refused later
+    return sort_texts(list(dict.fromkeys(texts[k] for k in codes_in_order)))
 
 
 def number_pairs(n: int, first_indices: np.ndarray, second_indices: np.ndarray) -> np.ndarray:
