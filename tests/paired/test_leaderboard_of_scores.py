@@ -234,6 +234,8 @@ def test_impossible_scores_are_refused():
     )
     with refused(DataError, "0 comparisons"):
         board_of(alone, item="item")
+    with refused(DataError, "'qwen' on item 'a' is infinite"):
+        board_of(alone.fillna({"qwen": np.inf, "llama": 0.0}), item="item")
     board = board_of(simulate("marks"))
     with refused(DataError, "cannot be extended"):
         board.update(simulate("marks"))

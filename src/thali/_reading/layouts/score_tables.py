@@ -196,6 +196,13 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
     if columns.option is not None:
         rows["option"] = get_column(frame, columns.option).map(format_label)
     rows = rows.loc[(rows["item"] != "") & (rows["option"] != "")]
+    infinite_scores = rows.loc[np.isinf(rows["score"]), ["option", "item"]]
+    if len(infinite_scores):
+        option, item = infinite_scores.iloc[0]
+        raise DataError(
+            f"The score of {option!r} on item {item!r} is infinite; correct it, or leave the cell"
+            " empty if there is no score."
+        )
     groups: Any = rows.groupby(["item", "option"], sort=False)["score"]
     scores = groups.mean().unstack(sort=False)
     sentence = f"{NAME}, {columns}"
