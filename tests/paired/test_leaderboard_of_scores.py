@@ -236,6 +236,8 @@ def test_impossible_scores_are_refused():
         board_of(alone, item="item")
     with refused(DataError, "'qwen' on item 'a' is infinite"):
         board_of(alone.fillna({"qwen": np.inf, "llama": 0.0}), item="item")
+    board = board_of(alone.assign(qwen=[0, 1, 0]), item="item")
+    said(board.recipe.counted.read_as, "are ties; 1 item with a single score not used")
     board = board_of(simulate("marks"))
     with refused(DataError, "cannot be extended"):
         board.update(simulate("marks"))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._labels import format_plural
 from thali.errors import DataError
 
 from ..respondent_answers import Answers
@@ -31,8 +32,9 @@ def compare_scores(
     n_comparisons = int((n_scored * (n_scored - 1) // 2).sum())
     if not 0 < n_comparisons <= _MAX_COMPARISONS:
         raise DataError(
-            f"The scores of {n_options:,} options on {len(items):,} items give {n_comparisons:,}"
-            f" comparisons; expected 1 to {_MAX_COMPARISONS:,}. Check the scores, or select rows."
+            f"The scores of {format_plural(n_options, 'option')} on"
+            f" {format_plural(len(items), 'item')} allow {n_comparisons:,} comparisons; expected 1"
+            f" to {_MAX_COMPARISONS:,}. Check the scores, or select rows."
         )
     relative_scores = np.round(scores / max(np.nanmax(np.abs(scores)), 1e-300), _DIGITS)
     first, second = np.triu_indices(n_options, 1)

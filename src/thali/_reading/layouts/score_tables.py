@@ -220,7 +220,7 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
         sentence += f", {format_plural(n_repeated, 'repeated score')} averaged within items"
     is_compared = scores.count(axis=1) > 1
     if not is_compared.all():
-        add_note(f"; {format_plural((~is_compared).sum(), 'item')} with a single score not used")
+        add_note(f"{format_plural((~is_compared).sum(), 'item')} with a single score not used")
     scores = scores.loc[is_compared]
     options = tuple(map(str, scores.columns))
     item_labels = tuple(map(str, scores.index))
