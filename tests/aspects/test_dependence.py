@@ -610,7 +610,7 @@ def test_the_convergence_check_says_how_many_times_too_narrow(tmp_path):
     data = comparisons(people=30, times=4)
     model = laplace(data, people="independent")
     found, convergence = dependence_of(model), model.convergence()
-    assert not convergence.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(
+    assert not convergence.good and f"by a factor of about {np.sqrt(found.effect):.2g}" in str(
         convergence
     )
     assert "set `people='adjusted'`" in str(convergence)

@@ -223,7 +223,7 @@ def test_features_that_nobody_gave_are_those_of_annealed_runs(data):
 def test_the_convergence_check_says_it_and_a_report_has_it(make, uncompiled, tmp_path):
     features = OWNERS.T.astype(int)
     plain = th.AdditiveClustering(features).fit(make(), **RUN)
-    assert "times too narrow" in str(plain.convergence())
+    assert "too narrow by a factor" in str(plain.convergence())
     assert plain.findings()["independence"].good is False
     model = th.AdditiveClustering(features, people="adjusted").fit(make(), **RUN)
     seen = dependence_of(model)

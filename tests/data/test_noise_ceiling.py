@@ -77,4 +77,4 @@ def test_the_bound_stands_beside_the_variance_accounted_for():
     )
     sentence = str(model.findings()["estimate"].sentence)
     share = 100.0 * estimate_reliability(data)
-    assert f"of which {share:.1f} % is not noise" in sentence
+    assert f"an estimated {share:.1f} % of this variance is not noise" in sentence

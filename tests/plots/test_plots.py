@@ -192,9 +192,7 @@ def test_trace_has_a_line_for_each_chain():
 
 def test_trace_omits_constant_quantities():
     quantities = {"log_likelihood": np.zeros((2, 9)), "constant": np.ones((2, 9))}
-    assert [ax.get_title("left") for ax in plots.trace(quantities)] == [
-        "log-likelihood of the full data"
-    ]
+    assert [ax.get_title("left") for ax in plots.trace(quantities)] == ["log-likelihood"]
 
 
 def test_predictions_are_at_the_posterior_mean_and_the_observed_proportion(celebrities):
@@ -258,7 +256,9 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebritie
 @pytest.mark.parametrize("name", plots.__all__)
 def test_wrong_input_of_a_picture_is_refused_in_one_sentence(name):
     for wrong in (th.EliminationByAspects(), pd.DataFrame({"x": [1]})):
-        with pytest.raises(ArgumentError, match=rf"^plots\.{name} (draws what|requires) ") as error:
+        with pytest.raises(
+            ArgumentError, match=rf"^plots\.{name} (draws the result of|requires) "
+        ) as error:
             getattr(plots, name)(wrong)
         assert "\n" not in str(error.value)
 

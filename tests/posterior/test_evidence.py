@@ -44,7 +44,7 @@ def test_few_chains_have_the_error_of_blocks():
     ("energies", "swaps", "said"),
     [
         (normal_draws(apart=3.0), SWAPS, "differ by up to"),
-        (normal_draws(), np.array([0.5, 0.04]), "swap in 4 % of attempts"),
+        (normal_draws(), np.array([0.5, 0.04]), "swap in only 4 % of attempts"),
         (
             normal_draws() - np.where(np.arange(200) < 30, 0.5, 0.0)[:, None],
             SWAPS,

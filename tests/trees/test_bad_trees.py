@@ -57,10 +57,10 @@ NEWICK = [
     ("(a:1);", (FEW, "got 'a'")),
     ("(a:1,b:1,a:1);", ("positions 1 and 3", "'a'")),
     ("((a:1,' a':1):1,b:2);", ("positions 1 and 2", "'a'")),
-    ("(c:1.5,b:2,a:1);", ("'a' has 1 and 'b' has 2", "rescale='extend'")),
-    ("(a:1,(b:0.1000012,c:0.1):0.9);", ("'a' has 1 and 'b' has 1.0000012",)),
+    ("(c:1.5,b:2,a:1);", ("'a' is at 1 and 'b' at 2", "rescale='extend'")),
+    ("(a:1,(b:0.1000012,c:0.1):0.9);", ("'a' is at 1 and 'b' at 1.0000012",)),
     ("(a:0,b:0);", ("0 for 'a'",)),
-    ("(a:1,b:-0);", ("'b' has 0 and 'a' has 1",)),
+    ("(a:1,b:-0);", ("'b' is at 0 and 'a' at 1",)),
     ("(a:1e308,(b:1e308,c:1e308):1e308);", ("inf for 'b'",)),
 ]
 

@@ -48,8 +48,10 @@ if TYPE_CHECKING:
 
 ENGLISH = {
     "asked": "Which covariates distinguish the classes, and how certain is this?",
-    "weights": "Largest {words}: {named}.",
-    "weights.none": "All {words} are zero.",
+    "largest.weight": "Largest relative weights: {named}.",
+    "largest.coef": "Largest coefficients in absolute value: {named}.",
+    "none.weight": "All relative weights are zero.",
+    "none.coef": "All coefficients are zero.",
     "weights.all": "Relative weights (sum to 1): all {every} are > 0; largest first",
     "weights.some": "Relative weights (sum to 1): {shown} of {every} are > 0, all others exactly 0;"
     " largest first",
@@ -58,21 +60,21 @@ ENGLISH = {
     "coef.standard": "standardised covariates",
     "coef.units": "covariates in their original units",
     "coef.some": "Coefficients of {covariates}, relative to class '{reference}': {shown} of {every}"
-    " are not 0, all others exactly 0",
+    " are nonzero, all others exactly 0",
     "coef.all": "Coefficients of {covariates}, relative to class '{reference}'; largest absolute"
     " value first",
     "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the"
     " other folds",
-    "cv.better": "{name} makes fewer errors than always predicting the majority class (by {mean},"
-    " standard error {error}).",
-    "cv.worse": "{name} makes more errors than always predicting the majority class (by {mean},"
-    " standard error {error}).",
-    "cv.open": "{name} does not make significantly fewer errors than always predicting the majority"
-    " class (difference {mean}, standard error {error}).",
+    "cv.better": "{name} has a lower error rate than always predicting the majority class"
+    " (difference {mean}, standard error {error}).",
+    "cv.worse": "{name} has a higher error rate than always predicting the majority class"
+    " (difference {mean}, standard error {error}).",
+    "cv.open": "The error rate of {name} is not significantly lower than that of always predicting"
+    " the majority class (difference {mean}, standard error {error}).",
     "cv.ended": "Cross-validation ended after {done} of {folds} folds: {fault}.",
     "cv.infinite": "The log loss is infinite, because the observed class of {rows} rows has"
     " predicted probability 0.",
-    "rows": "The observed class has predicted probability ≥ 0.5 in {likely} of the {rows} rows"
+    "rows": "The observed class has predicted probability ≥ 0.5 in {likely} of {rows} rows"
     " (mean probability {mean}). These are the training rows; expect lower probabilities for"
     " new rows.",
     "rows.title": "Rows whose observed class is least probable (rows are numbered from 0)",
@@ -85,21 +87,22 @@ ENGLISH = {
     "rate": "Parameter η (squared rate) of the Laplace prior on the coefficients: {value}.",
     "rate.learned": "{value}, estimated",
     "horseshoe": "Scales of the horseshoe prior: log tau = {tau}, slab = {slab}.",
-    "log_likelihood": "Log-likelihood of the full data: {value}.",
-    "log_likelihood.priors": "Log-likelihood of the full data: {value}; including the log priors:"
-    " {objective}.",
-    "log_likelihood.weights": "Log-likelihood of the full data: {value}; including the log prior of"
-    " the relative weights: {objective}.",
+    "log_likelihood": "Log-likelihood: {value}.",
+    "log_likelihood.priors": "Log-likelihood: {value}; with the log priors added: {objective}.",
+    "log_likelihood.weights": "Log-likelihood: {value}; with the log prior of the relative weights"
+    " added: {objective}.",
     "sweeps": "Converged in {sweeps} passes over the data.",
     "bound": "Lower bound on the log evidence: {value}.",
-    "methods.plackett-luce": "Classes were modelled by Plackett-Luce regression {source}.",
-    "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate}"
-    " (eta = {eta}) on standardised coefficients, estimated at the posterior mode.",
-    "methods.normal": "Classes were modelled by a Bayesian multinomial logit with Laplace priors on"
-    " the coefficients; the posterior was approximated by a normal distribution ({kind}).",
-    "methods.laplace": "Classes were modelled by a Bayesian multinomial logit with Laplace priors"
-    " on the coefficients, sampled with the scheme of {source}.",
-    "methods.horseshoe": "Classes were modelled by a Bayesian multinomial logit with the"
+    "methods.plackett-luce": "Class membership was modelled with Plackett-Luce regression"
+    " {source}.",
+    "methods.map": "Class membership was modelled with a multinomial logit with Laplace priors of"
+    " rate {rate} (eta = {eta}) on standardised coefficients, estimated at the posterior mode.",
+    "methods.normal": "Class membership was modelled with a Bayesian multinomial logit with Laplace"
+    " priors on the coefficients; the posterior was approximated by a normal distribution"
+    " ({kind}).",
+    "methods.laplace": "Class membership was modelled with a Bayesian multinomial logit with"
+    " Laplace priors on the coefficients, sampled with the scheme of {source}.",
+    "methods.horseshoe": "Class membership was modelled with a Bayesian multinomial logit with the"
     " regularised horseshoe priors of {prior} on the coefficients, sampled with the scheme of"
     " {source}.",
 }
@@ -309,7 +312,7 @@ def weights(model: "PlackettLuceRegression", settings: AnswerSettings) -> Findin
     if model.get_params()["transform"] is not None:
         notes = (ENGLISH["weights.exp"],)
         named_table = table.replace({"column": {"1": "the constant"}})
-    sentence = _format_largest_rows(named_table, "weight", "relative weights")
+    sentence = _format_largest_rows(named_table, "weight")
     shown_table = _move_names_last(shown_table)
     brief = _build_brief(shown_table, "Weights")
     return Finding(sentence, str(title), table, shown_table, notes=notes, brief=brief)
@@ -330,7 +333,7 @@ def coefficients(model: "SparseMultinomialLogit", settings: AnswerSettings) -> F
     title = phrase(
         ENGLISH, sentence_key, covariates=scale_text, reference=model._reference_, **count_texts
     )
-    sentence = _format_largest_rows(table, "coef", "coefficients")
+    sentence = _format_largest_rows(table, "coef")
     shown_table = _move_names_last(table)
     return Finding(
         sentence, str(title), table, shown_table, brief=_build_brief(shown_table, "Effects")
@@ -355,18 +358,18 @@ def _move_names_last(table: Any) -> Any:
     ]
 
 
-def _format_largest_rows(table: "pandas.DataFrame", column: str, noun: str) -> Text:
+def _format_largest_rows(table: "pandas.DataFrame", column: str) -> Text:
     """Return a sentence that lists the largest weights or coefficients."""
     rows = table.head(_NAMED).to_dict("records")
     if not rows:
-        return phrase(ENGLISH, "weights.none", words=noun)
+        return phrase(ENGLISH, f"none.{column}")
     weight_list = list_names(
         [
             f"{row['column']} for class {str(row['class'])!r} ({format_number(row[column])})"
             for row in rows
         ]
     )
-    return phrase(ENGLISH, "weights", words=noun, named=weight_list)
+    return phrase(ENGLISH, f"largest.{column}", named=weight_list)
 
 
 # the complete model -------------------------------------------------------------------------------
@@ -387,20 +390,18 @@ def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
         return [*sentences, _format_likelihood_draws(model, ci)]
     likelihood_text = f"{model.log_likelihood_:.3f}"
     if not model._engine.is_point:
-        bound_sentence = phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
         return [
             *sentences,
-            bound_sentence,
+            phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}"),
             phrase(ENGLISH, "log_likelihood", value=likelihood_text),
         ]
     objective = f"{model.objective_:.3f}"
     sentence_key = "log_likelihood"
     if model.a > 1:
         sentence_key = "log_likelihood.weights"
-    likelihood_sentence = phrase(ENGLISH, sentence_key, value=likelihood_text, objective=objective)
     return [
         *sentences,
-        likelihood_sentence,
+        phrase(ENGLISH, sentence_key, value=likelihood_text, objective=objective),
         phrase(ENGLISH, "sweeps", sweeps=f"{model._n_passes_:,}"),
     ]
 

@@ -62,7 +62,7 @@ def convert_to_matrix(X: Any, column_names: np.ndarray | None = None) -> np.ndar
     --------
     >>> convert_to_matrix([[1, 2], [3, float("nan")]])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); enter finite numbers ...
+    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); impute such values...
     """
     if is_sparse(X):
         raise DataError(
@@ -103,8 +103,8 @@ def convert_to_matrix(X: Any, column_names: np.ndarray | None = None) -> np.ndar
             others_text = f", and {n_others} more entries are NaN or infinite"
         raise DataError(
             f"X is {_name_non_finite(matrix[row_index, column_index])} in row {row_index},"
-            f" {format_column_name(column_names, column_index)}{others_text}; enter finite numbers"
-            " or remove such rows."
+            f" {format_column_name(column_names, column_index)}{others_text}; impute such values,"
+            " or remove the affected rows."
         )
     return matrix
 
@@ -146,8 +146,8 @@ def convert_to_sparse_matrix(X: Any) -> Any:
         column_index = int(np.searchsorted(matrix.indptr, entry_index, side="right")) - 1
         raise DataError(
             f"X is {_name_non_finite(matrix.data[entry_index])} in row"
-            f" {matrix.indices[entry_index]}, {format_column_name(None, column_index)}; enter"
-            " finite numbers or remove such rows."
+            f" {matrix.indices[entry_index]}, {format_column_name(None, column_index)}; impute"
+            " such values, or remove the affected rows."
         )
     return matrix
 

@@ -43,7 +43,7 @@ ENGLISH = {
     "asked": "On which dimensions do the objects differ, and how similar are they?",
     "found": "{number}; {recurring} reproducible across restarts (reproducibility at least"
     " {least}).",
-    "one": "{number}; one restart cannot show which of them recur.",
+    "one": "{number}; a single restart does not show how reproducible they are.",
     "dimensions": "Dimensions, largest first, with the objects that have the highest values",
     "unshared": "The other dimensions differ between restarts: do not interpret them.",
     "picture": "Objects with the highest values on each dimension; pale: not reproducible.",
@@ -60,10 +60,10 @@ ENGLISH = {
     "prior.learned": "The values of each dimension had an exponential prior with an estimated"
     " rate.",
     "prior.given": "The values had an exponential prior with rate {rate}.",
-    "drawn": "Draws were taken around the mode that each restart found, by stochastic-gradient"
-    " Langevin dynamics with momentum.",
+    "drawn": "The posterior was sampled around the mode found by each restart, by"
+    " stochastic-gradient Langevin dynamics with momentum.",
     "reproducibility": "The reproducibility of a dimension is its correlation with the most similar"
-    " dimension of each of the other restarts, averaged after Fisher's z-transformation {source}.",
+    " dimension of each other restart, averaged after Fisher's z-transformation {source}.",
 }
 
 

@@ -295,8 +295,9 @@ class NonnegativeDimensions(MarkovChainModel):
             warn(
                 EstimateWarning(
                     f"{format_plural(data.n_answers, 'answer')} about {data.n_options:,} objects"
-                    f" are few for dimensions, which need about {MIN_ANSWERS_PER_OBJECT} answers"
-                    " per object; AdditiveClustering predicts better from few answers."
+                    " are too few for reliable dimensions, which require about"
+                    f" {MIN_ANSWERS_PER_OBJECT} answers per object. With few answers,"
+                    " AdditiveClustering predicts better."
                 )
             )
         return self._run_job(self._build_fit(data, run).build_job(str(data)))
@@ -307,7 +308,7 @@ class NonnegativeDimensions(MarkovChainModel):
         if data.kind not in (SIMILARITIES, TRIPLETS):
             raise DataError(
                 f"NonnegativeDimensions requires {TRIPLETS} or {SIMILARITIES}; got"
-                f" {type(data).__name__}. Use a model of choices."
+                f" {type(data).__name__}. For choices, use a choice model."
             )
         check_share("lapse", self.lapse, "the probability of a random answer")
         if self.penalty is not None:

@@ -203,7 +203,13 @@ class JobFolder:
         try:
             yield
         except DataError as error:
-            warn(IncompleteWarning(error, f" The {self.kind} continues without saving its job."))
+            warn(
+                IncompleteWarning(
+                    error,
+                    f" The {self.kind} continues, but its progress is not saved, so it cannot be"
+                    " resumed if interrupted.",
+                )
+            )
             self._is_full = True
             return
         self._last = time.monotonic()

@@ -39,9 +39,9 @@ def picture(
             data: Any = (*arguments, *keywords.values())[0]
             if made_by and not hasattr(data, has):
                 raise ArgumentError(
-                    f"plots.{draw.__name__} draws what {made_by} returns; got"
-                    f" {type(data).__name__}. A fitted model draws the picture with"
-                    f" `plot({draw.__name__!r})`."
+                    f"plots.{draw.__name__} draws the result of {made_by}; got"
+                    f" {type(data).__name__}. To draw it from a fitted model, call"
+                    f" model.plot({draw.__name__!r})."
                 )
             has_column = {repr(name): name in data.columns for name in columns}
             has_column |= {f"attrs[{name!r}]": name in data.attrs for name in attrs}
@@ -81,8 +81,8 @@ def set_fallback_fonts(axes: "Iterable[Axes]") -> None:
         warn(
             DataWarning(
                 "No installed font has all characters of the labels, so pictures show boxes"
-                " instead; install fonts with them, such as Noto Sans, Noto Sans CJK or Noto Emoji"
-                " (in black and white)."
+                " instead; install fonts that have them, such as Noto Sans, Noto Sans CJK or Noto"
+                " Emoji (in black and white)."
             )
         )
 

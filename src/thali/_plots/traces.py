@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _LOG_LIKELIHOOD = "log_likelihood"
 _NAMES = {
-    _LOG_LIKELIHOOD: "log-likelihood of the full data",
+    _LOG_LIKELIHOOD: "log-likelihood",
     "n_features": "number of features",
     "n_shared_features": "number of shared features",
     "alpha": "concentration α",
@@ -59,8 +59,8 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
     ... )
     >>> drawn = model.posterior_["posterior"]["log_likelihood"].values
-    >>> trace({"log_likelihood": drawn})[0].get_title("left")[:31]
-    'log-likelihood of the full data'
+    >>> trace({"log_likelihood": drawn})[0].get_title("left")[:14]
+    'log-likelihood'
     """
     varying_names = [name for name, draws in quantities.items() if np.ptp(draws.astype(float)) > 0]
     r_hat_by_name = {}

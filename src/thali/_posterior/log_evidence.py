@@ -295,7 +295,7 @@ def _assess_chains(facts: dict[str, Any]) -> ConvergenceCheck:
     swaps_text += f" {format_percent(MIN_SWAPS)})"
     ending: tuple[Any, ...] = (".",)
     if not facts["swap_rate"] >= MIN_SWAPS:
-        fault = f"adjacent temperatures of {chains_text} swap in {swaps_text}"
+        fault = f"in {chains_text}, adjacent temperatures swap in only {swaps_text}"
         ending = (", which also improves the choice of temperatures.",)
     elif not facts["apart"] <= MAX_DEVIATION:
         fault = (
@@ -308,7 +308,7 @@ def _assess_chains(facts: dict[str, Any]) -> ConvergenceCheck:
             f" differs from the second half by {facts['drift']:.1f} standard errors (target: at"
             f" most {DRIFT:g})"
         )
-        ending = (" and increase ", Argument("tune"), " likewise.")
+        ending = (" and increase ", Argument("tune"), " in proportion.")
     else:
         agreement = (
             f"The {chains_text} agree: they differ by at most {facts['apart']:.1f} standard errors"

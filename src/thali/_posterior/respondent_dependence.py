@@ -72,8 +72,8 @@ class Dependence:
         if self.width_deficit == 1.0:
             return None
         text = (
-            f"Intervals are about {self.width_deficit:.2g} times too narrow to generalise to new"
-            f" {self.unit}s, because {self.size} are treated as independent"
+            f"For generalising to new {self.unit}s, intervals are too narrow by a factor of about"
+            f" {self.width_deficit:.2g}, because {self.size} are treated as independent"
         )
         if self.grouped:
             return Message(f"{text}.")
@@ -101,8 +101,8 @@ class Dependence:
                     " One answer per respondent contains little information on heterogeneity."
                 )
             return Message(
-                f"{self.size}; each respondent has parameters that vary around those of the"
-                f" population.{once_text}"
+                f"{self.size}; each respondent has individual parameters, distributed around the"
+                f" population means (hierarchical model).{once_text}"
             )
         if self.by == SCORES:
             return Message(
@@ -119,12 +119,12 @@ class Dependence:
             return Message(
                 f"Intervals allow for repeated answers: {self.size}, so the likelihood is raised"
                 f" to the power {self.power:.2g}. This is correct only on average: if {self.unit}s"
-                " differ far more on one quantity than on all others, the interval of that"
+                " differ far more on one quantity than on all others, the interval for that"
                 " quantity is too narrow."
             )
         if self.number == 1:
             return Message(
-                f"All {self.answers:,.15g} answers come from one {self.unit}, so intervals apply to"
+                f"All {self.answers:,.15g} answers are from one {self.unit}, so intervals apply to"
                 f" this {self.unit} only."
             )
         if self.most <= 1.0:

@@ -253,9 +253,7 @@ class Tree(DescribedObject):
         if options == self.labels:
             return self
         if mismatch := _describe_mismatch(options, self.labels):
-            raise DataError(
-                f"The leaves of the tree must have the names of the options; {mismatch}."
-            )
+            raise DataError(f"The leaves of the tree must match the options by name; {mismatch}.")
         leaf_indices = index_labels(self.labels)
         node_order = [leaf_indices[label] for label in options] + list(
             range(self.n_leaves, len(self.parents))

@@ -175,8 +175,8 @@ def rescale_lengths(nodes: TreeNodes, labels: tuple[str, ...], rescale: str | No
         shallow_leaf = labels[leaf_depths.index(min_depth)]
         deep_leaf = labels[leaf_depths.index(max_depth)]
         raise DataError(
-            f"All leaves must have the same distance from the root, but {shallow_leaf!r} has"
-            f" {min_depth:.8g} and {deep_leaf!r} has {max_depth:.8g}; use `rescale='extend'` to"
+            f"All leaves must be at the same distance from the root, but {shallow_leaf!r} is at"
+            f" {min_depth:.8g} and {deep_leaf!r} at {max_depth:.8g}; use `rescale='extend'` to"
             " lengthen the shorter paths."
         )
     lengths = np.array(nodes.lengths)

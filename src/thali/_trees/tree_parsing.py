@@ -84,8 +84,8 @@ def read_newick(text: Any) -> TreeNodes:
         )
     if text.strip() and "(" not in text:
         raise DataError(
-            f"Newick text looks like '((a:0.1,b:0.1):0.9,c:1);'; got {text.strip()[:40]!r}. For a"
-            " file name, pass a pathlib.Path."
+            f"Newick text looks like '((a:0.1,b:0.1):0.9,c:1);'; got {text.strip()[:40]!r}. To"
+            " read a file, pass a pathlib.Path."
         )
     return newick.parse_newick(text)
 

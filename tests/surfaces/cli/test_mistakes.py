@@ -156,12 +156,12 @@ MISTAKES = [
         lambda: eba(unique=False, lapse=0.0, aspects=frame("cold.csv").set_index("option")),
         "which these aspects make impossible with",
     ),
-    ("99 temperatures", "tea.csv --tempering 99", lambda: eba(tempering=99), "up to 64"),
+    ("99 temperatures", "tea.csv --tempering 99", lambda: eba(tempering=99), "at most 64"),
     (
         "temperatures that fall",
         "tea.csv --tempering 4,1",
         lambda: eba(tempering=(4.0, 1.0)),
-        "increasing from 1",
+        "that starts at 1",
     ),
     (
         "unknown aspects by likelihood",
@@ -215,7 +215,7 @@ MISTAKES = [
         "a tree of others",
         "tea.csv --tree others.csv",
         lambda: eba(aspects=groups("others.csv")),
-        "The leaves of the tree must have the names of the options",
+        "The leaves of the tree must match the options by name",
     ),
     (
         "no such column",

@@ -428,19 +428,19 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
     """Report the most probable set of features, without intervals."""
     features_table = model.features()
     shown_table = features_table.drop(columns=_INTERVAL_COLUMNS, errors="ignore")
-    sentence = str(
-        phrase(ENGLISH, "additive.point", number=format_plural(len(shown_table), "feature"))
-    )
+    number = "no feature"
     picture = None
     if len(shown_table):
+        number = format_plural(len(shown_table), "feature")
         picture = Picture("features", ENGLISH["additive.point.title"], features_table)
+    reading_table = format_for_reading(shown_table, model, "feature")
     return Finding(
-        sentence,
+        str(phrase(ENGLISH, "additive.point", number=number)),
         title=ENGLISH["additive.point.title"],
         table=expand_members(shown_table, read_labels(model)),
-        shown=format_for_reading(shown_table, model, "feature"),
+        shown=reading_table,
         picture=picture,
-        brief=Brief("Features", table=format_for_reading(shown_table, model, "feature")),
+        brief=Brief("Features", table=reading_table),
     )
 
 

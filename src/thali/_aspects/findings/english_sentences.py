@@ -5,8 +5,7 @@ from thali._model.choice_findings import SENTENCES
 ENGLISH = SENTENCES | {
     # features
     "features": "Most probable shared {word}s: {named}.",
-    "features.unsure": "No shared {word} has probability ≥ 0.5; most probable are those shared by"
-    " {named}.",
+    "features.unsure": "No shared {word} has probability ≥ 0.5; the most probable: {named}.",
     "features.given": "Specified shared {word}s: {named}.",
     "features.given.one": "{members} (weight {weight})",
     "features.one": "{members} (probability {probability}, weight {weight})",
@@ -17,8 +16,8 @@ ENGLISH = SENTENCES | {
     "features.brief.given": "Specified shared {word}s, with their weights:",
     "features.title": "{Word}s: probability, weight and members",
     "features.matched": "Features from different draws are merged if their members are similar.",
-    "features.not_agreed": "The chains disagree on {members}: probabilities may change with a"
-    " different seed.",
+    "features.not_agreed": "The chains disagree on {members}: these probabilities may differ in a"
+    " run with another seed.",
     "features.place": "Of {total:.2f} {word}s (posterior mean) shared by some but not all {of},"
     " {clade:.2f} match a clade of the tree and {across:.2f} cut across the tree.",
     "features.no_place": "No {word} is shared by some but not all {of}.",
@@ -104,17 +103,17 @@ ENGLISH = SENTENCES | {
     # additive clustering
     "additive.asked": "Which features do the objects share, how many are there, and how much does"
     " each feature add to the similarity of the objects that share it?",
-    "additive.silent": "Similarities carry no information about features that only one object has,"
-    " so such features are omitted.",
+    "additive.silent": "In this model only shared features contribute to similarity, so the data"
+    " carry no information about features of a single object; these are omitted.",
     "features.membership": "Probability that each option or object has the feature, given that the"
     " feature exists",
     "additive.counted": "features shared by two or more objects",
     "additive.counted.triplets": "features that affect the answers",
     "additive.all": "features in total, including features of a single object",
     "additive.no variance": "All similarities are equal, so there is no variance to account for.",
-    "additive.explained": "{whose} account for {share} % of the variance of the data{bound}.",
-    "additive.bound": ", of which {share} % is not noise",
-    "additive.of.expectation": "Expected similarities",
+    "additive.explained": "{whose} account for {share} % of the variance in the data{bound}.",
+    "additive.bound": "; an estimated {share} % of this variance is not noise",
+    "additive.of.expectation": "The fitted (posterior mean) similarities",
     "additive.of.map-features": "The similarities of the map-features estimate",
     "additive.of.conditional-map": "The similarities of the conditional-map estimate",
     "additive.of.joint-map": "The similarities of the joint-map estimate",
@@ -162,8 +161,8 @@ ENGLISH = SENTENCES | {
     " short to estimate how often adjacent temperatures swap.",
     "tempering": "Tempering used {number} temperatures from 1 to {highest}; adjacent temperatures"
     " swapped in at least {rate} % of attempts.",
-    "additive.point": "The most probable set of features found has {number} shared by two or more"
-    " objects.",
+    "additive.point": "The most probable set of features found contains {number} shared by two or"
+    " more objects.",
     "additive.point.title": "Features: weight and members",
     "additive.constant": "Additive constant: {value}.",
     "additive.variance": "Variance accounted for: {share} %.",
@@ -174,14 +173,14 @@ ENGLISH = SENTENCES | {
     " with a phylogenetic Indian buffet process prior {source} on a given tree of the objects.",
     "additive.methods.prior": "Weights had a Gamma prior with shape {shape} and rate {rate}.",
     "additive.methods.exp": "The similarity of two objects was modelled by additive clustering"
-    " {source} as the sum of the weights of the features they share. In a set, a pair is chosen as"
-    " the most similar by the softmax rule {softmax}, with probability proportional to the"
-    " exponential of its similarity.",
+    " {source} as the sum of the weights of the features they share. From each set, a pair was"
+    " chosen as the most similar by the softmax rule {softmax}, with probability proportional to"
+    " the exponential of its similarity.",
     "additive.methods.ratio": "The similarity of two objects was modelled by additive clustering"
-    " {source} as the sum of the weights of the features they share. In a set, a pair is chosen as"
-    " the most similar with probability proportional to a constant plus its similarity.",
-    "additive.methods.lapse": "With probability {lapse} the most similar pair was chosen at"
-    " random.",
+    " {source} as the sum of the weights of the features they share. From each set, a pair was"
+    " chosen as the most similar with probability proportional to a constant plus its similarity.",
+    "additive.methods.lapse": "A lapse rate of {lapse} was assumed: with this probability, the pair"
+    " was chosen uniformly at random.",
     "additive.methods.constant": "Similarities were modelled by additive clustering {source}: the"
     " similarity of two objects is the sum of the weights of the features they share, plus a"
     " constant, with normal error.",
@@ -189,6 +188,6 @@ ENGLISH = SENTENCES | {
     " the similarity of two objects is the sum of the weights of the features they share, with"
     " normal error.",
     "additive.methods.learned": "The error standard deviation was estimated as {value}.",
-    "additive.methods.sigma": "The standard deviation of the error was {value}{chosen}.",
+    "additive.methods.sigma": "The error standard deviation was {value}{chosen}.",
     "additive.methods.chosen": ", chosen by cross-validation over pairs of objects",
 }

@@ -105,7 +105,8 @@ def suggest_next_steps(word: str) -> Message:
     comparison: tuple[Any, ...] = ()
     if word == "aspect":
         comparison = (
-            ", check whether a model with one worth per option predicts as well (",
+            ", check whether a Bradley-Terry-Luce model, with one worth per option, predicts as"
+            " well (",
             InPython("th.compare", "thali compare"),
             ")",
         )
@@ -187,7 +188,7 @@ def _name_feature(feature_row: dict[str, Any]) -> str:
     members_text = list_names(feature_row["members"])
     for column in _NAMES:
         if isinstance(feature_row.get(column), str):
-            return f"{feature_row[column]} of {members_text}"
+            return f"{feature_row[column]}, shared by {members_text}"
     return members_text
 
 

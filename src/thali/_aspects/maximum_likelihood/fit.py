@@ -132,8 +132,8 @@ def warn_unbounded(estimates: Estimates) -> list[EstimateWarning]:
     if not is_vanishing.any() and estimates.tie is not None and estimates.tie > MAX_TIE:
         return [
             EstimateWarning(
-                "The likelihood has no maximum: it keeps increasing as the tie parameter grows"
-                f" (here {estimates.tie:.3g}) and the weights shrink. The estimates have not"
+                "The likelihood has no finite maximum: it keeps increasing as the tie parameter"
+                f" grows (here {estimates.tie:.3g}) and the weights shrink. The estimates have not"
                 " converged; ",
                 Setting("method", "mcmc"),
                 " has a prior that keeps them finite.",
@@ -216,9 +216,9 @@ def warn_endless_coefficients(estimates: Estimates) -> list[EstimateWarning]:
     endless_names = shorten(list(compress(covariate_names, is_endless)))
     return [
         EstimateWarning(
-            "The likelihood has no maximum: it keeps increasing as the coefficient of"
-            f" {endless_names} grows, because the covariate determines every comparison that it"
-            " affects. The estimate has not converged; ",
+            "The likelihood has no finite maximum: it keeps increasing as the coefficient of"
+            f" {endless_names} grows in absolute value (separation), because the covariate"
+            " determines every comparison that it affects. The estimate has not converged; ",
             Setting("method", "mcmc"),
             " has a prior that keeps it finite.",
         )

@@ -103,8 +103,8 @@ def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> No
     if is_uninformative.any():
         uninformative_names = list(compress(given_aspects.names, is_uninformative))
         raise ArgumentError(
-            f"The weight of {shorten(uninformative_names)} affects no choice, because all options"
-            " or no options have that aspect; remove the aspect."
+            f"The weight of {shorten(uninformative_names)} affects no choice, because either all"
+            " options or none have that aspect; remove the aspect."
         )
     unidentified_names = _find_unidentified(given_aspects, data.first, data.second)
     if not unidentified_names:

@@ -178,8 +178,8 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
             order_hint = " (check the order of the two models)"
         raise ArgumentError(
             f"The larger model has no aspect with the same options as {shorten(missing_names)} in"
-            f" the smaller model, so the models are not nested{order_hint}; compare models that are"
-            " not nested by their AIC or BIC."
+            f" the smaller model, so the models are not nested{order_hint}; compare non-nested"
+            " models by AIC or BIC."
         )
     if large.n_parameters == small.n_parameters:
         raise ArgumentError(

@@ -116,7 +116,7 @@ class AnnealingEngine(FeatureSamplingEngine):
     def check_continuable(self) -> None:
         """Raise ArgumentError: annealed chains cannot be continued by `continue_fit`."""
         raise ArgumentError(
-            Setting("method", "map"), " has no draws, so it cannot be continued; fit again."
+            "A fit with ", Setting("method", "map"), " has no draws to continue; fit again."
         )
 
     def convergence(self, model: "AdditiveClustering") -> "ConvergenceCheck":

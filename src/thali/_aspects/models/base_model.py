@@ -97,7 +97,7 @@ class LatentFeatures(MarkovChainModel):
         if isinstance(data, Mapping):
             raise DataError(
                 "A model built from a prior and a likelihood requires one group of respondents, but"
-                " the data contain several; fit each group."
+                " the data contain several; fit each group separately."
             )
         return data
 

@@ -240,9 +240,9 @@ def _choose_temperatures(
             return temperatures, False
     raise ArgumentError(
         Argument("tempering"),
-        InPython(" must be None or 'auto', False or 'off'", " must be auto, off"),
-        f", a number of temperatures up to {MAX_TEMPERATURES}, or a list of temperatures"
-        " increasing from 1; got ",
+        InPython(" must be 'auto' (or None), 'off' (or False)", " must be auto, off"),
+        f", a number of temperatures (at most {MAX_TEMPERATURES}), or an increasing list of"
+        " temperatures that starts at 1; got ",
         Value("tempering", tempering),
         ".",
     )

@@ -247,7 +247,7 @@ class PlackettLuceRegression(Classifier):
                 Setting("a", 1.1),
                 " to keep all weights positive, or ",
                 Setting("a", 1.0),
-                " for the maximum of the likelihood, where most weights are exactly zero.",
+                " for the maximum-likelihood estimate, in which most weights are exactly zero.",
             )
         build_plackett_luce_prior(self.a, self.a_range, self.b)
 

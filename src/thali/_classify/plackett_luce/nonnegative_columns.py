@@ -248,8 +248,8 @@ def warn_about_constants(matrix: np.ndarray, names: Any) -> None:
         column_list = join_first(repr(names[j]) for j in constant_indices)
         warn(
             DataWarning(
-                f"Constant covariates: {column_list}. Such an effect cannot be distinguished from"
-                " the effect of the column of ones; remove every constant covariate."
+                f"Constant covariates: {column_list}. The effect of a constant covariate cannot be"
+                " distinguished from the effect of the column of ones; remove every such covariate."
             )
         )
 
@@ -278,9 +278,8 @@ def warn_about_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
         warn(
             DataWarning(
                 f"Untransformed covariates explain only {max(100 * explained_share, 0.0):.0f} % of"
-                " the"
-                " deviance that the class proportions leave unexplained, because no class can be"
-                " probable in rows that are positive in many columns. Set ",
+                " the null deviance (of the class proportions alone), because no class can be"
+                " probable in rows with positive entries in many columns. Set ",
                 Setting("transform", "exponential"),
                 ", or use a sparse logit, which predicts better.",
             )

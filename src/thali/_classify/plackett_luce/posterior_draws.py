@@ -233,8 +233,8 @@ def compute_scores_from_logs(
         warn(
             DataWarning(
                 "Some rows are zero in every column of W with a nonzero weight, so the class"
-                " frequencies of the training data are used for these rows. Choose a larger a to"
-                " keep all weights."
+                " frequencies of the training data are predicted for these rows. Choose a larger a"
+                " to keep all weights."
             )
         )
     scores[is_undefined] = class_count

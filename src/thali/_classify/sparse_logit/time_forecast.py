@@ -112,7 +112,7 @@ def refuse_large_sparse_matrix(shape: tuple[int, int], n_columns: int, n_classes
         or estimate_sampling_seconds(shape[0], n_columns, n_classes) > BUDGET
     ):
         raise DataError(
-            f"X is a sparse matrix of shape {shape}, too large for the draws of ",
+            f"X is a sparse matrix of shape {shape}, too large for posterior draws with ",
             Setting("method", "auto"),
             f" ({n_coefficients:,} coefficients over all classes); set ",
             Setting("method", "map"),
