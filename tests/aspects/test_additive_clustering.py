@@ -105,7 +105,7 @@ def test_names_of_features_survive_a_file(tmp_path):
         ({"weight_prior": (1.0, 0.0)}, ("rate", "weight_prior")),
         ({"tempering": ("a", "b")}, ("tempering",)),
         ({"tempering": (2.0, 3.0)}, ("tempering",)),
-        ({"tempering": 1000}, ("tempering", "up to 64")),
+        ({"tempering": 1000}, ("tempering", "at most 64")),
     ],
 )
 def test_bad_arguments_are_refused(settings, messages):

@@ -136,7 +136,7 @@ def test_probabilities_that_are_not_settled_are_counted_where_they_are_not_named
             made_up(4, draws=50, common=(), beside=0.0, kept_by=kept).findings()["features"].notes,
         )
     )
-    assert "disagree" in notes and " and 1 other set: probabilities" in notes
+    assert "disagree" in notes and " and 1 other set: their probabilities" in notes
     notes = " ".join(
         map(
             str,

@@ -274,14 +274,14 @@ def _compute_mean_error(costs: np.ndarray) -> tuple[float, float]:
 
 def _compare_majority_class(name: str, scores: Scores) -> Text:
     """Return a sentence that compares the error rate with the majority class's."""
-    mean_difference, standard_error = _compute_mean_error(scores.base_errors - scores.errors)
-    facts = {"name": name, "error": f"{standard_error:.3f}"}
-    if not abs(mean_difference) > _ESTABLISHED * standard_error or mean_difference == 0:
-        return phrase(ENGLISH, "cv.open", mean=f"{mean_difference:.3f}", **facts)
+    mean_difference, standard_error = _compute_mean_error(scores.errors - scores.base_errors)
     sentence_key = "cv.worse"
-    if mean_difference > 0:
+    if not abs(mean_difference) > _ESTABLISHED * standard_error or mean_difference == 0:
+        sentence_key = "cv.open"
+    elif mean_difference < 0:
         sentence_key = "cv.better"
-    return phrase(ENGLISH, sentence_key, mean=f"{abs(mean_difference):.3f}", **facts)
+    error = f"{standard_error:.3f}"
+    return phrase(ENGLISH, sentence_key, name=name, mean=f"{mean_difference:.3f}", error=error)
 
 
 def _read_model_name(model: "Classifier") -> str:
@@ -395,13 +395,12 @@ def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
             phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}"),
             phrase(ENGLISH, "log_likelihood", value=likelihood_text),
         ]
-    objective = f"{model.objective_:.3f}"
     sentence_key = "log_likelihood"
     if model.a > 1:
         sentence_key = "log_likelihood.weights"
     return [
         *sentences,
-        phrase(ENGLISH, sentence_key, value=likelihood_text, objective=objective),
+        phrase(ENGLISH, sentence_key, value=likelihood_text, objective=f"{model.objective_:.3f}"),
         phrase(ENGLISH, "sweeps", sweeps=f"{model._n_passes_:,}"),
     ]
 
@@ -417,17 +416,30 @@ def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
         sentences = [phrase(ENGLISH, "rate", value=_format_eta(model, ci))]
     if model._posterior is not None:
         return [*sentences, _format_likelihood_draws(model, ci)]
-    facts = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
-    return [*sentences, phrase(ENGLISH, "log_likelihood.priors", **facts)]
+    likelihood_sentence = phrase(
+        ENGLISH,
+        "log_likelihood.priors",
+        value=f"{model.log_likelihood_:.3f}",
+        objective=f"{model.objective_:.3f}",
+    )
+    return [*sentences, likelihood_sentence]
 
 
 def _format_eta(model: "SparseMultinomialLogit", ci: float) -> Text:
     """Return a sentence on eta of the Laplace prior, fixed or learned."""
-    if model.eta is not None:
-        return phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
+    eta = _read_fixed_eta(model)
+    if eta is not None:
+        return phrase(ENGLISH, "shape.fixed", value=f"{eta:g}")
     return phrase(
         ENGLISH, "rate.learned", value=format_estimate(model._view.draws["eta"].to_numpy(), ci)
     )
+
+
+def _read_fixed_eta(model: "SparseMultinomialLogit") -> float | None:
+    """Return the value at which eta is fixed; None if it is learned."""
+    if model.eta is None and model._engine.is_point:
+        return model.shape / model.rate  # the prior mean, at which the mode is found
+    return model.eta
 
 
 def _format_likelihood_draws(model: "Classifier", ci: float) -> Text:
@@ -475,13 +487,15 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
         "class": model.classes_[class_codes[by_probability]],
         "probability": mean_probabilities[by_probability],
     }
-    facts = {
-        "rows": f"{len(mean_probabilities):,}",
-        "likely": f"{int((mean_probabilities >= 0.5).sum()):,}",
-        "mean": format_probability(float(mean_probabilities.mean())),
-    }
+    sentence = phrase(
+        ENGLISH,
+        "rows",
+        rows=f"{len(mean_probabilities):,}",
+        likely=f"{int((mean_probabilities >= 0.5).sum()):,}",
+        mean=format_probability(float(mean_probabilities.mean())),
+    )
     worst_rows = pd.DataFrame(columns).head(_WORST)
-    return Finding(phrase(ENGLISH, "rows", **facts), title=ENGLISH["rows.title"], table=worst_rows)
+    return Finding(sentence, title=ENGLISH["rows.title"], table=worst_rows)
 
 
 # sentences of the methods section -----------------------------------------------------------------
@@ -492,9 +506,7 @@ def describe_methods(model: Any) -> tuple[Text, ...]:
     if _has_relative_weights(model):
         return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
     if model._engine.is_point:
-        eta = model.eta
-        if eta is None:
-            eta = model.shape / model.rate  # the prior mean, at which the mode was found
+        eta = _read_fixed_eta(model)
         return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(eta):g}", eta=f"{eta:g}"),)
     if approximation := model._used_engine.approximation:
         return (phrase(ENGLISH, "methods.normal", kind=approximation),)

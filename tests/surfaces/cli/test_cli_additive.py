@@ -210,7 +210,7 @@ def test_features_of_a_single_object_are_left_out_and_that_is_said(printed):
         r"^ *0\.\d{3} +0\.\d{4} +0\.\d+ +0\.\d+ to 0\.\d+  tea, coffee$", text, re.MULTILINE
     )
     assert not re.search(r"  milk$", text, re.MULTILINE)
-    says(text, "Similarities carry no information")
+    says(text, "the data carry no information")
     assert "tell nothing" not in printed(4, DRINKS, beside=0.0)
 
 

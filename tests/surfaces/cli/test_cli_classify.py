@@ -206,7 +206,7 @@ def test_the_printed_rates_are_those_of_fits_to_the_other_folds(run):
     gain = np.mean(base_wrong) - np.mean(wrong)
     error = np.std(np.subtract(base_wrong, wrong, dtype=float), ddof=1) / np.sqrt(60)
     assert (
-        f"predicting the majority class (difference {gain:.3f}, standard error {error:.3f})"
+        f"predicting the majority class (difference {-gain:.3f}, standard error {error:.3f})"
         in printed
     )
 

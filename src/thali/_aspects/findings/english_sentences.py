@@ -16,7 +16,7 @@ ENGLISH = SENTENCES | {
     "features.brief.given": "Specified shared {word}s, with their weights:",
     "features.title": "{Word}s: probability, weight and members",
     "features.matched": "Features from different draws are merged if their members are similar.",
-    "features.not_agreed": "The chains disagree on {members}: these probabilities may differ in a"
+    "features.not_agreed": "The chains disagree on {members}: their probabilities may differ in a"
     " run with another seed.",
     "features.place": "Of {total:.2f} {word}s (posterior mean) shared by some but not all {of},"
     " {clade:.2f} match a clade of the tree and {across:.2f} cut across the tree.",

@@ -318,7 +318,7 @@ class PenalizedMaximumEngine(Engine):
     def list_facts(self, model: "SparseMultinomialLogit") -> Facts:
         """Return (name, text) facts: nonzero coefficients and log-likelihood."""
         count_text = (
-            f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are not 0"
+            f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are nonzero"
         )
         return ("coefficients", count_text), (
             "log-likelihood",
