@@ -127,7 +127,7 @@ def test_bad_input_is_refused():
         model.log_predictive([("a", "b")])
     with refused(DataError, "column of respondents"):
         model.log_predictive(random_choices(3, (2,), 1))
-    with refused(ArgumentError, "of the data"):
+    with refused(ArgumentError, "options in the data"):
         model.log_predictive(th.Choices.from_comparisons(answered([("p", "a", "z", "z")])))
 
 

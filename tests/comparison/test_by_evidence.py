@@ -79,7 +79,7 @@ def test_the_table_has_evidence_probabilities_and_bayes_factors(found):
 def test_a_difference_within_the_errors_is_not_told(found):
     found[0.2] = made_up(-4.1, 0.2)
     sentence = sentences(compare())
-    says(sentence[0], "do not separate 'lapse 0.3' and 'lapse 0.2'")
+    says(sentence[0], "do not clearly favour 'lapse 0.3' over 'lapse 0.2'")
     says(sentence[1], "0.2", "but cannot be distinguished")
 
 

@@ -89,7 +89,7 @@ def test_a_fifth_is_left_out_unless_said():
 
 def test_choices_that_cannot_be_held_out_are_refused():
     data = th.Choices(frame(messages=False), labels=OPTIONS)
-    with refused(DataError, "do not identify respondents"):
+    with refused(DataError, "carry no respondent identifiers"):
         th.compare({"half": Shares()}, data, leave_out="respondent", **QUIET)
     with refused(ArgumentError, "leave_out"):
         th.compare({"half": Shares()}, data, leave_out="task", **QUIET)
@@ -173,7 +173,7 @@ def test_only_covariates_of_options_count_where_people_are_left_out():
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (th.PairedComparisons([[0, 2], [1, 0]]), ("do not identify respondents",)),
+        (th.PairedComparisons([[0, 2], [1, 0]]), ("carry no respondent identifiers",)),
         (judged(ties=2), ("2", "without_ties")),
     ],
 )

@@ -204,7 +204,7 @@ def test_a_plain_mapping_is_refused_as_data():
 @pytest.mark.parametrize(
     "pairs, sentence",
     [
-        ([("LBJ", "XX")], ("0 contains", "'XX'")),
+        ([("LBJ", "XX")], ("0 of the list contains", "'XX'")),
         ([("LBJ", "HW"), ("HW", "HW")], ("1 compares", "'HW'")),
         ([("LBJ",)], ("0", "a pair of labels")),
         (["LBJ"], ("0 is", "'LBJ'")),

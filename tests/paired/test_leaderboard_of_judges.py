@@ -547,7 +547,7 @@ def test_one_vote_does_not_say_that_somebody_guesses():
     judges = board.judges()
     assert (judges["log_score"] < judges["log_score_chance"]).sum() > 2
     (found,) = [each for each in th.findings(board) if each.key == "judges"]
-    said(found.sentence, "do not predict better than chance")
+    said(found.sentence, "predicted no better than chance")
 
 
 def test_the_climb_leaves_a_saddle_of_covariates_in_large_units():

@@ -322,7 +322,7 @@ def test_trinary_inequality_by_definition(name, aspects):
 
 
 def test_trinary_inequality_needs_shared_aspects(celebrities):
-    with refused(DataError, "third option lacks"):
+    with refused(DataError, "lacking in a third"):
         th.paired.trinary_inequality(celebrities, "unique")
 
 

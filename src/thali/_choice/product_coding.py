@@ -409,8 +409,8 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             if is_missing[is_unknown.argmax(), attribute_index]:
                 verb = "lacks"
             raise DataError(
-                f"A new product {verb} a level of {attribute!r}, unlike the fitted products, so its"
-                " utility is unknown; change the product."
+                f"A new product {verb} a value for {attribute!r}, unlike comparable fitted"
+                " products, so its utility is unknown; change the product."
             )
 
 
@@ -519,9 +519,8 @@ def build_unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> 
         return []
     return [
         Message(
-            "Levels that are not shown in any task have no coefficients, so choices of them"
-            " cannot be predicted:"
-            f" {shorten(level_texts)}. Attributes named in ",
+            "Levels that no task shows have no coefficients, so choices involving them cannot be"
+            f" predicted: {shorten(level_texts)}. Attributes named in ",
             Argument("linear"),
             " accept any number.",
         )
@@ -595,16 +594,16 @@ def parse_interactions(interactions: Any) -> tuple[tuple[str, str], ...]:
         first_name, second_name = pair
         pair_problem = ""
         if first_name == second_name:
-            pair_problem = ", the same attribute"
+            pair_problem = ", the same attribute; remove this pair"
         elif (first_name, second_name) in attribute_pairs or (
             second_name,
             first_name,
         ) in attribute_pairs:
-            pair_problem = " twice"
+            pair_problem = " twice; remove the duplicate"
         if pair_problem:
             raise ArgumentError(
                 Argument("interactions"),
-                f" pairs {first_name!r} with {second_name!r}{pair_problem}; remove this pair.",
+                f" pairs {first_name!r} with {second_name!r}{pair_problem}.",
             )
         attribute_pairs.append((first_name, second_name))
     return tuple(attribute_pairs)

@@ -389,7 +389,7 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
         runner_up = min(bayes_factors, key=lambda name: bayes_factors[name])
         verb = "support {!r} over {!r}"
         if runner_up in close_models:
-            verb = "do not separate {!r} and {!r}"
+            verb = "do not clearly favour {!r} over {!r}"
         elif bayes_factors[runner_up][0] < 1.0:  # not worth a mention by Kass & Raftery (1995)
             verb = "barely favour {!r} over {!r}"
         factor_text = "log Bayes factor {:.2f}, SE {:.2f}".format(*bayes_factors[runner_up])

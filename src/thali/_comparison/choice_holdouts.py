@@ -129,8 +129,8 @@ class ChooserSplitter(ChoiceSplitter):
         super().__init__(data)
         if not self.knows_people:
             raise DataError(
-                "The choices do not identify respondents; hold out choices instead, or read them"
-                " again and give the name of the column of respondents."
+                "The choices carry no respondent identifiers, so respondents cannot be held out;"
+                " hold out choices instead, or read the data again and name the respondent column."
             )
 
     @property

@@ -126,7 +126,7 @@ def ignore_sigint(main_process: int) -> Any:
         signal.signal(signal.SIGINT, previous_handler)
 
 
-_MAX_NAMED = 5
+_MAX_NAMED = 3
 _DIED = "its worker process crashed repeatedly, possibly for lack of memory; use fewer cores"
 
 
@@ -273,8 +273,8 @@ def warn_about_fits(
         warn(
             IncompleteWarning(
                 f"{len(failed_fits):,} of {n_fits:,} fits failed: {'; '.join(failure_texts)}. The"
-                f" other fits were kept, but every {part_noun} of a failed fit is excluded from"
-                " the comparison for all models."
+                f" other fits were kept, but every {part_noun} for which a fit failed is excluded"
+                " from the comparison for all models."
             )
         )
     if pending_names := [fit_names[number] for number in missing_fits.index[~is_failed]]:

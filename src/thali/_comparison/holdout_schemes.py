@@ -85,8 +85,8 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
     """
     if data.answers is None:
         raise DataError(
-            "The comparisons do not identify respondents; hold out pairs instead, or read them"
-            " again and give the name of the column of respondents",
+            "The comparisons carry no respondent identifiers, so respondents cannot be held out;"
+            " hold out pairs instead, or read the data again and name the respondent column",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )

@@ -160,11 +160,11 @@ def describe_orders(
         n_digits = 2
         if 0.0 < error < 0.1:  # two significant digits of the error
             n_digits = 1 - math.floor(math.log10(error))
-        difference_text = f"(by {mean:.{n_digits}f}, standard error {error:.{n_digits}f})"
+        difference_text = f"{mean:.{n_digits}f}, standard error {error:.{n_digits}f}"
         if is_established(difference, n_units):
-            established_texts.append(f"{a!r} predicts better than {b!r} {difference_text}")
+            established_texts.append(f"{a!r} predicts better than {b!r} (by {difference_text})")
         else:
-            open_texts.append(f"{a!r} and {b!r} {difference_text}")
+            open_texts.append(f"{a!r} and {b!r} (difference {difference_text})")
     sentences = []
     if established_texts:
         sentences.append(

@@ -55,7 +55,7 @@ SENTENCES = {
     " and odds ratio",
     "parameters.tie": "Tie parameter nu: {value}; two equal options tie with probability nu / (2 +"
     " nu).",
-    "parameters.log_likelihood": "Log-likelihood of the full data, including constants: {value}.",
+    "parameters.log_likelihood": "Log-likelihood (including constant terms): {value}.",
     "parameters.lapse": "Lapse rate (probability of a random choice): {lapse:g}, fixed.",
     "check.title": "Observed proportions and their predictive intervals, worst-fitting first",
     "check.caption": "Observed proportions against model predictions.",
@@ -66,10 +66,10 @@ SENTENCES = {
     "methods.ties": "Ties were modelled with the rule of {source}{prior}.",
     "methods.covariates": "The log odds of a choice were linear in each covariate ({names}); each"
     " coefficient had a Normal(0, 1) prior.",
-    "methods.lapse": "With probability {lapse:g} the choice was random, with equal probability for"
-    " each option.",
-    "independence.good": "Intervals include variation between {unit}s, so they describe the"
-    " population of {unit}s, not only this sample.",
+    "methods.lapse": "A lapse rate of {lapse:g} was assumed: with this probability, the choice is"
+    " uniformly random among the options offered.",
+    "independence.good": "Intervals account for variation between {unit}s, so they generalise to"
+    " the population from which the {unit}s were sampled.",
     "independence.bad": "Intervals are too narrow to generalise to new {unit}s.",
     "independence.methods.independent": "The {answers} answers from {people} {unit}s were"
     " treated as independent (design effect {effect}).",

@@ -32,8 +32,8 @@ def check_data(data: Any, matrix_kind: str = "") -> Any:
     if not isinstance(data, Judged) or isinstance(data, Mapping):
         raise DataError(
             f"fit requires thali data, such as PairedComparisons; got {type(data).__name__}. Wrap"
-            " a count matrix as PairedComparisons(counts), a matrix of similarities as"
-            " Similarities(matrix), rows of three objects, the odd one last, as Triplets(rows),"
-            " or a long table of choices as Choices.from_frame(frame)."
+            " it first: a count matrix as PairedComparisons(counts), similarities as"
+            " Similarities(matrix), triplets (odd one last) as Triplets(rows), or a long table of"
+            " choices as Choices.from_frame(frame)."
         )
     return data

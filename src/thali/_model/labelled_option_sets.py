@@ -86,8 +86,8 @@ def _find_label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
             if option_label not in index_of_label:
                 options_text = shorten(labels, 10)
                 raise ArgumentError(
-                    f"Entry {entry_number} contains {option_label!r}, which is not an option of the"
-                    f" data; the options are {options_text}."
+                    f"Entry {entry_number} of the list contains {option_label!r}, which is not one"
+                    f" of the options in the data ({options_text})."
                 )
         if has_repeats(entry_labels):
             repeated_label = next(

@@ -55,7 +55,7 @@ def is_available(model: "Model", name: str) -> bool:
 
 def refuse_every_fit(model: "Model", name: str) -> None:
     """Raise ArgumentError: this method is not a result of a fit."""
-    raise ArgumentError("This is no result of a fit.")
+    raise ArgumentError("This is not the result of a fit.")
 
 
 def require_draws(model: "SampledModel", name: str) -> None:

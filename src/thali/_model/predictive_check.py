@@ -31,7 +31,7 @@ class CheckWords(NamedTuple):
     picture_text: str  # plural noun for rows in a picture
     quantity: str  # label of the axis of a picture
     describe_row: Callable[[Any, Mapping[str, str]], str]  # (row, names of options) -> text
-    observed_text: str = "sets were offered"  # subject of "fewer than 2 times on average"
+    observed_text: str = "each set was offered"  # subject of "fewer than 2 times on average"
     row_text: str = "observed proportions"  # plural noun for rows
 
 
@@ -42,7 +42,7 @@ def _describe_pair_or_tie(row: Any, names: Mapping[str, str]) -> str:
     return f"{names[row.a]} over {names[row.b]}"
 
 
-_COMPARED = "pairs were compared"
+_COMPARED = "each pair was compared"
 CHECKED = {
     PAIR: CheckWords(
         ("a", "b"),
@@ -160,10 +160,9 @@ def describe_check(table: "pandas.DataFrame") -> str:
             group_text = f" by each {table.attrs[EACH]}"
         return (
             f"This check is uninformative: {words.observed_text}{group_text} fewer than"
-            f" {MIN_MEAN_COUNT:g} times"
-            " on average, so almost every interval covers all proportions that could be observed."
-            " Collect more choices per question, or test predictions of held-out choices (thali"
-            " compare)."
+            f" {MIN_MEAN_COUNT:g} times on average, so almost every predictive interval covers"
+            " every possible proportion. Collect more answers to each, or evaluate predictions of"
+            " held-out choices (thali compare)."
         )
     missed_rows: Any = table[table["missed"]]
     expected = table.attrs["expected_missed"]

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _MIN_PEOPLE = 3  # minimum number of respondents
 _CLEAR = 0.5  # stability from which on segments are clear
 SENTENCES = {
-    "sizes": "{number} by preference {whose}, with stability {stability}: {shares}.{how}",
+    "sizes": "Segmentation by preference {whose} yields {number} (stability {stability}):"
+    " {shares}.{how}",
     "sizes.low": "No clear segments (stability {stability}): differences between respondents are"
     " gradual, or there are too few answers. The most stable grouping would have {number}:"
     " {shares}.{how}{instead}",
@@ -33,10 +34,10 @@ SENTENCES = {
     " indifferent)",
     "profiles.option": "Probability that an option is preferred to another (0.5: indifferent)",
     "assignment": "Segment of each respondent",
-    "methods": "Segments were formed by k-means clustering of the log odds of {what}; in every"
-    " draw, each respondent belongs to the nearest centre. The number of segments (2 to 6,"
-    " unless given) was chosen for the greatest stability, measured by the adjusted Rand index"
-    " {source}.",
+    "methods": "Segments were formed by k-means clustering of respondents on the log odds of"
+    " {what}; in every draw, each respondent was assigned to the nearest centre. Unless specified,"
+    " the number of segments (from 2 to 6) was chosen to maximise stability, measured by the"
+    " adjusted Rand index {source}.",
 }
 
 

@@ -171,10 +171,10 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             separation_sentence, good=True, headline=headline, brief=Brief("Votes", order=2)
         )
     sentence = _describe_leader_order(board, leaders, leaders_word)
-    votes_text = "votes on pairs in the current mix"
+    votes_text = "votes on the current mix of pairs"
     votes_word = "votes"
     if isinstance(board.data, Choices):
-        votes_text = "choices out of sets in the current mix"
+        votes_text = "choices from the current mix of sets"
     elif board.data.scores is not None:
         votes_text = "items of this kind"
         votes_word = "items"
@@ -239,13 +239,13 @@ def _describe_votes_needed(
     max_votes = chances.index[-1]
     if n_half is None:
         return (
-            f"Even with {max_votes:,} more {votes}, they would be separated with probability"
-            f" {format_probability(chances[max_votes])}"
+            f"Even with {max_votes:,} more {votes}, the probability that they are separated would"
+            f" be only {format_probability(chances[max_votes])}"
         )
     n_more = n_certain or max_votes
     return (
-        f"With {n_half:,} more {votes}, they would be separated with probability"
-        f" {format_probability(chances[n_half])}; with {n_more:,},"
+        f"With {n_half:,} more {votes}, the probability that they are separated would be"
+        f" {format_probability(chances[n_half])}; with {n_more:,} more,"
         f" {format_probability(chances[n_more])}"
     )
 
@@ -299,12 +299,12 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         is_known & (table["log_score"] < table["log_score_chance"])
     ].tolist()
     reference = "the typical judge"
-    predictors = "the other judges do"
+    predictors = "the other judges"
     sentence = ""
     if board.target_sentence:
         assert board.recipe is not None
         reference = str(board.recipe.settings.target)
-        predictors = f"those of {reference} do"
+        predictors = f"the votes of {reference}"
         sentence = f"{board.target_sentence} "
     sentence += (
         f"Judges more discriminating than {reference}: {shorten_words(sharp_judges) or 'none'};"
@@ -313,10 +313,10 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     sentence += _describe_joint_certainty(
         len(sharp_judges) + len(dull_judges), format_plural(len(table), "judge")
     )
-    sentence += " Votes of a judge are treated as independent, given its discrimination."
+    sentence += " Votes are treated as independent, given the judge's discrimination."
     if contrary_judges:
         sentence += (
-            f" Judges whose votes {predictors} not predict better than chance:"
+            f" Judges whose votes are predicted no better than chance by {predictors}:"
             f" {shorten_words(contrary_judges)}."
         )
     return Finding(
@@ -414,7 +414,7 @@ def position(board: Leaderboard, settings: None) -> Finding | None:
     row: Any = board.of_advantage.iloc[0]
     odds, low, high = np.exp(row[["advantage", "low", "high"]].to_numpy(float))
     sentence = (
-        f"Being first (shown first, or at home) multiplies the odds by {odds:.2f}"
+        f"Being first (shown first, or at home) multiplies the odds of being chosen by {odds:.2f}"
         f" ({describe_interval(board.ci)} {low:.2f} to {high:.2f})."
     )
     if not row["unbalanced"] or low < 1.0 < high:
@@ -454,8 +454,8 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         )
     else:
         sentence += (
-            " The rating intervals of every option overlap across the parts; this does not show"
-            " that the ratings are equal."
+            " For each option, the rating intervals overlap across all parts; this does not show"
+            " that its ratings are equal."
         )
     notes = (*_describe_unassigned(board), *_describe_small_parts(board))
     return Finding(

@@ -377,12 +377,14 @@ class Leaderboard(PrintedResult):
         >>> bool(board.reliability().loc["r_squared", "reliability"] > 0.9)
         True
         """
-        return _copy_result(
-            self.of_reliability,
-            "Reliability requires the leaderboard of all comparisons, at least three options, a"
-            " prior, and the same worths for all respondents; set"
-            " leaderboard(method='laplace').",
-        )
+        reason = "a prior; set leaderboard(method='laplace')"
+        if self.recipe is None:
+            reason = "the leaderboard of all comparisons; that of a part does not support it"
+        elif len(self.table) < 3:
+            reason = "at least three options"
+        elif self.recipe.settings.has_prior:
+            reason = "the same worths for all respondents; set leaderboard(people='adjusted')"
+        return _copy_result(self.of_reliability, f"Reliability requires {reason}.")
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
         """Return the leaderboard of the old comparisons and more.

@@ -28,7 +28,7 @@ def check_pool(settings: BoardSettings, by: str | Sequence[str] | None) -> None:
         columns_text = shorten(part_columns) or "none"
         raise ArgumentError(
             Argument("pool"),
-            " requires subsets defined by a single column of ",
+            " requires a single column in ",
             Argument("by"),
             f"; got {columns_text}.",
         )

@@ -79,8 +79,8 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
                 )
     if not triple_rows:
         raise DataError(
-            "There is nothing to test. The test requires two options that share an aspect that a"
-            " third option lacks, and one of which was chosen in more than half of their"
+            "There is nothing to test. The test requires two options that share an aspect lacking"
+            " in a third, and one of the two must have been chosen in more than half of their"
             " comparisons."
         )
     triples = pd.DataFrame(triple_rows, columns=["x", "y", "z", "ratio"])

@@ -224,8 +224,8 @@ def check_equal_respondents(people: Any, data: Any) -> None:
             people,
             [f"thali.people.{pooled!r}"],
             [],
-            " Where respondents differ, fit each group separately; for choices, BradleyTerryLuce"
-            " has worths of individuals, latent classes and groups.",
+            " If respondents differ, fit each group separately; for choices, BradleyTerryLuce can"
+            " estimate worths by individual, latent class or group.",
         )
     if isinstance(data, Mapping) and people != pooled:
         raise unexpected_groups_error(data, pooled)

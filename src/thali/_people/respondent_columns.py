@@ -292,7 +292,7 @@ def no_covariates_error() -> ArgumentError:
     """Return the error that the model has no respondent covariates."""
     name = Argument("respondent")
     return ArgumentError(
-        name, " requires a model that depends on respondent columns; remove ", name, "."
+        name, " applies only to models with respondent covariates; remove ", name, "."
     )
 
 

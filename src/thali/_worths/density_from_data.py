@@ -147,9 +147,9 @@ def check_estimable(data: PairedComparisons | Choices, density: Density) -> None
     eigenvalues = np.linalg.eigvalsh(curvature / parameter_scale / parameter_scale[:, None])
     # a common change of all log worths is always without information
     if np.count_nonzero(eigenvalues < _MIN_CURVATURE) > density.has_deviations:
-        others = "the worths, because these columns are collinear or do not vary within pairs"
+        others = "the worths, because columns are collinear or do not vary within pairs"
         if not density.has_deviations:
-            others = "each other, because these columns are collinear"
+            others = "each other, because columns are collinear"
         raise DataError(
             f"The effects of {shorten(data.covariate_names)} cannot be separated from {others};"
             " set ",
@@ -162,7 +162,7 @@ def check_estimable(data: PairedComparisons | Choices, density: Density) -> None
     option_values = density.option_values[:, density.option_values.any(axis=0)]
     if not density.has_deviations and is_separated(option_values[winners] - option_values[losers]):
         raise DataError(
-            f"A combination of {shorten(data.covariate_names)} predicts every answer, so the"
+            f"All answers can be predicted perfectly from {shorten(data.covariate_names)}, so the"
             " likelihood has no maximum; ",
             *with_prior,
         )

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _N_DRAWS, _SEED = 1_000, 0  # draws of the sampling distribution, each with its opposite
 _APPROXIMATION_NOTE = (
-    " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
+    " Draws were taken from a corrected Laplace approximation; to sample the posterior itself, set "
 )
 
 

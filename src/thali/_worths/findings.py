@@ -60,10 +60,10 @@ ENGLISH = {
     " of option covariates are included in the worths.",
     "covariates.options": "Effects of covariates are included in the worths.",
     "methods.options": "Log worths were sums of effects of covariates of options ({names}), with"
-    " Normal(0, 1) coefficients, and of the deviation of each option; the spread s is that of"
-    " deviations.",
+    " Normal(0, 1) coefficients, and of a deviation for each option; the spread s is the standard"
+    " deviation of these deviations.",
     "ml.methods.options": "Log worths were sums of effects of covariates of options ({names}),"
-    " without deviations of single options.",
+    " without deviations for individual options.",
     "spread": "Spread (standard deviation of the log worths): {value}.",
     "spread.fixed": "Spread (standard deviation of the log worths): {value:g}, fixed.",
     "methods.luce": "Choices were modelled with the choice rule of {source}; log worths had"
@@ -71,10 +71,10 @@ ENGLISH = {
     "methods.learned": "with log s ~ Normal(log 1.3, 1)",
     "methods.fixed": "with s fixed at {spread:g}",
     "methods.ties": ", with log nu ~ Normal(0, 2²)",
-    "methods.laplace": "Draws came from Laplace approximations on a grid of values of s {source},"
-    " corrected by Markov chains where the posterior was skewed.",
-    "methods.mcmc": "The posterior was sampled by Hamiltonian Monte Carlo; s, unless fixed, was"
-    " updated in turn, alone and together with the log worths.",
+    "methods.laplace": "Posterior draws were taken from Laplace approximations on a grid of values"
+    " of s {source}, and corrected by MCMC where the posterior was skewed.",
+    "methods.mcmc": "The posterior was sampled by Hamiltonian Monte Carlo; unless fixed, s was"
+    " updated both by itself and jointly with the log worths.",
     "methods.maximum": "Worths were estimated by maximum likelihood; standard errors {errors}.",
     "estimates": "Estimates with their standard errors",
     "likelihood": "Log-likelihood {log_likelihood}, including constant terms; AIC {aic}, BIC"

@@ -200,7 +200,7 @@ def test_choices_of_a_class_without_bound_are_said():
                 {**product, "price": 2, "choice": int(dear)},
             ]
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
-    with warned(EstimateWarning, "of 'class 2: price[2]'"):
+    with warned(EstimateWarning, "for 'class 2: price[2]'"):
         model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
     shares = model.market_shares(pd.DataFrame({"price": [1, 2]}))
     assert not model.convergence().agrees and np.isfinite(shares["share_high"]).all()

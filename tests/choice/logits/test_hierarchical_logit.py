@@ -330,7 +330,7 @@ def test_mean_tastes_depend_on_covariates():
         assert abs(found.loc[row, "mean"] - truth) < 4 * found.loc[row, "sd"]
         assert found.loc[row, "mean"] > 4 * found.loc[row, "sd"]
     effects = model.findings().find("respondent_effects")
-    says(effects.sentence, "2 of 2 effects", "the mean of zoom[1]")
+    says(effects.sentence, "2 of 2 effects", "the mean coefficient of zoom[1]")
     same_rows = found.filter(like=" per ", axis="index")
     np.testing.assert_array_equal(effects.table["mean"], same_rows["mean"])
     plain = th.HierarchicalLogit().fit(data, **budget).population()

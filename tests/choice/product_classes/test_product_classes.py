@@ -120,7 +120,7 @@ def test_dominated_choices_are_found():
     monotone = {"price": "decreasing", "zoom": "increasing"}
     (sentence,) = dominated(data, monotone)
     said(sentence, "task 't1'", "respondent 'ann'", "task 't2'", "respondent 'bob'")
-    assert "'t3'" not in sentence and sentence.endswith("Set `lapse=0.02`.")
+    assert "'t3'" not in sentence and sentence.endswith("set `lapse=0.02`.")
     assert dominated(data, {"price": "increasing"}) == dominated(data, {}) == []
 
 

@@ -442,15 +442,13 @@ def test_the_sentence_of_tasks_held_out_has_their_numbers(multinomial, data):
     fixed = data.take(data.first_task[:-1])
     scores = multinomial.holdouts(fixed).attrs
     sentence = str(multinomial.findings(holdouts=fixed)["holdouts"].sentence)
-    assert (
-        f"are predicted correctly (standard error {100 * scores['hit_rate_se']:.1f});" in sentence
-    )
+    assert f" % (standard error {100 * scores['hit_rate_se']:.1f}), over" in sentence
     errors = f"{scores['log_score']:.3f} per choice ({scores['log_score_se']:.3f})"
     assert f"{errors}, compared with {-np.log(3):.3f} for guessing." in sentence
     # of one person
     alone = str(multinomial.findings(holdouts=data.take([0, 1]))["holdouts"].sentence)
     assert " per choice, compared with -1.099 for" in alone
-    said(alone, "correctly; log score")
+    said(alone, "choices; log score")
     with refused(DataError, "ChoiceExperiment", "got DataFrame"):
         multinomial.findings(holdouts=MARKET)
 

@@ -126,7 +126,7 @@ def test_demand_of_every_product_is_that_of_each(posterior, pictures):
     for product, own in found.table.groupby("product"):
         alone = posterior.demand("price", product, [5.0, 15.0, 25.0], MARKET)
         np.testing.assert_allclose(own[list(alone)].to_numpy(float), alone.to_numpy(float))
-    says(str(found.sentence), "depends most on its price")
+    says(str(found.sentence), "most sensitive to its own price")
     ax = th.plots.demand(found.table)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["A", "B"]
 

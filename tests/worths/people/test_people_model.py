@@ -101,7 +101,7 @@ def test_a_new_respondent_is_predicted_from_what_is_known(model):
         for each in "yn"
     )
     assert yes > 0.6 > 0.4 > no
-    with refused(ArgumentError, "respondent", "columns"):
+    with refused(ArgumentError, "respondent", "covariates"):
         th.BradleyTerryLuce().fit(two_options(), **RUN).predict_proba(
             [("a", "b")], respondent={"age": 24}
         )

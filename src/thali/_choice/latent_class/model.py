@@ -318,10 +318,11 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             infinite_tastes = [name for name in self._unbounded_ if name not in membership_names]
             if infinite_tastes:
                 yield EstimateWarning(
-                    f"The estimates of {list_names(map(repr, infinite_tastes))} have no finite"
-                    " maximum (separation): almost all choices in the class agree with arbitrarily"
-                    " extreme values. Predictions remain usable; do not interpret these estimates"
-                    " or their standard errors. Use fewer classes, or ",
+                    "The likelihood has no finite maximum for"
+                    f" {list_names(map(repr, infinite_tastes))} (separation): almost no choice in"
+                    " the class contradicts arbitrarily extreme values, so estimation drifts"
+                    " towards ±infinity. Predictions remain usable; do not interpret these"
+                    " estimates or their standard errors. Use fewer classes, or ",
                     ModelName("HierarchicalLogit"),
                     ", which has a prior.",
                 )

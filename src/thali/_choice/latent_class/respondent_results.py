@@ -66,8 +66,7 @@ class ClassRespondents(ChoiceRespondents):
         coef = self._model._membership_coef_
         if coef is None:
             raise ArgumentError(
-                "The model has no predictors of class membership; give the names of respondents'"
-                " columns with ",
+                "The model has no predictors of class membership; name respondent columns with ",
                 Argument("by"),
                 ".",
             )

@@ -371,7 +371,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         df = prior_sizes.get("df", p + 3.0)
         if df < p + 2:
             raise ArgumentError(
-                Argument("priors"), f" must have a df >= {p + 2} for {p} coefficients; got {df:g}."
+                Argument("priors"), f": df must be >= {p + 2} with {p} coefficients; got {df:g}."
             )
         return TastePrior(
             df, prior_sizes.get("scale", DEFAULT_SCALE), prior_sizes.get("mean_sd", MEAN_SD)

@@ -293,10 +293,10 @@ class MultinomialLogit(LogitReports, Model):
         yield from list_unidentified_warnings(self.coef_.index[self.coef_.isna().to_numpy()])
         if self._unbounded_:
             yield EstimateWarning(
-                f"The estimates of {shorten(list(map(str, self._unbounded_)))} have no finite"
-                " maximum (separation): all choices agree with arbitrarily extreme values."
-                " Predictions remain usable; do not interpret these estimates or their standard"
-                " errors. ",
+                "The likelihood has no finite maximum for"
+                f" {shorten(list(map(str, self._unbounded_)))} (separation): no choice contradicts"
+                " arbitrarily extreme values, so estimation drifts towards ±infinity. Predictions"
+                " remain usable; do not interpret these estimates or their standard errors. ",
                 ModelName("HierarchicalLogit"),
                 " has a prior that keeps estimates finite.",
             )

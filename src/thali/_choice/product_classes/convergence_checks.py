@@ -54,8 +54,8 @@ def format_chain_remarks(posterior: PosteriorTree, agrees: bool) -> tuple[str, .
     prediction_difference = float(posterior.stats.get("prediction_difference", math.nan))
     if math.isfinite(prediction_difference):
         sentences.append(
-            f" Predictions of another run would differ by {prediction_difference:.3f} (root mean"
-            " square)."
+            " Predicted choice probabilities would differ from those of another run by about"
+            f" {prediction_difference:.3f} (root mean square)."
         )
     largest_r_hat = float(parameter_r_hats(posterior).max())
     if largest_r_hat > INTERPRETABLE:

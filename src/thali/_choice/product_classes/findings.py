@@ -24,6 +24,7 @@ from thali._model.finding import (
 from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
+from thali._number_format import format_percent
 
 from ..reports.finding_sentences import ENGLISH
 from ..reports.findings import (
@@ -66,12 +67,12 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
     n_classes = table.attrs["classes"]
     notes = ()
     if n_hidden := n_classes - len(stable_classes):
-        hidden_importance = f"{table['importance'].sum() - stable_classes['importance'].sum():.3f}"
+        listed_share = stable_classes["importance"].sum() / table["importance"].sum()
         notes = (
             phrase(
                 ENGLISH,
                 "classes.hidden",
-                rest=hidden_importance,
+                rest=format_percent(1.0 - listed_share),
                 hidden=f"{n_hidden:,}",
                 every=f"{n_classes:,}",
             ),

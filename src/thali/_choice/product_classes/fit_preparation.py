@@ -129,11 +129,10 @@ def describe_dominated_choices(
         others_text = f" and {len(task_indices) - _MAX_NAMED:,} more"
     return Message(
         f"A dominated alternative was chosen ({', '.join(examples)}{others_text}): another"
-        " alternative is"
-        " at least as good in every respect and better in a monotone attribute. With ",
+        " alternative is at least as good on every attribute and better on a monotone one. With ",
         Setting("lapse", 0),
-        " the model must treat such respondents as indifferent between the two alternatives, which"
-        " obscures much of what they care about. Set ",
+        ", the model must treat these respondents as indifferent between the two, which hides most"
+        " of their preferences; set ",
         Setting("lapse", 0.02),
         ".",
     )

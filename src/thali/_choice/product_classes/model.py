@@ -188,8 +188,8 @@ class SequentialMonteCarlo(ClassEngine):
         """Raise ArgumentError: particles cannot be continued."""
         raise ArgumentError(
             Setting("method", "smc"),
-            " cannot be continued, because the evidence is estimated by a complete run; fit with"
-            " more draws.",
+            " cannot be continued, because the evidence requires a complete run; refit with more"
+            " draws.",
         )
 
 

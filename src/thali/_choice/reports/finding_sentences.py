@@ -20,13 +20,13 @@ ENGLISH = {
     " 0.5, so their intervals do not show a clear preference.",
     "effects.inside": "“{inside}” is the attribute that all products have and the no-choice option"
     " lacks.",
-    "effects.no_price": "If this attribute is a price, {setting} adds the willingness to pay for"
-    " each level.",
+    "effects.no_price": "To add the willingness to pay for each level, set {setting} if this"
+    " attribute is a price.",
     "utilities.title": "Part-worth utilities {whose}: centred within attributes, and as"
     " zero-centred diffs (mean attribute range of 100 per respondent)",
-    "demand": "The share of {product} depends most on its {price}: {first_mean} % ({interval}"
-    " {first_low} to {first_high}) at {first}, {last_mean} % ({last_low} to {last_high}) at"
-    " {last}.",
+    "demand": "The share of {product} is the most sensitive to its own {price}: {first_mean} %"
+    " ({interval} {first_low} to {first_high}) at {first}, {last_mean} % ({last_low} to"
+    " {last_high}) at {last}.",
     "demand.title": "Predicted share of each product by {price}, with the other products unchanged",
     "pay": "{whose} would pay {paid} ({interval} {low} to {high}).",
     "pay.median": "The median person {whose}",
@@ -45,7 +45,7 @@ ENGLISH = {
     " {high}){others}.",
     "shares.alike": "{first} have the largest predicted shares{where}, about {mean} % each"
     " ({interval} for {leader}: {low} % to {high} %){others}.",
-    "shares.scenario": "In scenario {scenario}: {first}, {mean} % ({low} to {high}).",
+    "shares.scenario": "In scenario {scenario}, {first} leads with {mean} % ({low} to {high}).",
     "shares.without_none": "The tasks included a no-choice option, but this market does not, so"
     " these are shares among buyers. To include non-buyers, add a row for the no-choice"
     " option, as in the data.",
@@ -54,15 +54,14 @@ ENGLISH = {
     "shares.known": "Current shares are treated as known: constants reproduce these shares in every"
     " draw. Intervals of the current shares therefore have zero width, and intervals of"
     " changes ignore their uncertainty.",
-    "holdouts": "Holdout tasks: {hits} % of {choices} choices are predicted correctly{hits_error};"
-    " log score {score} per choice{score_error}, compared with {guessing} for guessing.",
+    "holdouts": "Holdout tasks: hit rate {hits} %{hits_error}, over {choices} choices; log score"
+    " {score} per choice{score_error}, compared with {guessing} for guessing.",
     "holdouts.hits_error": " (standard error {error})",
     "holdouts.score_error": " ({error})",
     "holdouts.title": "Observed and predicted shares of choices in each holdout task",
     "elasticities": "If the {price} of {product} rises by 1 %, its share falls by {mean} %"
-    " ({interval} {low} to {high}), the largest effect of all products{where}.",
-    "elasticities.none": "No product{where} loses share if its {price} rises by 1 %, not even"
-    " {product}.",
+    " ({interval} {low} to {high}), the largest effect among the products{where}.",
+    "elasticities.none": "No product{where} loses share if its {price} rises by 1 %.",
     "elasticities.title": "Percentage change in each share if the {price} of one product rises by 1"
     " %",
     "elasticities.arc": "Percentage change in each share per 1 % rise in the {price} of one product"
@@ -97,10 +96,10 @@ ENGLISH = {
     "logit.asked.pay": ", what are respondents willing to pay for it",
     "logit.population": "Utility coefficients in the population: means and standard deviations",
     "logit.by": "{clear} of {total} effects of respondent characteristics on mean coefficients"
-    " differ clearly from 0; clearest: one more unit of {column} changes the mean of {coefficient}"
-    " by {change} ({interval} {low} to {high}).",
-    "logit.by.none": "No respondent characteristic clearly changes a mean coefficient: every"
-    " {interval} of an effect includes 0.",
+    " differ clearly from 0; the clearest: one more unit of {column} changes the mean coefficient"
+    " of {coefficient} by {change} ({interval} {low} to {high}).",
+    "logit.by.none": "No respondent characteristic clearly changes a mean coefficient: all"
+    " {interval}s of the effects include 0.",
     "logit.population.prior": "The heterogeneity prior influences these results ({people}"
     " respondents, {tasks} tasks each): halving its scale ({setting}) would reduce sd[{name}]"
     " by about {share} %, and the other standard deviations by less.",
@@ -135,17 +134,17 @@ ENGLISH = {
     # latent classes
     "latent.asked": "Which segments of respondents are there, how large is each, what does each"
     " prefer, and what share would each product in a market have?",
-    "latent.several": "Latent classes of respondents: {number}, with shares of {shares}.",
+    "latent.several": "Respondents fall into {number} latent classes, with shares of {shares}.",
     "latent.one": "A single class contains all respondents.",
-    "latent.maximum": "Best solution: log-likelihood {log_likelihood} (all choices), BIC {bic}"
-    " (with the number of respondents); reached from {found} of {starts} starting points.",
+    "latent.maximum": "Best solution: log-likelihood {log_likelihood} (all choices), BIC {bic} (N"
+    " = number of respondents); reached from {found} of {starts} sets of starting values.",
     "latent.entropy": "Entropy R²: {entropy} (1 means that the class of every respondent is known"
     " with certainty).",
     "latent.classes": "Latent classes, largest first: sizes and coefficients",
     "latent.odds": "One more unit of {column} multiplies the odds of class {label} relative to"
     " class 1 by {odds} ({interval} {low} to {high}).",
-    "latent.odds.none": "No respondent characteristic clearly predicts class membership: every"
-    " {interval} of an odds ratio includes 1.",
+    "latent.odds.none": "No respondent characteristic clearly predicts class membership: all"
+    " {interval}s of the odds ratios include 1.",
     "latent.odds.title": "Odds ratio of each class relative to class 1, per unit of a respondent"
     " characteristic",
     "latent.by_columns": "Class membership was modelled as a function of the respondent's {named}"
@@ -174,12 +173,14 @@ ENGLISH = {
     "classes.evidence": "Log marginal likelihood (evidence) of all choices: {value} (standard error"
     " {error}; standard deviation between groups of SMC particles {sd}).",
     "classes.methods": "Choices were modelled by latent classes of products {source}: the utility"
-    " of a product is the sum of the respondent's values for the product classes that contain"
-    " it, and the product with the highest utility is chosen, with ties split evenly; with"
-    " probability {lapse} the choice was random.",
+    " of a product is the sum of the respondent's values for the product classes that contain it,"
+    " and the product with the highest utility is chosen, with ties split evenly. A lapse rate of"
+    " {lapse} was assumed: with this probability, the choice is uniformly random among the"
+    " alternatives.",
     "classes.monotone": "Utility was constrained to be monotone in {named}.",
     "classes.prior": "A product can belong to several classes at once; memberships had an Indian"
     " buffet process prior, so the number of classes was inferred.",
     "classes.mcmc": "Posterior draws were generated by independent Markov chains.",
-    "classes.smc": "Posterior draws and the evidence were computed by sequential Monte Carlo.",
+    "classes.smc": "Posterior draws and the marginal likelihood (evidence) were computed by"
+    " sequential Monte Carlo.",
 }

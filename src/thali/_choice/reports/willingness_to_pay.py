@@ -563,10 +563,10 @@ def _describe_amounts(
     is_infinite = np.any(np.isinf(amounts), axis=1)
     is_beyond = (np.abs(amounts[:, 0]) > tested_range) & np.isfinite(amounts[:, 0])
     if is_established and is_infinite.any():
-        infinite_text = f"the amount for {shorten(list(compress(change_texts, is_infinite)), 3)}"
+        infinite_text = shorten(list(compress(change_texts, is_infinite)), 3)
         if not prices.is_linear:
             infinite_text += f" within the range of tested prices ({tested_range:g})"
-        notes.append(f"The data do not bound {infinite_text}.")
+        notes.append(f"The data do not bound the willingness to pay for {infinite_text}.")
     if is_beyond.any():
         beyond_text = shorten(list(compress(change_texts, is_beyond)), 3)
         notes.append(

@@ -41,13 +41,13 @@ ENGLISH = {
     " what does each class prefer?",
     "latent_classes": "Number of latent classes: {number} (probability {probability}; at most"
     " {most} allowed).",
-    "each": "Class {kind}: {sample} % of the respondents and {population} % of the population"
-    " ({interval} {low} to {high}); {prefers}.",
+    "each": "Class {kind}: {sample} % of the respondents; estimated population share {population}"
+    " % ({interval} {low} to {high} %); {prefers}.",
     "shares": "In each draw, a class contains a whole number of respondents, so its share"
     " takes only a few values and the interval may exclude the mean. class_share[1],"
     " class_share[2], ... are the shares of the largest class, the second largest, ... in each"
     " draw, regardless of their members.",
-    "liked": "best mean ranks: {liked}",
+    "liked": "options with the best mean ranks: {liked}",
     "title": "Latent classes, largest first: share of the respondents and of the population,"
     " and number of respondents assigned",
     "ranks": "Rank of each option, by class",
@@ -55,14 +55,16 @@ ENGLISH = {
     "agreement": "Agreement between the class memberships of a draw and those of the most"
     " typical draw (Rand index: the share of pairs of respondents that both draws assign to"
     " the same class, or both to different classes): {value}.",
-    "methods.matched": "Classes were matched across draws by their members {source}.",
+    "methods.matched": "Label switching was resolved by relabelling the classes in each draw so"
+    " that the respondents' class memberships agree best across draws {source}.",
     "worths": "Log worth of each option (mean 0), and its share of the total worth, by class",
     "spread": "Spread between respondents (standard deviation of their log worths for an option):"
     " {value}.",
-    "methods": "Each respondent belonged to one of {number} latent classes, with a"
-    " Dirichlet(1, ..., 1) prior on the class shares; class memberships were inferred. Log worths"
-    " were {how}. The posterior was sampled by Hamiltonian Monte Carlo given memberships, which"
-    " were drawn in turn, with splits and merges of classes.",
+    "methods": "Each respondent belonged to one of {number} latent classes, with a Dirichlet(1,"
+    " ..., 1) prior on the class shares; class memberships were inferred. Log worths were {how}."
+    " The posterior was sampled by Hamiltonian Monte Carlo conditional on the memberships,"
+    " alternating with updates of the memberships, which included moves that split and merge"
+    " classes.",
     "methods.free": "independent across classes",
     "methods.similar": "Normal around those common to all classes, with a half-Normal(1) prior on"
     " the standard deviation",

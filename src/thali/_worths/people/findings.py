@@ -50,13 +50,14 @@ if TYPE_CHECKING:
     from ..model import BradleyTerryLuce
 
 ENGLISH = {
-    "individuals": "Most preferred option among {number} respondents: {options}.",
+    "individuals": "Estimated first choices of the {number} respondents: {options}.",
     "scores.brief": "{title}, with {interval}s.",
-    "individuals.brief": "Share of the {number} respondents whose highest-scoring option is:",
+    "individuals.brief": "Estimated first choices of the {number} respondents:",
     "effects": "Clear effects on {what}s: {effects}.",
     "effects.number": "× {ratio} for {of} per unit of '{column}'",
     "effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
-    "effects.none": "No {what} clearly increases or decreases with {columns} (probability ≥ 0.95).",
+    "effects.none": "No {what} clearly increases or decreases with {columns} (no direction has"
+    " probability ≥ 0.95).",
     "effects.title": "Effects of respondent characteristics on {what}s",
     "asked": "What do respondents prefer, and how much do they differ?",
     "individuals.once": "{number} answered once; their scores mostly reflect the population.",
@@ -65,13 +66,13 @@ ENGLISH = {
     "individual_scores.title": "Preference scores, one respondent per row",
     "individual_scores.by": "'fit' is the root likelihood: the geometric mean of the probabilities"
     " of a respondent's answers (the best and the worst of a set are one answer).",
-    "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); the"
-    " probability that no other set of this size reaches more is {best}.",
+    "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); with"
+    " probability {best}, no other set of this size reaches more.",
     "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over"
     " all options.",
     "reach.by.none": "An option reaches a respondent who prefers it to {none}.",
-    "reach.greedy": "Of {sets} possible sets only the most promising were evaluated (greedy search"
-    " with exchanges); no set reaches more than {bound} % {source}.",
+    "reach.greedy": "Of the {sets} possible sets, only the most promising were evaluated (greedy"
+    " search with exchanges); no set reaches more than {bound} % {source}.",
     "reach.title": "Sets of {size} options with the highest reach",
     "reach.caption": "Share of respondents reached by each set, with its interval.",
     "reach.methods": "Sets of options with the highest reach were found by total unduplicated reach"
@@ -82,7 +83,7 @@ ENGLISH = {
     " the other columns held constant, relative to the mean change of all options.",
     "spread": "Spread between respondents (standard deviation of their log worths for an option):"
     " {value}.",
-    "spread.few": "With {number} respondents the data contain little information about this"
+    "spread.few": "With only {number} respondents, the data contain little information about this"
     " spread.",
     "methods": "Each respondent's log worths were Normal around those of the population{by}, with a"
     " half-Normal(1) prior on the standard deviation{directions}. The posterior was sampled by"

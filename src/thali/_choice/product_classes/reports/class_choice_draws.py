@@ -83,8 +83,8 @@ class ClassChooser(Chooser):
 
         if rule != AS_FITTED:
             raise ArgumentError(
-                "In a model of product classes respondents choose the product with the highest sum"
-                " of values; it has no utilities for ",
+                "In a model of product classes, respondents choose the product with the highest"
+                " sum of values; it has no utilities for ",
                 Argument("rule"),
                 ", ",
                 Argument("scale"),

@@ -133,10 +133,10 @@ def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: in
     min_sd = math.sqrt(max(steps, 1) * (1.0 / TAU - 1.0) / particles)
     sd_ratio = group_sd / min_sd
     estimate_sentence = (
-        f"Log evidence {pooled_log_evidence:.2f} (standard error {std_error:.2f}). Estimates from"
-        " single groups of"
-        f" particles have mean {log_evidence.mean():.2f} and standard deviation {group_sd:.2f},"
-        f" {sd_ratio:.1f} times the smallest that {particles} particles in {steps} steps can have."
+        f"Log marginal likelihood (evidence) {pooled_log_evidence:.2f} (standard error"
+        f" {std_error:.2f}). Its estimates from independent groups of {particles} SMC particles"
+        f" have mean {log_evidence.mean():.2f} and standard deviation {group_sd:.2f}; perfect"
+        f" mixing over the {steps} tempering steps would give about {min_sd:.2f}."
     )
     if group_sd <= USABLE:
         return [estimate_sentence]
