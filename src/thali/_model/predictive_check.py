@@ -175,12 +175,11 @@ def describe_check(table: "pandas.DataFrame") -> str:
     if max(p_value, resolution) < MISFIT:
         verdict = _MISFIT
     level = format_level(table.attrs["interval"])
-    outside_text = (
-        f"{len(missed_rows):,} of {len(table):,} {words.row_text} fell outside the {level}"
+    sentence = (
+        f"{verdict} (posterior predictive {_format_p_value(p_value, resolution)})."
+        f" {len(missed_rows):,} of {len(table):,} {words.row_text} fell outside the {level}"
+        f" predictive intervals ({chance_text} on average in simulated data)"
     )
-    intervals = f"predictive intervals ({chance_text} on average in simulated data)"
-    p_text = f"posterior predictive {_format_p_value(p_value, resolution)}"
-    sentence = f"{verdict} ({p_text}). {outside_text} {intervals}"
     if len(missed_rows):
         name_of_option = {label: label for label in list_checked_options(table)}
         worst_rows: Any = missed_rows.head(MAX_NAMED).itertuples()

@@ -353,8 +353,6 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     fallen_options = table.attrs["worse"]
     sentence = (
         f"Options now better than when first compared: {shorten_words(risen_options) or 'none'}"
-    )
-    sentence += (
         f"; worse: {shorten_words(fallen_options) or 'none'}. Intervals over time assume"
         " independent votes; leaderboards of single periods (since, until) allow for repeated"
         " votes."

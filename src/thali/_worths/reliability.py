@@ -142,9 +142,9 @@ def describe_reliability(table: "pandas.DataFrame", estimates_noun: str) -> Find
     """Return the finding about a reliability table; `estimates_noun` is their noun."""
     r_squared, low, high = map(format_probability, table.loc["r_squared"].tolist())
     sentence = (
-        f"Reliability, the squared correlation of {estimates_noun} with true worths: {r_squared} "
+        f"Reliability, the squared correlation of {estimates_noun} with true worths: {r_squared}"
+        f" ({describe_interval(table.attrs['interval'])} {low} to {high})."
     )
-    sentence += f"({describe_interval(table.attrs['interval'])} {low} to {high})."
     other_measures = [
         template.format(r=table.loc[key, "reliability"])
         for key, template in _MEASURES.items()

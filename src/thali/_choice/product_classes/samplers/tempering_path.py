@@ -131,7 +131,6 @@ def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: in
     """Return sentences on the log evidence, its error, and advice."""
     pooled_log_evidence, std_error, group_sd = pool_evidence(log_evidence)
     min_sd = math.sqrt(max(steps, 1) * (1.0 / TAU - 1.0) / particles)
-    sd_ratio = group_sd / min_sd
     estimate_sentence = (
         f"Log marginal likelihood (evidence) {pooled_log_evidence:.2f} (standard error"
         f" {std_error:.2f}). Its estimates from independent groups of {particles} SMC particles"
@@ -141,7 +140,7 @@ def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: in
     if group_sd <= USABLE:
         return [estimate_sentence]
     advice = "use more draws"
-    if sd_ratio > 2.0:
+    if group_sd > 2.0 * min_sd:
         advice = "use more sweeps per step"
     return [
         estimate_sentence,
