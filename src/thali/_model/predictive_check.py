@@ -174,11 +174,10 @@ def describe_check(table: "pandas.DataFrame") -> str:
     verdict = "No misfit found"
     if max(p_value, resolution) < MISFIT:
         verdict = _MISFIT
-    level = format_level(table.attrs["interval"])
     sentence = (
         f"{verdict} (posterior predictive {_format_p_value(p_value, resolution)})."
-        f" {len(missed_rows):,} of {len(table):,} {words.row_text} fell outside the {level}"
-        f" predictive intervals ({chance_text} on average in simulated data)"
+        f" {len(missed_rows):,} of {len(table):,} {words.row_text} fell outside the"
+        f" {format_level(table.attrs['interval'])} predictive intervals ({chance_text} on average in simulated data)"
     )
     if len(missed_rows):
         name_of_option = {label: label for label in list_checked_options(table)}

@@ -306,14 +306,14 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         reference = str(board.recipe.settings.target)
         predictors = f"the votes of {reference}"
         sentence = f"{board.target_sentence} "
-    sentence += (
-        f"Judges more discriminating than {reference}: {shorten_words(sharp_judges) or 'none'};"
-        f" less discriminating: {shorten_words(dull_judges[::-1]) or 'none'}."
-    )
-    sentence += _describe_joint_certainty(
+    certainty_sentence = _describe_joint_certainty(
         len(sharp_judges) + len(dull_judges), format_plural(len(table), "judge")
     )
-    sentence += " Votes are treated as independent, given the judge's discrimination."
+    sentence += (
+        f"Judges more discriminating than {reference}: {shorten_words(sharp_judges) or 'none'};"
+        f" less discriminating: {shorten_words(dull_judges[::-1]) or 'none'}.{certainty_sentence}"
+        " Votes are treated as independent, given the judge's discrimination."
+    )
     if contrary_judges:
         sentence += (
             f" Judges whose votes are predicted no better than chance by {predictors}:"
