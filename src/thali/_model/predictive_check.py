@@ -177,7 +177,8 @@ def describe_check(table: "pandas.DataFrame") -> str:
     sentence = (
         f"{verdict} (posterior predictive {_format_p_value(p_value, resolution)})."
         f" {len(missed_rows):,} of {len(table):,} {words.row_text} fell outside the"
-        f" {format_level(table.attrs['interval'])} predictive intervals ({chance_text} on average in simulated data)"
+        f" {format_level(table.attrs['interval'])} predictive intervals ({chance_text} on average"
+        " in simulated data)"
     )
     if len(missed_rows):
         name_of_option = {label: label for label in list_checked_options(table)}
@@ -189,11 +190,10 @@ def describe_check(table: "pandas.DataFrame") -> str:
             texts = [
                 f"{group}, {text}" for group, text in zip(missed_rows["group"], texts, strict=False)
             ]
-        worst_text = "; ".join(texts)
-        if len(missed_rows) <= MAX_NAMED:
-            sentence += f". Outside: {worst_text}"
-        else:
-            sentence += f". Worst: {worst_text}"
+        selection = "Outside"
+        if len(missed_rows) > MAX_NAMED:
+            selection = "Worst"
+        sentence += f". {selection}: {'; '.join(texts)}"
     elif verdict == _MISFIT:
         sentence += ": the misfit is spread over many of them"
     return f"{sentence}."
