@@ -141,17 +141,14 @@ def tabulate_reliability(
 def describe_reliability(table: "pandas.DataFrame", estimates_noun: str) -> Finding:
     """Return the finding about a reliability table; `estimates_noun` is their noun."""
     r_squared, low, high = map(format_probability, table.loc["r_squared"].tolist())
-    sentence = (
-        f"Reliability, the squared correlation of {estimates_noun} with true worths: {r_squared}"
-        f" ({describe_interval(table.attrs['interval'])} {low} to {high})."
-    )
     other_measures = [
         template.format(r=table.loc[key, "reliability"])
         for key, template in _MEASURES.items()
         if key in table.index
     ]
     return Finding(
-        sentence,
+        f"Reliability, the squared correlation of {estimates_noun} with true worths: {r_squared}"
+        f" ({describe_interval(table.attrs['interval'])} {low} to {high}).",
         title="Reliability",
         table=table,
         notes=(f"For comparison: {'; '.join(other_measures)}.",),
