@@ -108,7 +108,7 @@ def check_spread(argument: Any) -> float:
         raise ArgumentError(
             Argument("spread"),
             f", the standard deviation of log worths, must be at most {_MAX_SPREAD:g}; got"
-            f" {argument!r}. A value of 10 has hardly any influence on the worths.",
+            f" {argument!r}. A value of 10 already has almost no influence on the worths.",
         )
     return spread
 

@@ -203,7 +203,7 @@ def test_effects_of_one_position_alone_are_found():
     frame["selected"] = ((first_age == "50") == (frame["profile"] == 1)).astype(int)
     result = th.amce(frame)
     assert result.checks.loc["profile_order", "p_value"] < 1e-6
-    said(find_check(result, "profile_order"), "attribute effects change")
+    said(find_check(result, "profile_order"), "attribute effects differ")
     assert result.checks.loc["task_order", "p_value"] > 0.01
 
 

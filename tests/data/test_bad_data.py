@@ -55,7 +55,7 @@ ARRAYS = [
     (
         framed([["A", 0, 1], ["B", 1, 0]], "xy", "oAB"),
         None,
-        ("`counts`", "got shape", "(2, 3)", "set_index"),
+        ("`counts`", "(2, 3)", "set_index"),
     ),
 ]
 

@@ -27,7 +27,7 @@ ARRAYS = [
     (
         pd.DataFrame({"name": ["A", "B"], "A": [1, 0.5], "B": [0.5, 1]}),
         None,
-        ("`matrix`", "got shape", "(2, 3)", "set_index"),
+        ("`matrix`", "(2, 3)", "set_index"),
     ),
     (coo_array(np.eye(3)), None, ("(matrix.toarray() fills in 0)",)),
     ([[1]], "A", ("got 'A'",)),

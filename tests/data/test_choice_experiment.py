@@ -208,7 +208,7 @@ def test_new_data_are_read_by_their_labels():
     found = data.encode(other)
     assert found.products.tolist() == data.encode(other.to_frame()).products.tolist()
     assert found.respondent_of_row.tolist() == [1, 1, 1, 1, -1, -1, -1, -1]
-    with refused(DataError, "Attribute 'price'", "'6'"):
+    with refused(DataError, "attribute 'price'", "'6'"):
         data.encode(read(price=[6, 7.5] * 4))
 
 

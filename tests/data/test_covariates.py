@@ -184,10 +184,10 @@ def test_columns_that_are_none(frame, column, wrong):
     ("names", "wrong"),
     [
         (["y"], ("There is no column 'y'",)),
-        (["longer", "longer"], ("covariate 'longer'",)),
+        (["longer", "longer"], ("Covariate 'longer'",)),
         (["left"], ("Column 'left'",)),
         (["choice"], ("the outcome",)),
-        ([], ("No covariate is named",)),
+        ([], ("No covariates were given",)),
     ],
 )
 def test_names_that_are_none(frame, names, wrong):

@@ -398,7 +398,7 @@ def test_covariates_of_every_source(tmp_path):
         ),
         ({"won": lambda t: "by " + t["winner"]}, ["won"], ("'won=by model_b'",)),
         ({}, ["winner"], ("a covariate",)),
-        ({}, ["length", "length"], ("named twice",)),
+        ({}, ["length", "length"], ("listed twice",)),
     ],
 )
 def test_bad_covariates_are_refused(change, covariates, facts):

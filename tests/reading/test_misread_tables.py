@@ -201,7 +201,7 @@ def test_durations_are_no_counts():
         dict(winner=["a", "b"], loser=["b", "a"], n=pd.to_timedelta(["1h", "2h"]).as_unit("ns"))
     )
     frame.to_parquet(file := io.BytesIO())
-    with refused(DataError, "which is not a number"):
+    with refused(DataError, "which is not a real number"):
         taken(file.getvalue(), "x.parquet")
     assert format_label(np.timedelta64(1, "h")) == "1 hours"
 

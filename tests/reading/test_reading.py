@@ -314,7 +314,7 @@ def test_totals_are_no_option():
         counts[3, 3] = corner
         with refused(DataError, "column 'Summe'"):
             th.PairedComparisons(counts, ["Kaffee", "Tee", "Milch", "Summe"])
-    with refused(DataError, "'all' contain the sums"):
+    with refused(DataError, "'all' appear to be totals"):
         th.PairedComparisons([[0, 3, 3], [2, 0, 2], [2, 3, 5]], ["a", "b", "all"])
     # the sums of equal counts may be chance
     assert th.PairedComparisons(5 - 5 * np.eye(3)).n_options == 3
@@ -330,7 +330,7 @@ def test_totals_on_one_side_of_a_file(tmp_path):
         ",a,b,Total\na,0,3,3\nb,2,0,2\n",
         ",a,b,N\na,0,3,3\nb,2,0,2\nTotal,2,3,\n",
     ):
-        with refused(DataError, "sums over the options"):
+        with refused(DataError, "appear to be totals"):
             read_data(in_file(tmp_path, text), kinds.PAIRS)
     with refused(DataError, "only the rows have 'c'"):
         read_data(in_file(tmp_path, table + "c,2,4\n"), kinds.PAIRS)

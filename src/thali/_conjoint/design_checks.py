@@ -67,15 +67,10 @@ def _check_balance(design: EffectDesign) -> _Check:
     adjusted = np.minimum(np.array(p_values) * len(p_values), 1.0)
     uneven = [text for text, p in zip(departures, adjusted, strict=True) if p < _SUSPICIOUS]
     p_value = float(adjusted.min())
+    text = f"No sign of levels shown unequally often (smallest adjusted {format_p_value(p_value)})."
     if uneven:
-        return _Check(
-            "balance", f"Levels not shown equally often: {list_names(uneven, 3)}.", p_value
-        )
-    return _Check(
-        "balance",
-        f"No sign of levels shown unequally often (smallest adjusted {format_p_value(p_value)}).",
-        p_value,
-    )
+        text = f"Levels not shown equally often: {list_names(uneven, 3)}."
+    return _Check("balance", text, p_value)
 
 
 def _check_restrictions(design: EffectDesign) -> _Check:
@@ -109,10 +104,10 @@ def _compare_parts(design: EffectDesign, is_later: np.ndarray) -> WaldTest:
 def _describe_test(test: WaldTest) -> str:
     """Return whether effects are the same in two parts of the profiles, with the p-value."""
     if np.isnan(test.p_value):
-        return "changes in effects not tested (too few respondents)"
-    verdict = "no significant change in attribute effects at the 1 % level"
+        return "differences in attribute effects not tested (too few respondents)"
+    verdict = "no significant difference in attribute effects at the 1 % level"
     if test.p_value < _SUSPICIOUS:
-        verdict = "attribute effects change"
+        verdict = "attribute effects differ"
     return f"{verdict} ({format_p_value(test.p_value)})"
 
 
@@ -125,7 +120,11 @@ def _check_order(design: EffectDesign) -> _Check:
     text = f"Mean outcome of the first profile: {mean:.3g}"
     if profiles.is_choice:
         text = f"First profile chosen in {format_percent(mean)} of tasks"
-    return _Check("profile_order", f"{text}; {_describe_test(test)}.", test.p_value)
+    return _Check(
+        "profile_order",
+        f"{text}. First versus other profiles: {_describe_test(test)}.",
+        test.p_value,
+    )
 
 
 def _check_task_number(design: EffectDesign) -> _Check:
@@ -149,6 +148,6 @@ def _check_sides(profiles: Profiles) -> _Check | None:
     by_chance = float(np.mean(2.0 * 0.5 ** n_tasks[has_many]))
     return _Check(
         "one_side",
-        f"{format_percent(is_one_sided.mean(), 1)} always chose one side"
+        f"{format_percent(is_one_sided.mean(), 1)} always chose the same side"
         f" ({format_percent(by_chance, 1)} expected by chance).",
     )

@@ -42,7 +42,7 @@ _SENTENCES = {
     " the levels of all other attributes that were randomised {source}.",
     "ratings": "Effects are differences in the mean rating of a profile, averaged over the levels"
     " of all other attributes that were randomised {source}.",
-    "means": "Marginal means are mean outcomes of the profiles with a level {source}.",
+    "means": "A marginal mean is the mean outcome of all profiles with a given level {source}.",
     "regression": "Effects were estimated by linear regression on indicators of all levels;"
     " {restrictions}",
     "errors": "Standard errors are clustered by respondent (CR2), and {interval}s use Student's t"
@@ -145,7 +145,7 @@ def _format_cell(row: Mapping[str, Any], n_groups: int) -> str:
 def amce(result: "ConjointResult", settings: None) -> Finding:
     """Report the effects of levels, with intervals."""
     interval = describe_interval(result.ci)
-    sentence = f"Largest ({interval}): {_name_largest(result, result.table, 3)}."
+    sentence = f"Largest effects ({interval}): {_name_largest(result, result.table, 3)}."
     screen_sentence = sentence
     short, group_sentence = _build_screen_table(result)
     if group_sentence or len(result.table) > _MAX_ROWS:  # the table has them first
@@ -198,10 +198,13 @@ def amce_differences(result: "ConjointResult", settings: None) -> Finding | None
     verdict = "too few respondents for a joint test"
     if not math.isnan(test["p_value"]):
         verdict = (
-            f"all differences: F({test['df']:.0f}, {test['df_residual']:.0f}) ="
+            f"joint test of all differences: F({test['df']:.0f}, {test['df_residual']:.0f}) ="
             f" {format_decimals(test['statistic'], 2)}, {format_p_value(test['p_value'])}"
         )
-    sentence = f"Largest difference: {_name_largest(result, differences, 1)}; {verdict}."
+    sentence = (
+        f"Largest difference ({describe_interval(result.ci)}):"
+        f" {_name_largest(result, differences, 1)}; {verdict}."
+    )
     return Finding(
         sentence,
         title="Differences in effects from the first group",
@@ -228,7 +231,7 @@ def measurement_error(result: "ConjointResult", settings: None) -> Finding | Non
     row = result.reliability.iloc[0]
     sentence = (
         f"{format_percent(row['reliability'], 1)} of {row['respondents']:,.0f} respondents chose"
-        f" the same profile twice, so each answer is swapped with probability"
+        f" the same profile twice, so an answer is swapped with probability"
         f" {row['tau']:.3f} (std. error {row['tau_se']:.3f})."
     )
     return Finding(

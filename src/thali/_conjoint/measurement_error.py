@@ -64,8 +64,8 @@ def estimate_swap_error(
     if not profiles.is_choice:
         raise ArgumentError(
             Argument("repeated"),
-            " corrects choices; ratings have no swapped answers. Remove this argument, or analyse"
-            " the choice.",
+            " corrects for swapped choices, which ratings do not have. Remove this argument, or"
+            " analyse the choices.",
         )
     chosen = []
     shown = []
@@ -80,10 +80,10 @@ def estimate_swap_error(
     different = {person for person, _ in shown[0] ^ shown[1]} & set(answered.tolist())
     if different or len(answered) < 2:
         raise DataError(
-            f"The tasks {labels[0]!r} and {labels[1]!r} showed different profiles to"
+            f"Tasks {labels[0]!r} and {labels[1]!r} showed different profiles to"
             f" {len(different):,} of {format_plural(len(answered), 'respondent')} with answers to"
-            " both; a repeated task must show the same profiles, in any order. Name the task that"
-            " was asked twice."
+            " both; a repeated task must show the same profiles, in any order. Give the two tasks"
+            " that showed the same profiles."
         )
     agrees = (chosen[0] == chosen[1])[answered]
     person_weights = np.zeros(profiles.n_respondents)

@@ -128,7 +128,7 @@ def _read_outcome(data: ChoiceExperiment, outcome: str | None) -> np.ndarray:
         return profile_columns[rating].to_numpy(float)
     if outcome not in (CHOICE, data.scheme.chosen):
         raise DataError(
-            f"{outcome!r} is not an outcome of these data; give its name when the table is read,"
+            f"{outcome!r} is not an outcome of these data; specify it when reading the table:"
             f" th.read(FILE, outcome={outcome!r})."
         )
     chosen = np.zeros(data.n_alternatives)

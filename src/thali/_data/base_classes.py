@@ -265,27 +265,28 @@ def merge_new_data(old_data: Judged, new_data: Judged) -> Any:
 
     Respondents are kept if both know them.
     """
-    for data, origin in ((old_data, "the model was fitted to"), (new_data, "got")):
+    for data, origin in ((old_data, "this model was fitted to"), (new_data, "the new data are")):
         if not isinstance(data, Judged) or not data.are_choices or data.worst is not None:
             raise DataError(
-                f"Only paired comparisons and choices from sets can be updated; {origin}"
-                f" {type(data).__name__}. Fit all data together instead."
+                "Only models fitted to paired comparisons or single choices (not best-worst"
+                f" choices) can be updated with new data; {origin}"
+                f" {type(data).__name__}. Refit the model to all the data instead."
             )
     if type(old_data) is not type(new_data):
         raise DataError(
-            f"The model was fitted to {type(old_data).__name__}, but the update has"
-            f" {type(new_data).__name__}; fit all data together."
+            f"The model was fitted to {type(old_data).__name__}, but the new data are"
+            f" {type(new_data).__name__}; refit the model to all the data."
         )
     unknown_labels = [label for label in new_data.labels if label not in set(old_data.labels)]
     if unknown_labels:
         raise DataError(
-            "The new data contain options that the model was not fitted to:"
-            f" {shorten(unknown_labels)}; fit all data"
-            f" together.{suggest(unknown_labels[0], old_data.labels)}"
+            f"The new data contain options that the model was not fitted to:"
+            f" {shorten(unknown_labels)}; refit it to all the"
+            f" data.{suggest(unknown_labels[0], old_data.labels)}"
         )
     if old_data.covariate_names or new_data.covariate_names:
         raise DataError(
-            "A fit with covariates cannot be updated with new comparisons; fit all data together."
+            "A model with covariates cannot be updated with new data; refit it to all the data."
         )
     return old_data.together([new_data], old_data.labels)
 

@@ -248,10 +248,10 @@ def count_from_one(texts: list[str], columns: Sequence[str]) -> list[str]:
 
 
 def describe_content(text: str) -> str:
-    """Return "is 'tea'", or "is empty", for an error message on a cell."""
+    """Return "contains 'tea'", or "is empty", for an error message on a cell."""
     if not text:
         return "is empty"
-    return f"is {text!r}"
+    return f"contains {text!r}"
 
 
 def note_thousands(frame: "pd.DataFrame", cells: Mapping[str, Sequence[str]]) -> None:
@@ -382,8 +382,9 @@ def select_answered_rows(
             frame[option].dtype.kind == "f" and frame[option].hasnans for option in options
         ):
             raise DataError(
-                f"{min(no_answer_words)!r} in column {name!r} may be an option, because all options"
-                " are numbers or empty; rename it, or leave cells without an answer empty."
+                f"{min(no_answer_words)!r} in column {name!r} could be the label of an option or a"
+                " missing answer. Rename it if it is an option; leave the cell empty if there is"
+                " no answer."
             )
     if task_cells := [frame[name].to_numpy() for name in task_columns if name is not None]:
         is_unanswered = (

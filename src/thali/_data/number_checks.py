@@ -90,11 +90,11 @@ def _convert_number(
             raise TypeError("a date, which float() would turn into nanoseconds")
         return float(value)
     except (TypeError, ValueError):
-        hint = ""
+        problem = "not a real number"
         if isinstance(value, str):
-            hint = _suggest_number_format(value, noun)
+            problem = f"not a number{_suggest_number_format(value, noun)}"
         raise DataError(
-            f"The {noun} {describe_position(k)} is {value!r}, which is not a number{hint}."
+            f"The {noun} {describe_position(k)} is {value!r}, which is {problem}."
         ) from None
 
 

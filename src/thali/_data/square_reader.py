@@ -112,8 +112,8 @@ def _read_square_frame(
 
     if len(frame) + 1 == len(frame.columns) and not pd.api.types.is_numeric_dtype(frame.iloc[:, 0]):
         raise DataError(
-            f"`{words.argument}` must be a square matrix; got shape {frame.shape}, whose first"
-            f" column contains labels. Pass frame.set_index({frame.columns[0]!r})."
+            f"`{words.argument}` must be a square matrix; got a table of shape {frame.shape}. Its"
+            f" first column seems to contain labels: pass frame.set_index({frame.columns[0]!r})."
         )
     _check_square(frame.shape, words)
 

@@ -105,8 +105,7 @@ def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
         row_total = off_diagonal[k].sum()
         if row_total and (n > 3 or np.isclose(counts[k, k], row_total, rtol=_ROUNDING)):
             raise DataError(
-                f"Row and column {labels[k]!r} contain the sums of the other rows and columns"
-                " instead of an option; remove both."
+                f"Row and column {labels[k]!r} appear to be totals, not an option; remove both."
             )
 
 
@@ -131,8 +130,8 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
             ),
         ]
         raise DataError(
-            f"Some rows or columns contain sums over the options: {shorten(sum_labels)}. Remove the"
-            " sums."
+            f"Some rows or columns appear to be totals, not options: {shorten(sum_labels)}. Remove"
+            " them."
         )
 
 
@@ -229,9 +228,9 @@ def find_repeated_tasks(
     if is_repeated.sum() > 1:
         remainder = f", as are {is_repeated.sum() - 1:,} more"
     return (
-        f"Task {number!r} (column {task!r}) of respondent {person!r} is in the table twice, the"
-        f" second time in row {frame.index[is_repeated.argmax()]}{remainder}; all are used, so"
-        " remove rows that were entered by mistake."
+        f"Task {number!r} (column {task!r}) of respondent {person!r} occurs twice, the second"
+        f" time in row {frame.index[is_repeated.argmax()]}{remainder}; all rows are used, so remove"
+        " any that were entered by mistake."
     )
 
 

@@ -107,7 +107,7 @@ def draw_design(
                 remedy = ("reduce ", Argument("alternatives"), ", or remove a direction.")
             raise ArgumentError(
                 *describe_restrictions(attributes, directed=True),
-                f" no task of {alternatives} products in which none is dominated; ",
+                f", every task of {alternatives} products seems to contain a dominated product; ",
                 *remedy,
             )
     return design
@@ -595,7 +595,7 @@ def _check_task_count(
     if len(list(itertools.islice(attributes.all_products(), alternatives))) < alternatives:
         raise ArgumentError(
             Argument("alternatives"),
-            f" is {alternatives}, more than the number of different products; choose fewer.",
+            f" is {alternatives}, more than the number of different products; reduce it.",
         )
     n_coefficients = sum(attributes.sizes) - len(attributes.sizes) + has_none + n_interactions
     n_contrasts = tasks * (alternatives - 1 + has_none)

@@ -242,8 +242,8 @@ def draw_utilities(
         if prior_sd is not None:
             raise ArgumentError(
                 Argument("prior_sd"),
-                " requires utilities; a fitted model provides its own uncertainty, so remove the"
-                " standard deviations.",
+                " requires utilities; a fitted model provides its own uncertainty, so remove this"
+                " argument.",
             )
         return _draw_pilot_utilities(prior, attribute_names, levels, has_none, draws)
     expected_utilities = parse_utilities(prior, attribute_names, levels, has_none)
@@ -615,14 +615,12 @@ def check_identified_effects(
         remedy = (", or remove the interaction from ", Argument("interactions"), ".")
         i, j = unknown_pairs[0]
         effect_names = f"the interaction of {attribute_names[i]!r} and {attribute_names[j]!r}"
-    noun = "products"
     first_remedy = "allow more products"
     if directed:
-        noun = "tasks"
         first_remedy = "remove a direction"
     raise ArgumentError(
         *describe_restrictions(attributes, directed),
-        f" {noun} that do not identify {effect_names}; {first_remedy}",
+        f", no design can identify {effect_names}; {first_remedy}",
         *remedy,
     )
 
@@ -630,10 +628,10 @@ def check_identified_effects(
 def describe_restrictions(attributes: Attributes, directed: bool) -> tuple[Any, ...]:
     """Return the arguments that restrict products, as the start of an error message."""
     if not directed:
-        return (Argument("prohibited"), " leaves")
+        return ("Given ", Argument("prohibited"))
     if attributes.rules:
-        return (Argument("directions"), " and ", Argument("prohibited"), " leave")
-    return (Argument("directions"), " leave")
+        return ("Given ", Argument("directions"), " and ", Argument("prohibited"))
+    return ("Given ", Argument("directions"))
 
 
 def compute_variances(information: np.ndarray) -> np.ndarray:

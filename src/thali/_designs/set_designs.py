@@ -126,11 +126,11 @@ def sets(
     if n_tasks > n_possible_sets:
         raise ArgumentError(
             Argument("per_person"),
-            f" must be at most {n_possible_sets:,}, the number of all sets; got {n_tasks:,}.",
+            f" must be at most {n_possible_sets:,}, the number of possible sets; got {n_tasks:,}.",
         )
     if n_tasks * versions > MAX_DESIGN_TASKS:
         raise ArgumentError(
-            f"The design would have {n_tasks * versions:,} sets, too many for one design; limit"
+            f"The design would have {n_tasks * versions:,} sets, which are too many; limit"
             " them with ",
             Argument("per_person"),
             ", the number of sets per respondent.",
@@ -231,7 +231,7 @@ def _draw_balanced_design(
         if number_components(n, *np.nonzero(together_counts))[0] == 1:
             return rng.permuted(design, axis=2)
     raise ArgumentError(
-        f"So few sets leave some of the {n} options unconnected to the others", _MORE_SETS
+        f"With so few sets, some of the {n} options remain unconnected to the others", _MORE_SETS
     )
 
 

@@ -369,10 +369,9 @@ def require_ranking_columns(
         )
     if columns_found is None or layout not in (None, columns_found.shape):
         raise DataError(
-            f"No rankings were found in {shorten(column_names(frame), 12)}: expected one"
-            " column per rank ('rank1', 'rank2' or '1st', '2nd'), one column of ranks per option,"
-            " a text column with entries such as 'a > b = c', or one option and its rank in each"
-            " row (give the names of these two columns with ",
+            f"No rankings were found in {shorten(column_names(frame), 12)}. Expected one column per"
+            " rank ('rank1', 'rank2'), one column of ranks per option, one column of texts such as"
+            " 'a > b = c', or one option and its rank per row (columns given by ",
             Argument("option"),
             " and ",
             Argument("rank"),
@@ -1020,8 +1019,8 @@ def _check_memory(rankings: Rankings, unranked: str) -> None:
     if n_shown > MAX_SHOWN:
         raise DataError(
             f"The longest ranking has {n_named.max():,} options; written as successive choices,"
-            f" these rankings take {n_shown:,} rows, which do not fit into memory. Truncate the"
-            " rankings."
+            f" these rankings would take {n_shown:,} rows, which do not fit into memory. Truncate"
+            " the rankings."
         )
 
 

@@ -315,7 +315,7 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
         )
     n_chosen = np.bincount(occasion[is_chosen], minlength=n_occasions)
     if (k := find_first((n_chosen != 1) & (not rows.has_ties) & ~is_single)) is not None:
-        subject = "No alternative is"
+        subject = "no alternative is"
         advice = ""
         if n_chosen[k]:
             subject = f"{n_chosen[k]} alternatives are"
@@ -324,7 +324,7 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
                 " the chosen options, 2 for the others."
             )
         raise DataError(
-            f"{subject} chosen in {rows.name(k)}, but exactly one must be; correct or remove the"
+            f"In {rows.name(k)}, {subject} marked as chosen; mark exactly one, or remove the"
             f" set.{advice}"
         )
     occasion_counts = np.zeros(n_occasions)

@@ -219,7 +219,8 @@ def build_absent_none_error(
         f"{none_label!r} in column {none_column!r}" for none_column, none_label in condition
     )
     return Message(
-        Argument("none"), f" is {condition_text}, but no row has this value; correct the value."
+        Argument("none"),
+        f" marks the no-choice option by {condition_text}, but no row matches; correct the value.",
     )
 
 
@@ -1036,7 +1037,7 @@ def _read_attribute(
     present_rows = np.flatnonzero(~is_absent)
     if not len(present_rows):
         raise DataError(
-            f"Attribute {attribute_name!r} is missing in every product; remove this attribute."
+            f"Attribute {attribute_name!r} is missing for every product; remove this attribute."
         )
     if attribute_name in bins:
         if attribute_name in levels:

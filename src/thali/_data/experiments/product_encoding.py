@@ -287,8 +287,8 @@ class Scheme:
                 continue
             if attribute_name not in other_levels:
                 raise DataError(
-                    f"The new tasks lack the attribute {attribute_name!r}, which the model was"
-                    " fitted with; add it."
+                    f"The new tasks lack the attribute {attribute_name!r}, which the model"
+                    " uses; add it."
                 )
             level_codes = data.products[:, other_names.index(attribute_name)]
             index_by_level = index_labels(levels[attribute_name])
@@ -300,8 +300,8 @@ class Scheme:
             if (row := find_first(new_products[:, k] == -2)) is not None:
                 label = other_levels[attribute_name][level_codes[row]]
                 raise DataError(
-                    f"Attribute {attribute_name!r} of the new tasks is {label!r}, which did not"
-                    " occur when the model was fitted; declare it with ",
+                    f"In the new tasks, attribute {attribute_name!r} has level {label!r}, which is"
+                    " not among the levels that the model was fitted to; declare it with ",
                     Argument("levels"),
                     " and refit.",
                 )

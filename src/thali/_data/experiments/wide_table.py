@@ -709,9 +709,10 @@ def _build_unknown_choice_error(
     """Return the error that a chosen text is not one of the alternatives."""
     return DataError(
         f"Column {columns.chosen!r} contains {text!r} in row {row_label}, which is not one of the"
-        f" alternatives {shorten(columns.alternatives)}. If no alternative was chosen, set ",
+        f" alternatives {shorten(columns.alternatives)}. If this means that none of them was"
+        " chosen, set ",
         Setting("none", text),
-        "; if there was no answer, leave out these rows with ",
+        "; if it codes a missing answer, leave these rows out with ",
         Setting("where", f"{columns.chosen!r} != {text!r}"),
         *advice,
         ".",

@@ -143,9 +143,9 @@ def read_covariates(
     if isinstance(names, str):
         names = [names]
     if not names:
-        raise DataError("No covariate is named; give at least one column.")
+        raise DataError("No covariates were given; specify at least one column.")
     if repeated_names := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"The covariate {repeated_names[0]!r} is named twice; name it once.")
+        raise DataError(f"Covariate {repeated_names[0]!r} is listed twice; remove the duplicate.")
     values_by_name: dict[str, np.ndarray] = {}
     columns = column_names(frame)
     for name in names:
@@ -180,7 +180,7 @@ def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> Cova
 
     The index of the table contains the labels.
     """
-    row_labels = check_labels(frame.index, "The labels of the option covariates")
+    row_labels = check_labels(frame.index, "Labels in the table of option covariates")
     if missing_labels := [label for label in labels if label not in row_labels]:
         raise DataError(
             f"The option covariates have no row for {shorten(missing_labels)}; the index of the"
@@ -230,8 +230,8 @@ def read_new_options(
     if columns_of_all.names != read_option_covariates(table, list(table.index)).names:
         raise ArgumentError(
             name,
-            " contains a category, or text instead of a number, that the fitted options do not"
-            f" have; the covariates are {shorten(covariates.names, 12)}.",
+            " contains text instead of a number, or a category that no fitted option has; the"
+            f" covariates are {shorten(covariates.names, 12)}.",
         )
     values = np.zeros((len(new_labels), len(covariates.names)))
     for k, covariate_name in enumerate(covariates.names):

@@ -670,9 +670,9 @@ def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
     ):
         i, j = np.argwhere(tie_table != tie_table.T)[0]
         raise DataError(
-            f"The ties between {names[i]!r} and {names[j]!r} are {tie_table[i, j]:g} in one"
-            f" triangle and {tie_table[j, i]:g} in the other; enter the ties in one triangle only,"
-            " or the same number in both."
+            f"The number of ties between {names[i]!r} and {names[j]!r} is {tie_table[i, j]:g} in"
+            f" one triangle and {tie_table[j, i]:g} in the other; enter the ties in one"
+            " triangle only, or the same number in both."
         )
     tie_table = np.maximum(tie_table, tie_table.T)
     if not weights and (fractional_cells := np.argwhere(tie_table != np.floor(tie_table))).size:

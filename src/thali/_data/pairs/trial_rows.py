@@ -214,8 +214,8 @@ def _recognise_outcomes(
         raise DataError(
             f"Column {chosen_column!r} contains"
             f" {format_label(frame[chosen_column].iloc[wrong_row])!r} in row"
-            f" {frame.index[wrong_row]}, which is neither an option of that row, nor a word for a"
-            " side or a tie, nor defined by ",
+            f" {frame.index[wrong_row]}, which is neither an option of that row nor a word for a"
+            " side or a tie, and is not defined by ",
             Argument("coding"),
             "; correct it, or define it.",
         )
@@ -437,9 +437,8 @@ def _build_unreadable_error(
     other_words = [word for word in known_words if word != faulty_text]
     return DataError(
         f"Column {chosen_column!r} contains {faulty_text!r} in row"
-        f" {frame.index[wrong_row]}{repetitions_text}, which is neither"
-        f" an option of that row ({shorten(row_options)}), {side_examples} nor a word for a tie;"
-        " correct it,"
+        f" {frame.index[wrong_row]}{repetitions_text}, which is not recognised. Expected an option"
+        f" of that row ({shorten(row_options)}), {side_examples} or a word for a tie; correct it,"
         " or define it with ",
         Argument("coding"),
         f" (as missing if it is not an answer).{suggest(faulty_text, other_words)}",

@@ -428,10 +428,9 @@ def _decode_outcomes(
             if text and text not in outcome_by_text:
                 row_label = frame.index[(codes == column_texts.index(text)).argmax()]
                 raise DataError(
-                    f"Column {column!r} contains {text!r} in row {row_label}, which is neither"
-                    f" {pair[0]!r}"
-                    f" nor {pair[1]!r}, nor a code such as 1 and 2, nor a word for a tie; correct"
-                    " it, or define it with ",
+                    f"Column {column!r} contains {text!r} in row {row_label}, which is not"
+                    f" recognised. Expected one of the options ({shorten(pair)}), a code such"
+                    " as 1 or 2, or a word for a tie; correct it, or define it with ",
                     Argument("coding"),
                     " (as missing if it is not an answer).",
                 )

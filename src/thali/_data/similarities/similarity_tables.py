@@ -106,8 +106,8 @@ def read_measured_pairs(
     """Read the measured pairs from a labelled square table; ignore its diagonal."""
     if hasattr(matrix, "tocoo"):
         raise DataError(
-            "In a sparse matrix, absent similarities could be 0 or missing; pass an array with NaN"
-            " for missing similarities (matrix.toarray() fills in 0)."
+            "Unstored entries of a sparse matrix could be similarities of 0 or missing values;"
+            " pass a dense array with NaN for missing similarities (matrix.toarray() fills in 0)."
         )
     refuse_triplets(matrix)
     object_labels, table = read_square_table(expand_condensed(matrix), labels, MATRIX)
@@ -534,7 +534,8 @@ def find_pair_columns(
     name_by_simplified = map_plain_names(names)
     if (first is None) != (second is None):
         raise DataError(
-            "Only one column of objects is named; give both `first` and `second`, or neither."
+            "Only one of the two object columns was given; give both `first` and `second`, or"
+            " neither."
         )
     if first is None or second is None:
         sides = find_side_columns(names)
@@ -780,8 +781,8 @@ def _check_only_one(candidates: list[str], role: str) -> None:
     """Raise DataError if several columns may have the same role."""
     if len(candidates) > 1:
         raise DataError(
-            f"Several columns could contain {role} ({', or '.join(candidates)}); give the name of"
-            " one, or rename the others."
+            f"Several columns could contain {role} ({', or '.join(candidates)}); specify"
+            " which to use, or rename the rest."
         )
 
 

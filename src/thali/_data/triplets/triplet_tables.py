@@ -151,8 +151,8 @@ def check_question_names(
         first_row = row_by_name.setdefault(question_name, row)
         if sets[first_row] != sets[row]:
             raise DataError(
-                f"Question {question_name!r} has different sets:"
-                f" {_describe_objects(sets[first_row], labels)} {describe(first_row)},"
+                f"Question {question_name!r} has different sets of"
+                f" objects: {_describe_objects(sets[first_row], labels)} {describe(first_row)},"
                 f" {_describe_objects(sets[row], labels)} {describe(row)}; use different names for"
                 " different questions."
             )
@@ -619,9 +619,8 @@ def read_answers(
         if members.shape[1] != 3:
             raise DataError(
                 f"An odd one out requires three objects, but {len(object_columns)} columns contain"
-                " objects"
-                f" ({shorten(columns.objects)}). Give the names of the two columns of the chosen"
-                " pair instead."
+                f" objects ({shorten(columns.objects)}). Give the names of the two columns with the"
+                " chosen pair instead."
             )
         odd_index = _find_named_object(frame, columns.odd, members, object_labels, columns.objects)
         questions = build_set_questions(n, members, (odd_index + 1) % 3, (odd_index + 2) % 3, times)
