@@ -77,7 +77,7 @@ def test_a_price_that_changes_between_tasks_describes_products():
         (2, "alt", None, ("row 4", "'alt'")),
         (2, "choice", "maybe", ("'choice'", "row 4", "'maybe'")),
         (2, "obsID", None, ("row 4", "'obsID'")),
-        (slice(None), "choice", 0, ("No alternative", "'0'")),
+        (slice(None), "choice", 0, ("no alternative", "'0'")),
     ],
 )
 def test_a_bad_cell_is_named_in_a_long_table(refused, folder, row, column, value, facts):
