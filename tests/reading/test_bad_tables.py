@@ -39,7 +39,7 @@ REFUSED = [
     (
         "trials.csv",
         "subject,left,choice\n1,tea,tea\n1,milk,tea\n",
-        ("'subject'", "'left'", "'choice'", "column 'right'"),
+        ("'subject'", "'left'", "'choice'", "such as 'right'"),
     ),
     (
         "trials.csv",
@@ -112,14 +112,14 @@ REFUSED = [
     (
         "arena.csv",
         "model_a,winner\nx,model_a\ny,model_b\n",
-        ("'model_a'", "'winner'", "column 'model_b'"),
+        ("'model_a'", "'winner'", "such as 'model_b'"),
     ),
     (
         "league.csv",
         "home,away,date\nHull,Stoke,1.5.\nStoke,Hull,2.5.\n",
         ("'home'", "'away'", "'date'"),
     ),
-    ("league.csv", "home,result\nHull,H\nStoke,A\n", ("'home'", "'result'", "column 'away'")),
+    ("league.csv", "home,result\nHull,H\nStoke,A\n", ("'home'", "'result'", "such as 'away'")),
     (
         "league.csv",
         "home,away,home_goals\nHull,Stoke,3\nStoke,Hull,2\n",

@@ -108,7 +108,7 @@ def test_codes_have_labels_and_prices(codes, expected):
         (CODES.replace("Canon", "Sony"), ("Attribute 'brand'", "label 'Sony'")),
         (CODES + "price,3,249\n", ("Attribute 'price'", "'3'")),
         (CODES.replace("Canon", ""), ("Row 2",)),
-        ("code,label\n1,Sony\n", ("codes needs three",)),
+        ("code,label\n1,Sony\n", ("must have three",)),
     ],
 )
 def test_codes_that_do_not_fit(tmp_path, text, facts):
@@ -213,7 +213,7 @@ def test_tasks_of_everybody_and_answers_that_are_missing(tmp_path):
         (ANSWERS.replace("2,2,1,1,", "2,3,1,1,"), ("'1'", "'3'", "row 4")),
         (ANSWERS.replace("1,1,1,2,", "1,1,7,2,"), ("'7'", "'1'")),
         (ANSWERS.replace("1,1,1,2,", "1,1,1,Nikon,"), ("'Nikon'", "row 2")),
-        (ANSWERS.replace("id,version", "id,v"), ("each respondent's version",)),
+        (ANSWERS.replace("id,version", "id,v"), ("which version each respondent",)),
         (ANSWERS.replace("age", "brand"), ("column 'brand'",)),
         (ANSWERS.replace("id,", "who,", 1), ("identifies the respondent",)),
         (BY_TASK.replace("choice2", "note"), ("2 tasks",)),
@@ -234,7 +234,7 @@ def test_a_design_that_is_none(tmp_path):
     )
     with refused(DataError, "'1'", "per alternative"):
         made(ANSWERS, EXPERIMENTS, design=wide)
-    with refused(DataError, "task numbers"):
+    with refused(DataError, "number of the task"):
         made(
             ANSWERS,
             EXPERIMENTS,

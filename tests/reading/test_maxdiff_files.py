@@ -161,8 +161,8 @@ def test_answers_without_set_numbers_are_in_the_order_of_the_design(files):
 @pytest.mark.parametrize(
     ("change", "facts"),
     [
-        (lambda row: (row[0], "3", *row[2:]), ["version '3'", "Row 2"]),
-        (lambda row: (*row[:2], 9, *row[3:]), ["task '9'", "Row 2"]),
+        (lambda row: (row[0], "3", *row[2:]), ["Version '3'", "row 2"]),
+        (lambda row: (*row[:2], 9, *row[3:]), ["Task '9'", "row 2"]),
         (lambda row: (*row[:3], 5, row[4]), ["'5'", "row 2", "'Best'"]),
     ],
 )

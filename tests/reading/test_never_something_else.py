@@ -10,11 +10,11 @@ from helpers.sentences import refused, said, warned
 
 import thali as th
 from thali import Similarities
-from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, SPECS, TRIPLETS
 from thali._input_files import Source
 from thali._reading.layout_recognition import RecognitionError, read_data
 from thali._reading.layouts import SHAPES
-from thali.errors import DataError, DataWarning
+from thali.errors import Argument, DataError, DataWarning
 
 OF_SIMILARITIES = (SIMILARITIES, TRIPLETS)  # the data of additive clustering
 
@@ -387,14 +387,29 @@ def test_every_kind_of_data_is_read():
     assert rows.read_as.startswith("3 rows, 1 covariate") and list(rows.labels) == ["a", "b", "a"]
 
 
-def test_an_error_lists_the_layouts_that_were_tried():
-    with pytest.raises(DataError) as error:
-        th.read(pd.DataFrame({"foo": ["a", "b"], "bar": ["x", "x"], "baz": ["p", "q"]}))
-    for shape in SHAPES:
-        if shape.needs or shape.main:  # workbooks have neither
-            assert f"{shape.name} (no " in str(error.value)
-    with refused(DataError, "closest layout is a table of trials") as near:
+def test_an_error_about_an_unknown_layout_is_short():
+    unlike = pd.DataFrame({"foo": ["a", "b"], "bar": ["x", "x"], "baz": ["p", "q"]})
+    with refused(DataError, Argument("kind"), "Shapes of tables") as unknown:
+        th.read(unlike)
+    assert len(str(unknown.value).split()) < 50
+    for spec in SPECS:
+        examples = [shape.expected for shape in SHAPES if shape.kind == spec.kind]
+        if spec.name in ("choices", "comparisons", "similarities", "triplets"):
+            with refused(DataError, next(filter(None, examples)), "Shapes of tables") as known:
+                th.read(unlike, kind=spec.name)
+            assert len(str(known.value).split()) < 65
+    with refused(DataError, "closest layout is a table of trials", Argument("chosen")) as near:
         th.read(pd.DataFrame({"left": ["a", "b"], "right": ["b", "a"]}))
-    assert "…" not in str(near.value)  # too long with all layouts
+    assert len(str(near.value).split()) < 60
+
+
+def test_the_column_that_may_contain_ranks_is_named_and_can_be_given():
+    cells = {"subject": [1, 1, 1, 2, 2, 2], "item": [*"abcabc"], "place in list": [2, 1, 3] * 2}
+    frame = pd.DataFrame(cells)
+    with refused(DataError, "table of rankings", "'place in list'", Argument("rank")):
+        th.read(frame)
+    assert th.read(frame, rank="place in list").n_choices == 4
+    with refused(DataError, "long table of choices", Argument("chosen")):
+        th.read(frame.assign(**{"place in list": [2, 2, 3] * 2}))
     with refused(th.errors.ArgumentError, "'colour'"):
         th.read(pd.DataFrame({"left": ["a", "b"]}), colour="left")

@@ -69,9 +69,9 @@ def test_rows_are_left_out_by_the_names_in_the_data(tmp_path):
     [
         ("name,shown\nteh,T\n", ("labels", "lists 'teh'", "'tea'")),
         ("name,shown\ntea,milk\n", ("'milk'",)),
-        ("name,shown\ntea,x\nmilk,x\n", ("'x'", "must be unique")),
+        ("name,shown\ntea,x\nmilk,x\n", ("'x'", "only once")),
         ("name,shown\ntea,x\ntea,y\n", ("'tea'",)),
-        ("name,shown\ntea,\n", ("some labels",)),
+        ("name,shown\ntea,\n", ("label is missing",)),
         ("name,shown,more\ntea,x,y\n", ("two columns",)),
     ],
 )

@@ -34,7 +34,7 @@ from thali._data.column_roles import (
     simplify_name,
 )
 from thali._labels import format_label, format_plural, shorten
-from thali.errors import Argument, DataError, prefix_errors
+from thali.errors import Argument, DataError
 
 from .table_files import RawTable
 from .text_cells import join_notes
@@ -83,18 +83,15 @@ def match_answers(
 
     `named_columns` names columns of the answers by role.
     """
-    with prefix_errors(design.file):
-        answer_columns = column_names(table.frame)
-        if _find_best_and_worst(map_plain_names(answer_columns)) or _name_best_worst(
-            answer_columns
-        ):
-            design = replace(design, frame=_widen_design(design.frame))
-        design_columns = column_names(design.frame)
-        if option_columns := (
-            find_option_columns(design_columns) or _find_matrix_columns(design_columns)
-        ):
-            return _match_set_answers(table, design, option_columns), {}
-        design_rows = _read_design_rows(design.frame, column_names(table.frame))
+    answer_columns = column_names(table.frame)
+    if _find_best_and_worst(map_plain_names(answer_columns)) or _name_best_worst(answer_columns):
+        design = replace(design, frame=_widen_design(design.frame))
+    design_columns = column_names(design.frame)
+    if option_columns := (
+        find_option_columns(design_columns) or _find_matrix_columns(design_columns)
+    ):
+        return _match_set_answers(table, design, option_columns), {}
+    design_rows = _read_design_rows(design.frame, column_names(table.frame))
     answers = _read_task_answers(table.frame, design_rows, named_columns)
     _refuse_numbers_from_zero(design_rows, answers)
     row_indices, is_picked, answer_index, alternative_labels, n_unanswered = _join_answers(
@@ -148,8 +145,8 @@ def _check_column_clash(
     """Raise DataError if answers and design have a column of the same name."""
     if shared_names := [name for name in respondent_columns if name in design_columns]:
         raise DataError(
-            f"Both the answers and the design have a column {shared_names[0]!r}; rename the column"
-            f" in one file, so that columns of respondents and columns of {design_noun} have"
+            f"The answers and the design both have a column {shared_names[0]!r}. Rename it in one"
+            f" of the files: columns of respondents and columns of {design_noun} must have"
             " different names."
         )
 
@@ -162,7 +159,7 @@ def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignR
     alternative_column = next(ALTERNATIVE.find_certain_columns(name_by_simplified), None)
     if task_column is None:
         raise DataError(
-            "A design needs a column of task numbers, such as 'task'; this design has none."
+            "The design has no column with the number of the task; add one, called 'task'."
         )
     if (
         version_column is None
@@ -184,8 +181,8 @@ def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignR
         if len(task_rows) < 2
     ]:
         raise DataError(
-            f"Task {single_row_tasks[0][1]!r} has only one row; a design needs one row per"
-            " alternative of a task (thali design writes it as design.csv)."
+            f"Task {single_row_tasks[0][1]!r} of the design has only one row; write one row per"
+            " alternative of each task (as thali design does in design.csv)."
         )
     row_arrays = {
         version_and_task: np.array(task_rows)
@@ -277,8 +274,8 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     for row_label, version_name in zip(answers.index, versions, strict=True):
         if version_name not in design_versions:
             raise DataError(
-                f"Row {row_label} of the answers has version {version_name!r}, but the design has"
-                " no such version."
+                f"Version {version_name!r}, in row {row_label} of the answers, does not occur in"
+                " the design."
             )
     if task is not None:
         answers = answers.rename(columns={task: _TASK})
@@ -302,8 +299,8 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
             continue
         if version_and_task not in row_by_set:
             raise DataError(
-                f"Row {answers.index[answer_index]} of the answers has task"
-                f" {version_and_task[1]!r}, but the design has no such task."
+                f"Task {version_and_task[1]!r}, in row {answers.index[answer_index]} of the"
+                " answers, does not occur in the design."
             )
         set_row = design.frame.iloc[row_by_set[version_and_task]]
         set_cells = answer_row[[*respondent_columns]].to_dict()
@@ -413,9 +410,9 @@ def _find_answer_series(frame: pd.DataFrame, n_tasks: int) -> dict[str, dict[int
             columns_by_name.setdefault(numbered_name[0].strip("_. "), {})[numbered_name[1]] = column
     if not columns_by_name:
         raise DataError(
-            f"The design has {format_plural(n_tasks, 'set')}, but no columns contain the answers;"
-            " use one column per set, such as 'chosen_1', 'chosen_2', ...; 'best_1', 'worst_1',"
-            " ...; or 'rank1_1', 'rank2_1', ..."
+            f"The design has {format_plural(n_tasks, 'set')}, but no columns with the answers were"
+            " found. Use one column per set, such as 'chosen_1', 'chosen_2', ..., or columns such"
+            " as 'best_1' and 'worst_1', or 'rank1_1' and 'rank2_1'."
         )
     return columns_by_name
 
@@ -555,8 +552,8 @@ def _find_answer_version(name_by_simplified: Mapping[str, str]) -> str | None:
 def _build_version_error(n_versions: int, version_column: str | None) -> DataError:
     """Build the error for answers that do not state the design version."""
     return DataError(
-        f"The design has {format_plural(n_versions, 'version')}, but no column of the answers gives"
-        f" each respondent's version; add such a column, called {version_column!r}."
+        f"The design has {format_plural(n_versions, 'version')}, but the answers do not show which"
+        f" version each respondent received; add a column called {version_column!r}."
     )
 
 
@@ -599,10 +596,9 @@ def _find_task_columns(
                 f"several series of columns may contain the answers, starting with {first_columns}"
             )
         raise DataError(
-            f"The design has {format_plural(len(tasks), 'task')}, but {problem}; use one column per"
-            " task"
-            " with the label or number of the chosen alternative ('choice1', 'choice2', ...), or"
-            " one row per respondent and task."
+            f"The design has {format_plural(len(tasks), 'task')}, but {problem}. Use one column per"
+            " task ('choice1', 'choice2', ...) with the label or number of the chosen alternative,"
+            " or one row per respondent and task."
         )
     columns = [name for _, name in sorted(matching_series[0].items())]
     return dict(zip(_sort_tasks(tasks), columns, strict=True))
@@ -679,9 +675,9 @@ def _refuse_numbers_from_zero(design: DesignRows, answers: TaskAnswers) -> None:
     numbers_from_zero = {str(k) for k in range(n_alternatives)}
     if numbers_from_zero == {*answers.picked} - {""} and not labels & {"0", *NO_CHOICE}:
         raise DataError(
-            f"The answers are the numbers 0 to {n_alternatives - 1}, so 0 may mean the first"
-            f" of {n_alternatives} alternatives, or none; number the alternatives from 1, and write"
-            f" {NONE!r} if none was chosen."
+            f"The answers are the numbers 0 to {n_alternatives - 1}, so 0 may mean the first of"
+            f" the {n_alternatives} alternatives or none of them. Number the alternatives from 1,"
+            f" and write {NONE!r} if none was chosen."
         )
 
 
@@ -702,8 +698,8 @@ def _find_choice(
         return None
     if design.by is not None and not version and not rows_by_version[""]:
         raise DataError(
-            f"The design has several values of {design.by!r}, but the answer {location_text} does"
-            f" not name one of them; add a column {design.by!r} to the answers."
+            f"The design has several values of {design.by!r}, but the answer {location_text} has"
+            f" none of them; add a column {design.by!r} to the answers."
         )
     if rows_of_task is None:
         description = f"Task {task!r}"

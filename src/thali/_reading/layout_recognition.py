@@ -20,7 +20,6 @@ from thali._data.column_roles import (
     TASK_OF_RESPONDENT,
     WEIGHTS,
     has_numbers,
-    map_plain_names,
     refuse_ambiguous,
     simplify_name,
 )
@@ -65,24 +64,20 @@ def read_labels(path: Path) -> dict[str, str]:
     with prefix_errors(str(path)):
         if frame.shape[1] != 2:
             raise DataError(
-                "A table of labels needs two columns: the name in the data and the label to show;"
-                f" this table has {frame.shape[1]}."
+                "A file of labels must have two columns: the name in the data and the label to"
+                f" show. This file has {frame.shape[1]}."
             )
-        names, labels = (
-            [format_label(cell) for cell in frame.iloc[:, column_index]] for column_index in (0, 1)
-        )
-        for column_name, column_texts in (("names", names), ("labels", labels)):
+        names, labels = (list(map(format_label, frame.iloc[:, k])) for k in (0, 1))
+        for column_name, column_texts in (("name", names), ("label", labels)):
             if not all(column_texts):
                 raise DataError(
-                    f"A table of labels needs a name and a label in each row; some {column_name}"
-                    " are empty."
+                    f"Each row must have a name and a label, but a {column_name} is missing; fill"
+                    " it in or remove the row."
                 )
-            if repeated_labels := list(
-                dict.fromkeys(label for label in column_texts if column_texts.count(label) > 1)
-            ):
+            if has_repeats(column_texts):
+                repeated_text = max(column_texts, key=column_texts.count)
                 raise DataError(
-                    f"The {column_name} in a table of labels must be unique;"
-                    f" {shorten(repeated_labels)} is listed twice."
+                    f"Each {column_name} may occur only once, but {repeated_text!r} is repeated."
                 )
     return dict(zip(names, labels, strict=True))
 
@@ -320,14 +315,16 @@ def recognise(
         data_kinds = (_find_kind(kind, data_kinds),)
     level_order: dict[str, list[str]] = {}
     if design is not None:
-        with prefix_errors(table.file):
-            table, column_by_role = match_answers(table, load_table(design), options)
+        design_table = load_table(design)
+        with prefix_errors(f"{table.file} with {design_table.file}"):
+            table, column_by_role = match_answers(table, design_table, options)
         options |= column_by_role
         if column_by_role and not data_kinds:  # only a design of products sets columns
             data_kinds = (EXPERIMENTS,)
     if codes is not None:
+        level_codes = read_codes(codes)
         with prefix_errors(table.file):
-            table, level_order = replace_codes(table, read_codes(codes), options.get("attributes"))
+            table, level_order = replace_codes(table, level_codes, options.get("attributes"))
     tried_shapes = _select_shapes(shapes, data_kinds, options)
     selected_shapes = [
         shape
@@ -335,13 +332,13 @@ def recognise(
         if any(options.get(name) is not None for name in shape.named_by)
     ]
     conditions = RowFilter.parse(where)
+    if isinstance(labels, Path):
+        labels = read_labels(labels)
     with prefix_errors(table.file):
         holdout_filter = RowFilter.parse(holdouts, "holdouts")
         table = table.filter_rows(conditions).split_rows(holdout_filter, held_out)
         table = strip_file_names(table.drop_columns(without, list_named_columns(options)))
-        if isinstance(labels, Path):
-            labels = read_labels(labels)
-        elif labels is not None:
+        if labels is not None:
             labels = {format_label(name): format_label(label) for name, label in labels.items()}
         label_by_number: Mapping[str, str] = {}
         # numbers in cells may be counts, so only the options are renamed
@@ -537,9 +534,10 @@ def check_names(
     )
     known_names.discard("known")
     if unknown_names := [name for name in options if name not in known_names]:
-        names_text = shorten(sorted(known_names), 40)
+        advice = suggest(unknown_names[0], sorted(known_names))
         raise ArgumentError(
-            f"Unknown argument {unknown_names[0]!r}; arguments for tables: {names_text}."
+            f"Unknown argument {unknown_names[0]!r}.{advice} For the arguments that describe"
+            " tables, see help(thali.read)."
         )
 
 
@@ -601,11 +599,11 @@ def _unread_error(
     expected_kinds = requested_kinds or tuple(dict.fromkeys(shape.kind for shape in tried_shapes))
     if other_readings:
         reading = other_readings[0]
-        message = (
+        return RecognitionError(
             f"The table contains {reading.kind} ({reading.description}), not"
-            f" {_join_alternatives(expected_kinds)}."
+            f" {_join_alternatives(expected_kinds)}.",
+            (reading.kind,),
         )
-        return RecognitionError(message, (reading.kind,))
     if tuple(shapes) == SHAPES and (description := describe_scores(table)):
         return DataError(
             f"The table contains scores ({description}), which only leaderboards read; use ",
@@ -617,37 +615,49 @@ def _unread_error(
                 " --option-covariates FILE.",
             ),
         )
-    near_shapes = [
-        (shape, lack) for shape in tried_shapes if table.named and (lack := shape.lacks(table))
-    ]
+    if table.named and _lacks_header(table.frame):
+        return RecognitionError(
+            f"The first line, {shorten(table.names, 4)}, looks like a row of data; put a line with"
+            " the names of the columns above it, such as 'first,second,similarity'."
+        )
     match_note = "do not match any known layout"
     if len(expected_kinds) <= 2:
         match_note = f"are not recognised as {_join_alternatives(expected_kinds)}"
     problem = f"The columns {shorten(table.names, 12)} {match_note}"
-    if table.named and _lacks_header(table.frame):
-        problem = (
-            f"The first line, {shorten(table.names, 4)}, looks like a row of data; put a line with"
-            " the names of the columns above it, such as 'first,second,similarity'"
-        )
-    if not near_shapes and not requested_kinds:
-        return RecognitionError(f"{problem}. {list_reasons(tried_shapes, table)}")
+    near_shapes = [
+        (shape, lack) for shape in tried_shapes if table.named and (lack := shape.lacks(table))
+    ]
     if not near_shapes:
-        layouts_text = "; or ".join(shape.expected for shape in tried_shapes)
-        if len(expected_kinds) > 1:
-            layouts_text = _join_alternatives(tuple(f"a {shape.name}" for shape in tried_shapes))
-        return RecognitionError(f"{problem}; expected {layouts_text}.")
+        return RecognitionError(_no_layout_message(problem, tried_shapes, len(expected_kinds)))
     shape, lack = max(near_shapes, key=lambda shape_and_lack: shape_and_lack[1].near)
     argument_hint: Any = ""
     if lack.option:
         argument_hint = Clause(
             "; if such a column exists, give its name with ", Argument(lack.option)
         )
-    message = Message(
-        f"{problem}. The closest layout is a {shape.name}, but this table lacks {lack.missing}",
-        argument_hint,
-        f". Expected: {shape.expected}.",
+    return RecognitionError(
+        Message(
+            f"{problem}. The closest layout is a {shape.name} ({shape.expected}), but this table"
+            f" lacks {lack.missing}",
+            argument_hint,
+            ".",
+        ),
+        nearest_shape=shape.name,
     )
-    return RecognitionError(message, nearest_shape=shape.name)
+
+
+def _no_layout_message(problem: str, tried_shapes: list[Shape], n_kinds: int) -> Message:
+    """Return the error for a table without a near layout: the simplest ones, or other advice."""
+    page = ". The page 'Shapes of tables' of the documentation shows all layouts."
+    if n_kinds == 1:
+        examples = "; or ".join([shape.expected for shape in tried_shapes if shape.expected][:2])
+        return Message(f"{problem}; expected, for example, {examples}{page}")
+    return Message(
+        problem,
+        Clause(". State the kind of data with ", Argument("kind")),
+        InPython(", or what columns contain with arguments such as `first`, `second` and `chosen`"),
+        page,
+    )
 
 
 def _lacks_header(frame: pd.DataFrame) -> bool:
@@ -655,32 +665,6 @@ def _lacks_header(frame: pd.DataFrame) -> bool:
     names = [str(name) for name in frame.columns]
     labels = {label for name in frame for label in map(format_label, frame[name].unique())}
     return any(map(is_number, names)) and all(is_number(name) or name in labels for name in names)
-
-
-def list_reasons(tried_shapes: Sequence[Shape], table: RawTable) -> str:
-    """Return text lines: each layout tried, and the column that the table lacks."""
-    reasons = [
-        f"{shape.name} ({mismatch})"
-        for shape in tried_shapes
-        if (mismatch := _describe_mismatch(shape, table))
-    ]
-    return f"Layouts tried: {'; '.join(reasons)}."
-
-
-def _describe_mismatch(shape: Shape, table: RawTable) -> str:
-    """Return what a table lacks to have this layout."""
-    name_by_simplified = map_plain_names(table.names)
-    main_roles = [
-        role
-        for role in shape.roles
-        if role.name in shape.main and role.name not in (RESPONDENT.name, COUNT.name)
-    ]
-    missing_roles = [
-        role.name for role in main_roles if role.find_column(name_by_simplified) is None
-    ]
-    if missing_roles:
-        return f"no {_join_alternatives(missing_roles)}"
-    return shape.needs
 
 
 def _missing_order_message(table: RawTable) -> Message:

@@ -31,15 +31,15 @@ def read_codes(path: Path) -> Codes:
     with prefix_errors(str(path)):
         if frame.shape[1] != 3:
             raise DataError(
-                "A table of codes needs three columns: an attribute, a code and its label or"
-                f" price; this table has {frame.shape[1]}."
+                "A file of codes must have three columns: an attribute, a code, and its label or"
+                f" price. This file has {frame.shape[1]}."
             )
         codes: Codes = {}
         for row_number, cells in enumerate(frame.itertuples(index=False), start=1):
             attribute, code, label = map(format_label, cells)
             if not (attribute and code and label):
                 raise DataError(
-                    f"Row {row_number} of the table of codes has an empty cell; fill it in."
+                    f"Row {row_number} has an empty cell; fill it in or remove the row."
                 )
             label_by_code = codes.setdefault(attribute, {})
             if code in label_by_code or label in label_by_code.values():

@@ -52,7 +52,7 @@ def read(
     Raises
     ------
     DataError
-        If the table has no known shape (the error lists the shapes and why they do not match), if
+        If the table has no known shape (the error states the closest one and what it lacks), if
         several kinds of data are possible, or if a cell cannot be used.
     ArgumentError
         If an argument is unknown, or a condition cannot be read.

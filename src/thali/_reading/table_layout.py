@@ -165,13 +165,11 @@ class Shape:
     kind: str  # kind of data
     # called with a table and the arguments of the shape; None: another shape
     match: Callable[..., Reading | None]
-    expected: str  # description, for errors about unknown tables
+    expected: str = ""  # short description, for errors about unknown tables; "": named in none
     roles: tuple[Role, ...] = ()  # roles of columns that can be named: keyword arguments of `match`
     settings: tuple[str, ...] = ()  # other keyword arguments of `match`
     named_by: tuple[str, ...] = ()  # arguments that select this shape
     main: tuple[str, ...] = ()  # arguments that name the main columns
-    # contents of the shape without such columns, for errors about unknown tables
-    needs: str = ""
     # returns the missing column of a table that nearly has this shape
     lacks: Callable[[RawTable], "Lack | None"] = lambda table: None
 

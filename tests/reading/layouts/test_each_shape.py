@@ -104,10 +104,7 @@ REFUSES = [
     (COUNTS, "A,B\n5,3\n1,5\n", {}, ("; set the diagonal to 0",)),  # perhaps a list
     (COUNTS, ",A,B\nA,5,3\nB,3,5\n", {}, ("; set the diagonal to 0",)),  # perhaps similarities
 ]
-OFFERED = (
-    "the columns 'option1', 'option2', 'option3' with the options offered, to match 'best'"
-    " and 'worst'"
-)
+OFFERED = "columns with the options offered, from which 'best' and 'worst' were chosen"
 LACKS = [
     (BEST_WORST, "best,worst,year\nx,y,1\n", (OFFERED, "", 3)),
     (CHOICES, SETS.replace("alt", "drink"), ("a column of alternatives", "alternative", 2)),
@@ -116,7 +113,12 @@ LACKS = [
     (
         COMPARISONS,
         "Winner,year\nA,1\nB,2\nC,3\n",
-        ("a column 'loser' to match 'Winner'", "rejected", 1),
+        (
+            "a column with the rejected option, such as 'loser' ('Winner' was read as the other"
+            " option)",
+            "rejected",
+            1,
+        ),
     ),
     (COMPARISONS, "i,year\nA,1\nB,2\nC,3\n", None),
     (COMPARISONS, "winner,loser\nA,B\n", None),

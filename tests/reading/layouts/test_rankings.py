@@ -248,8 +248,8 @@ def test_every_shape_has_ties(shape):
         ("x.csv", "id,ranking\n1,tea > milk = tea\n2,milk > tea\n", ("'tea'", "twice", "row 2")),
         # is read as something else, or not at all
         ("x.csv", "id,ranking\n1,tea > milk\n2,milk\n", ("'ranking'",)),
-        ("x.csv", "a,b,c\n1,1,1\n1,1,1\n", ("'a', 'b', 'c'",)),  # ratings
-        ("x.csv", "a,b,c\n3,3,2\n1,2,2\n3,2,3\n3,3,3\n", ("'a', 'b', 'c'",)),
+        ("x.csv", "a,b,c\n1,1,1\n1,1,1\n", ("'a', 'b' and 'c'",)),  # ratings
+        ("x.csv", "a,b,c\n3,3,2\n1,2,2\n3,2,3\n3,3,3\n", ("'a', 'b' and 'c'",)),
         ("x.toc", NAMES + "1: {1,2},{3,4\n1: {7,1},2\n", ("Line 6", "'7'")),
         ("x.toc", NAMES + "2: {1,2,3,4}\n", ("1 ranking",)),
     ],

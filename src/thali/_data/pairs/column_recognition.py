@@ -322,7 +322,11 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
     if missing_count := _find_missing_count(names, name_by_simplified):
         return *missing_count, 4
     for present_column, missing_name, role in _list_single_columns(name_by_simplified):
-        return f"a column {missing_name!r} to match {present_column!r}", role, 1
+        missing_column = (
+            f"a column with the {role} option, such as {missing_name!r} ({present_column!r} was"
+            " read as the other option)"
+        )
+        return missing_column, role, 1
     return None
 
 

@@ -671,7 +671,10 @@ def _describe_missing_option(
                         if present_column.casefold().endswith(present_mark):
                             missing_name = present_column[: -len(present_mark)] + missing_mark
                         return MissingColumn(
-                            f"a column {missing_name!r} to match {present_column!r}", role, 3
+                            f"a column with the {role} option, such as {missing_name!r}"
+                            f" ({present_column!r} was read as the other option)",
+                            role,
+                            3,
                         )
     return None
 

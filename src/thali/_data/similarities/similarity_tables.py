@@ -496,14 +496,6 @@ def _drop_rounding_sigma(sigma: float, mean_values: np.ndarray) -> float | None:
 # Lists of pairs with their similarity: their columns, and the mean of repeated rows ---------------
 
 
-EXPECTED = (
-    "expected a square table of similarities (the first column repeats the labels of the header),"
-    " complete or as one triangle, or the columns 'first', 'second' and 'similarity' (or 'a' and"
-    " 'b', 'i' and 'j', 'item1' and 'item2', 'row' and 'column'; 'sim', 'rating', 'proximity'),"
-    " with 'count' if rows are means of several judgements"
-)
-
-
 class SimilarityColumns(NamedTuple):
     """Names of the columns of a list of pairs: objects, similarity, count, respondent."""
 
@@ -810,4 +802,8 @@ def _explain_missing_columns(
             InPython(" in thali.read"),
             ".",
         )
-    return (f"The columns {shorten(columns, 12)} are not recognised as similarities; {EXPECTED}.",)
+    return (
+        f"The columns {shorten(columns, 12)} are not recognised as similarities; expected a square"
+        " table of similarities, whose first column repeats the labels of the header, or one pair"
+        " per row, with columns such as 'first', 'second' and 'similarity'.",
+    )

@@ -206,7 +206,5 @@ SHAPE = Shape(
     NAME,
     SIMILARITIES,
     match_card_sorts,
-    expected="one card per row, with the columns 'respondent', 'card' and 'group'",
     roles=(RESPONDENT, CARD, CARD_GROUP),
-    needs="no cards or groups",
 )

@@ -159,10 +159,7 @@ LONG_TABLE = Shape(
     _LONG,
     CHOICES,
     match_long,
-    expected=(
-        "one row per alternative of a choice set, with the columns 'choice_id', 'alternative' and"
-        " 'chosen' (or 'task', 'obsID'; 'alt', 'option'; 'choice')"
-    ),
+    expected="one row per alternative, with columns such as 'task', 'alternative' and 'chosen'",
     roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
     named_by=_LONG_NAMED_BY,
     lacks=find_long_lack,
@@ -361,7 +358,19 @@ def find_rankings_lack(table: RawTable) -> Lack | None:
     option_column = OPTION.find_column(name_by_simplified)
     rank_column = RANK.find_column(name_by_simplified)
     if rank_column is not None and option_column is None:
-        return Lack(f"a column of options to match {rank_column!r}", "option", 2)
+        return Lack(f"a column with the options ranked in {rank_column!r}", "option", 2)
+    respondent_column = RESPONDENT.find_column(name_by_simplified)
+    if rank_column is None and option_column is not None and respondent_column is not None:
+        task_column = TASK.find_column(name_by_simplified)
+        for name in table.names:
+            cells = get_column(table.frame, name)
+            if name in (respondent_column, option_column, task_column) or not has_numbers(cells):
+                continue
+            ranks = cells.groupby(get_column(table.frame, respondent_column)).rank()
+            if cells.max() > 1 and (cells == ranks).all():
+                return Lack(
+                    f"a column such as 'rank' (does {name!r} contain the ranks?)", "rank", 3
+                )
     missing_rank = find_missing_rank(table.frame, table.names)
     if missing_rank is not None:
         column, code = missing_rank
@@ -374,7 +383,7 @@ def find_rankings_lack(table: RawTable) -> Lack | None:
     if other_columns:
         return Lack(
             f"ranks in {shorten(other_columns)}, whose numbers are like those in {shorten(ranks)}"
-            " (leave them out if only these are ranks)",
+            " (drop all others if only these are ranks)",
             near=2,
         )
     return None
@@ -384,18 +393,12 @@ RANKINGS = Shape(
     _RANKINGS,
     CHOICES,
     match_rankings,
-    expected=(
-        "one ranking per row, with the columns 'rank1', 'rank2', ... (or '1st', '2nd'; 'first"
-        " choice'), one column of ranks per option, or a text column with entries such as 'a > b ="
-        " c'; or one row per option of a ranking, with the columns 'respondent', 'option' and"
-        " 'rank'"
-    ),
+    expected="columns such as 'rank1' and 'rank2', or 'respondent', 'option' and 'rank'",
     roles=(OPTION, RANK, RESPONDENT, COUNT),
     settings=("unranked", "weights"),
     named_by=_RANKINGS_NAMED_BY,
     lacks=find_rankings_lack,
     main=("respondent",),
-    needs="no columns of ranks",
 )
 
 
@@ -538,14 +541,16 @@ def find_best_worst_lack(table: RawTable) -> Lack | None:
     worst_column = WORST.find_column(name_by_simplified)
     if best_column is not None and worst_column is not None:
         return Lack(
-            "the columns 'option1', 'option2', 'option3' with the options offered, to match"
-            f" {best_column!r} and {worst_column!r}",
+            "columns with the options offered, from which"
+            f" {best_column!r} and {worst_column!r} were chosen",
             near=3,
         )
     if best_column is not None and find_column_series(
         [name for name in table.names if name != best_column]
     ):
-        return Lack(f"a column with the worst option to match {best_column!r}", "worst", 3)
+        return Lack(
+            f"a column with the worst option ({best_column!r} was read as the best)", "worst", 3
+        )
     return None
 
 
@@ -553,12 +558,7 @@ BEST_WORST_TABLE = Shape(
     _BEST_WORST,
     CHOICES,
     match_best_worst,
-    expected=(
-        "one set of options per row, in the columns 'option1', 'option2', 'option3', with the"
-        " columns 'best' and 'worst' (or 'most', 'least'); or one row per option of a set, with"
-        " 'task', 'item', 'best' (1 for the best option, 0 otherwise) and 'worst' (1 for the"
-        " worst option, 0 otherwise)"
-    ),
+    expected="one set per row, with columns such as 'option1', 'option2', ..., 'best' and 'worst'",
     roles=(BEST, WORST, RESPONDENT, COUNT),
     settings=("trait", "weights"),
     named_by=("best", "worst", "trait"),
@@ -620,12 +620,9 @@ BEST_TABLE = Shape(
     _BEST,
     CHOICES,
     match_best,
-    expected="one set of at least three options per row, in the columns 'option1', 'option2',"
-    " 'option3', and 'chosen' or 'best', which contains the chosen option or its position",
     roles=(CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("weights",),
     main=("respondent",),
-    needs="no columns of options with the chosen one",
 )
 
 

@@ -203,12 +203,11 @@ DESIGN_TOOL = Shape(
     _TOOL,
     EXPERIMENTS,
     match_design_tool,
-    expected="one respondent per row, with the columns 'F-1-1' (name of an attribute in task 1),"
-    " 'F-1-1-1' (its level in profile 1), ..., and one column per task with the chosen profile",
+    expected="one respondent per row, with columns such as 'F-1-1' and 'F-1-1-1', and one column of"
+    " answers per task",
     roles=(RESPONDENT_OF_TASKS, CHOSEN),
     settings=("outcome",),
     lacks=find_design_tool_lack,
-    needs="no column F-1-1-1",
 )
 
 

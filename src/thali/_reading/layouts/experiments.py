@@ -307,18 +307,29 @@ def _varies_within(cells: Any, labels: Any) -> bool:
     return labels.is_unique or bool((cells.groupby(labels).nunique().to_numpy() > 1).any())
 
 
+def find_choice_lack(table: RawTable) -> Lack | None:
+    """Return the missing column of choices next to respondents and tasks; else None."""
+    name_by_simplified = map_plain_names(table.names)
+    required_columns = [
+        role.find_column(name_by_simplified) for role in (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT)
+    ]
+    if None in required_columns or CHOSEN.find_column(name_by_simplified) is not None:
+        return None
+    return Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")
+
+
 LONG_TABLE = Shape(
     _LONG,
     EXPERIMENTS,
     match_long,
     expected=(
-        "one row per alternative of a task, with the columns 'respondent', 'task', 'chosen' and"
+        "one row per alternative, with columns such as 'respondent', 'task', 'chosen' and those of"
         " the attributes"
     ),
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN),
     settings=("known", "attributes", "levels", "none", "bins", "bought", "outcome"),
+    lacks=find_choice_lack,
     main=("respondent", "task", "chosen"),
-    needs="no attributes that vary within tasks",
 )
 
 
@@ -415,11 +426,9 @@ WIDE = Shape(
     _WIDE,
     EXPERIMENTS,
     match_wide,
-    expected="one row per task, with columns such as 'price_1', 'price_2' (or 'car_time',"
-    " 'bus_time') and 'choice'",
+    expected="columns such as 'price_1', 'price_2' and 'choice'",
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
     settings=("alternatives", "levels", "none", "bins", "bought", "outcome"),
     lacks=find_wide_lack,
     main=("respondent", "task", "chosen"),
-    needs="no columns such as 'price_1' and 'price_2'",
 )

@@ -163,10 +163,7 @@ SQUARE = Shape(
     _SQUARE,
     PAIRS,
     match_square,
-    expected="a square table of counts (row over column; the first column repeats the labels of the"
-    " header)",
     settings=("weights",),
-    needs="no square matrix",
 )
 
 
@@ -210,7 +207,6 @@ SHEETS = Shape(
     _SHEETS,
     PAIRS,
     match_sheets,
-    expected="a workbook with such a table on one sheet per respondent",
     settings=("weights",),
 )
 
@@ -453,11 +449,7 @@ LIST = Shape(
     _LIST,
     PAIRS,
     match_list,
-    expected=(
-        "the columns 'chosen' and 'rejected' (or 'winner', 'loser'; 'i', 'j'), with 'count' (or"
-        " 'n', 'freq', 'weight') if rows are counts; or 'a', 'b', 'a_over_b', 'b_over_a' (or"
-        " 'item1', 'item2', 'wins1', 'wins2') and 'ties'"
-    ),
+    expected="one comparison per row, with columns such as 'winner' and 'loser'",
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT, PROBABILITY),
     settings=("weights", "covariates", "date"),
     named_by=("rejected", "losses", "probability"),
@@ -574,19 +566,14 @@ def _find_sides_lack(layout: SideLayout, table: RawTable) -> Lack | None:
     near_match = describe_missing(table.frame, layout.is_game)
     if near_match is None:
         return None
-    argument = layout.arguments[ROLES.index(near_match.role)]
-    return Lack(near_match.what, argument, near_match.near)
+    return Lack(near_match.what, layout.arguments[ROLES.index(near_match.role)], near_match.near)
 
 
 TRIAL_TABLE = Shape(
     TRIALS.name,
     PAIRS,
     partial(_match_sides, TRIALS),
-    expected=(
-        "one trial per row, with the columns 'left', 'right' (or 'a', 'b'; 'option1', 'option2';"
-        " 'model_a', 'model_b') and 'chosen' (or 'winner', 'response'), which contains the chosen"
-        " option, its side or 'tie'"
-    ),
+    expected="one trial per row, with columns such as 'left', 'right' and 'chosen'",
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
     named_by=TRIALS.named_by,
@@ -602,10 +589,7 @@ RESULT_TABLE = Shape(
     GAMES.name,
     PAIRS,
     partial(_match_sides, GAMES),
-    expected=(
-        "one game per row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0,"
-        " -1) or the goals of both sides"
-    ),
+    expected="one game per row, with columns such as 'home', 'away' and 'result'",
     roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
     named_by=GAMES.named_by,
@@ -675,8 +659,8 @@ def find_wide_lack(table: RawTable) -> Lack | None:
         first_name = numbered_columns[0]
         last_name = numbered_columns[-1]
         return Lack(
-            f"some pairs: the number of columns from {first_name!r} to {last_name!r} is not 3, 6,"
-            " 10, 15, ...",
+            f"some pairs: {len(numbered_columns)} columns from {first_name!r} to {last_name!r} are"
+            " not all pairs of options (3, 6, 10 and so on)",
             near=3,
         )
     return None
@@ -686,16 +670,11 @@ WIDE = Shape(
     _WIDE,
     PAIRS,
     match_wide,
-    expected=(
-        "one respondent per row and one column per pair, called 'tea > milk', 'tea:milk' or 'V12',"
-        " which contains 1 and 2, or 1, -1 and 0 for a tie, or the chosen label, or other values"
-        " defined by a coding"
-    ),
+    expected="one respondent per row, with columns of all pairs, such as 'tea > milk' or 'V12'",
     roles=(RESPONDENT, COUNT),
     settings=("coding", "weights"),
     lacks=find_wide_lack,
     main=("respondent",),
-    needs="no pair columns",
 )
 
 

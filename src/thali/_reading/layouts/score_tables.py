@@ -232,8 +232,6 @@ SHAPE = Shape(
     NAME,
     PAIRS,
     match_scores,
-    expected="one item per row and one column of scores per option, or the columns 'item', 'model'"
-    " and 'score'",
     roles=(ITEM, OPTION, SCORE),
     named_by=(ITEM.name, SCORE.name),
     main=(ITEM.name, OPTION.name, SCORE.name),

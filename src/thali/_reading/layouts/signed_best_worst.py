@@ -76,7 +76,4 @@ def _read_mark(cell: object) -> int | None:
     return MARKS.get(text := format_label(cell), MARKS.get(roles.simplify_name(text)))
 
 
-EXPECTED = "one option of a set per row, with 'task', 'item' and a column of 1, 0 and -1"
-SHAPE = Shape(
-    NAME, CHOICES, match_signed_marks, EXPECTED, (roles.RESPONDENT_OF_TASKS,), needs="no such marks"
-)
+SHAPE = Shape(NAME, CHOICES, match_signed_marks, roles=(roles.RESPONDENT_OF_TASKS,))

@@ -134,12 +134,8 @@ SQUARE = Shape(
     _SQUARE,
     SIMILARITIES,
     match_square,
-    expected=(
-        "a square table of similarities (the first column repeats the labels of the header),"
-        " complete or as one triangle"
-    ),
+    expected="a square table of similarities whose first column repeats the labels of the header",
     settings=("symmetrize", "dissimilarities"),
-    needs="no square matrix",
 )
 
 
@@ -199,7 +195,6 @@ SHEETS = Shape(
     _SHEETS,
     SIMILARITIES,
     match_sheets,
-    expected="a workbook with such a square matrix of similarities on one sheet per respondent",
     settings=("symmetrize",),
 )
 
@@ -372,14 +367,9 @@ LIST = Shape(
     _LIST,
     SIMILARITIES,
     match_list,
-    expected=(
-        "the columns 'first', 'second' and 'similarity' (or 'a' and 'b', 'i' and 'j', 'item1' and"
-        " 'item2', 'row' and 'column'; 'sim', 'rating', 'proximity'), with 'count' if rows are"
-        " means of several judgements"
-    ),
+    expected="one pair per row, with columns such as 'first', 'second' and 'similarity'",
     roles=(SIMILARITY, FIRST, SECOND, RESPONDENT),
     settings=("known", "symmetrize", "dissimilarities"),
-    needs="no column of similarities with two columns of objects",
 )
 
 
@@ -442,13 +432,8 @@ RATINGS = Shape(
     _RATINGS,
     SIMILARITIES,
     match_ratings,
-    expected=(
-        "one respondent per row and one column per pair, called 'tea_milk', with ratings; or one"
-        " pair per row and one column per respondent, called 'rater1', 'rater2', ..."
-    ),
     roles=(RESPONDENT,),
     settings=("dissimilarities",),
-    needs="no rated pairs",
 )
 
 

@@ -197,7 +197,7 @@ def find_triplets_lack(table: RawTable) -> Lack | None:
     if objects and odd is None:
         return Lack(f"a column with the odd one out of {shorten(objects)}", "odd", 2)
     if odd is not None:
-        return Lack(f"three columns of objects to match {odd!r}", "objects", 3)
+        return Lack(f"three columns of objects, from which {odd!r} was chosen", "objects", 3)
     return None
 
 
@@ -221,7 +221,6 @@ SHAPE = Shape(
     settings=("coding", "weights", "known"),
     named_by=NAMED_BY,
     lacks=find_triplets_lack,
-    needs="no three objects with the odd one out",
 )
 
 
