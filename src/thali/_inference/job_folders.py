@@ -369,7 +369,7 @@ def _describe_model_difference(
         return Message(
             "was started with ",
             ModelName(stored["class"]),
-            f"{alias_text}, but {current_name} has ",
+            f"{alias_text}, but {current_name} uses ",
             ModelName(current["class"]),
         )
     return _describe_setting_difference(
@@ -386,7 +386,7 @@ def _describe_setting_difference(
             return Message(
                 "was started with ",
                 Setting(name, stored_value),
-                f"{owner}, but {current_name} has ",
+                f"{owner}, but {current_name} uses ",
                 Setting(name, value),
             )
     return None

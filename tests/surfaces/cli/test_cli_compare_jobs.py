@@ -82,11 +82,11 @@ OTHERS = {
     ),
     "draws": (
         [*COMPARE, "--draws", "50", "--out", "results"],
-        "was started with --draws 40, but this comparison by prediction has --draws 50",
+        "was started with --draws 40, but this comparison by prediction uses --draws 50",
     ),
     "parameter": (
         [*COMPARE, "--lapse", "0.1", "--out", "results"],
-        "was started with no --lapse for 'unique', but this comparison by prediction has --lapse 0.1",
+        "was started with no --lapse for 'unique', but this comparison by prediction uses --lapse 0.1",
     ),
     "models": (
         ["compare", "tea.csv", "--models", "unique", *QUICK, "--out", "results"],

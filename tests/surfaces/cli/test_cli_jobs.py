@@ -45,7 +45,7 @@ def test_another_fit_is_refused_unless_it_may_overwrite(run, refused, folder):
     assert before == {name: (folder / "results" / name).read_bytes() for name in before}
     line = error.splitlines()[-1]
     says(line, "--lapse")
-    assert "this fit has --lapse 0.1" in line
+    assert "this fit uses --lapse 0.1" in line
     says(line, "--overwrite")
     assert run(*words, "--overwrite").code == 0
     assert before["summary.csv"] != (folder / "results" / "summary.csv").read_bytes()
