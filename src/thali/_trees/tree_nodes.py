@@ -107,9 +107,7 @@ def check_leaf_names(
         raise DataError(f"{subject} must be a sequence of names; got {names!r}.")
     labels = check_labels(names, subject)
     if len(labels) < 2:
-        raise DataError(
-            f"{subject} must include at least two names; got {shorten(labels) or 'none'}."
-        )
+        raise DataError(f"{subject} must number at least two; got {shorten(labels) or 'none'}.")
     return labels
 
 

@@ -122,7 +122,7 @@ class Additive:
             raise ArgumentError(
                 Argument("sigma"),
                 f", the error standard deviation of the similarities, must be a number from"
-                f" {LEAST:g} to {MOST:g} or ",
+                f" {LEAST:g} to {MOST:g}, or ",
                 Value("sigma", LEARNED),
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",

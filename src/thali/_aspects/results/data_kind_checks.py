@@ -13,7 +13,7 @@ def require_known_likelihood(posterior: Posterior, answer_name: str) -> Posterio
     if posterior.data_kind == OWN:
         raise ArgumentError(
             f"{answer_name} is not available for a custom likelihood, because thali does"
-            " not know how to compute its predictions; compute it from"
+            " not know how to compute its predictions; compute them from"
             " posterior_['latent_features']['features'] and"
             " posterior_['latent_features']['weights']."
         )
