@@ -507,6 +507,7 @@ def describe_methods(model: Any) -> tuple[Text, ...]:
         return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
     if model._engine.is_point:
         eta = _read_fixed_eta(model)
+        assert eta is not None
         return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(eta):g}", eta=f"{eta:g}"),)
     if approximation := model._used_engine.approximation:
         return (phrase(ENGLISH, "methods.normal", kind=approximation),)
