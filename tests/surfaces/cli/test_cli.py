@@ -59,7 +59,7 @@ def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
         r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE
     )
     assert "Concentration α: " in result.out
-    says(result.out, "Log-likelihood of the full")
+    says(result.out, "Log-likelihood (including")
     assert "r_hat" in result.out and "ess_tail" in result.out
 
 
