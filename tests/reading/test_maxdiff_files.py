@@ -98,7 +98,7 @@ def test_columns_of_best_and_worst_beside_a_design(files, header, by_number, des
 
 
 def test_columns_of_best_and_worst_without_a_design_ask_for_it(files):
-    with refused(DataError, "'B1', 'W1'", "does not contain the questions", "`design`"):
+    with refused(DataError, "'B1', 'W1'", "which options each question offered", "`design`"):
         files(write_wide("{letter}{k}").replace("b", "B").replace("w", "W"))
 
 

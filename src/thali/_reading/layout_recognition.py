@@ -487,8 +487,8 @@ def _refuse_loop_answers(table: RawTable) -> None:
     """Raise DataError for Qualtrics answers whose questions are only in a design."""
     if loop_columns := find_loop_answers(table.names):
         raise DataError(
-            f"The columns {shorten(loop_columns)} contain answers, but the table does not"
-            " contain the questions; give the design with ",
+            f"The columns {shorten(loop_columns)} contain answers, but the table does not show"
+            " which options each question offered; add the design with ",
             Argument("design"),
             ".",
         )

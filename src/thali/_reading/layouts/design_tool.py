@@ -98,12 +98,11 @@ def _list_answer_columns(columns: list[str], n_tasks: int, chosen: str | None) -
         later_columns = columns[[*columns, chosen].index(chosen) :]
         if len(later_columns) < n_tasks:
             raise DataError(
-                f"There are {format_plural(n_tasks, 'task')}, but from {chosen!r} on only"
-                f" {len(later_columns)} columns contain the number of a profile (1 and 2, A and B,"
-                " or 'Profile 1' and 'Profile 2'). Give the name of the answer to the first task"
-                " with ",
+                f"There are {format_plural(n_tasks, 'task')}, but"
+                f" {len(later_columns) or 'no'} columns from {chosen!r} onwards contain the number"
+                " of a profile (1 and 2, A and B, or 'Profile 1' and 'Profile 2'). As ",
                 Argument("chosen"),
-                ".",
+                ", give the name of the column with the answer to the first task.",
             )
         possible_series = [names for names in possible_series if names[0] == chosen]
         possible_series = possible_series or [later_columns[:n_tasks]]
@@ -136,11 +135,11 @@ def _list_rating_columns(columns: list[str], outcome: str, n_profiles: int) -> l
     rating_columns = [name for name in later_columns if _NUMBER.sub("#", name) == stem]
     if len(rating_columns) < n_profiles:
         raise DataError(
-            f"There are {format_plural(n_profiles, 'profile')}, but from {outcome!r} on only"
-            f" {format_plural(len(rating_columns), 'column')} are named alike but for numbers. Name"
-            " the rating of the first profile of the first task with ",
+            f"There are {format_plural(n_profiles, 'profile')}, but only"
+            f" {format_plural(len(rating_columns), 'column')} from {outcome!r} onwards have names"
+            " that differ only in their numbers. As ",
             Argument("outcome"),
-            ".",
+            ", give the name of the column that rates the first profile in the first task.",
         )
     return rating_columns[:n_profiles]
 
