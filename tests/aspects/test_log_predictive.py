@@ -125,7 +125,7 @@ def test_bad_input_is_refused():
     model = th.EliminationByAspects("unique").fit(random_answers(3, 3, 4, seed=1), **RUN)
     with refused(ArgumentError, "got list", "from_comparisons"):
         model.log_predictive([("a", "b")])
-    with refused(DataError, "column of respondents"):
+    with refused(DataError, "respondent column"):
         model.log_predictive(random_choices(3, (2,), 1))
     with refused(ArgumentError, "options in the data"):
         model.log_predictive(th.Choices.from_comparisons(answered([("p", "a", "z", "z")])))

@@ -212,7 +212,7 @@ def test_long_fits_are_written_at_once_and_short_ones_together(tmp_path):
 
 def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch, often):
     watched_runs.fill_disk(monkeypatch)
-    with warned(IncompleteWarning, "The comparison by prediction continues") as said:
+    with warned(IncompleteWarning, "The predictive comparison continues") as said:
         found = th.compare(models(), TRIO, **SHORT, job=tmp_path / "job")
     same(found, table)
     assert len([warning for warning in said if warning.category is IncompleteWarning]) == 1
@@ -414,7 +414,7 @@ def test_a_job_gives_way_only_to_a_comparison_that_begins(tmp_path, ran):
 
 def test_another_version_is_refused(jobs_of_trio, monkeypatch):
     watched_runs.claim_versions(monkeypatch, numpy="9.9")
-    with pytest.raises(DataError, match=r"this comparison by prediction uses numpy 9\.9"):
+    with pytest.raises(DataError, match=r"this predictive comparison uses numpy 9\.9"):
         compare(job=jobs_of_trio / "whole")
 
 

@@ -347,4 +347,4 @@ def test_an_estimated_sigma_is_judged_by_a_typical_similarity(share):
         sigma = float(model.posterior_["posterior"]["sigma"].mean()) * np.sqrt(
             np.mean(1 / data.judgements)
         )
-        says(str(message), f"{100 * sigma / np.std(data.values):.3g} %", "numbers of judgements")
+        says(str(message), f"{100 * sigma / np.std(data.values):.3g} %", "number of judgements")

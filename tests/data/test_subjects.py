@@ -71,7 +71,7 @@ def test_equality_digest_pickle_and_file(data):
     arrays = {}
     again = decode_object(encode_object(data, arrays), arrays)
     assert again == data and again.people.equals(data.people)
-    with refused(ValueError, "column of respondents"):
+    with refused(ValueError, "respondent column"):
         bare.by_respondent()
 
 

@@ -282,7 +282,7 @@ def test_judges_of_agreement_judge_a_pair_once():
     trials = pd.DataFrame(
         [(who, "a", "b", chosen) for who, chosen in rows], columns=["who", "x", "y", "chosen"]
     )
-    with refused(DataError, "'ann'", "'a' and 'b'", "2 times", "omit the column of respondents"):
+    with refused(DataError, "'ann'", "'a' and 'b'", "2 times", "omit the respondent column"):
         th.paired.agreement(
             th.PairedComparisons.from_trials(trials, "x", "y", "chosen", respondent="who")
         )

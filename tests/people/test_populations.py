@@ -144,7 +144,7 @@ NOBODY = {
     ("fit", "people"), [(fit, each) for fit, (_, several) in NOBODY.items() for each in several]
 )
 def test_data_must_contain_who_answered(fit, people):
-    with refused(DataError, "column of respondents", repr(people)):
+    with refused(DataError, "respondent column", repr(people)):
         fit(people, NOBODY[fit][0])
 
 

@@ -193,7 +193,7 @@ def test_a_layout_is_read_as_the_plain_table(plain, text):
 
 
 REFUSED = {
-    "2 3 5\n1 2 4\n0 5 3\n4 1 2\n": ("2 3 5", "line of names"),
+    "2 3 5\n1 2 4\n0 5 3\n4 1 2\n": ("2 3 5", "no header"),
     "12,7\n5,12\n7,5\n9,7\n": ("12 7", "'winner', 'loser'"),
     "7;3;9\n3;7;8\n9;8;7\n3;9;7\n8;3;9\n": ("7 3 9", "'odd'"),
     ",A,B,C\nA,0,1.5,2\nB,1.5,0,1\nC,2,1,0\n": ("distances", "leave the diagonal empty"),

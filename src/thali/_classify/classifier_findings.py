@@ -56,7 +56,7 @@ ENGLISH = {
     "weights.some": "Relative weights (sum to 1): {shown} of {every} are > 0, all others exactly 0;"
     " largest first",
     "weights.means": "Relative weights (sum to 1), posterior means; largest first",
-    "weights.exp": "Weights apply to exp(x), where x is a standardised covariate.",
+    "weights.exp": "Each weight multiplies exp(x), where x is the standardised covariate.",
     "coef.standard": "standardised covariates",
     "coef.units": "covariates in their original units",
     "coef.some": "Coefficients of {covariates}, relative to class '{reference}': {shown} of {every}"

@@ -115,9 +115,9 @@ def sum_over_blocks(
 def refuse_blocks(method: str, other_methods: tuple[str, ...]) -> None:
     """Raise ArgumentError for a Dask array if the method needs all rows in memory."""
     raise DataError(
-        Message("X is a Dask array, whose rows stay in blocks, but "),
+        Message("X is a Dask array, but "),
         Setting("method", method),
-        " requires them in memory; set ",
+        " requires the data in memory; set ",
         Message(Argument("method"), " to one of ", one_of("method", other_methods)),
         ", or pass X.compute().",
     )

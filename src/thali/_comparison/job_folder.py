@@ -35,7 +35,7 @@ def format_fit_key(fit: Fit) -> str:
 # The stamp of a comparison's folder, so that only the same comparison continues it ----------------
 
 
-BY_PREDICTION, BY_EVIDENCE = "comparison by prediction", "comparison by evidence"  # kinds of jobs
+BY_PREDICTION, BY_EVIDENCE = "predictive comparison", "comparison by evidence"  # kinds of jobs
 
 
 @contextmanager

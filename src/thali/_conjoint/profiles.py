@@ -163,7 +163,7 @@ def _read_weights(
     if numbers.shape != (data.n_respondents,):
         raise ArgumentError(
             Argument("weights"),
-            f" must be a column, or one number for each of {data.n_respondents:,} respondents;"
+            f" must be the name of a column, or one number per respondent ({data.n_respondents:,});"
             f" got shape {numbers.shape}.",
         )
     wrong = find_first(~(np.isfinite(numbers) & (numbers >= 0)))

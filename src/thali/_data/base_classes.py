@@ -280,9 +280,9 @@ def merge_new_data(old_data: Judged, new_data: Judged) -> Any:
     unknown_labels = [label for label in new_data.labels if label not in set(old_data.labels)]
     if unknown_labels:
         raise DataError(
-            f"The new data contain options that the model was not fitted to:"
-            f" {shorten(unknown_labels)}; refit it to all the"
-            f" data.{suggest(unknown_labels[0], old_data.labels)}"
+            f"The new data contain options that were not in the fitted data:"
+            f" {shorten(unknown_labels)}; refit the model to data that include"
+            f" them.{suggest(unknown_labels[0], old_data.labels)}"
         )
     if old_data.covariate_names or new_data.covariate_names:
         raise DataError(

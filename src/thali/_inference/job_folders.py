@@ -424,8 +424,8 @@ def _check_folder(path: Path) -> None:
     ]
     if foreign_names:
         raise DataError(
-            f"The folder '{path}' is not a job: it contains '{min(foreign_names)}'; choose another"
-            " folder."
+            f"The folder '{path}' is not a job folder: it contains '{min(foreign_names)}'; choose"
+            " another folder."
         )
 
 

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 SENTENCES = {
     "ranks.sure": "{option} is most preferred (probability {probability}).",
-    "ranks.open": "The most preferred option is uncertain; highest probabilities: {named}.",
+    "ranks.open": "The most preferred option is uncertain; probabilities of ranking first:"
+    " {named}.",
     "ranks.intervals": "{best} Ranks ({interval}s):",
     "ranks.caption": "{title}, with its interval: {best} has the best mean rank ({first}), {worst}"
     " the worst ({last}).",
@@ -61,15 +62,15 @@ SENTENCES = {
     "check.caption": "Observed proportions against model predictions.",
     "methods.best_worst.ranking": "Best and worst choices were modelled as the first and last"
     " positions of a ranking, summed over all orders of the remaining options {source}.",
-    "methods.best_worst.maxdiff": "Best and worst choices were modelled as the pair of options that"
-    " differ most (maximum difference) {source}.",
+    "methods.best_worst.maxdiff": "Best and worst choices were modelled jointly, as the ordered"
+    " pair of options with the largest difference in utility (maxdiff model) {source}.",
     "methods.ties": "Ties were modelled with the rule of {source}{prior}.",
     "methods.covariates": "The log odds of a choice were linear in each covariate ({names}); each"
     " coefficient had a Normal(0, 1) prior.",
     "methods.lapse": "A lapse rate of {lapse:g} was assumed: with this probability, the choice is"
     " uniformly random among the options offered.",
-    "independence.good": "Intervals account for variation between {unit}s, so they generalise to"
-    " the population from which the {unit}s were sampled.",
+    "independence.good": "Intervals account for variation between {unit}s, so conclusions"
+    " extend to the population of which the {unit}s are a random sample.",
     "independence.bad": "Intervals are too narrow to generalise to new {unit}s.",
     "independence.methods.independent": "The {answers} answers from {people} {unit}s were"
     " treated as independent (design effect {effect}).",

@@ -85,7 +85,7 @@ class Engine:
 
         warnings = list(model._list_warnings(Job(dict)))
         warning_parts = [part for warning in warnings for part in (" ", warning)][1:]
-        message = Message(*(warning_parts or ["Converged: the maximum was found."]))
+        message = Message(*(warning_parts or ["Converged to a maximum of the likelihood."]))
         return ConvergenceCheck(not warnings, {"warnings": len(warnings)}, message)
 
     def list_facts(self, model: Any) -> Facts:

@@ -133,7 +133,7 @@ def check_unweighted(questions: Questions) -> None:
         questions.rows.names[column][shown_index] for column in CHECKED[questions.rows.kind].options
     )
     raise DataError(
-        "The check simulates unweighted answers, but an answer about"
+        "The posterior predictive check simulates unweighted answers, but an answer on"
         f" {shorten([*map(str, option_labels)])} has weight {weight:g}; fit unweighted counts to"
         " use the check."
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
+from thali._data.choices.data_subsets import require_respondents
 from thali._labels import format_plural
 from thali.errors import ArgumentError, DataError
 
@@ -34,11 +35,8 @@ def count_answers_by_respondent(data: "Judged") -> tuple[np.ndarray, Any]:
             "Scores of individual respondents cannot be computed from rankings with ties; the data"
             f" contain {format_plural(data.n_ties, 'tie')}."
         )
-    if (answer_record := data.questions().given) is None:
-        raise DataError(
-            "These choices do not identify respondents; read them again and give the name of the"
-            " column of respondents."
-        )
+    require_respondents(data)
+    answer_record: Any = data.questions().given
     answers, answer_indices = np.unique(answer_record.answer, return_inverse=True)
     return answers, csr_array(
         (answer_record.times, (answer_indices, answer_record.respondent)),

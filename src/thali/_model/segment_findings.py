@@ -22,6 +22,7 @@ _CLEAR = 0.5  # stability from which on segments are clear
 SENTENCES = {
     "sizes": "Segmentation by preference {whose} yields {number} (stability {stability}):"
     " {shares}.{how}",
+    "sizes.one": "All respondents are in one segment: {shares}.",
     "sizes.low": "No clear segments (stability {stability}): differences between respondents are"
     " gradual, or there are too few answers. The most stable grouping would have {number}:"
     " {shares}.{how}{instead}",
@@ -136,6 +137,8 @@ def _report_sizes(
     sentence_key = "sizes"
     if not is_clear:
         sentence_key = "sizes.low"
+    elif len(segments) == 1:
+        sentence_key = "sizes.one"
     share_text = list_names(
         [
             f"{format_percent(row['share'])} ({describe_members(row['name'])})"

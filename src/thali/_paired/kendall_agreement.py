@@ -127,7 +127,7 @@ def _check_judges(data: PairedComparisons) -> None:
             f"Kendall's u requires one judgement of each pair from every judge, but {judge!r}"
             f" compared {first_label!r} and {second_label!r} {times_judged[answer_index]:,.0f}"
             " times; keep"
-            " one of these judgements, or omit the column of respondents to treat each judgement as"
+            " one of these judgements, or omit the respondent column to treat each judgement as"
             " made by a different judge."
         )
 

@@ -452,8 +452,8 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         )
     else:
         sentence += (
-            " For each option, the rating intervals overlap across all parts; this does not show"
-            " that its ratings are equal."
+            " For every option, the rating intervals of all parts overlap; overlap does not show"
+            " that ratings are equal."
         )
     notes = (*_describe_unassigned(board), *_describe_small_parts(board))
     return Finding(

@@ -174,7 +174,7 @@ class Leaderboard(PrintedResult):
         """
         if self.of_chains is None:
             raise DataError(
-                "This leaderboard was fitted without chains; set leaderboard(method='mcmc')."
+                "This leaderboard has no chains; fit it again with leaderboard(method='mcmc')."
             )
         return self.of_chains
 

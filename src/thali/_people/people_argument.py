@@ -282,8 +282,8 @@ def unknown_respondents_error(people: Any) -> DataError:
     """Return the error that `people` needs data that identify respondents."""
     return DataError(
         Setting("people", people),
-        " requires the respondent of each answer, which these data do not contain; read the data"
-        " again and give the name of the column of respondents",
+        " requires data that say which respondent gave each answer; read the data again and give"
+        " the name of the respondent column",
         InPython("", Message(" with ", Argument("respondent"))),
         ".",
     )

@@ -593,12 +593,13 @@ def _find_task_columns(
         if matching_series:
             first_columns = shorten([next(iter(columns.values())) for columns in matching_series])
             problem = (
-                f"several series of columns may contain the answers, starting with {first_columns}"
+                f"several series of columns could contain the answers: those from {first_columns}"
+                " onwards"
             )
         raise DataError(
-            f"The design has {format_plural(len(tasks), 'task')}, but {problem}. Use one column per"
-            " task ('choice1', 'choice2', ...) with the label or number of the chosen alternative,"
-            " or one row per respondent and task."
+            f"The design has {format_plural(len(tasks), 'task')}, but {problem}. Keep one column"
+            " per task ('choice1', 'choice2', ...) with the label or number of the chosen"
+            " alternative, or use one row per respondent and task."
         )
     columns = [name for _, name in sorted(matching_series[0].items())]
     return dict(zip(_sort_tasks(tasks), columns, strict=True))

@@ -606,7 +606,7 @@ def _unread_error(
         )
     if tuple(shapes) == SHAPES and (description := describe_scores(table)):
         return DataError(
-            f"The table contains scores ({description}), which only leaderboards read; use ",
+            f"The table contains scores ({description}), which are for leaderboards; use ",
             InPython("th.leaderboard", "thali leaderboard"),
             ".",
             InPython(

@@ -113,7 +113,7 @@ class Reading:
                 table.frame.loc[:, [*self.roles.all, *unused_columns]], self.roles
             ):
                 yield Message(
-                    "; no column of respondents was recognised (perhaps"
+                    "; no respondent column was recognised (perhaps"
                     f" {shorten(possible_names)}?); give its name with ",
                     Argument("respondent"),
                 )

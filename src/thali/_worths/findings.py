@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .model import BradleyTerryLuce
 
 ENGLISH = {
-    "asked": "How strongly is each option preferred, assuming that each has a single worth?",
+    "asked": "How strongly is each option preferred, if its worth is the same for all respondents?",
     "ranks.title": "Rank of each option by worth",
     "worths.title": "Log worth of each option (mean 0), and its share of the total worth",
     "worths": "Largest worths (all worths sum to 1): {named}.",

@@ -520,7 +520,8 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     changed = th.EliminationByAspects("unique").set_params(method="maximum-likelihood")
     assert changed.fit(th.datasets.celebrities()).maximum_likelihood.df() > 0
     assert (
-        tree.convergence().agrees and str(tree.convergence()) == "Converged: the maximum was found."
+        tree.convergence().agrees
+        and str(tree.convergence()) == "Converged to a maximum of the likelihood."
     )
 
 

@@ -40,7 +40,7 @@ def test_the_same_command_on_a_finished_job_prints_its_results(run, done, folder
         )
     lines = run("status", "results").out.splitlines()
     assert lines[:4] == [
-        "comparison by prediction: finished",
+        "predictive comparison: finished",
         "6 of 6 fits (100 %)",
         "  unique: 3 of 3",
         "  2: 3 of 3",
@@ -54,7 +54,7 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
         assert run(*COMPARE, "--out", "results").code == 130
     lines = run("status", "results").out.splitlines()
     assert lines[:4] == [
-        "comparison by prediction: stopped",
+        "predictive comparison: stopped",
         "4 of 6 fits (67 %)",
         "  unique: 2 of 3",
         "  2: 2 of 3",
@@ -82,20 +82,20 @@ OTHERS = {
     ),
     "draws": (
         [*COMPARE, "--draws", "50", "--out", "results"],
-        "was started with --draws 40, but this comparison by prediction uses --draws 50",
+        "was started with --draws 40, but this predictive comparison uses --draws 50",
     ),
     "parameter": (
         [*COMPARE, "--lapse", "0.1", "--out", "results"],
-        "was started with no --lapse for 'unique', but this comparison by prediction uses --lapse 0.1",
+        "was started with no --lapse for 'unique', but this predictive comparison uses --lapse 0.1",
     ),
     "models": (
         ["compare", "tea.csv", "--models", "unique", *QUICK, "--out", "results"],
-        "was started with the model '2', which this comparison by prediction does not include",
+        "was started with the model '2', which this predictive comparison does not include",
     ),
     "seed": ([*COMPARE, "--seed", "4", "--out", "results"], "was started with a different seed"),
     "a fit": (
         ["fit", "tea.csv", *QUICK, "--out", "results"],
-        "belongs to a comparison by prediction, but this is a fit",
+        "belongs to a predictive comparison, but this is a fit",
     ),
 }
 

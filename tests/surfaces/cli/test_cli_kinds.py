@@ -65,12 +65,12 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
         (["people.csv", "--respondent", "person", "--people", "classes:9"], ("--people", "9")),
         (
             ["nobody.csv", "--people", "classes:2"],
-            ("--people", "classes:2 requires the respondent"),
+            ("--people", "classes:2 requires data that say which respondent"),
         ),
         (["people.csv", "--group", "sex", "--people", "classes:2"], ("2 groups", "--people")),
         (
             ["celebrities", "--people", "classes:2"],
-            ("--people", "classes:2 requires the respondent"),
+            ("--people", "classes:2 requires data that say which respondent"),
         ),
         (["numbers", "--people", "classes:2"], ("--people", "got LatentClasses", "2")),
     ],

@@ -211,7 +211,7 @@ def test_read_only_jobs_are_read(run, folder):
 
     try:
         assert as_somebody("status", "results").stdout.startswith(
-            "comparison by prediction: finished\n"
+            "predictive comparison: finished\n"
         )
         refused = as_somebody("resume", "results")
         assert refused.returncode == 2 and "to write to the folder" in refused.stderr, (

@@ -432,7 +432,7 @@ COMPARED = [
     (
         "nobody",
         "tea.csv --leave-out respondent",
-        "give the name of the column of respondents, --respondent.",
+        "give the name of the respondent column, --respondent.",
     ),
     (
         "choices of pairs",

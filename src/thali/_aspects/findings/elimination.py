@@ -107,14 +107,14 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
         return build_number_finding(
             model, posterior.n_features, "aspect", "latent aspects", settings.ci
         )
-    number_finding = build_number_finding(
-        model, count_shared_features(posterior), "aspect", "shared aspects", settings.ci
-    )
+    n_shared = count_shared_features(posterior)
+    number_finding = build_number_finding(model, n_shared, "aspect", "shared aspects", settings.ci)
     if has_probable_shared_features(posterior):
         return number_finding
-    return replace(
-        number_finding, sentence=f"{number_finding.sentence} {ENGLISH['number.uncertain']}"
-    )
+    sentence_key = "number.uncertain"
+    if np.median(n_shared) == 0:
+        sentence_key = "number.zero"
+    return replace(number_finding, sentence=f"{number_finding.sentence} {ENGLISH[sentence_key]}")
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)

@@ -28,6 +28,7 @@ ENGLISH = SENTENCES | {
     " it was estimated.",
     "number.uncertain": "The posterior is spread over many possible shared aspects, so no single"
     " one is certain.",
+    "number.zero": "Most draws have no shared aspect.",
     "number.title": "Number of {word}s",
     # elimination
     "elimination.silent": "Choices do not identify aspects shared by all options, or the separate"
@@ -36,7 +37,7 @@ ENGLISH = SENTENCES | {
     "unique_weights.title": "Weight of the unique aspect of each option, and its share of the"
     " total",
     "option_similarity": "{a} and {b} are the most similar options: shared aspects make up {share}"
-    " of their total weight.",
+    " of the weight of the two together.",
     "option_similarity.title": "Share of weight that two options have in common",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0.",
     "parameters.alpha": "Concentration α: {value}.",
@@ -64,10 +65,10 @@ ENGLISH = SENTENCES | {
     "independence.aspects": "The adjustment also lowers the estimated number of {features}, because"
     " each answer carries less information.",
     # what was asked
-    "elimination.asked.plain": "How strongly is each option preferred, assuming that each has a"
-    " single worth?",
-    "elimination.asked.tree": "Which aspects determine choices among these options, if related"
-    " options tend to share aspects?",
+    "elimination.asked.plain": "How strongly is each option preferred, if its worth is the same"
+    " for all respondents?",
+    "elimination.asked.tree": "Which aspects determine choices among these options, assuming"
+    " that related options tend to share aspects?",
     "elimination.asked.latent": "Which aspects determine choices among these options, how many are"
     " there, and how much weight does each carry?",
     "elimination.asked.given": "How much weight does each aspect carry, and which options do"

@@ -215,8 +215,8 @@ def _explain_unavailable(totals: np.ndarray, df: int, is_whole: bool) -> str:
     """Return why the test of fit is unavailable, with a remedy; "" if available."""
     if df <= 0:
         return (
-            "the model has as many free weights as there are pairs, so it fits any data"
-            " perfectly; compare more pairs"
+            "the model has as many free weights as there are pairs, which leaves no degrees of"
+            " freedom; compare more pairs, or specify fewer aspects"
         )
     if not is_whole:
         return (

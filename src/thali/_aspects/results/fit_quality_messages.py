@@ -88,7 +88,7 @@ def describe_odd_sigma(posterior: Posterior, was_chosen: bool) -> Message | None
     judgement_note = ""
     sigma_source = "cross-validated"
     if (judgements != 1).any():
-        judgement_note = " (given the numbers of judgements)"
+        judgement_note = ", after allowing for the number of judgements of each"
     if was_learned:
         sigma_source = "estimated"
     finding_text = (

@@ -319,9 +319,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             if infinite_tastes:
                 yield EstimateWarning(
                     "The likelihood has no finite maximum for"
-                    f" {list_names(map(repr, infinite_tastes))} (separation): almost no choice in"
-                    " the class contradicts arbitrarily extreme values, so estimation drifts"
-                    " towards ±infinity. Predictions remain usable; do not interpret these"
+                    f" {list_names(map(repr, infinite_tastes))} (separation): they predict"
+                    " choices in the class almost perfectly, so their estimates diverge."
+                    " Predictions remain usable; do not interpret these"
                     " estimates or their standard errors. Use fewer classes, or ",
                     ModelName("HierarchicalLogit"),
                     ", which has a prior.",

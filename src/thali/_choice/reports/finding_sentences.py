@@ -93,7 +93,7 @@ ENGLISH = {
     " what share would each product in a market have?",
     "logit.asked.people": "How much does each attribute level add to each respondent's utility of a"
     " product{pay}, and what share would each product in a market have?",
-    "logit.asked.pay": ", what are respondents willing to pay for it",
+    "logit.asked.pay": ", how much are respondents willing to pay for each level",
     "logit.population": "Utility coefficients in the population: means and standard deviations",
     "logit.by": "{clear} of {total} effects of respondent characteristics on mean coefficients"
     " differ clearly from 0; the clearest: one more unit of {column} changes the mean coefficient"
@@ -160,7 +160,8 @@ ENGLISH = {
     # product classes
     "classes.asked": "Which classes of products do respondents like or dislike, which attributes"
     " drive their choices, and what share would each product in a market have?",
-    "classes": "Most important product class: '{name}', which matters to {share} % of respondents.",
+    "classes": "Most important class of products: '{name}', which matters to {share} % of"
+    " respondents.",
     "classes.none": "No respondent uses any product class: the choices look random.",
     "classes.unstable": "No product class appears in most chains.",
     "classes.hidden": "{hidden} of the {every} product classes are not listed, because they are"

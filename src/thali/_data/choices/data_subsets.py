@@ -38,7 +38,7 @@ def by_respondent(data: "Choices") -> "dict[str, Choices]":
     DataError
         If respondents are unknown.
     """
-    _require_respondents(data)
+    require_respondents(data)
     respondent_indices = np.unique(data.respondent[data.respondent >= 0])
     return {
         data.respondents[k]: select_rows(data, data.respondent == k) for k in respondent_indices
@@ -75,7 +75,7 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     >>> th.Choices(frame).by_group("sex")["f"]
     Choices(3 options, 1 set of 3 options, 1 choice, 1 respondent)
     """
-    _require_respondents(data)
+    require_respondents(data)
     members_by_group = group_people(data.people, column, data.respondent)
     return {
         group: select_rows(data, np.isin(data.respondent, members), members)
@@ -266,12 +266,12 @@ def build_option_rows(data: "Choices") -> ReportRows:
     )
 
 
-def _require_respondents(data: "Choices") -> None:
+def require_respondents(data: "Choices") -> None:
     """Raise DataError if the choices do not identify respondents."""
     if not data.respondents:
         raise DataError(
             "These choices do not identify respondents; read them again and give the name of the"
-            " column of respondents."
+            " respondent column."
         )
 
 

@@ -347,10 +347,9 @@ def read_occasion_counts(
             format_label(count_column.iloc[row]) or "none" for row in (first_rows[k], k)
         )
         raise DataError(
-            f"The rows of {describe_occasion(occasion[k])} have different counts, {count_texts},"
-            f" in column {count!r};"
-            " give the same count in all rows of a set, or rename the column if it describes the"
-            " alternatives."
+            f"The counts in column {count!r} differ between the rows of"
+            f" {describe_occasion(occasion[k])} ({count_texts}); give all its rows the same count,"
+            " or rename the column if it describes the alternatives."
         )
     return read_counts(frame, count, weights)
 

@@ -920,7 +920,7 @@ def _list_attribute_names(
         get_column(frame, name)
         if name in reserved_columns:
             raise ArgumentError(
-                f"Column {name!r} cannot be an attribute, because it is the column of respondents,"
+                f"Column {name!r} cannot be an attribute, because it contains the respondents,"
                 " tasks, alternatives or choices."
             )
         if attribute_names.count(name) > 1:

@@ -806,7 +806,7 @@ def require_answers(data: "PairedComparisons") -> Answers:
     if data.answers is None:
         raise DataError(
             "These comparisons do not identify respondents; read them again and give the name of"
-            " the column of respondents",
+            " the respondent column",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )

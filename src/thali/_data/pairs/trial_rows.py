@@ -437,8 +437,8 @@ def _build_unreadable_error(
     other_words = [word for word in known_words if word != faulty_text]
     return DataError(
         f"Column {chosen_column!r} contains {faulty_text!r} in row"
-        f" {frame.index[wrong_row]}{repetitions_text}, which is not recognised. Expected an option"
-        f" of that row ({shorten(row_options)}), {side_examples} or a word for a tie; correct it,"
+        f" {frame.index[wrong_row]}{repetitions_text}, which is not recognised. Expected one of the"
+        f" row's options ({shorten(row_options)}), {side_examples} or a word for a tie. Correct it,"
         " or define it with ",
         Argument("coding"),
         f" (as missing if it is not an answer).{suggest(faulty_text, other_words)}",

@@ -309,8 +309,8 @@ def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
     if hasattr(judgements, "columns") and judgement_labels != tuple(map(str, range(n))):
         if set(judgement_labels) != set(names):
             raise DataError(
-                "`judgements` must have the same labels as `matrix`; only one of the tables has"
-                f" {shorten(sorted({*judgement_labels} ^ {*names}))}."
+                "`judgements` must have the same labels as `matrix`; these labels are in only one"
+                f" of the two: {shorten(sorted({*judgement_labels} ^ {*names}))}."
             )
         row_indices = [judgement_labels.index(name) for name in names]
         table = table[np.ix_(row_indices, row_indices)]
@@ -663,7 +663,7 @@ def _average_judged_rows(
         second_object = object_labels[j[first_rows[k]]]
         warn(
             DataWarning(
-                "The column of respondents was ignored because"
+                "The respondent column was ignored because"
                 f" {row_respondents.names[row_respondents.number[first_rows[k]]]!r}"
                 f" judged {first_object!r} and {second_object!r} several times; to use it, give one"
                 " mean per respondent and pair."

@@ -311,7 +311,8 @@ def read_responses(responses: Iterable[Any], n_rows: int) -> np.ndarray:
     ):
         raise DataError(
             Argument("responses"),
-            " must be True or positive for `nearer`, and False or negative for `farther`.",
+            " must be True or positive where `nearer` was chosen, and False or negative where"
+            " `farther` was chosen.",
         )
     return response_array > 0
 

@@ -399,7 +399,7 @@ class Triplets(JudgedByPeople):
         if self.answers is None:
             raise DataError(
                 "These triplets do not identify respondents; read them again and give the name of"
-                " the column of respondents",
+                " the respondent column",
                 InPython("", Message(", ", Argument("respondent"))),
                 ".",
             )

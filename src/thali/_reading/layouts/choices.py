@@ -301,7 +301,7 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
         f" is unrelated to the numbers in {shorten(ratings, 4)}, which may be ratings. If it"
         " contains ranks, give its name with ",
         Argument("rank"),
-        "; ratings are scores, which only leaderboards read.",
+        "; ratings are scores, which are for leaderboards.",
     )
 
 

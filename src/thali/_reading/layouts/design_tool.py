@@ -147,7 +147,7 @@ def _list_rating_columns(columns: list[str], outcome: str, n_profiles: int) -> l
 def _ask_for_answers(possible_series: list[list[str]]) -> None:
     """Raise DataError that asks which columns are the answers."""
     first, second = (shorten(names, 10) for names in possible_series[:2])
-    remedy = [" give the name of the first of them with ", Argument("chosen")]
+    remedy = [" give the name of the first answer column with ", Argument("chosen")]
     if possible_series[0][0] == possible_series[1][0]:
         remedy = [" drop the columns between the answers with ", Argument("without")]
     raise DataError(

@@ -111,7 +111,13 @@ def _read_square(
 ) -> tuple[Similarities, str]:
     """Read a square of similarities; also return a sentence on it."""
     if table.is_triangle and conversion is None and not square.has_diagonal:
-        warn(DataWarning(Message("The triangle has no diagonal", OF_DISTANCES, ".")))
+        warn(
+            DataWarning(
+                Message(
+                    "The triangle has no diagonal; it is read as similarities", OF_DISTANCES, "."
+                )
+            )
+        )
     measured_pairs = read_measured_pairs(square.cells, square.labels, symmetrize)
     if conversion is not None:
         measured_pairs = measured_pairs._replace(

@@ -64,10 +64,10 @@ def match_triplets(
     if table.has_guessed_names and not known:
         first_line = " ".join(map(format_label, table.frame.iloc[0]))
         raise DataError(
-            f"The table has no line of names (its first line is {first_line!r}). If each line"
+            f"The table has no header (its first line is {first_line!r}). If each line"
             " contains three objects, the last of them the odd one out, set ",
             Setting("kind", "triplets"),
-            "; otherwise add a line of names above it, such as 'object1', 'object2', 'odd'.",
+            "; otherwise add a header such as 'object1', 'object2', 'odd'.",
         )
     answer_columns = keep_given(columns.odd, columns.nearer, *(columns.chosen or ()))
     roles = ColumnsRead(columns.objects, answer_columns, keep_given(columns.count), columns.who)

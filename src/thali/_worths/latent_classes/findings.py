@@ -52,9 +52,9 @@ ENGLISH = {
     " and number of respondents assigned",
     "ranks": "Rank of each option, by class",
     "n_classes": "Number of occupied classes: {value}.",
-    "agreement": "Agreement between the class memberships of a draw and those of the most"
-    " typical draw (Rand index: the share of pairs of respondents that both draws assign to"
-    " the same class, or both to different classes): {value}.",
+    "agreement": "Rand index between the class memberships of each draw and those of the most"
+    " typical draw: {value}. It is the share of pairs of respondents that both draws put in the"
+    " same class, or both in different classes.",
     "methods.matched": "Label switching was resolved by relabelling the classes in each draw so"
     " that the respondents' class memberships agree best across draws {source}.",
     "worths": "Log worth of each option (mean 0), and its share of the total worth, by class",

@@ -64,8 +64,8 @@ ENGLISH = {
     "individuals.title": "Preference scores of each respondent (a respondent's scores sum to 100)",
     "individuals.caption": "Preference scores of each respondent, and the mean over respondents.",
     "individual_scores.title": "Preference scores, one respondent per row",
-    "individual_scores.by": "'fit' is the root likelihood: the geometric mean of the probabilities"
-    " of a respondent's answers (the best and the worst of a set are one answer).",
+    "individual_scores.by": "'fit' is the root likelihood (RLH): the geometric mean of the"
+    " probabilities of a respondent's answers (best and worst of a set count as one answer).",
     "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); with"
     " probability {best}, no other set of this size reaches more.",
     "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over"
