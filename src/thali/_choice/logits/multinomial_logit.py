@@ -294,8 +294,8 @@ class MultinomialLogit(LogitReports, Model):
         if self._unbounded_:
             yield EstimateWarning(
                 "The likelihood has no finite maximum for"
-                f" {shorten(list(map(str, self._unbounded_)))} (separation): no choice contradicts"
-                " arbitrarily extreme values, so estimation drifts towards ±infinity. Predictions"
+                f" {shorten(list(map(str, self._unbounded_)))} (separation): they predict the"
+                " choices (almost) perfectly, so their estimates diverge. Predictions"
                 " remain usable; do not interpret these estimates or their standard errors. ",
                 ModelName("HierarchicalLogit"),
                 " has a prior that keeps estimates finite.",

@@ -171,7 +171,7 @@ def read_covariates(
         else:
             values_by_name |= _build_indicators(frame, name)
     for name, values in values_by_name.items():
-        refuse_extremes(values, f"number of the covariate {name!r}")
+        refuse_extremes(values, f"value of the covariate {name!r}")
     return CovariateColumns(tuple(values_by_name), np.column_stack(list(values_by_name.values())))
 
 

@@ -131,8 +131,8 @@ def _question_square(square: Square) -> Message | None:
     if not square.has_largest_diagonal:
         return None
     return Message(
-        "The cells of the diagonal are the largest of their rows and columns, as in a confusion"
-        " matrix. The table may contain similarities",
+        "Each cell of the diagonal is the largest of its row and column, as in a confusion matrix:"
+        " the table may contain similarities",
         Clause(" (to average the two halves, set ", Setting("symmetrize", "mean"), ")"),
         OF_DISTANCES,
         ". For choices (row chosen over column), leave the diagonal empty.",
