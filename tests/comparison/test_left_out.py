@@ -89,5 +89,5 @@ def test_pairs_that_a_model_cannot_predict_are_refused(uncompiled):
         model._predict_left_out(part)
     assert model.of_group("men")._predict_left_out(part).shape == (2, 8, 1, 2)
     of_objects = th.AdditiveClustering(2, sigma=0.1).fit(random_similarities(4, 1), **RUN)
-    with refused(ArgumentError, "left-out data"):
+    with refused(ArgumentError, "held-out data"):
         of_objects._predict_left_out(part)

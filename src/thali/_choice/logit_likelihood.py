@@ -337,9 +337,8 @@ def parse_directions(
         if data.orders[attribute] == ALPHABET:
             raise ArgumentError(
                 Argument(argument),
-                f": the levels of {attribute!r} ({shorten(levels)}) were sorted alphabetically;"
-                " list"
-                " them from worst to best with ",
+                f" requires an order of the levels of {attribute!r} ({shorten(levels)}); list them"
+                " from worst to best with ",
                 Argument("levels"),
                 InPython(" when creating the data"),
                 ".",

@@ -88,9 +88,9 @@ ENGLISH = {
     "rate.learned": "{value}, estimated",
     "horseshoe": "Scales of the horseshoe prior: log tau = {tau}, slab = {slab}.",
     "log_likelihood": "Log-likelihood: {value}.",
-    "log_likelihood.priors": "Log-likelihood: {value}; with the log priors added: {objective}.",
-    "log_likelihood.weights": "Log-likelihood: {value}; with the log prior of the relative weights"
-    " added: {objective}.",
+    "log_likelihood.priors": "Log-likelihood: {value}; plus the log priors: {objective}.",
+    "log_likelihood.weights": "Log-likelihood: {value}; plus the log prior of the relative"
+    " weights: {objective}.",
     "sweeps": "Converged in {sweeps} passes over the data.",
     "bound": "Lower bound on the log evidence: {value}.",
     "methods.plackett-luce": "Class membership was modelled with Plackett-Luce regression"

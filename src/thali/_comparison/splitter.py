@@ -196,8 +196,8 @@ class GroupSplitter(Splitter):
         self._block_counts = {name: splitter.count for name, splitter in self.splitters.items()}
         if small_groups := [name for name, count in self._block_counts.items() if count < 2]:
             raise DataError(
-                f"Group {small_groups[0]!r} {splitter_class.single_block_text}; leaving it out"
-                " would leave the group empty."
+                f"Group {small_groups[0]!r} {splitter_class.single_block_text}; without it, the"
+                " group would be empty."
             )
         self._first_block = np.cumsum([0, *self._block_counts.values()])
         self._first_unit = np.cumsum(

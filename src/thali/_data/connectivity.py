@@ -55,9 +55,7 @@ def describe_disconnected(groups: list[list[str]], never_compared: list[str]) ->
     """Return a sentence on options that no comparison chain connects; "" if none."""
     sentences = []
     if sentence := describe_groups("options", groups, "compared with each other"):
-        sentences.append(
-            f"{sentence} Predictions of choices between these groups depend only on the prior."
-        )
+        sentences.append(f"{sentence} How these groups compare depends only on the prior.")
     if never_compared:
         was = choose_number(len(never_compared), "was", "were")
         it = choose_number(len(never_compared), "it", "them")

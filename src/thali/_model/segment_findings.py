@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MIN_PEOPLE = 3  # minimum number of respondents
 _CLEAR = 0.5  # stability from which on segments are clear
 SENTENCES = {
-    "sizes": "Segmentation by preference {whose} yields {number} (stability {stability}):"
+    "sizes": "Preference-based segmentation {whose}: {number} (stability {stability}):"
     " {shares}.{how}",
     "sizes.one": "All respondents are in one segment: {shares}.",
     "sizes.low": "No clear segments (stability {stability}): differences between respondents are"

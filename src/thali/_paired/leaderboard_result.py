@@ -174,7 +174,7 @@ class Leaderboard(PrintedResult):
         """
         if self.of_chains is None:
             raise DataError(
-                "This leaderboard has no chains; fit it again with leaderboard(method='mcmc')."
+                "This leaderboard has no chains; fit it again with leaderboard(..., method='mcmc')."
             )
         return self.of_chains
 
@@ -254,7 +254,7 @@ class Leaderboard(PrintedResult):
         """
         judge_table = _copy_result(
             self.of_judges,
-            "This leaderboard has no judge effects; set leaderboard(judges=True).",
+            "This leaderboard has no judge effects; use leaderboard(..., judges=True).",
         )
         judge_table.attrs["answers"] = self.data.word_for_answers
         return judge_table
@@ -302,7 +302,7 @@ class Leaderboard(PrintedResult):
 
         table = _copy_result(
             self.in_time,
-            "This leaderboard has no periods; set leaderboard(period='week', date=...).",
+            "This leaderboard has no periods; use leaderboard(..., period='week', date=...).",
         )
         last_period = table[table["period"] == table["period"].iloc[-1]].set_index("option")
         table.attrs["better"], table.attrs["worse"] = (
@@ -377,13 +377,13 @@ class Leaderboard(PrintedResult):
         >>> bool(board.reliability().loc["r_squared", "reliability"] > 0.9)
         True
         """
-        reason = "a prior; set leaderboard(method='laplace')"
+        reason = "a prior; use leaderboard(..., method='laplace')"
         if self.recipe is None:
             reason = "the leaderboard of all comparisons; that of a part does not support it"
         elif len(self.table) < 3:
             reason = "at least three options"
         elif self.recipe.settings.has_prior:
-            reason = "the same worths for all respondents; set leaderboard(people='adjusted')"
+            reason = "the same worths for all respondents; use leaderboard(..., people='adjusted')"
         return _copy_result(self.of_reliability, f"Reliability requires {reason}.")
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":

@@ -132,12 +132,10 @@ def _build_group_density(
     for part_number, (part_name, part_data) in enumerate(parts.items()):
         if part_data.covariate_names != covariate_names:
             raise DataError(
-                f"The covariates of {part_name!r} are {shorten(part_data.covariate_names)}, but all"
-                " subsets"
-                f" together have {shorten(covariate_names)}; ",
+                f"Subset {part_name!r} has the covariates {shorten(part_data.covariate_names)}, but"
+                f" all subsets together have {shorten(covariate_names)}; ",
                 Argument("pool"),
-                " requires the same covariates, so use numbers, or categories that occur in every"
-                " subset.",
+                " requires numeric covariates, or categories that occur in every subset.",
             )
         cells = part_data.cells
         option_indices = np.array([option_index[label] for label in part_data.labels])

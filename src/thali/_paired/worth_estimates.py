@@ -141,8 +141,8 @@ def _check_number_of_judges(problem: BoardProblem) -> None:
     n_numbers = density.size * (density.size - density.worths.stop)
     if density.n_judges and n_numbers > MAX_CURVATURE_NUMBERS:
         raise DataError(
-            f"A board of {density.n_judges:,} judges and {density.n_options:,} options needs a"
-            f" matrix of {n_numbers:,} numbers (at most {MAX_CURVATURE_NUMBERS:,}). Select judges"
+            f"A leaderboard of {density.n_judges:,} judges and {density.n_options:,} options needs"
+            f" a matrix of {n_numbers:,} numbers (at most {MAX_CURVATURE_NUMBERS:,}). Select judges"
             " with many votes, or remove ",
             Argument("judges"),
             ".",

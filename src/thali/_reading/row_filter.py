@@ -118,7 +118,8 @@ class RowFilter:
         ):
             raise ArgumentError(
                 Argument(argument),
-                f' must be a condition such as "{EXAMPLE}", or a list of them; got {conditions!r}.',
+                f' must be a condition such as "{EXAMPLE}", or a list of conditions; got'
+                f" {type(conditions).__name__}.",
             )
         conditions_by_text = [_parse_conditions(_FilterText(text, argument)) for text in texts]
         return cls(tuple(chain.from_iterable(conditions_by_text)))

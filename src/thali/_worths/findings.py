@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from .model import BradleyTerryLuce
 
 ENGLISH = {
-    "asked": "How strongly is each option preferred, if its worth is the same for all respondents?",
+    "asked": "How strongly is each option preferred, assuming that its worth is the same for all"
+    " respondents?",
     "ranks.title": "Rank of each option by worth",
     "worths.title": "Log worth of each option (mean 0), and its share of the total worth",
     "worths": "Largest worths (all worths sum to 1): {named}.",

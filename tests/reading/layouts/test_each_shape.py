@@ -114,8 +114,8 @@ LACKS = [
         COMPARISONS,
         "Winner,year\nA,1\nB,2\nC,3\n",
         (
-            "a column with the rejected option, such as 'loser' ('Winner' was read as the other"
-            " option)",
+            "a column with the rejected option, such as 'loser' ('Winner' was read as the column"
+            " of the other option)",
             "rejected",
             1,
         ),

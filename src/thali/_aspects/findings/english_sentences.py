@@ -65,8 +65,8 @@ ENGLISH = SENTENCES | {
     "independence.aspects": "The adjustment also lowers the estimated number of {features}, because"
     " each answer carries less information.",
     # what was asked
-    "elimination.asked.plain": "How strongly is each option preferred, if its worth is the same"
-    " for all respondents?",
+    "elimination.asked.plain": "How strongly is each option preferred, assuming that its worth"
+    " is the same for all respondents?",
     "elimination.asked.tree": "Which aspects determine choices among these options, assuming"
     " that related options tend to share aspects?",
     "elimination.asked.latent": "Which aspects determine choices among these options, how many are"

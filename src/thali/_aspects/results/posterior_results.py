@@ -144,7 +144,7 @@ class PosteriorResults:
 
     def predict_held_out(self, held_out: "HeldOutPair") -> Any:
         """Raise an error: only subclasses for choices or similarities predict held-out data."""
-        raise requires_choices_error(self.posterior, "A prediction of left-out data")
+        raise requires_choices_error(self.posterior, "A prediction of held-out data")
 
     def features(
         self,

@@ -88,7 +88,7 @@ class SimilarityResults(ObjectResults):
     def predict_held_out(self, held_out: "HeldOutPair") -> Any:
         """Return mean and sd of held-out similarities at every draw."""
         if not isinstance(held_out, Similarities):
-            raise requires_choices_error(self.posterior, "A prediction of left-out data")
+            raise requires_choices_error(self.posterior, "A prediction of held-out data")
         return predict_similarity_draws(self.posterior, held_out)
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -165,7 +165,7 @@ ENGLISH = {
     "classes.none": "No respondent uses any product class: the choices look random.",
     "classes.unstable": "No product class appears in most chains.",
     "classes.hidden": "{hidden} of the {every} product classes are not listed, because they are"
-    " less important or differ between chains; together they account for {rest} of the total"
+    " less important or differ between MCMC chains; together they account for {rest} of the total"
     " importance.",
     "classes.title": "Product classes found by most chains, most important first (similar classes"
     " merged)",

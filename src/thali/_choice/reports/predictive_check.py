@@ -119,7 +119,7 @@ def format_check_sentence(table: "pandas.DataFrame") -> str:
     if not len(missed_rows):
         return f"{sentence}."
     worst_texts = [
-        describe_missed_row(row, f"{row.measure} {row.category}")
+        describe_missed_row(row, f"{row.measure}: {row.category}")
         for row in missed_rows.head(3).itertuples()
     ]
     return f"{sentence}. Worst: {'; '.join(worst_texts)}."

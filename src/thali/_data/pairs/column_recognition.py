@@ -324,7 +324,7 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
     for present_column, missing_name, role in _list_single_columns(name_by_simplified):
         missing_column = (
             f"a column with the {role} option, such as {missing_name!r} ({present_column!r} was"
-            " read as the other option)"
+            " read as the column of the other option)"
         )
         return missing_column, role, 1
     return None

@@ -672,7 +672,7 @@ def _describe_missing_option(
                             missing_name = present_column[: -len(present_mark)] + missing_mark
                         return MissingColumn(
                             f"a column with the {role} option, such as {missing_name!r}"
-                            f" ({present_column!r} was read as the other option)",
+                            f" ({present_column!r} was read as the column of the other option)",
                             role,
                             3,
                         )

@@ -358,7 +358,7 @@ def read_sets(
         is_repeated = (np.diff(np.sort(pair_keys, axis=1), axis=1) == 0).any(axis=1)
         if (k := find_first(is_repeated)) is not None:
             raise DataError(
-                f"A pair is listed twice {describe_row(set_indices[k])}; give different pairs."
+                f"The same pair is listed twice {describe_row(set_indices[k])}; remove one."
             )
         is_chosen = pair_keys == chosen_keys[:, None]
         if (k := find_first(~is_chosen.any(axis=1))) is not None:

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from ..model import BradleyTerryLuce
 
 
-_NO_SIMULATION = "Data cannot be simulated for several groups at once; simulate them for one group."
+_NO_SIMULATION = (
+    "Data cannot be simulated for several groups at once; simulate one group at a time."
+)
 
 
 class GroupsEngine(IndividualsEngine):

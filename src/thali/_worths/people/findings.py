@@ -85,9 +85,9 @@ ENGLISH = {
     " {value}.",
     "spread.few": "With only {number} respondents, the data contain little information about this"
     " spread.",
-    "methods": "Each respondent's log worths were Normal around those of the population{by}, with a"
-    " half-Normal(1) prior on the standard deviation{directions}. The posterior was sampled by"
-    " Hamiltonian Monte Carlo.",
+    "methods": "Each respondent's log worths were modelled as Normal around those of the"
+    " population{by}, with a half-Normal(1) prior on the standard deviation{directions}. The"
+    " posterior was sampled by Hamiltonian Monte Carlo.",
     "methods.by": " and depended linearly on the respondent's {columns} (standardised; coefficients"
     " Normal(0, 0.5²))",
     "methods.directions": " and three shared directions in which log worths vary together",

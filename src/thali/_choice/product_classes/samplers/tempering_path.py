@@ -134,8 +134,8 @@ def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: in
     estimate_sentence = (
         f"Log marginal likelihood (evidence) {pooled_log_evidence:.2f} (standard error"
         f" {std_error:.2f}). Its estimates from independent groups of {particles} SMC particles"
-        f" have mean {log_evidence.mean():.2f} and standard deviation {group_sd:.2f}; perfect"
-        f" mixing over the {steps} tempering steps would give about {min_sd:.2f}."
+        f" have mean {log_evidence.mean():.2f} and standard deviation {group_sd:.2f}; with"
+        f" perfect mixing over the {steps} tempering steps, about {min_sd:.2f} would be expected."
     )
     if group_sd <= USABLE:
         return [estimate_sentence]
