@@ -897,11 +897,13 @@ def test_votes_among_three_are_worth_more_than_as_so_far(board):
     )
     # the numbers of the table, not the thresholds 0.5 and 0.9
     chances = [format_probability(chance) for chance in table["among_these"]]
-    assert "of these three only, they" in sentence
-    assert f"; with {enough:,}, {chances[table.index.get_loc(enough)]}" in sentence
-    for n, chance in re.findall(
-        r"ith ([\d,]+)(?: more[^;.]*?probability|,) ([<>]? ?[\d.]+\d)", sentence
-    ):
+    assert "of these three only, the probability" in sentence
+    assert f"; with {enough:,} more, {chances[table.index.get_loc(enough)]}" in sentence
+    numbers = re.findall(
+        r"ith ([\d,]+) more(?:[^;.]*? would be(?: only)?|,) ([<>]? ?[\d.]+\d)", sentence
+    )
+    assert len(numbers) >= 2
+    for n, chance in numbers:
         row = table.loc[int(n.replace(",", ""))]
         assert chance in {format_probability(value) for value in row}, (n, chance)
     clear = th.PairedComparisons([[0, 90, 99], [10, 0, 90], [1, 10, 0]])

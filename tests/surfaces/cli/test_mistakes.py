@@ -432,7 +432,7 @@ COMPARED = [
     (
         "nobody",
         "tea.csv --leave-out respondent",
-        "give the name of the respondent column, --respondent.",
+        "name the respondent column, --respondent.",
     ),
     (
         "choices of pairs",
