@@ -409,8 +409,8 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             if is_missing[is_unknown.argmax(), attribute_index]:
                 verb = "lacks"
             raise DataError(
-                f"A new product {verb} a value for {attribute!r}, unlike comparable fitted"
-                " products, so its utility is unknown; change the product."
+                f"A new product {verb} a value for {attribute!r}, unlike comparable products in"
+                " the fitted data, so its utility is unknown; change this value."
             )
 
 

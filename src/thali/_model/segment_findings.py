@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MIN_PEOPLE = 3  # minimum number of respondents
 _CLEAR = 0.5  # stability from which on segments are clear
 SENTENCES = {
-    "sizes": "Preference-based segmentation {whose}: {number} (stability {stability}):"
+    "sizes": "Preference-based segmentation {whose} gives {number} (stability {stability}):"
     " {shares}.{how}",
     "sizes.one": "All respondents are in one segment: {shares}.",
     "sizes.low": "No clear segments (stability {stability}): differences between respondents are"
@@ -36,9 +36,9 @@ SENTENCES = {
     "profiles.option": "Probability that an option is preferred to another (0.5: indifferent)",
     "assignment": "Segment of each respondent",
     "methods": "Segments were formed by k-means clustering of respondents on the log odds of"
-    " {what}; in every draw, each respondent was assigned to the nearest centre. Unless specified,"
-    " the number of segments (from 2 to 6) was chosen to maximise stability, measured by the"
-    " adjusted Rand index {source}.",
+    " {what}; in every draw, each respondent was assigned to the nearest centre. Unless set by the"
+    " user, the number of segments (from 2 to 6) was chosen to maximise stability, measured by"
+    " the adjusted Rand index {source}.",
 }
 
 

@@ -74,7 +74,8 @@ ENGLISH = SENTENCES | {
     "elimination.asked.given": "How much weight does each aspect carry, and which options do"
     " respondents prefer?",
     # maximum likelihood
-    "ml.asked": "How much does each known aspect weigh, and how strongly is each option preferred?",
+    "ml.asked": "How much weight does each known aspect carry, and how strongly is each option"
+    " preferred?",
     "ml.weights": "Aspect weights (sum to 1)",
     "ml.zero": "Weights estimated as zero (the lowest possible value, so there is no standard"
     " error): {names}.",

@@ -88,7 +88,7 @@ def describe_clusters(n_respondents: int) -> str:
     """Return words about clusters of respondents that follow a p-value."""
     if n_respondents == 0:
         return ""
-    return f", clustered by respondent ({n_respondents:,})"
+    return f", adjusted for clustering by respondent ({n_respondents:,} respondents)"
 
 
 def run_fit_test(

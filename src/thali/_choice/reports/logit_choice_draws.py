@@ -599,7 +599,7 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     respondent_classes = None
     n_respondents = n_classes
     size = (
-        f"computed from the estimate, and their intervals from {n_draws - 1:,} draws of its"
+        f"computed from the estimate, and their intervals from {n_draws - 1:,} draws from its"
         " sampling distribution"
     )
     if chooser.membership is None:

@@ -36,7 +36,7 @@ ENGLISH = {
     " {probability}).",
     "higher": "{option} ranks higher for {more} than for {less} (probability {probability})",
     "differ": "Some options rank higher in one group than in another: {each}{more}.",
-    "asked": "How strongly does each of {names} prefer each option?",
+    "asked": "How strongly do {names} prefer each option?",
     "worths": "Log worth of each option (mean 0), and its share of the total worth, by group",
     "differences": "Differences between the log worths of groups",
     "spread": "Spread between groups (standard deviation of their log worths for an option around"

@@ -77,8 +77,8 @@ ENGLISH = {
     "reach.caption": "Share of respondents reached by each set, with its interval.",
     "reach.methods": "Sets of options with the highest reach were found by total unduplicated reach"
     " and frequency (TURF) analysis {turf}: an option reaches a respondent if its share of"
-    " preference exceeds the mean over all options. Intervals allow for the sampling of"
-    " respondents by a Bayesian bootstrap {bootstrap}.",
+    " preference exceeds the mean over all options. A Bayesian bootstrap of respondents"
+    " {bootstrap} makes intervals allow for sampling variation.",
     "effects.by": "Effects are changes in the log worth per one-unit increase in the column, with"
     " the other columns held constant, relative to the mean change of all options.",
     "spread": "Spread between respondents (standard deviation of their log worths for an option):"
