@@ -567,7 +567,7 @@ REFUSED = {
     "nobody known": (
         unknown,
         {"people": "adjusted"},
-        ("people='adjusted'", "the respondent of each answer"),
+        ("people='adjusted'", "which respondent gave each answer"),
     ),
     "one respondent": (
         lambda: comparisons(people=1),

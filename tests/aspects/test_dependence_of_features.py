@@ -202,7 +202,7 @@ def test_people_are_refused_where_nobody_is_known_or_the_method_has_none():
     adjusted = th.AdditiveClustering(people="adjusted")
     with refused(DataError, "people='adjusted'"):
         adjusted.fit(odd_ones(people=1))
-    with refused(DataError, "the respondent of each answer"):
+    with refused(DataError, "which respondent gave each answer"):
         adjusted.fit(th.Similarities(np.eye(3)))
     with refused(ArgumentError, "people"):
         th.AdditiveClustering(people="many").fit(odd_ones())

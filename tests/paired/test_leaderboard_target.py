@@ -60,7 +60,7 @@ def test_a_board_of_people(tmp_path):
     finding = {each.key: each for each in th.findings(loaded)}["judges"]
     assert finding.sentence.startswith("Ratings are those of human (60 votes); the 1,000 votes of")
     assert "less discriminating" in finding.sentence
-    assert "Votes of a judge are treated as independent, given" in finding.sentence
+    assert "Votes are treated as independent, given" in finding.sentence
 
 
 def test_ties_of_other_judges_do_not_move_the_board_of_people():

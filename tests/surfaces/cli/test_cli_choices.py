@@ -95,7 +95,7 @@ def test_a_bad_cell_is_named_in_a_long_table(refused, folder, row, column, value
 def test_an_attribute_called_weight_is_to_be_renamed(run, folder):
     frame = pd.read_csv(folder / "plain.csv")
     frame.assign(weight=np.arange(len(frame)) + 0.5).to_csv(folder / "heavy.csv", index=False)
-    sentence = "different counts, 0.5 and 1.5, in column 'weight'; give the same count in all rows of a set"
+    sentence = "(0.5 and 1.5); give all its rows the same count, or rename the column"
     assert sentence in run("fit", "heavy.csv", "--model", "elimination").err
 
 

@@ -148,8 +148,8 @@ MISTAKES = {
     " column.",
     "group trials.csv --group sx": "'sx' is not a respondent column .*; available: 'sex'. Did you"
     " mean 'sex'?",
-    "group a.csv --group sex": "do not identify respondents; read them again and give the name of the column of"
-    " respondents",
+    "group a.csv --group sex": "do not identify respondents; read them again and give the name of the"
+    " respondent column",
     "order a.csv": "a.csv does not show which option came first",
     "order a.csv b.csv a.csv": "takes one file of trials or two files of counts; got 3.",
     "davidson a.csv": "There are no ties",

@@ -45,7 +45,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
     assert (pd.read_csv(folder / "found" / "check.csv")["sets"] == 2).all()
     text = (folder / "report.html").read_text()
     assert "The similarity of two objects was modelled by additive clustering" in text
-    says(text, "a pair is chosen as the most similar")
+    says(text, "a pair was chosen as the most similar")
     assert ("Zheng, C. Y." in text) == (link == "exp")
 
 
