@@ -370,7 +370,7 @@ OTHERS = {
         ("lapse=None", "'BTL'", "lapse=0.1"),
     ),
     "models": ({"named": {"BTL": models()["BTL"]}}, ("'two'",)),
-    "fit": ({"job": "fit"}, ("a fit", "a comparison")),
+    "fit": ({"job": "fit"}, ("a fit", "a predictive comparison")),
 }
 
 
