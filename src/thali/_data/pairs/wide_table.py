@@ -430,7 +430,7 @@ def _decode_outcomes(
                 raise DataError(
                     f"Column {column!r} contains {text!r} in row {row_label}, which is not"
                     f" recognised. Expected one of the options ({shorten(pair)}), a code such"
-                    " as 1 or 2, or a word for a tie; correct it, or define it with ",
+                    " as 1 or 2, or a word for a tie. Correct it, or define it with ",
                     Argument("coding"),
                     " (as missing if it is not an answer).",
                 )
