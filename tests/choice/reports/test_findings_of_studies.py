@@ -49,7 +49,7 @@ def test_the_sentence_of_a_market_tells_the_winner_of_each_scenario(logit):
     )
     found = logit.findings(market=both)["market_shares"]
     shares = logit.market_shares(both).reset_index()
-    for scenario, told in (("now", "in scenario now: "), ("cut", "In scenario cut: ")):
+    for scenario, told in (("now", "in scenario now: "), ("cut", "In scenario cut, ")):
         best = shares[shares["scenario"] == scenario].sort_values("share").iloc[-1]
         assert (
             told in found.sentence
