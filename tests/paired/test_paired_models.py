@@ -498,7 +498,7 @@ def test_half_wins_count_ties_for_both_sides():
     for ties, sentence in [
         (np.zeros((3, 3)), "2 x 2 table"),
         ([[0, -1], [0, 0]], "counts >= 0 for the"),
-        ([[0, 2], [1, 0]], "are 2 in one triangle and 1 in the other"),
+        ([[0, 2], [1, 0]], "is 2 in one triangle and 1 in the other"),
         (pd.DataFrame([[0, 1], [1, 0]], ["a", "b"], ["a", "b"]), "for the labels of the data"),
         ([["x", 0], [0, 0]], "table of numbers"),
     ]:

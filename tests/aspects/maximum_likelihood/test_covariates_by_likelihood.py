@@ -133,7 +133,10 @@ def test_with_and_without_are_compared_by_their_likelihoods(model, data, trials)
         test = th.likelihood_ratio(smaller, model)
         assert test.statistic == pytest.approx(2 * (logs[0] - value), rel=1e-8)
         assert test.df == 3 - len(names) and test.table["covariates"].tolist() == [len(names), 3]
-        assert "clustering by respondent (30 respondents)" in test.note and smaller._covariates == tuple(names)
+        assert (
+            "clustering by respondent (30 respondents)" in test.note
+            and smaller._covariates == tuple(names)
+        )
     with refused(ArgumentError, "different data"):
         th.likelihood_ratio(
             model, th.EliminationByAspects("unique", covariates=["order"], **ML).fit(data)

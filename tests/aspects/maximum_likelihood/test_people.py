@@ -241,7 +241,10 @@ def test_nested_models_differ_by_a_sum_of_chi_squares():
     small = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     large = th.EliminationByAspects(ASPECTS, method="maximum-likelihood").fit(data)
     found = th.likelihood_ratio(small, large)
-    assert f"p = {found.p_value:.3f}, adjusted for clustering by respondent (60 respondents)" in found.note
+    assert (
+        f"p = {found.p_value:.3f}, adjusted for clustering by respondent (60 respondents)"
+        in found.note
+    )
     effect = small._estimates_.design_effect(large._estimates_)
     assert found.p_value == pytest.approx(chdtrc(effect.df, found.statistic / effect.scale))
     # every person answering the same twice doubles the statistic and the effect, and changes no
@@ -361,7 +364,11 @@ def test_a_likelihood_ratio_is_shown_beside_that_of_independent_answers():
     found = th.likelihood_ratio(*models)
     plain = chdtrc(found.df, found.statistic)
     assert found.independent_p_value == pytest.approx(plain) != found.p_value
-    said(found.note, "clustering by respondent (60 respondents)", f"{plain:.3f} if all answers were independent")
+    said(
+        found.note,
+        "clustering by respondent (60 respondents)",
+        f"{plain:.3f} if all answers were independent",
+    )
     models = [
         model.set_params(people="independent").fit(comparisons(people=60)) for model in models
     ]

@@ -80,7 +80,9 @@ def test_words_on_the_evidence():
     for sd, advice in ((1.5, "more draws"), (3.0, "more sweeps per step")):
         values = -100 + sd * np.array([-1.0, 1.0] * 4) * math.sqrt(7 / 8)
         first, second = format_evidence_messages(values, 64, 64)
-        assert f"standard deviation {sd:.2f}; with perfect mixing" in first and "about 1.00" in first
+        assert (
+            f"standard deviation {sd:.2f}; with perfect mixing" in first and "about 1.00" in first
+        )
         assert second.startswith("The evidence is not usable") and advice in second
 
 

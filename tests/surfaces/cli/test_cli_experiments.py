@@ -104,7 +104,7 @@ def test_the_report(run, fake):
     )
     assert (
         f"{others} of the {table.attrs['classes']} product classes" in out
-        and f"account for {rest:.3f} of" in out
+        and f"account for {100 * rest / table['importance'].sum():.0f} % of" in out
     )
     assert out.index("probability that one level is") < out.index(
         "Product classes found by most chains"
