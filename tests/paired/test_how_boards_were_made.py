@@ -166,7 +166,7 @@ def test_the_report_has_its_chapters_and_references(tmp_path):
         and "arena.csv" in page
     )
     assert "Davidson, R. R. (1970)" in page and "th.leaderboard(data, respondent=" in page
-    assert "extend to the population of which the respondents are a random sample" in page
+    assert "so they describe the population sampled" in page
     th.load(_saved(board, tmp_path)).save(tmp_path / "again.nc")
     report(th.load(tmp_path / "again.nc"), tmp_path / "again.html")
     assert (tmp_path / "again.html").read_bytes() == (tmp_path / "board.html").read_bytes()

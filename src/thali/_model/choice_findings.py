@@ -69,8 +69,8 @@ SENTENCES = {
     " coefficient had a Normal(0, 1) prior.",
     "methods.lapse": "A lapse rate of {lapse:g} was assumed: with this probability, the choice is"
     " uniformly random among the options offered.",
-    "independence.good": "Intervals account for variation between {unit}s, so conclusions"
-    " extend to the population of which the {unit}s are a random sample.",
+    "independence.good": "Intervals account for variation between {unit}s, so they describe the"
+    " population sampled.",
     "independence.bad": "Intervals are too narrow to generalise to new {unit}s.",
     "independence.methods.independent": "The {answers} answers from {people} {unit}s were"
     " treated as independent (design effect {effect}).",

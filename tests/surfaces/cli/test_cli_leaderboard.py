@@ -217,10 +217,7 @@ def test_a_table_of_scores_is_a_board_of_one_screen(name, done, folder, monkeypa
     lines = result.out.splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 80
     assert "mean score" in result.out and "in law" in result.out and "60 items" in result.out
-    assert (
-        "of which the items are a random sample" in result.out
-        and "espondent" not in result.out + result.err
-    )
+    assert "variation between items" in result.out and "espondent" not in result.out + result.err
     says(result.err, "the higher score wins", "items in 'question_id'")
     assert ("180 repeated scores averaged" in result.err) == (name == "runs.parquet")
     written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option")
