@@ -19,8 +19,8 @@ def test_given_aspects_have_their_names_in_sentences_and_on_the_screen():
         *small_models.build_pairs(), draws=50, random_seed=1, progressbar=False
     )
     finding = th.findings(model)["features"]
-    assert "sweet of a and b (weight " in finding.sentence
-    assert "red of b and c (weight " in finding.sentence
+    assert "sweet, shared by a and b (weight " in finding.sentence
+    assert "red, shared by b and c (weight " in finding.sentence
     assert sorted(finding.brief.table["aspect"]) == ["red", "sweet"]
     weights = model.posterior_["posterior"]["feature_weight"]
     assert weights.dims == ("chain", "draw", "feature_name")
