@@ -277,9 +277,10 @@ def test_warnings_are_one_line_and_the_report_words_its_own(done, fake):
 
     fake.happens = staticmethod(warn)
     result = done("fit", "tea.csv")
-    assert result.err.splitlines()[1:] == [
-        "thali: warning: two groups of options were never compared"
-    ]
+    # progress too is shown on a slow machine
+    warned = [line for line in result.err.splitlines() if "warning" in line]
+    assert warned == ["thali: warning: two groups of options were never compared"]
+    assert "never compared" not in result.err.replace(warned[0], "")
 
 
 @pytest.mark.fit
