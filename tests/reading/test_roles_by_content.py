@@ -273,6 +273,9 @@ def test_counts_of_rows_are_no_covariates(name):
     with refused(DataError, repr(name), f"without=[{name!r}]"):
         th.read(table, target="kind")
     assert list(th.read(table, target="kind", without=name).covariates.columns) == ["x"]
+    # a negative number is a measurement
+    table[name] -= 3
+    assert name in th.read(table, target="kind").covariates.columns
 
 
 def test_clicks_beside_bookings_and_positions_beside_both_are_no_attributes():

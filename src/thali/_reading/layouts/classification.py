@@ -56,6 +56,8 @@ def match_observations(
                 add_note(f"{meaning} ({shorten(columns)}) not used")
                 covariates = covariates.drop(columns=columns)
         for name in list_weight_columns(covariates):
+            if has_numbers(covariates[name]) and covariates[name].min() < 0:
+                continue  # a measurement, not a weight
             raise DataError(
                 f"Column {name!r} looks like row counts or weights, but each row is counted once."
                 " If it contains counts, repeat each row that many times; otherwise, drop the"
