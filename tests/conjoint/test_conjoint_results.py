@@ -118,6 +118,12 @@ def test_weights_are_a_column_or_one_number_per_respondent(data):
     pd.testing.assert_frame_equal(column.table, scaled.table)
 
 
+def test_a_rating_that_disagrees_with_the_choices_is_no_attribute(frame):
+    plain = frame.drop(columns="rating")
+    unrelated = frame.assign(rating=np.random.default_rng(1).integers(1, 8, len(frame)))
+    pd.testing.assert_frame_equal(th.amce(unrelated).table, th.amce(plain).table)
+
+
 def test_ratings_are_analysed_with_and_without_choices(frame):
     both = th.amce(frame, outcome="rating")
     alone = th.amce(frame.drop(columns="selected"), outcome="rating")

@@ -82,7 +82,11 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         """Return the experiment, and a sentence on how it was read."""
         _check_whole_tasks(table, options)
         data = ChoiceExperiment.from_frame(table.frame, **read_options)
-        second_outcomes = _find_second_outcomes(data)
+        # of a product, a rating would be an attribute; of a profile it is an answer
+        max_share = _MAX_SHARE_OF_RATINGS
+        if is_choice:
+            max_share = 0.0
+        second_outcomes = _find_second_outcomes(data, max_share)
         if is_requested:
             second_outcomes = {}
         if second_outcomes and is_choice:
@@ -134,10 +138,10 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
 
 _MIN_TASKS = 20  # from which on a column is not largest for the choices by chance
 _MAX_SHARE = 0.95  # share of such tasks from which on a column is an answer
-_MAX_SHARE_OF_RATINGS = 0.75  # the same for a column with such a name
+_MAX_SHARE_OF_RATINGS = 0.6  # the same for a column with such a name
 
 
-def _find_second_outcomes(data: ChoiceExperiment) -> dict[str, float]:
+def _find_second_outcomes(data: ChoiceExperiment, max_share_of_ratings: float) -> dict[str, float]:
     """Return the numbers that are largest for the chosen in nearly all tasks, and the shares."""
     share_by_name: dict[str, float] = {}
     if not data.has_choices:
@@ -156,7 +160,7 @@ def _find_second_outcomes(data: ChoiceExperiment) -> dict[str, float]:
         differences = differences[(row_levels[chosen_rows] >= 0) & (differences != 0)]
         max_share = _MAX_SHARE
         if is_called_rating(attribute.name):
-            max_share = _MAX_SHARE_OF_RATINGS
+            max_share = max_share_of_ratings
         if len(differences) >= _MIN_TASKS and np.mean(differences > 0) >= max_share:
             share_by_name[attribute.name] = float(np.mean(differences > 0))
     return share_by_name
