@@ -336,3 +336,19 @@ def test_a_list_of_dissimilarities_names_what_reads_it():
     with refused(DataError, "'dissimilarity'", "dissimilarities='linear'"):
         read(rows)
     assert isinstance(read(rows, dissimilarities="linear"), th.Similarities)
+
+
+def test_tasks_in_columns_are_not_the_alternatives_of_one_choice():
+    columns = {
+        f"c{task}_{side}_{attribute}": [f"{attribute} {(row * task + k) % 3}" for row in range(30)]
+        for task in range(1, 6)
+        for k, side in enumerate("ab")
+        for attribute in ("sex", "policy")
+    }
+    choices = {f"choice{task}": [1 + row * task % 2 for row in range(30)] for task in (1, 3, 5)}
+    choices |= {
+        f"choice{task}": [1 + (row + task) // 3 % 2 for row in range(30)] for task in (2, 4)
+    }
+    table = pd.DataFrame(columns | choices).rename_axis("respid").reset_index()
+    with refused(DataError, "'choice1'", "several tasks in one row"):
+        th.read(table, chosen="choice1")

@@ -34,6 +34,7 @@ from thali._data.experiments.long_table import (
     mark_rated_tasks,
 )
 from thali._data.experiments.wide_table import (
+    WideTasks,
     find_none_word,
     find_wide_tasks,
     list_numbered_columns,
@@ -364,8 +365,7 @@ def match_wide(
     wide_columns = find_wide_tasks(table.frame, named_columns, alternatives)
     if wide_columns is None:
         return None
-    if chosen is None:
-        _refuse_tasks_in_one_row(table, wide_columns.chosen)
+    _refuse_tasks_in_one_row(table, wide_columns, chosen is not None)
     if (
         table.holdout_split is not None
         and settings.get("none") is None
@@ -393,22 +393,28 @@ def match_wide(
     )
 
 
-def _refuse_tasks_in_one_row(table: RawTable, chosen: str) -> None:
+def _refuse_tasks_in_one_row(table: RawTable, columns: WideTasks, is_given: bool) -> None:
     """Raise DataError if rows contain choices of several tasks, as choice_a and choice_b do."""
-    answers = set(get_column(table.frame, chosen).dropna())
+    answers = set(get_column(table.frame, columns.chosen).dropna())
     choice_columns = [
         name
         for name in table.names
-        if name[:-1] == chosen[:-1] and set(get_column(table.frame, name).dropna()) == answers
+        if name[:-1] == columns.chosen[:-1]
+        and set(get_column(table.frame, name).dropna()) == answers
     ]
-    if len(choice_columns) > 1:
-        raise DataError(
-            f"Columns {shorten(choice_columns)} contain choices of several tasks in one row; write"
-            " one row per task (pandas.wide_to_long, or cj_tidy in R), or give the name of one"
-            " with ",
-            Argument("chosen"),
-            ".",
-        )
+    # with as many choices as alternatives, of which some are never chosen, these are the tasks
+    are_tasks = len(choice_columns) == len(columns.alternatives) > len(answers)
+    if len(choice_columns) < 2 or (is_given and not are_tasks):
+        return
+    remedy = ()
+    if not are_tasks:
+        remedy = (", or give the name of one with ", Argument("chosen"))
+    raise DataError(
+        f"Columns {shorten(choice_columns)} contain choices of several tasks in one row; write"
+        " one row per task (pandas.wide_to_long, or cj_tidy in R)",
+        *remedy,
+        ".",
+    )
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:
