@@ -314,7 +314,6 @@ def test_the_whole_path(user, name, content, options):
     everywhere(user, "home")
     user.drop(f"{name}.csv", content)
     if name == "experiment":
-        user.click("Read as choice experiments")
         everywhere(user, "experiment-read")
         user.ask()
         user.page.get_by_label("Product classes").check()
