@@ -67,7 +67,7 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
     n_classes = table.attrs["classes"]
     notes = ()
     if n_hidden := n_classes - len(stable_classes):
-        listed_share = stable_classes["importance"].sum() / table["importance"].sum()
+        listed_share: Any = stable_classes["importance"].sum() / table["importance"].sum()
         notes = (
             phrase(
                 ENGLISH,

@@ -1,6 +1,6 @@
 """Layout of observations: covariates and a class in each row."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,7 +56,8 @@ def match_observations(
                 add_note(f"{meaning} ({shorten(columns)}) not used")
                 covariates = covariates.drop(columns=columns)
         for name in list_weight_columns(covariates):
-            if has_numbers(covariates[name]) and covariates[name].min() < 0:
+            cells: Any = covariates[name]
+            if has_numbers(cells) and cells.min() < 0:
                 continue  # a measurement, not a weight
             raise DataError(
                 f"Column {name!r} looks like row counts or weights, but each row is counted once."
