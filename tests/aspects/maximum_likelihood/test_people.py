@@ -303,7 +303,7 @@ def test_few_people_are_said_to_be_few():
         model.maximum_likelihood.fit_test().n_respondents == 0
         and "std_error_independent" in model.summary()
     )
-    assert "clustering by respondent (8 respondents)" in str(model)
+    assert "clustered by respondent (8)" in str(model)
     enough = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         comparisons(people=9)
     )
