@@ -65,11 +65,11 @@ def fit(rows, n, penalty, dimensions, seconds, n_pairs=3):
     return x, t
 
 
-def found(x, features):
-    """How many true features correlate with a dimension at .9 or more."""
-    varying = x[:, x.std(axis=0) > 0.0]
+def found(x, features, least=FOUND):
+    """How many true features correlate with a dimension at .9, or as given, or more."""
+    varying = x[:, x.std(axis=0) > 1e-6]
     both = np.corrcoef(features.T, varying.T)[: features.shape[1], features.shape[1] :]
-    return int((both.max(axis=1) >= FOUND).sum())
+    return int((both.max(axis=1) >= least).sum())
 
 
 if __name__ == "__main__":

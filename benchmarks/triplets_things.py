@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
+import triplets_human as human
 import triplets_spose as spose
 from triplets import score
 
@@ -27,40 +28,14 @@ import thali as th
 
 TEST, HELD, START, RATE, FOUND = 200_000, 100_000, 0.3, 0.1, 0.8
 DIMENSIONS = 60
-VICE = """
-import sys, numpy as np, torch, triplets_vice as vice
-torch.set_num_threads(1)
-vice.BATCH, vice.DIMENSIONS = 2_048, 60
-data, seconds = np.load(sys.argv[1]), float(sys.argv[2])
-train, test = torch.from_numpy(data["train"]), torch.from_numpy(data["test"])
-held, rest = train[:100_000], train[100_000:]
-tried = {}
-for settings in ((0.25, 1.0, 0.003), (0.25, 1.0, 0.001), (0.125, 1.0, 0.003), (0.25, 0.5, 0.003)):
-    mean, scale, _ = vice.fit(rest, int(data["n"]), 3, *settings, seconds / 5)
-    tried[settings] = vice.score(mean, scale, held, 3)[0]
-best = max(tried, key=lambda settings: tried[settings])
-mean, scale, steps = vice.fit(train, int(data["n"]), 3, *best, seconds)
-np.savez(sys.argv[3], x=mean.relu().numpy(), stays=vice.staying(mean, scale).numpy())
-log_score, right = vice.score(mean, scale, test, 3)
-print(f"  VICE {log_score:.4f}, {right:.3f} right ({best}, {steps:,} steps, {seconds:.0f} CPU s)")
-"""
+BLOCK = 10_000  # triplets simulated at once
 
 
 def simulate(embedding, count, rng):
     """So many rows (i, j, k), k the odd one out."""
-    blocks = []
-    for first in range(0, count, 500_000):
-        size = min(500_000, count - first)
-        rows = rng.integers(0, len(embedding), (2 * size, 3))
-        is_set = (
-            (rows[:, 0] != rows[:, 1]) & (rows[:, 0] != rows[:, 2]) & (rows[:, 1] != rows[:, 2])
-        )
-        rows = rows[is_set][:size]
-        p = spose.probabilities(embedding, rows)
-        pair = (rng.random(size)[:, None] > p.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-        order = np.array([[0, 1, 2], [0, 2, 1], [1, 2, 0]])[pair]
-        blocks.append(np.take_along_axis(rows, order, axis=1))
-    return np.concatenate(blocks)
+    return np.concatenate([human.simulate(embedding, BLOCK, rng) for _ in range(0, count, BLOCK)])[
+        :count
+    ]
 
 
 @numba.njit(fastmath=True)
@@ -102,13 +77,6 @@ def fit_spose(rows, n, penalty, passes):
     return x
 
 
-def found(x, embedding):
-    """How many true dimensions correlate with a fitted one at .8 or more."""
-    varying = x[:, x.std(axis=0) > 1e-6]
-    both = np.corrcoef(embedding.T, varying.T)[: embedding.shape[1], embedding.shape[1] :]
-    return int((both.max(axis=1) >= FOUND).sum())
-
-
 def report_spose(train, test, embedding, penalties, passes):
     """Print the score of SPoSE with the best of the penalties."""
     n = len(embedding)
@@ -122,26 +90,27 @@ def report_spose(train, test, embedding, penalties, passes):
     seconds = time.process_time() - began
     log_score, right = spose.score(x, test)
     print(
-        f"  SPoSE {log_score:.4f}, {right:.3f} right, {found(x, embedding)} dimensions (penalty"
+        f"  SPoSE {log_score:.4f}, {right:.3f} right, {spose.found(x, embedding, FOUND)} dimensions (penalty"
         f" {best:g} of {len(tried)}; {passes} passes, {seconds:.0f} CPU s)",
         flush=True,
     )
 
 
 def report_vice(train, test, embedding, python, seconds):
-    """Print the score of VICE."""
+    """Print the score of VICE, with settings tried for a fifth of the seconds."""
     with tempfile.TemporaryDirectory() as folder:
-        np.savez(stored := Path(folder) / "data.npz", train=train, test=test, n=len(embedding))
-        result = Path(folder) / "vice.npz"
-        subprocess.run(
-            [python, "-c", VICE, stored, seconds, result], check=True, cwd=Path(__file__).parent
+        stored = Path(folder) / "data.npz"
+        np.savez(
+            stored,
+            train=train,
+            test=test,
+            n=len(embedding),
+            batch=2_048,
+            dimensions=DIMENSIONS,
+            features=embedding,
         )
-        fitted = np.load(result)
-        print(
-            f"  VICE: {found(fitted['x'], embedding)} dimensions,"
-            f" {found(fitted['x'][:, fitted['stays']], embedding)} of them stay",
-            flush=True,
-        )
+        script = Path(__file__).parent / "triplets_vice.py"
+        subprocess.run([python, script, stored, str(float(seconds) / 5), seconds], check=True)
 
 
 def report_thali(train, test, embedding):
@@ -153,7 +122,7 @@ def report_thali(train, test, embedding):
     )
     seconds = time.process_time() - began
     log_score = score(model, th.Triplets(test, labels))
-    n_found = found(model.dimensions().to_numpy(), embedding)
+    n_found = spose.found(model.dimensions().to_numpy(), embedding, FOUND)
     print(f"  thali {log_score:.4f}, {n_found} dimensions, {seconds:.0f} CPU s")
 
 

@@ -22,6 +22,7 @@ import time
 
 import numpy as np
 import torch
+from triplets_spose import found
 
 BATCH, DIMENSIONS, DRAWS = 256, 50, 25
 PI, KEPT, LEVEL = 0.5, 5, 0.05
@@ -88,6 +89,8 @@ if __name__ == "__main__":
     data, seconds = np.load(sys.argv[1]), [float(text) for text in sys.argv[2:]]
     train, test = torch.from_numpy(data["train"]), torch.from_numpy(data["test"])
     n, n_pairs = int(data["n"]), 2 if "anchored" in data else 3
+    BATCH = int(data.get("batch", BATCH))
+    DIMENSIONS = int(data.get("dimensions", DIMENSIONS))
     order = np.random.default_rng(2).permutation(len(train))
     held, rest = train[order[: len(train) // 10]], train[order[len(train) // 10 :]]
     tried = {}
@@ -98,9 +101,13 @@ if __name__ == "__main__":
     mean, scale, steps = fit(train, n, n_pairs, *best, seconds[-1])
     log_score, right = score(mean, scale, test, n_pairs)
     stays = staying(mean, scale)
+    recovered = ""
+    if "features" in data:
+        x = mean.relu().numpy()
+        recovered = f", {found(x, data['features'], 0.8)} features"
     of_those, _ = score(mean[:, stays], scale[:, stays], test, n_pairs)
     print(
-        f"  VICE {log_score:.4f}, {right:.3f} right; {of_those:.4f} by the {int(stays.sum())}"
+        f"  VICE {log_score:.4f}, {right:.3f} right{recovered}; {of_those:.4f} by the {int(stays.sum())}"
         f" dimensions that stay (spike {best[0]:g}, slab {best[1]:g}, rate {best[2]:g} of"
         f" {len(tried)} settings; {steps:,} steps, {time.process_time():.0f} CPU s in all)"
     )
