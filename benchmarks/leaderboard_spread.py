@@ -17,7 +17,7 @@ from scipy.special import expit, xlogy
 
 import thali as th
 from thali._paired.elo_scale import WorthScale
-from thali._paired.leaderboard_posterior import WorthsRequest
+from thali._paired.leaderboard_posterior import BoardSettings
 from thali._paired.worth_estimates import WorthEstimates, estimate_worths
 
 # Options, comparisons of each, standard deviation of log worths.
@@ -39,7 +39,7 @@ def votes(
 
 def estimates(data: th.PairedComparisons, spread: float | None) -> WorthEstimates:
     """The worths of a leaderboard."""
-    return estimate_worths(data, WorthsRequest(random_seed=1, spread=spread), WorthScale(), False)
+    return estimate_worths(data, BoardSettings(random_seed=1, spread=spread), WorthScale(), False)
 
 
 def covered(rng: np.random.Generator, n: int, each: int, sd: float) -> tuple[float, float]:

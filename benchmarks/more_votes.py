@@ -15,7 +15,7 @@ import numpy as np
 
 import thali as th
 from thali._paired.elo_scale import WorthScale
-from thali._paired.leaderboard_posterior import WorthsRequest
+from thali._paired.leaderboard_posterior import BoardSettings
 from thali._paired.leaderboard_table import CERTAIN
 from thali._paired.worth_estimates import estimate_worths
 
@@ -51,7 +51,7 @@ def main(small: bool = False, repeats: int = 300) -> None:
     begun = counts(rng, WORTHS, NU, VOTES, PAIRS)
     board = board_of(begun)
     first = [LABELS.index(label) for label in board.table.index[:3]]
-    drawn = estimate_worths(board.data, WorthsRequest(random_seed=1), WorthScale(), False)
+    drawn = estimate_worths(board.data, BoardSettings(random_seed=1), WorthScale(), False)
     for way, pairs in (("as_so_far", PAIRS), ("among_these", list(combinations(sorted(first), 2)))):
         for number in numbers:
             told = 0

@@ -23,7 +23,7 @@ import pandas as pd
 from scipy.special import expit
 
 from thali._data.pairs import PairedComparisons
-from thali._paired.leaderboard_posterior import WorthsRequest, build_worth_problem
+from thali._paired.leaderboard_posterior import BoardSettings, build_worth_problem
 from thali._worths.laplace_approximation import Marginal
 
 # periods that are seen before the first prediction; points of a unit of Glicko-2
@@ -51,7 +51,7 @@ def of_posterior(seen: pd.DataFrame, new: pd.DataFrame, in_time: bool) -> np.nda
     data = PairedComparisons.from_trials(
         frame, first="first", second="second", chosen="chosen", **columns
     )
-    density = build_worth_problem(data, WorthsRequest(period="t" if in_time else None)).density
+    density = build_worth_problem(data, BoardSettings(period="t" if in_time else None)).density
     rng = np.random.default_rng(1)
     points, (_, _, log_drift, _) = Marginal(density).draw_points(rng, 1000)
     worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)[-1]

@@ -11,7 +11,7 @@ import xarray as xr
 from scipy.special import expit
 
 from thali._inference.random_seeds import spawn_generators
-from thali._paired.leaderboard_posterior import WorthsRequest, build_worth_problem
+from thali._paired.leaderboard_posterior import BoardSettings, build_worth_problem
 from thali._worths.hamiltonian_chains import HamiltonianSampler, tune_step
 from thali._worths.laplace_approximation import Marginal
 
@@ -29,7 +29,7 @@ class Board(NamedTuple):
 
 def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar=False, **asked):
     """The draws of paired comparisons; `asked`: judges=True, or period="..."."""
-    pose = build_worth_problem(data, WorthsRequest(lapse=lapse, **asked))
+    pose = build_worth_problem(data, BoardSettings(lapse=lapse, **asked))
     density = pose.density
     sampler = HamiltonianSampler(Marginal(density, None, None, None))
     (rng,) = spawn_generators(random_seed, 1)
