@@ -4,7 +4,6 @@ files."""
 import json
 import math
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from helpers.real_data import needs_data, real_data
 from helpers.stopped_jobs import keep_parts
 from scipy import stats
 
-import papers
 import thali as th
 from papers import Settings
 from papers import additive_2007 as paper
@@ -27,7 +25,6 @@ from thali._comparison.pair_holdouts import compute_mcse
 from thali._data import kinds
 from thali._inference.resumable_tasks import read_parts
 from thali._reading.layout_recognition import read_data
-from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 
@@ -96,31 +93,6 @@ def test_objects_are_known_in_any_order_and_case(folder):
     )
 
 
-def spoilt(name: str) -> pd.DataFrame:
-    square = as_printed(COUNTRIES)
-    if name == "absent":
-        return square.drop(index="Cuba", columns="Cuba")
-    if name == "renamed":
-        return square.rename(index={"USA": "France"}, columns={"USA": "France"})
-    square.loc["Cuba", "USA"] = square.loc["USA", "Cuba"] = np.nan
-    return square
-
-
-@pytest.mark.parametrize(
-    ("name", "messages"),
-    [
-        ("absent", "missing: 'Cuba'. Label"),
-        ("renamed", "missing: 'USA'; unknown: 'France'."),
-        ("unmeasured", "all 120 similarities; got 119."),
-    ],
-)
-def test_other_data_are_refused(run, folder, name, messages):
-    spoilt(name).to_csv(folder / "given.csv")
-    result = run("additive-countries", "--small", "--data", "given.csv", "--out", "results")
-    assert result.code == 2 and "given.csv: The" in result.err and messages in result.err
-    assert result.out == "" and os.listdir(folder) == ["given.csv"]
-
-
 @pytest.mark.parametrize(
     ("words", "messages"),
     [
@@ -147,13 +119,6 @@ def test_data_where_there_should_be_none_or_none_where_there_should_be(
         and result.out == ""
         and os.listdir(folder) == []
     )
-
-
-def test_the_library_refuses_as_the_command_line_does():
-    with pytest.raises(ArgumentError, match="--data PATH"):
-        papers.find("additive-letters").run(Settings("small"))
-    with pytest.raises(DataError, match="no file"):
-        papers.find("additive-letters").run(Settings("small", data=Path("absent.csv")))
 
 
 def test_the_list_says_which_need_data(run):
@@ -286,22 +251,6 @@ def test_error_of_the_variance_explained(fitted):
     assert error == pytest.approx(compute_mcse(np.array(towards)), rel=1e-4)
 
 
-@pytest.mark.long
-def test_ctrl_c_between_repeats_keeps_the_rest(monkeypatch):
-    fit, fits = AdditiveClustering.fit, []
-
-    def stopped(self, *arguments, **named):
-        fits.append("_build_task_arguments" in vars(self))  # the published sampler
-        if fits.count(True) == 2:
-            raise KeyboardInterrupt
-        return fit(self, *arguments, **named)
-
-    monkeypatch.setattr(AdditiveClustering, "fit", stopped)
-    monkeypatch.setattr(paper, "NUMBERS", NUMBERS._replace(draws=(20, 0, 0)))
-    found = paper.numbers(Settings("small", progressbar=False))
-    assert found.interrupted and len(found.tables) == 6 and "run 1 times" in list(found.tables)[-1]
-
-
 # simulated similarities ---------------------------------------------------------------------------
 
 TINY = section_5.Size(
@@ -410,27 +359,6 @@ def test_log_posterior_is_that_of_the_specification():
             log_prior += stats.gamma.logpdf([*weights, constant], 1.0, scale=2.0).sum()
             likelihood = additive_log_likelihood(made.data, owners.T, weights, constant, 0.3)
             assert found[chain, draw] == pytest.approx(log_prior + likelihood, abs=1e-8)
-
-
-def test_ctrl_c_keeps_finished_data_sets(tiny, folder, monkeypatch):
-    made, fits = section_5._record, []
-
-    def stopped(*cell):
-        fits.append(cell)
-        if len(fits) == 2:
-            raise KeyboardInterrupt
-        return made(*cell)
-
-    monkeypatch.setattr(section_5, "_record", stopped)
-    found = section_5.simulation(settings(folder))
-    assert found.interrupted and len(fits) == 2
-    assert found.tables["Fig. 3(a): number of features m of two objects or more"][
-        "data sets"
-    ].tolist() == [1]
-    assert len(read_parts(folder / "data-sets").records) == 1
-    monkeypatch.setattr(section_5, "_record", lambda *cell: None)  # before the first of another run
-    with pytest.raises(KeyboardInterrupt):
-        section_5.simulation(settings())
 
 
 @needs_data

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.drawn_pictures import assert_readable
-from matplotlib import pyplot as plt
 
 import thali as th
 from papers.plots.decision_regions import decision
@@ -85,20 +84,6 @@ def test_names_stand_in_their_regions_and_boundaries_between_classes():
     assert len(edges) > 100 and np.all(top[:, -1] - top[:, -2] < 0.05)
 
 
-def test_a_name_is_all_inside_its_region_or_not_there():
-    X, y = clouds(classes=12, n=240, spread=0.2, names=[f"class number {k}" for k in range(12)])
-    model = pl(transform="exponential-pairs").fit(X, y)
-    ax = decision(model, X, y)
-    ax.figure.canvas.draw()
-    assert 3 <= len(ax.texts) < 12
-    for text in ax.texts:
-        box = text.get_window_extent()
-        corners = ax.transData.inverted().transform(
-            np.array([[x, y] for x in box.intervalx for y in box.intervaly])
-        )
-        assert list(model.predict(corners)) == [text.get_text()] * 4
-
-
 def test_points_are_those_of_the_data():
     X, y = clouds()
     frame = pd.DataFrame(X, columns=["width of a leaf", "$height_"])
@@ -112,13 +97,6 @@ def test_points_are_those_of_the_data():
     ax = decision(pl().fit(many, labels), many, labels)
     drawn = [len(c.get_offsets()) for c in ax.collections if str(c.get_label()).startswith("c")]
     assert sum(drawn) == 2000
-
-
-def test_axes_can_be_given():
-    X, y = clouds()
-    _, right = plt.subplots()
-    assert decision(pl().fit(X, y), X, y, ax=right) is right
-    assert len(plt.get_fignums()) == 1
 
 
 def test_what_cannot_be_drawn():

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from helpers.drawn_pictures import assert_readable
 from helpers.drawn_similarities import CASES, fitted
-from matplotlib import pyplot as plt
 
 from papers.plots.feature_outlines import _levels, _plane, overlap
 from thali.errors import ArgumentError
@@ -49,15 +48,6 @@ def test_outlines_hold_their_members(kind):
         assert words == f"{row.weight:.3f}{probability} {', '.join(row.members)}"
 
 
-def test_outlines_of_a_model_are_those_of_its_expectation():
-    model = fitted(10)
-    one, other = overlap(model), overlap(model.estimate("expectation"))
-    for a, b in zip(one.patches, other.patches, strict=True):
-        np.testing.assert_array_equal(a.get_xy(), b.get_xy())
-    _, ax = plt.subplots()
-    assert overlap(model, ax=ax) is ax
-
-
 def test_nested_features_are_nested_outlines():
     assert _levels(
         [np.array([0, 1, 2]), np.array([0, 1]), np.array([3, 4]), np.array([2, 3, 4, 5])]
@@ -73,23 +63,6 @@ def test_the_plane_keeps_distances_and_its_signs():
     found = np.sqrt(((plane[:, None] - plane) ** 2).sum(-1))
     np.testing.assert_allclose(found, distance, atol=1e-8)
     assert (plane[np.argmax(np.abs(plane), axis=0), [0, 1]] > 0).all()
-
-
-@pytest.mark.parametrize(
-    "similarity",
-    [
-        np.full((5, 5), 0.5),
-        np.kron(np.eye(2), np.full((3, 3), 0.6)) + 0.2,
-        np.array([[1.0, 0.3], [0.3, 1.0]]),
-    ],
-    ids=["all alike", "two blocks", "two objects"],
-)
-def test_rounding_does_not_turn_the_plane(similarity):
-    # directions differ by 1e-10 or more, so that rounding by 1e-15 turns them by 1e-5 at most
-    rounding = np.random.default_rng(2).uniform(-1.0, 1.0, similarity.shape) * np.finfo(float).eps
-    np.testing.assert_allclose(
-        _plane(similarity + rounding + rounding.T), _plane(similarity), atol=1e-4
-    )
 
 
 def test_what_cannot_be_drawn():

@@ -7,10 +7,8 @@ import pytest
 from helpers.additive_fits import made_up
 from helpers.drawn_pictures import CELEBRITIES, assert_readable
 from helpers.posterior_cases import chain, comparisons, features_of, tree_of
-from matplotlib import pyplot as plt
 
 from papers.plots.feature_samples import feature_samples
-from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.usefixtures("pictures")
 
@@ -41,11 +39,6 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_and_none_overlaps(case, monkeypatch):
     assert_readable(CASES[case]()[0], monkeypatch, least=3, smallest=6)
-
-
-def test_given_axes_are_drawn_on():
-    _, axes = plt.subplots(2, 2)
-    assert feature_samples(fitted(4), axes=axes) == list(axes.flat)
 
 
 def matrices(ax):
@@ -84,35 +77,6 @@ def test_samples_are_the_draws_they_are_said_to_be(unique):
             )
         assert all(mesh.get_clim() == (0.0, 1.0) for mesh in ax.collections)
         assert ax.yaxis_inverted()  # the first option is at the top, as the rows of the arrays
-
-
-def test_the_seed_chooses_the_draws():
-    model = fitted(4)
-    titles = [
-        [ax.get_title(loc="left") for ax in feature_samples(model, random_seed=seed)]
-        for seed in (0, 0, 1)
-    ]
-    assert titles[0] == titles[1] != titles[2]
-
-
-def test_labels_stand_left_only_and_thin_out():
-    model = fitted(100, draws=3)
-    axes = feature_samples(model)
-    shown = [any(tick.label1.get_visible() for tick in ax.yaxis.get_major_ticks()) for ax in axes]
-    assert shown == [True, False, False, True, False, False]
-    assert [tick.get_text() for tick in axes[0].get_yticklabels()] == [
-        str(number) for number in range(0, 100, 3)
-    ]
-    assert matrices(axes[0])[0].shape == (100, 1)  # no room for a column each
-
-
-def test_fewer_draws_than_asked_for_are_all_shown():
-    model = fitted(3, draws=5, chains=1)
-    titles = [ax.get_title(loc="left").split(":")[0] for ax in feature_samples(model)]
-    assert titles == [f"draw {draw} of chain 0" for draw in range(5)]
-    assert len(feature_samples(model, axes=plt.subplots(6)[1])) == 5
-    with pytest.raises(ArgumentError, match="whole number of 1 or more; got 0"):
-        feature_samples(model, draws=0)
 
 
 def test_samples_show_shared_features_on_one_scale_of_weight():

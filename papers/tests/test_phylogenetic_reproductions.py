@@ -99,47 +99,6 @@ def test_scores_rest_on_the_true_probabilities(tiny, tmp_path):
         assert row["squared error"] == pytest.approx(error, rel=1e-12)
 
 
-@pytest.mark.long
-@pytest.mark.first(1)
-@pytest.mark.parametrize(
-    "finished", [3 * 36, 3 * 36 + 12], ids=["between levels", "inside a level"]
-)
-def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, finished):
-    from thali._comparison import held_out_fits
-
-    fits, run = [], held_out_fits.run
-
-    def stopped(task):
-        if len(fits) == finished:
-            raise KeyboardInterrupt
-        fits.append(task)
-        return run(task)
-
-    monkeypatch.setitem(paper.SIZES, "small", paper.Size(1, (1, 10), draws=4, tune=1, chains=1))
-    monkeypatch.setattr(held_out_fits, "run", stopped)
-    found = paper.blocks(settings(tmp_path))
-    assert found.interrupted
-    assert next(iter(found.tables.values()))["comparisons a pair"].tolist() == [1]
-    assert list(found.pictures) == ["figure-4", "figure-4-differences"]
-    assert sum(len(read_parts(job).records) for job in tmp_path.iterdir()) == finished
-
-
-@pytest.mark.long
-def test_ctrl_c_while_the_pictures_are_fitted(tiny, monkeypatch):
-    fits, fit = [], paper.EliminationByAspects.fit
-
-    def stopped(model, *data, **rest):
-        fits.append(model)
-        if len(fits) > 3 * 36 + 1:
-            raise KeyboardInterrupt
-        return fit(model, *data, **rest)
-
-    monkeypatch.setattr(paper.EliminationByAspects, "fit", stopped)
-    found = paper.blocks(settings())
-    assert found.interrupted and list(found.pictures) == ["figure-4", "figure-4-differences"]
-    assert len(found.tables) == 4
-
-
 def test_ctrl_c_before_anything_is_finished(tiny, monkeypatch):
     from thali._comparison import held_out_fits
 

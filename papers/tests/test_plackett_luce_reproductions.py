@@ -1,8 +1,6 @@
 """The reproductions of Archambeau & Caron (2012) in miniature, on generated data, from words to
 files."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -138,49 +136,6 @@ def test_levels_of_genes_become_logarithms(folder):
     assert data.covariates.columns.tolist() == [f"g{j}" for j in range(30)]
     np.testing.assert_allclose(data.covariates, np.log(genes()[data.covariates.columns]))
     assert data.labels.tolist() == genes()["y"].tolist()
-
-
-def spoilt(name: str, folder: Path) -> Path:
-    frame = irises()
-    if name == "nothing":
-        return folder
-    if name == "two":
-        for file in ("iris.csv", "iris-new.csv"):
-            frame.to_csv(folder / file, index=False)
-        return folder
-    if name == "text":
-        frame = frame.assign(petal_width="wide", kind=frame["kind"])
-    if name == "gap":
-        frame.loc[3, "petal_width"] = np.nan
-    if name == "one class":
-        frame["kind"] = "a"
-    frame.to_csv(folder / ("flowers.csv" if name == "unnamed" else "iris.csv"), index=False)
-    return folder / ("flowers.csv" if name == "unnamed" else "iris.csv")
-
-
-@pytest.mark.parametrize(
-    ("name", "messages"),
-    [
-        ("nothing", "holds no table named 'pima', 'iris'"),
-        ("two", "iris-new.csv and iris.csv may both be iris"),
-        ("unnamed", "flowers.csv does not say which data it holds"),
-        ("text", "iris.csv: Row 0, column 'petal_width', is 'wide'"),
-        ("gap", "iris.csv: X is NaN in row 3, column 'petal_width'"),
-        ("one class", "iris.csv: The classes, in column 'kind', must be two or more"),
-    ],
-)
-def test_other_data_are_refused(run, folder, name, messages):
-    path = spoilt(name, folder)
-    before = sorted(os.listdir(folder))
-    result = run("plackett-luce-table2", "--small", "--data", path, "--out", "results")
-    assert result.code == 2 and messages in " ".join(result.err.split()) and result.out == ""
-    assert sorted(os.listdir(folder)) == before
-
-
-def test_levels_must_be_positive(folder):
-    genes().assign(g3=0.0).to_csv(folder / "colon.csv", index=False)
-    with pytest.raises(DataError, match=r"colon\.csv: X must be positive"):
-        data_files.read(folder / "colon.csv", (COLON,))
 
 
 def test_data_are_asked_for(run):
@@ -334,35 +289,6 @@ def test_the_table_rests_on_the_fits():
         assert shown.loc[name, "error"] == pytest.approx(np.std(found, ddof=1) / np.sqrt(3))
 
 
-def test_differences_from_the_paper_are_named():
-    here = pd.DataFrame(
-        {
-            "data": ["Iris", "Wine"],
-            "method": [LOGIT, LOGIT],
-            "paper": [0.086, 0.08],
-            "sd, paper": [0.086, 0.038],
-            "here": [0.04, 0.019],
-            "error": [0.004, 0.002],
-        }
-    )
-    # Iris: .046 is 2.3 standard errors, sqrt(.004² + .086²/20); Wine: .061 is 7.
-    assert paper._on_differences(here, rates.Budget(20, 1, 1, 1)) == [
-        "Beyond 3 standard errors of the paper's (in brackets) are: Wine sparse logit 0.019"
-        " (0.080)."
-    ]
-    assert "on 2 of 2 sets" in paper._on_logit(here)[0]
-
-
-def test_sushi_is_told_in_numbers_of_errors():
-    record = {
-        "task": "Sushi",
-        "majority": 0.66,
-        "methods": {GIBBS: {"error": 0.65}, LOGIT: {"error": 0.655}},
-    }
-    (messages,) = paper._on_sushi([record])
-    assert "here 650 (PL Gibbs) and 655 (sparse logit)" in messages and "errs in 660" in messages
-
-
 def test_ctrl_c_keeps_finished_splits(folder, monkeypatch):
     data = data_set(irises())
     tasks = [rates.Task(data, paper.METHODS[3:])]
@@ -500,6 +426,7 @@ def test_ratios_of_table_3():
     assert "Wine 10." in mixing._on_speed({"Wine": seen})[0]  # 2/4 against 4/80
 
 
+@pytest.mark.long
 def test_table_3_from_files(run, folder):
     irises().to_csv(folder / "iris.csv", index=False)
     lenses().to_csv(folder / "lenses.csv", index=False)
@@ -549,11 +476,6 @@ def test_figure_4(run, folder):
     assert (folder / "results" / "plackett-luce-fig4-figure-4.png").exists()
 
 
-def test_petals_without_names_are_the_last_two():
-    unnamed = irises().set_axis(["p", "q", "r", "s", "kind"], axis=1)
-    assert iris.petals(data_set(unnamed)).covariates.columns.tolist() == ["r", "s"]
-
-
 def test_path_of_iris_is_a_single_jump():
     """Figure 2: all 27 weights above a = 1, three and the same three from there on."""
     W, codes, n_classes = problem("iris")
@@ -563,11 +485,3 @@ def test_path_of_iris_is_a_single_jump():
     for fit in fits[:3]:
         np.testing.assert_allclose(fit.weights, fits[3].weights, atol=1e-6)
     assert abs(fits[4].objective - -92.0748376646) < 1e-6
-
-
-def test_path_below_one_alone():
-    W, codes, n_classes = problem("iris")
-    assert [int(fit.support.sum()) for fit in iris.map_path(W, codes, n_classes, [0.5, 0.9])] == [
-        3,
-        3,
-    ]
