@@ -240,13 +240,3 @@ def test_hostile_words_run_nothing_in_jspsych(browser, packages, tmp_path):
     )
     assert {row["chosen"] for row in rows} <= LABELS and len(rows) == 6
     person.page.close()
-
-
-def test_who_refuses_is_asked_nothing(browser, packages, tmp_path):
-    th.field.export(DRINKS, tmp_path / "study.html", study=STUDY)
-    person = Person(browser, packages)
-    person.page.goto((tmp_path / "study.html").as_uri())
-    person.page.locator("button:enabled", has_text="I do not agree").click()
-    person.page.get_by_text("You are not taking part").wait_for()
-    assert person.page.locator("#save, button").count() == 0
-    person.page.close()

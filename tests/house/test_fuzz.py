@@ -54,44 +54,14 @@ TEXTS = {
     "covariates": "home,away,home_goals,away_goals,home_rest,away_rest\nA,B,2,1,3,7\nB,C,0,0,4,4\n"
     "C,A,1,3,7,3\n",
 }
-ODD = [
-    "",
-    "NA",
-    "-",
-    "1e400",
-    "-1",
-    "0.5",
-    "1,700",
-    "60%",
-    "=A1",
-    "\x00",
-    "\u202e",
-    "é",
-    "'",
-    '"',
-    "\r",
-    "\ufeff",
-    "tie",
-]
-ODD += [
-    "x" * 5000,
-    "1" * 5000,
-    "Total",
-    "a",
-    "A",
-    " ",
-    "∞",
-    "nan",
-    "inf",
-    "True",
-    "2020-01-01",
-    "0x1F",
-    "١٢",
-    "\x85",
-    "(",
-    "[[",
-]
+ODD = (
+    "NA - 1e400 -1 0.5 1,700 60% =A1 \x00 \u202e é ' \" \ufeff tie Total a A ∞ nan inf True".split(
+        " "
+    )
+)
+ODD += ["", " ", "\r", "\x85", "x" * 5000, "1" * 5000, "2020-01-01", "0x1F", "١٢", "(", "[["]
 TREE = "((A:0.1,B:0.1)ab:0.9,C:1);"
+PIECES = ["", *"(),:;['A\x00", "1e400", "-1", "x" * 3000, "(" * 2000]
 WANTED = (
     (),
     (kinds.PAIRS,),
@@ -177,18 +147,8 @@ def frame_of(rng) -> pd.DataFrame:
     separator = ";" if name == "list" else ","
     frame = pd.read_csv(io.StringIO(TEXTS[name]), sep=separator).astype(object)
     for _ in range(rng.integers(0, 3)):
-        values = [
-            *ODD,
-            None,
-            ["a"],
-            {"a": 1},
-            2**60,
-            1.5,
-            True,
-            pd.Timestamp("2020-01-01"),
-            b"\xff",
-            np.nan,
-        ]
+        values = [*ODD, None, ["a"], {"a": 1}, 2**60, 1.5, True, b"\xff", np.nan]
+        values += [pd.Timestamp("2020-01-01")]
         column = int(rng.integers(frame.shape[1]))
         value = values[int(rng.integers(len(values)))]
         if rng.random() < 0.5:
@@ -228,26 +188,7 @@ def mutated_newick(rng) -> tuple[str, bytes]:
     text = list(TREE)
     for _ in range(rng.integers(1, 5)):
         k = int(rng.integers(len(text)))
-        text[k] = str(
-            rng.choice(
-                [
-                    "(",
-                    ")",
-                    ",",
-                    ":",
-                    ";",
-                    "[",
-                    "'",
-                    "",
-                    "A",
-                    "1e400",
-                    "-1",
-                    "\x00",
-                    "x" * 3000,
-                    "(" * 2000,
-                ]
-            )
-        )
+        text[k] = str(rng.choice(PIECES))
     return "Newick", damaged("".join(text).encode(), rng, 0.3)
 
 

@@ -19,58 +19,6 @@ from matplotlib import pyplot
 pytestmark = pytest.mark.unit
 
 
-def a_variable(monkeypatch, folder):
-    monkeypatch.setenv("THALI_LEFT", "here")
-
-
-def a_directory(monkeypatch, folder):
-    monkeypatch.chdir(folder)
-
-
-def a_path(monkeypatch, folder):
-    monkeypatch.syspath_prepend(folder)
-
-
-def a_word(monkeypatch, folder):
-    sys.argv.append("left")
-
-
-def a_filter(patch, folder):
-    warnings.filterwarnings("ignore", "left")
-
-
-def errors_of_numpy(patch, folder):
-    np.seterr(under="raise")
-
-
-def digits_of_numpy(patch, folder):
-    np.set_printoptions(precision=3)
-
-
-def columns_of_pandas(patch, folder):
-    pd.set_option("display.max_columns", 7)
-
-
-def a_style(patch, folder):
-    pyplot.rcParams["lines.linewidth"] = 7.0
-
-
-def a_figure(patch, folder):
-    pyplot.figure(1234)
-
-
-def a_handler(patch, folder):
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def a_depth(patch, folder):
-    sys.setrecursionlimit(sys.getrecursionlimit() + 1)
-
-
-def no_collection(patch, folder):
-    gc.disable()
-
-
 @pytest.fixture
 def restored(pictures):
     """The options that `monkeypatch` does not know."""
@@ -86,27 +34,39 @@ def restored(pictures):
 
 
 @pytest.mark.parametrize(
-    ("leave", "said"),
+    ("statement", "said"),
     [
-        (a_variable, r"os.environ \(THALI_LEFT was None and is 'here'\)"),
-        (a_directory, r"the current directory \(was "),
-        (a_path, r"sys.path \(new \["),
-        (a_word, r"sys.argv \(new \['left'\]\)"),
-        (a_filter, r"warnings.filters \(new \[\('ignore', .*left"),
-        (errors_of_numpy, r"numpy.geterr\(\) \(under was 'ignore' and is 'raise'\)"),
-        (digits_of_numpy, r"numpy.get_printoptions\(\) \(precision was 8 and is 3\)"),
-        (columns_of_pandas, r"the options of pandas \(display.max_columns was .* and is 7\)"),
-        (a_style, r"matplotlib.rcParams \(lines.linewidth was .* and is 7.0\)"),
-        (a_figure, r"the open figures \(new \[1234\]\)"),
-        (a_handler, r"the handler of Ctrl-C \(was "),
-        (a_depth, r"the recursion limit \(was "),
-        (no_collection, r"gc.isenabled\(\) \(was True and is False\)"),
+        ("patch.setenv('THALI_LEFT', 'here')", r"os.environ \(THALI_LEFT was None and is 'here'\)"),
+        ("patch.chdir(folder)", r"the current directory \(was "),
+        ("patch.syspath_prepend(folder)", r"sys.path \(new \["),
+        ("sys.argv.append('left')", r"sys.argv \(new \['left'\]\)"),
+        (
+            "warnings.filterwarnings('ignore', 'left')",
+            r"warnings.filters \(new \[\('ignore', .*left",
+        ),
+        ("np.seterr(under='raise')", r"numpy.geterr\(\) \(under was 'ignore' and is 'raise'\)"),
+        (
+            "np.set_printoptions(precision=3)",
+            r"numpy.get_printoptions\(\) \(precision was 8 and is 3\)",
+        ),
+        (
+            "pd.set_option('display.max_columns', 7)",
+            r"the options of pandas \(display.max_columns was .* and is 7\)",
+        ),
+        (
+            "pyplot.rcParams['lines.linewidth'] = 7.0",
+            r"matplotlib.rcParams \(lines.linewidth was .* and is 7.0\)",
+        ),
+        ("pyplot.figure(1234)", r"the open figures \(new \[1234\]\)"),
+        ("signal.signal(signal.SIGINT, signal.SIG_DFL)", r"the handler of Ctrl-C \(was "),
+        ("sys.setrecursionlimit(sys.getrecursionlimit() + 1)", r"the recursion limit \(was "),
+        ("gc.disable()", r"gc.isenabled\(\) \(was True and is False\)"),
     ],
 )
-def test_what_is_left_in_the_process(restored, monkeypatch, tmp_path, leave, said):
+def test_what_is_left_in_the_process(restored, monkeypatch, tmp_path, statement, said):
     with pytest.raises(pytest.fail.Exception, match=rf"^here.py::test left behind: {said}[^;]*\.$"):
         with nothing_left_in_the_process("here.py::test"):
-            leave(monkeypatch, tmp_path)
+            exec(statement, globals(), {"patch": monkeypatch, "folder": tmp_path})
 
 
 @pytest.fixture

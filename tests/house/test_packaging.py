@@ -87,17 +87,6 @@ def test_the_recipe_needs_what_the_package_needs():
     assert set(run) - needed == {"    - python >=${{ python_min }}"} and not needed - set(run)
 
 
-@pytest.mark.long
-@pytest.mark.skipif(find_spec("rattler_build") is None, reason="needs py-rattler-build")
-def test_the_recipe_is_understood_by_its_builder():
-    from rattler_build import Stage0Recipe, VariantConfig
-
-    (made,) = Stage0Recipe.from_file(PROJECT / "packaging" / "conda" / "recipe.yaml").render(
-        VariantConfig()
-    )
-    assert "package='thali'" in repr(made) and f"version='{thali.__version__}'" in repr(made)
-
-
 # Versions below these are known to be vulnerable where thali uses them, or are reported by
 # scanners.
 MENDED = {

@@ -10,13 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers import chromium, watched_runs
+from helpers import chromium
 from helpers.patience import PATIENCE
-from test_who_answered import trials
 
-import thali._surfaces.app.child_process as child
-from thali._surfaces.app.comparison_candidates import build_comparison_request, select_ticked
-from thali._surfaces.app.study_folders import EVIDENCE, Studies
+from thali._surfaces.app.study_folders import Studies
 
 pytestmark = [pytest.mark.fit, pytest.mark.rendered]
 
@@ -265,41 +262,6 @@ def test_a_study_is_mended_compared_and_taken_along(user):
 
 
 @pytest.mark.long
-def test_who_answered_is_asked_and_groups_are_chosen(user):
-    user.drop("klasse.csv", trials("Kürzel").decode())
-    user.sees("Does the column “Kürzel” identify respondents?")
-    everywhere(user, "who-answered")
-    user.click("Yes")
-    user.sees(re.compile("24 comparisons.*6 respondents"))
-    user.ask()
-    user.option("Aspects").select_option("=other")
-    user.click("Fit the model")
-    user.sees("Enter the custom value in the field next to this one.")
-    user.page.get_by_label("Which options are preferred").check()
-    user.option("Groups of respondents").select_option("Geschlecht")
-    user.option("Method").select_option("maximum-likelihood")
-    user.screen("Data")
-    user.page.go_back()
-    user.page.reload()
-    user.sees("What do you want to know?")
-    assert user.option("Groups of respondents").input_value() == "Geschlecht"
-    assert user.option("Method").input_value() == "maximum-likelihood"
-    everywhere(user, "groups")
-    user.click("Fit the model")
-    user.sees("remove this argument")
-    assert focused(user)[0] == "group"
-    user.screen("Data")
-    user.sees("2 groups")
-    user.screen("Tests")
-    user.page.get_by_label("Question").select_option("group")
-    user.click("Result")
-    user.page.frame_locator("iframe[title='Result of the test']").get_by_role(
-        "heading"
-    ).first.wait_for()
-    user.look("test-of-groups")
-
-
-@pytest.mark.long
 @pytest.mark.parametrize(
     "name, content, options",
     [
@@ -360,40 +322,6 @@ def test_the_whole_path(user, name, content, options):
             with user.page.expect_download() as sent:
                 user.click(button)
             assert Path(sent.value.path()).stat().st_size > 500
-
-
-@pytest.mark.long
-def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
-    """Table and other priors, of chains as short as they can be."""
-    watched_runs.shorten_comparisons(monkeypatch)
-    user.drop("drinks.csv", PAIRS)
-    user.ask()
-    user.option("Method").select_option("maximum-likelihood")
-    user.click("Fit the model")
-    user.report()
-    user.screen("Evidence")
-    user.look("evidence-asked")
-    (study,) = Studies(folder).list_all()
-    study.write(
-        EVIDENCE,
-        build_comparison_request(study, EVIDENCE, select_ticked(study, EVIDENCE), sensitivity=True),
-    )
-    monkeypatch.chdir(study.path)
-    study.write(
-        f"{EVIDENCE}.end", child.carry_out(EVIDENCE, child.RUN_FUNCTIONS[EVIDENCE], study, 1)
-    )
-    user.page.reload()
-    frame = user.page.frame_locator("iframe[title='Comparison report']")
-    frame.get_by_role("heading").first.wait_for()
-    said = frame.locator("body").inner_text()
-    assert "three shared aspects" in said and "rate of alpha x 2" in said
-    everywhere(user, "evidence")
-    if SCREENSHOTS:
-        for width in WIDTHS:
-            user.page.set_viewport_size({"width": width, "height": 900})
-            user.page.locator("iframe[title='Comparison report']").screenshot(
-                path=Path(SCREENSHOTS) / f"evidence-report-{width}.png"
-            )
 
 
 def begin_long_fit(user, draws):
@@ -538,27 +466,3 @@ def test_a_stranger_sees_a_question_for_the_key(browser, server):
     page.get_by_label("Key or password").fill(server.address.partition("#key=")[2])
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("heading", name="What do people choose").wait_for()
-
-
-@pytest.mark.long
-def test_an_open_server_warns_and_asks_for_its_password(browser, folder):
-    command = [
-        sys.executable,
-        *"-m thali app --no-browser --folder".split(),
-        str(folder),
-        "--host",
-        "0.0.0.0",
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        said = [process.stdout.readline() for _ in range(4)]
-        assert said[0].startswith("WARNING: ") and "#key" not in "".join(said)
-        password = said[3].removeprefix("password: ").strip()
-        assert re.fullmatch(r"(\w{4}-){3}\w{4}", password)
-        page = browser.new_page()
-        port = re.search(r":(\d+)/", said[2])[1]
-        page.goto(f"http://127.0.0.1:{port}/")
-        page.get_by_label("Key or password").fill(password)
-        page.get_by_role("button", name="Continue").click()
-        page.get_by_role("heading", name="What do people choose").wait_for()
-        process.kill()

@@ -525,34 +525,6 @@ def test_nobody_has_a_weight_above_zero(opened):
     assert page.inner_text("#market-whom-word") == ""
 
 
-@pytest.mark.parametrize("known", [(), ("sex",), ("weight",), ("sex", "weight")])
-def test_controls_of_people_are_there_where_people_differ(opened, known):
-    _, draws = some_people("logits")
-    cells = {"sex": np.resize(["w", "m"], 13), "weight": np.linspace(0.0, 1.0, 13)}
-    rule = draws.rule._replace(respondents=13)
-    page = opened(
-        draws._replace(
-            rule=rule,
-            people=describe_respondents(pd.DataFrame({name: cells[name] for name in known}), 13),
-        )
-    )
-    assert page.is_visible("#market-people") == ("sex" in known)
-    assert page.is_visible("#market-weights") == ("weight" in known)
-    assert page.is_visible("#market-whom") == ("respondents" in rows_of(page)[0]) == bool(known)
-
-
-def test_people_are_chosen_with_the_keyboard(opened):
-    _, draws = some_people("logits")
-    page = opened(draws)
-    page.focus("#market-people")
-    page.keyboard.press("End")
-    assert rows_of(page)[0]["respondents"] != "all 9 respondents"
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.id") == "market-weights"
-    page.keyboard.press("End")
-    assert "weighted by weight" in rows_of(page)[0]["respondents"]
-
-
 def test_demand_is_the_share_at_each_number(opened):
     draws = classes(True)
     page = opened(draws)
@@ -768,50 +740,6 @@ def test_a_phone_shows_the_picture_of_the_answer_whole(browser):
     )
     # of which a wide picture hides none at its cut side
     assert shades.startswith("local, local, scroll, scroll")
-    page.close()
-
-
-FEATURES = pd.DataFrame(
-    {
-        "probability": [0.98, 0.4],
-        "mcse": [0.001, 0.02],
-        "weight": [0.292, 0.026],
-        "low": [0.28, 0.012],
-        "high": [0.302, 0.045],
-        "members": [("lion", "wolf", "German shepherd", "whale"), ("tiger", "house cat")],
-    }
-)
-KINDS = pd.DataFrame(
-    {
-        "sample_share": [0.803, 0.197],
-        "sample_share_low": [0.533, 0.0],
-        "sample_share_high": [1.0, 0.467],
-        "population_share": [0.767, 0.233],
-        "population_share_low": [0.482, 0.021],
-        "population_share_high": [0.979, 0.518],
-        "P(occupied)": [1.0, 0.84],
-        "people": [15, 0],
-    },
-    index=pd.Index(["1", "2"], name="kind"),
-)
-
-
-@pytest.mark.parametrize(
-    ("table", "width", "last"), [(FEATURES, 390, "members"), (KINDS, 820, "people")]
-)
-def test_the_last_column_of_a_table_is_seen(browser, table, width, last):
-    table.attrs["interval"] = 0.89
-    section = build_section(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
-        title="Rows"
-    )
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.set_content(
-        render_document(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
-    )
-    head = page.locator("thead th").last
-    assert head.inner_text() == last
-    place, room = head.bounding_box(), page.locator(".scroll").bounding_box()
-    assert place["x"] + place["width"] <= room["x"] + room["width"] + 0.5
     page.close()
 
 
