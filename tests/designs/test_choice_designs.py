@@ -238,19 +238,6 @@ def test_answers_to_a_design_have_the_errors_that_were_expected():
     np.testing.assert_allclose(again.table["std_error"], expected, rtol=1e-9)
 
 
-@pytest.mark.long
-def test_estimates_spread_as_expected():
-    """Of 400 studies; a standard deviation has the relative error 1 / sqrt(800)."""
-    table = designs.choice(THREE, 6, 3, versions=2, prior=PRIOR, random_seed=4)
-    beta, rng = np.array([0.5, 0.0, -0.45, -0.9, 0.8]), np.random.default_rng(2)
-    found = [
-        th.MultinomialLogit().fit(answered(table, 150, beta, rng)).coef_.to_numpy()
-        for _ in range(400)
-    ]
-    expected = designs.check(table, PRIOR, respondents=150).table["std_error"]
-    np.testing.assert_allclose(np.std(found, axis=0), expected, rtol=4.5 / np.sqrt(800))
-
-
 def test_coefficients_that_a_design_cannot_identify_are_named():
     table = design()
     same = table.assign(copy=table["brand"].astype(str).str.lower())
@@ -542,16 +529,6 @@ def test_rounding_does_not_choose_the_design(sizes, tasks, alternatives, how, mo
     pd.testing.assert_frame_equal(
         designs.choice(attributes, tasks, alternatives, random_seed=1, **how), found
     )
-
-
-def test_an_attribute_that_others_determine_leaves_no_efficiency():
-    rng = np.random.default_rng(5)
-    rows = [
-        (task, place, rng.integers(4), rng.integers(3)) for task in range(8) for place in range(3)
-    ]
-    table = pd.DataFrame(rows, columns=["task", "alternative", "brand", "price"])
-    checked = designs.check(table.assign(version=1, own=table["brand"] > 0))
-    assert checked.d_efficiency == 0.0 and checked.d_error == np.inf
 
 
 @pytest.mark.long

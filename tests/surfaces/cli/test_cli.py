@@ -64,21 +64,6 @@ def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
 
 
 @pytest.mark.fit
-def test_every_row_of_the_summary_is_printed_whole(run, fake, folder):
-    long = [f"an option with a rather long name, number {number}" for number in range(12)]
-    lines = [",".join(["chosen", "rejected"])]
-    lines += [f'"{a}","{b}"' for a in long for b in long if a < b]
-    (folder / "long.csv").write_text("\n".join(lines))
-    printed = run("fit", "long.csv", "--draws", 20, "--print", "all").out
-    for number, a in enumerate(sorted(long)):
-        for b in sorted(long)[number + 1 :]:
-            assert (
-                f"choice_probability[{a}, {b}]" in printed
-                or f"choice_probability[{b}, {a}]" in printed
-            )
-
-
-@pytest.mark.fit
 def test_chains_that_do_not_agree_are_said_to(run, fake):
     assert "WARNING: " in run("fit", "tea.csv", "--draws", 20, "--print", "all").out
     assert "WARNING: " not in run("fit", "tea.csv", "--draws", 1000, "--print", "all").out
@@ -103,14 +88,6 @@ def test_fit_notes_aspects_that_all_options_share(run, fake):
 
 
 # what fit passes on -------------------------------------------------------------------------------
-
-
-@pytest.mark.fit
-def test_defaults_are_those_of_the_model(run, fake):
-    run("fit", "tea.csv")
-    assert fake.asked == thali.EliminationByAspects().get_params() and fake.budget == {
-        "progressbar": True
-    }
 
 
 @pytest.mark.fit

@@ -63,53 +63,11 @@ def test_a_long_table_of_choices_is_recognised_and_fitted(done, folder):
     }
 
 
-def test_a_price_that_changes_between_tasks_describes_products():
-    """Where choices are meant, it is named as not used."""
-    said(read_data("priced.csv")[1], "40 tasks of 2 to 3 alternatives")
-    messages = read_data("priced.csv", kinds.CHOICES)[1]
-    said(messages, "40 choices", "10 respondents", "'price'")
-
-
-@pytest.mark.fit
-@pytest.mark.parametrize(
-    "row, column, value, facts",
-    [
-        (2, "alt", None, ("row 4", "'alt'")),
-        (2, "choice", "maybe", ("'choice'", "row 4", "'maybe'")),
-        (2, "obsID", None, ("row 4", "'obsID'")),
-        (slice(None), "choice", 0, ("no alternative", "'0'")),
-    ],
-)
-def test_a_bad_cell_is_named_in_a_long_table(refused, folder, row, column, value, facts):
-    frame = pd.read_csv(folder / "plain.csv").astype(object)
-    frame.loc[row, column] = value
-    frame.to_csv(folder / "bad.csv", index=False)
-    for words in (
-        ("fit", "bad.csv"),
-        ("fit", "bad.csv", "--model", "elimination"),
-        ("compare", "bad.csv"),
-    ):
-        said(refused(*words), "thali: error: bad.csv: ", *facts)
-
-
 def test_an_attribute_called_weight_is_to_be_renamed(run, folder):
     frame = pd.read_csv(folder / "plain.csv")
     frame.assign(weight=np.arange(len(frame)) + 0.5).to_csv(folder / "heavy.csv", index=False)
     sentence = "(0.5 and 1.5); give all its rows the same count, or rename the column"
     assert sentence in run("fit", "heavy.csv", "--model", "elimination").err
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_weighted_choices_are_fitted_and_not_checked(run, folder):
-    frame = pd.read_csv(folder / "plain.csv")
-    frame.assign(weight=1.5).to_csv(folder / "weighted.csv", index=False)
-    assert read_data("weighted.csv", kinds.CHOICES)[0].n_choices == 60
-    result = run("fit", "weighted.csv", *SHORT, "--out", "out", "--print", "all")
-    assert result.code == 0 and "Rank of each option" in result.out
-    says(result.out, "The check simulates")
-    written = {path.name for path in (folder / "out").iterdir()}
-    assert "ranks.csv" in written and "check.csv" not in written
 
 
 @pytest.mark.fit
@@ -184,49 +142,3 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
 def test_what_cannot_be_fitted(refused, words, facts):
     error = refused("fit", *words)
     said(error.splitlines()[-1], "thali: error: ", *facts)
-
-
-def test_a_classical_test_of_other_data_speaks_of_its_own_options(run):
-    error = run("test", "transitivity", "numbers").err
-    said(error, "thali: error: ", "'numbers' contains similarities")
-
-
-def test_classical_tests(run, refused):
-    printed = run("test", "transitivity", "celebrities", "--print", "all").out
-    assert "strong            34     84     0.404762" in printed
-    assert "0.117176" in run("test", "agreement", "celebrities", "--print", "all").out
-    assert "Circular triads" in run("test", "circular", "tea.csv", "--print", "all").out
-    frame = th.Choices.from_comparisons(th.datasets.celebrities()).to_frame()
-    frame.to_csv("long.csv", index=False)
-    assert run("test", "transitivity", "long.csv", "--print", "all").out == printed
-    said(refused("test", "transitivity", "plain.csv"), "'tea'", "'coffee'", "'milk'")
-    error = refused("test", "circulr", "tea.csv")
-    said(error, "'circulr'")
-    assert "circular" in error
-    assert "error: No file" in run("test", "agreement", "celebritis", "--print", "all").err
-
-
-@pytest.mark.fit  # for its time
-def test_rankings_by_maximum_likelihood(run, refused, tmp_path):
-    path, out = tmp_path / "ranks.csv", tmp_path / "out"
-    path.write_text(
-        "rank1,rank2,rank3\ntea,milk,water\nmilk,tea,water\ntea,water,milk\nwater,milk,tea\n"
-    )
-    done = run(
-        "fit", path, *"--model BTL --method maximum-likelihood --out".split(), out, "--print", "all"
-    )
-    assert done.code == 0 and (out / "worths.csv").exists()
-    said(
-        refused("fit", path, "--method", "maximum-likelihood", "--aspects", "unique"),
-        "fit bradley-terry-luce",
-    )
-    said(
-        refused("fit", path, "--method", "maximum-likelihood", "--aspects", "ibp"),
-        "Maximum likelihood requires",
-    )
-    aspects = tmp_path / "aspects.csv"
-    aspects.write_text("option,hot\ntea,1\nmilk,1\nwater,0\n")
-    said(
-        refused("fit", path, "--method", "maximum-likelihood", "--aspects", aspects),
-        "--method mcmc",
-    )

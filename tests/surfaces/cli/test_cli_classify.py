@@ -12,9 +12,7 @@ from helpers.sentences import said, says
 from helpers.short_comparisons import folds_of
 
 import thali
-from thali._data import kinds
 from thali._posterior import datatree_files
-from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
 MAP = ["--target", "kind", "--method", "map"]
@@ -74,30 +72,6 @@ def test_the_support_of_the_maximum_is_exact(run):
 
 
 @pytest.mark.fit
-def test_with_a_above_one_all_weights_are_there(run):
-    printed = run("fit", "plants.csv", *MAP, "--a", 1.1, "--folds", 0, "--print", "all").out
-    assert "all 21 are > 0" in printed
-    says(printed, "1.1, fixed")
-
-
-@pytest.mark.fit
-def test_draws_are_told_with_intervals_diagnostics_and_a_convergence(done):
-    result = done(
-        "fit", "plants.csv", "--target", "kind", "--folds", 2, "--seed", 1, *SHORT, "--print", "all"
-    )
-    assert re.search(
-        r"^ *\d\.\d{3} +\d\.\d{3} to \d\.\d{3}  (fern|moss|reed) +\S+$", result.out, re.MULTILINE
-    )
-    assert re.search(
-        r"^Shape a .*89 % interval.*p\(a\) ∝ 1/a on the range 0\.001 to 100\.$", result.out, re.M
-    )
-    assert re.search(r"^a +\d.*\d$", result.out, re.M) and re.search(
-        r"^log_likelihood +-\d", result.out, re.M
-    )
-    assert "WARNING: The 2 chains" in result.out and "--draws" in result.out.splitlines()[-1]
-
-
-@pytest.mark.fit
 def test_coefficients_of_the_logit(done):
     words = ["--target", "kind", "--model", "sparse-logit", "--folds", 2, "--seed", 1, *SHORT]
     result = done("fit", "plants.csv", *words, "--out", "results", "--print", "all")
@@ -125,13 +99,6 @@ def test_the_horseshoe_of_the_logit(done, refused):
         and "η" not in result.out
     )
     said(refused("fit", "plants.csv", *words, "--prior", "horseshoe", "--eta", 2), "--prior")
-
-
-@pytest.mark.fit
-def test_the_variational_posterior_has_intervals(done):
-    result = done(*"fit two.csv --target kind --method variational --folds 0 --print all".split())
-    assert "89 % interval" in result.out
-    says(result.out, "Lower bound on")
 
 
 @pytest.mark.fit
@@ -209,18 +176,6 @@ def test_the_printed_rates_are_those_of_fits_to_the_other_folds(run):
         f"predicting the majority class (difference {-gain:.3f}, standard error {error:.3f})"
         in printed
     )
-
-
-@pytest.mark.fit
-def test_the_same_folds_for_both_models_unless_the_seed_differs(run):
-    words = ["--out", "a", "--seed", 3, "--folds", 3]
-    run("fit", "plants.csv", *MAP, "--a", 1, *words)
-    first = pd.read_csv("a/cross_validation.csv")
-    run("fit", "plants.csv", *MAP, "--a", 1, *words)
-    pd.testing.assert_frame_equal(first, pd.read_csv("a/cross_validation.csv"))
-    run("fit", "plants.csv", *MAP, "--a", 1, "--out", "b", "--seed", 4, "--folds", 3)
-    assert not first.equals(pd.read_csv("b/cross_validation.csv"))
-    assert first["rows"].tolist() == [20, 20, 20]
 
 
 class Fake:
@@ -531,23 +486,3 @@ def test_bad_input_is_one_line_that_says_what_to_do(refused, folder, case):
     error = refused("fit", *words, "--out", "results")
     errors = [line for line in error.splitlines() if line.startswith("thali: error: ")]
     assert len(errors) == 1 and part in errors[0] and "standardize=" not in errors[0]
-
-
-@pytest.mark.fit
-def test_a_column_that_counts_the_rows_is_no_covariate(run):
-    table = plants()
-    table.insert(0, "Id", np.arange(1, 61))
-    table.to_csv("counted.csv", index=False)
-    counted, plain = (
-        run("fit", name, *MAP, "--a", 1, "--folds", 0, "--print", "all")
-        for name in ("counted.csv", "plants.csv")
-    )
-    says(counted.err, "'Id'")
-    assert "not used" not in plain.err
-    assert counted.out == plain.out
-
-
-def test_classes_may_be_numbers(folder):
-    (folder / "numbered.csv").write_text("x,y\n1.5,2\n0.5,1\n0.7,2\n")
-    found = read_data("numbered.csv", kinds.CLASSES, target="y")[0]
-    assert found.classes == {"1": 1, "2": 2} and list(found.covariates.columns) == ["x"]

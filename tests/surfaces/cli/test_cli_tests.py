@@ -203,28 +203,6 @@ def test_many_judges_are_one_paragraph_and_their_table_a_file(run, folder):
     assert len(pd.read_csv(folder / "out" / "circular.csv")) == 24
 
 
-def test_orders_and_groups_divide_the_trials():
-    whole = trials()
-    forward, backward = whole.by_order()
-    assert forward.labels == backward.labels == whole.labels
-    np.testing.assert_array_equal(forward.counts + backward.counts, whole.counts)
-    frame = pd.read_csv("trials.csv")
-    place = {label: k for k, label in enumerate(whole.labels)}
-    earlier = frame[frame["left"].map(place) < frame["right"].map(place)]
-    assert forward.n_comparisons == len(earlier)
-    i, j = place["tea"], place["milk"]
-    first, second = ("tea", "milk") if i < j else ("milk", "tea")
-    won = earlier[
-        (earlier["left"] == first) & (earlier["right"] == second) & (earlier["choice"] == "left")
-    ]
-    assert forward.counts[min(i, j), max(i, j)] == len(won)
-    groups = whole.by_group("sex")
-    assert list(groups) == ["f", "m"]
-    np.testing.assert_array_equal(groups["f"].counts + groups["m"].counts, whole.counts)
-    of_women = th.PairedComparisons.from_trials(frame[frame["sex"] == "f"], labels=whole.labels)
-    np.testing.assert_array_equal(groups["f"].counts, of_women.counts)
-
-
 def test_design(run, folder):
     result = run("design", "tea", "rum", "milk", "--out", "out", "--print", "all")
     assert result.code == 0 and result.out.splitlines()[1].split() == ["round", "first", "second"]

@@ -135,33 +135,6 @@ def test_mistakes_are_answered_in_one_sentence_before_anything_is_computed(
 
 
 @pytest.mark.fit
-def test_all_models_know_it(run, folder, uncompiled):
-    plants = "part,len,kind\n" + "".join(
-        f"{'ab'[k % 3 == 0]},{k % 4},{'moss' if k % 4 > 1 else 'fern'}\n" for k in range(30)
-    )
-    (folder / "plants.csv").write_text(plants.replace("\na,0,fern", "\na,0,moss", 1))
-    done = run(
-        *"fit plants.csv --target kind --method map --eta 1 --model sparse-logit --where".split(),
-        "part == a",
-    )
-    assert done.code == 0 and "20 rows, 1 covariate;" in done.err
-    says(done.err, "10", "30 rows")
-    phones = "resp,block,task,alt,price,size,choice\n" + "".join(
-        f"{r},{'main' if t else 'x'},{t},{a},{1 + (t + a * r) % 3},{'SL'[(t + r + a) % 2]},{int(a == (t * r) % 2)}\n"
-        for r in range(6)
-        for t in range(5)
-        for a in range(2)
-    )
-    (folder / "phones.csv").write_text(phones)
-    done = run(
-        "fit", "phones.csv", "--model", "multinomial-logit", "--attributes", "price,size", *MAIN
-    )
-    assert done.code == 0 and "24 tasks" in done.err and "48 of 60 rows kept where" in done.err, (
-        done.err
-    )
-
-
-@pytest.mark.fit
 def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, refused, folder):
     pressed = (
         (folder / "trials.csv")
