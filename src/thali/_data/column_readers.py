@@ -1,7 +1,7 @@
 """Reading of data frame columns: counts, labels, flags, missing answers."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
@@ -89,8 +89,10 @@ Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
 
 # notes about the table that is being read
 _NOTES: ContextVar[list[str] | None] = ContextVar("_NOTES", default=None)
-# a choice, such as choice2, alt.1 or Profile A
-_CODED = re.compile(r"(\D*[^\W\d_])(?:[\s._:#-]*(\d+)|[\s._:#-]+([A-Za-z]))")
+# a place, such as 2, B, alt.1, Profile A or candA
+_PLACE = re.compile(
+    r"(|\D*[\s._:#-]|\D*[^\W\d_])(?:(\d{1,2})|(?<![^\W_])([A-Za-z])|(?<=[a-z])([A-Z]))"
+)
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
 _THOUSANDS_KEY = "thali_thousands"  # among the attributes of a frame
 
@@ -424,27 +426,46 @@ def add_note(clause: str) -> None:
         warn(DataWarning(f"{clause}."))
 
 
-def match_codes(texts: Iterable[str], codes: Collection[str]) -> dict[str, str]:
-    """Map texts such as "choice2" to codes such as "2"; {} unless all match.
+def match_places(texts: Iterable[str], labels: Sequence[str]) -> dict[str, str]:
+    """Map texts to the labels with the same last letter or number; {} unless all match.
+
+    Letters count as numbers: A is 1.
 
     Examples
     --------
-    >>> match_codes(["Option 1", "Option 2"], ["1", "2", "3"])
-    {'Option 1': '1', 'Option 2': '2'}
-    >>> match_codes(["bus", "car"], ["r", "s"])
+    >>> match_places(["A", "B"], ["candA", "candB"])
+    {'A': 'candA', 'B': 'candB'}
+    >>> match_places(["Candidate B", "Candidate A"], ["1", "2"])
+    {'Candidate B': '2', 'Candidate A': '1'}
+    >>> match_places(["bus", "car"], ["1", "2"])
     {}
     """
-    match_by_text = {text: _CODED.fullmatch(text) for text in texts if text}
-    code_by_casefold = {code.casefold(): code for code in codes}
-    code_by_text = {
-        text: code_by_casefold[code]
-        for text, code_match in match_by_text.items()
-        if code_match and (code := (code_match[2] or code_match[3]).casefold()) in code_by_casefold
-    }
-    prefixes = {code_match and code_match[1].casefold() for code_match in match_by_text.values()}
-    if len(prefixes) != 1 or len(code_by_text) < len(match_by_text):
+    label_places = _number_places(labels)
+    text_places = _number_places([text for text in texts if text])
+    label_by_place = {place: label for label, place in label_places.items()}
+    if not {*text_places.values()} <= {*label_by_place}:
         return {}
-    return code_by_text
+    return {text: label_by_place[place] for text, place in text_places.items()}
+
+
+def _number_places(labels: Sequence[str]) -> dict[str, int]:
+    """Return the place at the end of each label; {} unless labels differ by it alone."""
+    place_by_label: dict[str, int] = {}
+    words = set()
+    for label in labels:
+        place_match = _PLACE.fullmatch(label)
+        if place_match is None:
+            return {}
+        word, number, *letters = place_match.groups()
+        words.add(word.casefold())
+        if number is not None:
+            place_by_label[label] = int(number)
+        else:
+            letter = next(filter(None, letters))
+            place_by_label[label] = ord(letter.casefold()) - ord("a") + 1
+    if len(words) != 1 or len({*place_by_label.values()}) < len(labels):
+        return {}
+    return place_by_label
 
 
 def drop_self_comparisons(

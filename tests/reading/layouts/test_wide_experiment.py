@@ -63,6 +63,17 @@ def same(data):
         ("price.1,brand.1,price.2,brand.2", (1, 2, 1, 2)),
         ("bus_price,bus_brand,car_price,car_brand", ("bus", "car", "bus", "car")),
         ("price.bus,brand.bus,price.car,brand.car", ("bus", "car", "bus", "car")),
+        (
+            "candA_price,candA_brand,candB_price,candB_brand",
+            [f"Option {letter}" for letter in "ABAB"],
+        ),
+        (
+            "Profile 1: price,Profile 1: brand,Profile 2: price,Profile 2: brand",
+            [f"Profile {letter}" for letter in "abab"],
+        ),
+        ("price1,brand1,price2,brand2", [f"Candidate {letter}" for letter in "ABAB"]),
+        ("optionA_price,optionA_brand,optionB_price,optionB_brand", (1, 2, 1, 2)),
+        ("priceA,brandA,priceB,brandB", ("Option 1", "Option 2", "Option 1", "Option 2")),
     ],
 )
 def test_how_columns_are_called(header, choices):

@@ -12,7 +12,13 @@ from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
 from ..choice_marks import PLACE_WORDS, are_often_equal, mentions_choice
-from ..column_readers import add_note, get_column, list_texts, match_codes, read_flags
+from ..column_readers import (
+    add_note,
+    get_column,
+    list_texts,
+    match_places,
+    read_flags,
+)
 from ..column_roles import (
     ALTERNATIVE,
     AVAILABLE,
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
 
 # an attribute and the number of the alternative, as in pf1, pf2 of R's mlogit
 _NUMBERED = re.compile(r"(.*\D)(\d+)")
+_LETTERED = re.compile(r"(.*[a-z])([A-Z])")  # likewise with a capital letter, as in ageA, ageB
 _NUMBERED_WORD = re.compile(r"([A-Za-z]+)(\d+)")
 # a word for alternatives before the mark of one, as in profile_A_age
 _PLACED = re.compile(
@@ -208,7 +215,7 @@ def _find_tasks_of_answer(
     """Find the columns of the alternatives that a column of choices names or numbers."""
     respondent_column, task_column, none_column = role_columns
     chosen_texts = {format_label(value) for value in frame[chosen_column].dropna().unique()}
-    number_by_text = match_codes(_drop_none_words(chosen_texts), _NUMBERS)
+    number_by_text = match_places(_drop_none_words(chosen_texts) - {*_NUMBERS}, _NUMBERS)
     amount_columns = [name for name in other_columns if get_column(frame, name).dtype.kind == "f"]
     main_labels = set(listed_names) or _drop_none_words(chosen_texts)
     groupings: list[Grouping] = []
@@ -328,6 +335,9 @@ def _list_groupings(
             yield _split_names(columns, separator, is_suffix), True
     placed = list(filter(None, map(_PLACED.fullmatch, columns)))
     yield [(match[2], match[1], match[0]) for match in placed], True
+    lettered = list(filter(None, map(_LETTERED.fullmatch, columns)))
+    if {"A", "B"} <= {match[2] for match in lettered}:
+        yield [(match[1], match[2], match[0]) for match in lettered], False
     labels = listed_names or sorted(_drop_none_words(chosen_texts), key=len)
     splits_by_labels = [_split_by_labels(columns, labels, is_suffix) for is_suffix in (True, False)]
     if any(map(_group_splits, splits_by_labels)):
@@ -404,15 +414,15 @@ def _fit_choices(
         or (chosen_texts in (numbers, numbers_from_zero) and len(labels) + len(column_groups) > 3)
     )
     return are_chosen or bool(
-        match_codes(choices, alternative_labels)
+        match_places(choices, alternative_labels)
         or any(simplify_name(name) in AVAILABLE.sure for name in column_groups)
     )
 
 
 def _are_numbered(labels: Collection[str]) -> bool:
     """Return whether labels are 1, 2, ... or opt1, opt2, ..."""
-    codes = match_codes(labels, _NUMBERS).values() or labels
-    return set(codes) == set(_NUMBERS[: len(labels)])
+    numbers = {*match_places(labels, _NUMBERS).values()}
+    return all(label[-1:].isdigit() for label in labels) and numbers == {*_NUMBERS[: len(labels)]}
 
 
 def list_numbered_columns(names: list[str]) -> list[str]:
@@ -443,7 +453,7 @@ def _split_names(columns: list[str], separator: str, is_suffix: bool) -> NameSpl
         if not is_suffix:
             alternative, _, attribute = column.partition(separator)
         if attribute and alternative:
-            name_splits.append((attribute, alternative, column))
+            name_splits.append((attribute.strip(), alternative.strip(), column))
     return name_splits
 
 
@@ -657,11 +667,13 @@ def _read_chosen_labels(
         numbered_labels.append(none_label)
     other_texts = {*chosen_texts} - {*alternatives, none_label}
     label_by_simplified = map_plain_names(alternatives)
-    label_by_text = match_codes(other_texts, alternatives) | {
+    label_by_text = {
         text: label_by_simplified[simplify_name(text)]
         for text in other_texts
         if simplify_name(text) in label_by_simplified
     }
+    if not label_by_text and not {*alternatives}.intersection(chosen_texts):
+        label_by_text = match_places(other_texts, alternatives)
     chosen_labels = [label_by_text.get(text, text) for text in chosen_texts]
     codes = {*chosen_labels} - {none_label}
     if not codes <= {*alternatives}:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from thali._data.choice_marks import mentions_choice
-from thali._data.column_readers import get_column, match_codes
+from thali._data.column_readers import get_column, match_places
 from thali._data.column_roles import CHOSEN, RESPONDENT_OF_TASKS, map_plain_names
 from thali._data.kinds import EXPERIMENTS
 from thali._labels import format_label, format_plural, shorten
@@ -77,15 +77,7 @@ def _number_columns(table: RawTable) -> dict[str, tuple[int, ...]]:
 
 def _number_answers(column: pd.Series, profiles: Sequence[str]) -> dict[str, str]:
     """Return {cell: profile number} of 1 and 2, A and B, or "Profile 1"; {} for other cells."""
-    texts = {*map(format_label, column.dropna().unique())}
-    letters = [chr(ord("A") + k) for k in range(len(profiles))]
-    for codes in (profiles, letters):
-        number_by_code = dict(zip(codes, profiles, strict=True))
-        if texts <= {*codes}:
-            return {text: number_by_code[text] for text in texts}
-        if code_by_text := match_codes(texts, codes):
-            return {text: number_by_code[code] for text, code in code_by_text.items()}
-    return {}
+    return match_places(map(format_label, column.dropna().unique()), profiles)
 
 
 def _list_answer_columns(columns: list[str], n_tasks: int, chosen: str | None) -> list[str]:
