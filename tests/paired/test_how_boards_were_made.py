@@ -299,16 +299,6 @@ def pooled_part(method):
     ).boards["de"]
 
 
-@pytest.mark.long
-def test_pooled_boards_by_chains_agree_with_the_approximation():
-    found = pooled_part("mcmc")
-    assert found.convergence().agrees
-    ratings = pooled_part("laplace").table["rating"]
-    np.testing.assert_allclose(
-        found.table["rating"], ratings[found.table.index], atol=0.05 * 400 / np.log(10)
-    )
-
-
 @pytest.mark.parametrize(
     ("place", "name"), [(-1, "part_sd"), (-2, "spread"), (-3, "common_log_worth[C]")]
 )

@@ -180,22 +180,6 @@ def test_all_sources_give_the_same(tmp_path):
     ).table.equals(board.table)
 
 
-@pytest.mark.fit
-def test_polars_are_read(board):
-    polars = pytest.importorskip("polars")
-    assert board_of(polars.from_pandas(BATTLES)).table.equals(board.table)
-
-
-@pytest.mark.fit  # for its time
-def test_a_square_of_counts_and_games_are_read():
-    square = pd.DataFrame([[0, 3, 4], [1, 0, 5], [2, 1, 0]], index=list("abc"), columns=list("abc"))
-    assert board_of(square).data.n_comparisons == 16
-    games = pd.DataFrame(
-        {"home": ["x", "y", "z"], "away": ["y", "z", "x"], "result": ["H", "D", "A"]}
-    )
-    assert board_of(games).table["ties"].sum() == 2
-
-
 @pytest.mark.fit  # for its time
 def test_who_never_lost_and_who_was_never_compared_have_finite_worths():
     rows = [("A", "B"), ("A", "C"), ("B", "C"), ("C", "B")] * 3
@@ -270,13 +254,6 @@ def test_bad_sources_and_settings_are_refused(tmp_path):
         board_of(method="mle")
     with refused(ArgumentError, "ties"):
         board_of(ties="ignore")
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_chains_give_the_same_leaderboard(board):
-    other = board_of(method="mcmc", random_seed=1)
-    np.testing.assert_allclose(other.table["rating"], board.table["rating"], atol=15)
 
 
 # Covariates ---------------------------------------------------------------------------------------
@@ -753,25 +730,6 @@ def test_bad_parts_are_refused(by, words):
         board_of(battles, by=by, method="maximum-likelihood")
 
 
-@pytest.mark.fit
-def test_what_is_found_of_covariates_and_parts():
-    board = board_of(in_languages(), by="language", covariates=["length"])
-    found = th.findings(board)
-    answers = (
-        "leaderboard groups votes reliability covariates position boards order votes_by_pair"
-    ).split()
-    assert found.keys() == [*answers, "check", "data", "methods"]
-    odds = np.exp(board.covariate_effects().loc["length", "effect"])
-    assert f"first option: {odds:.3g}" in str(found["covariates"].sentence)
-    assert found["covariates"].table.loc["length", "odds"] == pytest.approx(odds)
-    assert "Without controlling for this covariate" in str(found["covariates"].sentence)
-    said(found["boards"].sentence, "E in", "D in")
-    pd.testing.assert_frame_equal(
-        found["boards"].table.loc["fr"][["rank", "rating"]],
-        board.boards["fr"].table[["rank", "rating"]],
-    )
-
-
 # Are there enough votes? --------------------------------------------------------------------------
 
 
@@ -873,15 +831,6 @@ def test_the_prior_counts_once_in_the_forecast(spread):
         assert table.loc[n, "as_so_far"] == pytest.approx(
             chance_of_order(mean, sd, n * of_vote), abs=0.04
         )
-
-
-@pytest.mark.fit
-@pytest.mark.parametrize("counts", [(9, 5), (8, 5), (14, 0)])
-def test_the_forecast_of_rankings_of_few_patterns(counts):
-    rankings = [["A", "B", "C"]] * counts[0] + [["B", "C", "A"]] * counts[1]
-    for seed in range(3):
-        table = board_of(th.Choices.from_rankings(rankings), random_seed=seed).more_votes()
-        assert table.stack().between(0.0, 1.0).all() and table.iloc[-1].min() >= 0.9
 
 
 @pytest.mark.fit
@@ -1015,17 +964,6 @@ def test_updates_of_other_comparisons():
         twice.update(battles[:0])
     with refused(DataError, "'row'", "row 3"):
         twice.update(battles.assign(row=battles["row"].where(battles.index != 3)))
-
-
-@pytest.mark.fit
-def test_an_update_takes_the_names_that_a_leaderboard_takes():
-    battles = styled(200).assign(who=lambda t: t.index % 3)
-    board = board_of(battles[:100], respondent="who", judges=True)
-    renamed = battles[100:].rename(columns={"who": "rater no"})
-    both = board.update(renamed, progressbar=False, respondent="rater no")
-    assert both.judges()["comparisons"].sum() == 200
-    with refused(ArgumentError, "'rater'"):
-        board.update(renamed, rater="rater no")
 
 
 @pytest.mark.fit

@@ -13,8 +13,6 @@ from scipy.special import expit
 from scipy.stats import norm
 
 import thali as th
-import thali._worths.laplace_approximation as laplace
-from thali._worths.laplace_approximation import find_mode
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.usefixtures("few_draws")]
@@ -49,30 +47,6 @@ def battles(count, seed=0, options=6, judges=5, days=60, spread=0.6, drift=1.0):
 
 
 FRAME = battles(1500)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", [2, 7, 10])
-def test_boards_of_few_answers_of_biased_judges(seed, monkeypatch):
-    """Their climbs led to log odds beyond 745; from equal worths alone there is the same board."""
-    rng, judge = np.random.default_rng(seed), np.repeat(np.arange(3), 12)
-    first = rng.integers(3, size=36)
-    second = (first + rng.integers(1, 3, size=36)) % 3
-    x, worth = rng.integers(-2, 3, size=36), np.array([1, 0, -1])
-    wins = rng.random(36) < expit(worth[first] - worth[second] + 0.3 * x)
-    frame = pd.DataFrame({"model_a": first, "model_b": second, "judge": judge, "x": x}).astype(
-        {"judge": str}
-    )
-    frame["winner"] = np.where(wins, "model_a", "model_b")
-    how = {"judges": True, "judge_bias": True, "covariates": ["x"], "progressbar": False}
-    table = th.leaderboard(frame, **how).table
-    monkeypatch.setattr(
-        laplace, "find_mode", lambda density, spreads, start: find_mode(density, spreads)
-    )
-    ratings = ["rating", "rating_low", "rating_high"]
-    pd.testing.assert_frame_equal(
-        table[ratings], th.leaderboard(frame, **how).table[ratings], rtol=0, atol=1e-3
-    )
 
 
 def test_scores_of_answers_against_sure_predictions_are_finite():
@@ -272,16 +246,6 @@ def test_of_many_only_those_are_named_who_are_sure_together():
     said(sentence, "better than", "0.95", options, len(named))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_options_that_did_not_change_are_not_named(seed):
-    changes = np.zeros(20)
-    changes[5] = 1.2
-    games = simulate_seasons(changes, 6000, 40 + seed)
-    board = th.leaderboard(games, period="season", progressbar=False)
-    table = board.worths_in_time()
-    assert (table.attrs["better"], table.attrs["worse"]) == (["5"], [])
-
-
 @pytest.mark.usefixtures("pictures")
 def test_options_that_changed_have_colours(monkeypatch):
     """The last of all has its name beside its line if it surely changed."""
@@ -401,41 +365,6 @@ def test_judges_have_biases_of_their_own(method):
     )
 
 
-@pytest.mark.long
-def test_effects_of_covariates_of_biased_judges_do_not_depend_on_the_unit():
-    """Judges' deviations had one prior in every unit, so intervals of characters were useless."""
-    frame = biased(300)[0]
-    how = {"judges": True, "judge_bias": True, "covariates": ["length"], "progressbar": False}
-    small, large = (
-        th.leaderboard(frame.assign(length=unit * frame["length"]), **how) for unit in (1.0, 1000.0)
-    )
-    expected, scaled = small.covariate_effects(), 1000.0 * large.covariate_effects()
-    np.testing.assert_allclose(scaled, expected, rtol=1e-3)
-    columns = ["bias_length", "bias_length_low", "bias_length_high"]
-    np.testing.assert_allclose(1000.0 * large.judges()[columns], small.judges()[columns], rtol=1e-3)
-
-
-def test_judges_and_periods_by_laplace():
-    how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
-    board = th.leaderboard(FRAME, **how)
-    assert "those of the typical judge of this panel" in board.note
-    findings = {each.key: each for each in th.findings(board)}
-    assert "assume independent votes" in findings["worths_in_time"].sentence
-    assert board.judges().index[0] == "j4" and set(board.worths_in_time()["period"]) == {
-        "2024-01",
-        "2024-02",
-    }
-
-
-@pytest.mark.long
-def test_judges_and_periods_by_laplace_and_mcmc():
-    how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
-    one, other = (th.leaderboard(FRAME, method=method, **how) for method in ("laplace", "mcmc"))
-    np.testing.assert_allclose(one.table["rating"], other.table["rating"][one.table.index], atol=10)
-    logs = [board.judges()["log_discrimination"].sort_index() for board in (one, other)]
-    np.testing.assert_allclose(*(each - each.mean() for each in logs), atol=0.05)
-
-
 @pytest.mark.fit
 def test_every_interval_has_the_probability_asked_for(tmp_path):
     how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
@@ -504,15 +433,6 @@ def test_bad_settings_of_judges_and_periods_are_refused(how, error, facts):
         th.leaderboard(FRAME, progressbar=False, **how)
     with refused(DataError, "of judges"):
         th.leaderboard(FRAME.drop(columns="judge"), judges=True, progressbar=False)
-
-
-def test_a_judge_with_one_vote_is_noted():
-    frame = pd.concat([FRAME, FRAME.head(1).assign(judge="once")])
-    board = th.leaderboard(frame, judges=True, progressbar=False)
-    assert board.judges().loc["once", "comparisons"] == 1
-    assert (
-        "than 30 comparisons" in board.note and "1 judge" in board.note and "'once'" in board.note
-    )
 
 
 @pytest.mark.usefixtures("pictures")

@@ -1,7 +1,5 @@
 """Leaderboards of tables of scores, of sides, and of votes that are probabilities."""
 
-import time
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -281,22 +279,6 @@ def test_dense_blocks_of_respondents_give_the_same_variance(monkeypatch):
         tables[block] = board_of(simulate("missing", 60)).table
     first, second = tables.values()
     np.testing.assert_allclose(first["rating_low"], second["rating_low"], rtol=1e-9)
-
-
-@pytest.mark.long
-def test_two_thousand_items_of_a_hundred_models_take_seconds(tmp_path):
-    rng = np.random.default_rng(1)
-    logits = rng.normal(0, 0.7, 100) + rng.normal(0, 1.5, (2000, 1))
-    scores = pd.DataFrame((rng.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(int))
-    scores.columns = [f"m{k}" for k in range(100)]
-    scores.insert(0, "item", [f"q{k}" for k in range(2000)])
-    scores.to_csv(tmp_path / "scores.csv", index=False)
-    started = time.process_time()
-    board = board_of(tmp_path / "scores.csv")
-    assert time.process_time() - started < 20.0
-    means = scores.drop(columns="item").mean()
-    assert board.table["mean_score"].to_dict() == pytest.approx(means.to_dict())
-    assert np.corrcoef(board.table["rating"], means[board.table.index])[0, 1] > 0.99
 
 
 # The first side -----------------------------------------------------------------------------------

@@ -95,18 +95,6 @@ def test_it_is_the_posterior_of_luces_model(frame):
     np.testing.assert_allclose(laplace.table["rating_low"], chains_table["rating_low"], atol=12)
 
 
-@pytest.mark.exact
-def test_best_and_worst_of_three_are_rankings():
-    rows = ranked(size=3)
-    one, other = (th.leaderboard(frame, **QUIET) for frame in (wide(rows), best_worst(rows)))
-    np.testing.assert_allclose(
-        one.table["rating"], other.table.loc[one.table.index, "rating"], atol=4.0
-    )  # draws
-    table = other.table
-    assert table["wins"].sum() == table["losses"].sum() == table["ties"].sum() == len(rows)
-    assert "a best and a worst option" in other.title and "choices" in one.title
-
-
 @pytest.mark.parametrize(
     "frame", [wide(), best_worst(ranked(each=20))], ids=["rankings", "best and worst"]
 )
@@ -121,19 +109,6 @@ def test_judges_of_rankings_are_ordered_by_discrimination(frame):
     assert [each.key for each in th.findings(board)][
         :5
     ] == "leaderboard groups votes reliability judges".split()
-
-
-@pytest.mark.long
-def test_judges_by_laplace_and_by_chains():
-    one, other = (
-        th.leaderboard(wide(), judges=True, method=method, **QUIET)
-        for method in ("laplace", "mcmc")
-    )
-    np.testing.assert_allclose(
-        one.table["rating"], other.table.loc[one.table.index, "rating"], atol=12
-    )
-    logs = [board.judges()["log_discrimination"].sort_index() for board in (one, other)]
-    np.testing.assert_allclose(*(each - each.mean() for each in logs), atol=0.05)
 
 
 def probability(worth, order):
@@ -349,18 +324,6 @@ def test_maximum_likelihood_of_tied_rankings_equals_known_values():
     assert worths_of(RACES).tolist() == pytest.approx(
         [0.26490, 0.39124, 0.16550, 0.09446, 0.08390], abs=6e-6
     )
-
-
-def test_did_not_finish_is_as_choix_has_it():
-    choix = pytest.importorskip("choix")
-    answers = []
-    for row in np.array(RACES):
-        order = np.argsort(row, kind="stable")[: (row < 4).sum()]
-        answers += [
-            (int(each), [int(k) for k in np.flatnonzero(row > row[each])]) for each in order
-        ]
-    expected = np.exp(choix.opt_top1(5, answers))
-    assert worths_of(RACES).tolist() == pytest.approx(expected / expected.sum(), abs=1e-6)
 
 
 def test_boards_of_tied_rankings_agree_between_methods():

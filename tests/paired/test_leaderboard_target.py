@@ -73,20 +73,6 @@ def test_ties_of_other_judges_do_not_move_the_board_of_people():
     assert boards[1].tie == pytest.approx(boards[0].tie, rel=0.15)
 
 
-@pytest.mark.long
-def test_chains_and_draws_agree_with_ties_and_covariates():
-    votes = judged_votes(ties=True).assign(length=np.random.default_rng(1).normal(size=1060))
-    boards = [
-        th.leaderboard(votes, covariates=["length"], method=method, **HOW)
-        for method in ("laplace", "mcmc")
-    ]
-    check = boards[1].convergence()
-    assert check.agrees
-    ratings = [board.table["rating"].sort_index() for board in boards]
-    np.testing.assert_allclose(*ratings, atol=12.0)
-    np.testing.assert_allclose(*(board.judges()["discrimination"] for board in boards), rtol=0.2)
-
-
 @pytest.mark.parametrize(
     ("how", "error", "facts"),
     [

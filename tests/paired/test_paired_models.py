@@ -328,6 +328,14 @@ def test_the_wald_test_follows_its_definition():
     np.testing.assert_allclose(
         model.maximum_likelihood.standard_errors(), np.sqrt(np.diag(covariance)), rtol=1e-3
     )
+    utility = owners @ w
+    share = (np.eye(9) - utility[:, None] / utility.sum()) / utility.sum()
+    np.testing.assert_allclose(
+        model.maximum_likelihood.utility_covariance(),
+        share @ owners @ covariance @ owners.T @ share.T,
+        rtol=1e-3,
+        atol=1e-9,
+    )
     lean = contrast @ owners @ w
     spread = contrast @ owners @ covariance @ owners.T @ contrast.T
     assert found.statistic == pytest.approx(lean @ np.linalg.solve(spread, lean), rel=1e-3)
@@ -542,6 +550,15 @@ def test_the_bootstrap_over_respondents_refits_their_samples():
         th.paired.bootstrap(respondents, samples=1)
 
 
+@pytest.mark.fit
+def test_the_parametric_bootstrap_has_the_standard_errors_of_maximum_likelihood():
+    model = maximised()
+    drawn = th.paired.parametric_bootstrap(model, 400, random_seed=1)
+    # of 400 samples: 3.5 % each
+    expected = model.maximum_likelihood.standard_errors()
+    np.testing.assert_allclose(drawn.table["std_error"], expected, rtol=0.18)
+
+
 def test_simulated_choices_keep_totals_and_probabilities():
     model = maximised(TREE)
     data = th.datasets.celebrities()
@@ -586,13 +603,6 @@ ALWAYS = [[0, 9, 9], [0, 0, 3], [0, 2, 0]]  # the first option always wins
 def test_weights_without_a_maximum_are_warned_of_in_orders():
     with warned(EstimateWarning, "no maximum"):
         th.paired.order_effect(ALWAYS, [[0, 8, 9], [0, 0, 2], [0, 3, 0]])
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_weights_without_a_maximum_are_warned_of_in_groups():
-    with warned(EstimateWarning, "no maximum"):
-        th.paired.group_test([ALWAYS, ALWAYS])
 
 
 def people_of_two_groups(same, seed):
