@@ -13,7 +13,6 @@ from worth_problems import (
     simulated,
 )
 
-import thali as th
 import thali._worths.hamiltonian_chains as chains
 import thali._worths.prior_sd_moves as scales
 from thali._posterior.summary_table import compute_mean_mcse
@@ -124,50 +123,6 @@ def test_two_options_in_three_parts(sd):
     found = [p(state.points) for state in run_short_chains(marginal, 5)]
     found = np.array(found).transpose(1, 2, 0)
     assert np.abs((found.mean(axis=(1, 2)) - expected) / compute_mean_mcse(found)).max() < 4.5
-
-
-def tables():
-    """A large part, one that differs, and one of a few choices."""
-    rng = np.random.default_rng(0)
-    found = {name: rng.integers(0, most, (4, 4)) for name, most in (("x", 12), ("y", 4), ("z", 2))}
-    found["y"][0] += 6
-    return {
-        name: th.PairedComparisons(table * (1 - np.eye(4, dtype=int)), list("ABCD"))
-        for name, table in found.items()
-    }
-
-
-def of_tables(kind=GroupDensity):
-    data = tables().values()
-    rows = [
-        np.concatenate([getattr(part, name) for part in data])
-        for name in ("first", "second", "wins", "losses")
-    ]
-    part_of = np.repeat(np.arange(3), [len(part.first) for part in data])
-    none = np.zeros((len(part_of), 0))
-    made = DistinctComparisons(
-        rows[0], rows[1], part_of, 0 * part_of, none, rows[2], rows[3], 0 * rows[3], 0.0, False
-    )
-    return kind(made, 4, 3)
-
-
-def worths_and_sd(density, points, spreads):
-    """Means and standard deviations of centred log worths, and the mean of the log of their
-    standard deviation."""
-    worths = density.centre_worths(points[density.worths]).reshape(3, 4, -1)
-    return worths.mean(axis=2), worths.std(axis=2), np.log(spreads.drift).mean()
-
-
-@pytest.mark.long
-def test_laplace_is_near_the_chains():
-    density = of_tables()
-    marginal = Marginal(density)
-    one = worths_and_sd(density, *sample_posterior(marginal, np.random.default_rng(1), 4000))
-    states = run_short_chains(marginal, 3, chains=24, sweeps=400)
-    points, logs, _ = (np.concatenate(each, axis=-1) for each in zip(*states, strict=True))
-    other = worths_and_sd(density, points, Spreads(*np.exp(logs)))
-    for a, b, tolerance in zip(one, other, (0.08, 0.1, 0.2), strict=True):  # few choices
-        np.testing.assert_allclose(a, b, atol=tolerance)
 
 
 def test_parts_that_agree_are_found_to_agree():

@@ -4,7 +4,7 @@ is refused."""
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused, said, warned
+from helpers.sentences import refused, warned
 from quadrature import BLUR, posterior, summarise_log_odds
 from scipy.special import expit, gammaln, logit
 from scipy.stats import norm
@@ -234,25 +234,6 @@ def test_two_islands_and_an_option_that_always_won_stay_finite():
     model = th.BradleyTerryLuce().fit(apart, draws=500, chains=2, **QUIET)
     assert np.isfinite(model.worths()[["log_worth", "low", "high"]].to_numpy()).all()
     assert model.ranks().index[0] == "a"
-
-
-def test_respondents_who_repeat_themselves_widen_intervals():
-    rng = np.random.default_rng(1)
-    rows = [
-        (f"p{k}", "a", "b", "a" if rng.random() < p else "b")
-        for k, p in enumerate([0.95, 0.1] * 6)
-        for _ in range(9)
-    ]
-    rows += [(f"p{k}", "b", "c", "bc"[k % 2]) for k in range(12)]
-    frame = pd.DataFrame(rows, columns=["person", "left", "right", "choice"])
-    data = th.PairedComparisons.from_trials(frame, "left", "right", "choice", respondent="person")
-    width = {}
-    for people in ("independent", "adjusted"):
-        table = th.BradleyTerryLuce(people=people).fit(data, draws=1_000, **QUIET).worths()
-        width[people] = (table["high"] - table["low"])["a"]
-    assert width["adjusted"] > 1.3 * width["independent"]
-    chains = th.BradleyTerryLuce("mcmc", people="adjusted").fit(data, draws=100, tune=100, **QUIET)
-    said(str(chains.findings()["independence"].sentence), "power")
 
 
 def test_an_estimate_is_the_same_in_every_table():
