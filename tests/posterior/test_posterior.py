@@ -238,13 +238,6 @@ def test_no_draw_at_all_is_an_error():
         tree_of([chain(4, draws=0)], comparisons(4))
 
 
-def test_pairs_are_in_row_major_order(small):
-    _, data, tree = small
-    posterior, (i, j) = tree["posterior"].dataset, np.triu_indices(5, k=1)
-    assert posterior["option_a"].values.tolist() == [data.labels[k] for k in i]
-    assert posterior["option_b"].values.tolist() == [data.labels[k] for k in j]
-
-
 @pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("case", ["small", "large", "no features"])
@@ -323,13 +316,6 @@ def test_netcdf4_does_not_see_the_seal(small, tmp_path):
         np.testing.assert_array_equal(
             file["posterior"]["alpha"][:], small[2]["posterior"]["alpha"].values
         )
-
-
-def test_arviz_does_not_see_the_seal(small, tmp_path):
-    arviz = pytest.importorskip("arviz")
-    save(small[2], tmp_path / "posterior.nc")
-    read = arviz.from_netcdf(tmp_path / "posterior.nc")
-    np.testing.assert_array_equal(read["posterior"]["alpha"], small[2]["posterior"]["alpha"].values)
 
 
 def test_a_file_that_another_program_rewrote_is_read_when_asked_for(small, tmp_path):
