@@ -46,23 +46,6 @@ def pairs_apart(probability, wins, n):
     return tree_of([drawn], th.PairedComparisons(counts), lapse=0.0)
 
 
-def strengths(n_options, draws, n, reversed_pair=(-1, -1)):
-    """A tree that knows the truth: counts come from the probabilities of every draw, but for one
-    pair turned round."""
-    rng = np.random.default_rng(8)
-    weights = rng.gamma(3.0, size=n_options)
-    i, j = np.triu_indices(n_options, 1)
-    probability = weights[i] / (weights[i] + weights[j])
-    at = (i == reversed_pair[0]) & (j == reversed_pair[1])
-    probability[at] = 1 - probability[at]
-    counts = np.zeros((n_options, n_options), dtype=int)
-    counts[i, j] = rng.binomial(n, probability)
-    counts[j, i] = n - counts[i, j]
-    drawn = chain(n_options, draws=draws, mean_features=0.0)
-    drawn = dataclasses.replace(drawn, unique_weights=np.tile(weights, (draws, 1)))
-    return tree_of([drawn], th.PairedComparisons(counts), lapse=0.0)
-
-
 def in_order(table):
     """The rows of pairs that share no option, in the order of the data."""
     return table.iloc[np.argsort(table["a"].astype(int), kind="stable")]
@@ -154,44 +137,6 @@ def test_a_model_that_is_certain_is_right_or_infinitely_wrong():
     assert right["p_value"].to_list() == [1.0, 1.0] and right["missed"].to_list() == [False, False]
     assert (right.attrs["p_value"], wrong.attrs["p_value"]) == (0.5, 0.0)
     assert wrong[["a", "p_value", "missed"]].iloc[0].to_list() == ["2", 0.0, True]
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_p_values_of_data_from_the_model_are_uniform():
-    n, draws = 1000, 3000
-    # replicates of a pair that do not fit into one block
-    table = check_table(strengths(40, draws, n), random_seed=3)
-    p_values = table["p_value"].to_numpy()
-    # The data and the replicates of a pair are draws from one distribution, so the rank of the data
-    # is uniform but for the grid of the draws and for ties, which leave the p-value undecided by as
-    # much as the most probable count.
-    grid = (
-        1 / draws + stats.binom.pmf(np.round(n * table["predicted"]), n, table["predicted"]).max()
-    )
-    # Dvoretzky, Kiefer and Wolfowitz: further away with probability 1e-6.
-    sampling = np.sqrt(np.log(2 / 1e-6) / (2 * len(p_values)))
-    assert stats.kstest(p_values, "uniform").statistic <= grid + sampling
-    low, high = (table[end] * n for end in ("low", "high"))
-    # what can be observed
-    np.testing.assert_allclose([low, high], np.round([low, high]), rtol=1e-12)
-    # A tail misses up to one more in `draws` of the data than of the replicates that made the
-    # interval.
-    expected = table.attrs["expected_missed"]
-    assert abs(table["missed"].sum() - expected) <= FAR * np.sqrt(expected) + 2 * len(table) / draws
-    assert 0.05 < expected / len(table) <= 0.11
-
-
-@pytest.mark.fit
-def test_a_pair_that_the_model_misses_is_found_and_named():
-    tree = strengths(9, 500, 100, reversed_pair=(2, 5))
-    table = check_table(tree, random_seed=4)
-    assert table[["a", "b", "missed"]].iloc[0].to_list() == ["2", "5", True]
-    assert table.attrs["p_value"] < 0.01
-    assert table["p_value"].is_monotonic_increasing
-    sentence = describe_check(table)
-    assert "2 over 5 (observed 0." in sentence and sentence.startswith("Misfit")
-    assert th.plots.check(table).get_yticklabels()[0].get_text() == "2 over 5"
 
 
 def test_equal_p_values_stand_in_the_order_of_the_data():

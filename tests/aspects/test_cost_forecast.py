@@ -93,20 +93,6 @@ def test_forecast_beside_the_columns_of_all_levels(simulated, n):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("n_features", "sigma"), [(6, 0.1), (6, 0.8), (10, 0.3)])
-def test_forecast_beside_the_columns_of_sixty_objects_by_features_and_noise(n_features, sigma):
-    """One size, whose work differs five times."""
-    data = th.datasets.additive(60, 1, n_features=n_features, sigma=sigma).data
-    assert (
-        0.5
-        < counted(
-            th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task.add_work_counts(False)
-        )
-        < 2.0
-    )
-
-
-@pytest.mark.long
 def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
     data = th.datasets.triplets(300, 30_000, random_seed=1, n_features=15).data
     task = th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task
@@ -157,15 +143,6 @@ def test_a_short_run_counts_where_there_are_many_objects():
         run = run_of(th.AdditiveClustering(), data, draws, 5, 2, thin, max_time=max_time)
         task = run.build_chains(1, np.random.SeedSequence(1))[0].task
         assert (task.work_counts is not None) == counts
-
-
-@pytest.mark.long
-def test_forecast_beside_the_columns_of_a_real_table():
-    assert (
-        0.5
-        < counted(th.AdditiveClustering().prepare(th.datasets.numbers(), SWEEPS, SWEEPS, 1).task)
-        < 2.0
-    )
 
 
 @pytest.mark.unit

@@ -18,9 +18,7 @@ from scipy.special import logsumexp
 
 import thali as th
 from thali._model.cluster_robust_variance import (
-    RespondentScores,
     ScoreVariance,
-    inverse_root,
     raise_improbable_variance,
 )
 from thali.errors import ArgumentError, DataError
@@ -198,22 +196,6 @@ def test_best_and_worst_of_three_have_the_effect_of_their_rankings(uncompiled):
     assert one.effect == other.effect > 1.0 and (one.answers, other.answers) == (27.0, 54.0)
 
 
-@pytest.mark.fit
-def test_independent_answers_have_a_design_effect_near_one():
-    found = [
-        made_of(comparisons(people=60, spread=0.0, seed=seed), None, "laplace").effect
-        for seed in range(12)
-    ]
-    # the mean of (options - 1) ratios of a variance over 60 people: its variance is at most about 2
-    # / 59 / 3
-    assert abs(np.mean(found) - 1.0) < 5 * np.sqrt(2 / 59 / 3 / 12)
-    varied = [
-        made_of(comparisons(people=60, times=6, seed=seed), None, "laplace").effect
-        for seed in range(3)
-    ]
-    assert np.mean(varied) > 2.0
-
-
 # draws that are spread ----------------------------------------------------------------------------
 
 
@@ -289,38 +271,6 @@ def test_degrees_of_freedom_of_one_contrast_by_hand(name):
     expected = 1.0 / (np.sum(h**2) + both.sum() - np.trace(both))
     assert found.df == pytest.approx(expected, rel=1e-4) and found.share == pytest.approx(h.max())
     assert usual is None or expected == pytest.approx(usual, rel=1e-4)
-
-
-@pytest.mark.fit
-def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
-    """300 respondents of whom one has a quarter: exact where it matters, four digits elsewhere."""
-    rng = np.random.default_rng(0)
-    counts = np.append(900, rng.integers(3, 15, 299))
-    who = np.repeat(np.arange(300), counts)
-    first = rng.integers(4, size=len(who))
-    second = (first + rng.integers(1, 4, size=len(who))) % 4
-    names = np.array(OPTIONS)
-    chosen = np.where(rng.random(len(who)) < 0.5, names[first], names[second])
-    frame = pd.DataFrame(
-        {"respondent": who, "first": names[first], "second": names[second], "chosen": chosen}
-    )
-    data = th.PairedComparisons.from_trials(frame, respondent="respondent")
-    found, tally, logs, _ = answers_by_respondent(data, lapse=0.0)
-    mode = np.log(found.weights)
-    gradients = naive_scores.outcome_gradients(logs, mode)
-    parts = naive_scores.informations(tally, found.problem.sizes, np.exp(logs(mode)), gradients)
-    curvature, contrast = parts.sum(axis=0), np.array([1.0, -1.0, 0.0, 0.0])
-    root = inverse_root(curvature, 1e-9)
-    scores = RespondentScores(found.problem, found.clusters.tally, found.weights, np.zeros(0), root)
-    expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
-    np.testing.assert_allclose(
-        root @ scores.variance.variance @ root.T, expected, rtol=1e-4, atol=1e-7
-    )
-    df = scores.degrees_of_freedom(contrast[None, :, None])[0]
-    assert df == pytest.approx(
-        naive_scores.degrees_of_freedom(curvature, parts, tally @ gradients, [contrast])[0],
-        rel=0.05,
-    )
 
 
 @pytest.mark.long
@@ -400,23 +350,6 @@ def test_what_unlikely_directions_get_does_not_depend_on_their_basis():
     np.testing.assert_allclose(
         np.linalg.eigvalsh(agreed), np.maximum(np.linalg.eigvalsh(variance), 1.0), atol=1e-10
     )
-
-
-@pytest.mark.fit
-def test_one_respondent_who_determines_the_result_is_named():
-    rows = [
-        (f"p{s}", "a", "b", "a" if k % 3 else "b")
-        for s, n in enumerate([90, 8, 8, 8])
-        for k in range(n)
-    ]
-    data = th.PairedComparisons.from_trials(
-        pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"])
-    )
-    board = th.leaderboard(data, people="adjusted", progressbar=False)
-    assert "One respondent contributes 79 % of" in str(board)
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    assert "One respondent contributes 79 % of" in str(model.findings()["independence"].sentence)
-    assert "largely determines" not in str(th.leaderboard(comparisons(), progressbar=False))
 
 
 @pytest.mark.fit
@@ -632,17 +565,6 @@ def test_nothing_is_said_of_a_small_effect():
     model = shortly(comparisons(people=60, spread=0.0, times=4, seed=3), "independent", "laplace")
     assert dependence_of(model).effect < 1.1 and model.convergence().people is None
     assert "independence" not in model.findings()
-
-
-@pytest.mark.fit
-def test_an_adjusted_fit_goes_on_as_a_longer_one():
-    data = comparisons(people=30)
-    whole = laplace(data, people="adjusted").continue_fit(20, progressbar=False)
-    longer = th.BradleyTerryLuce().fit(data, **{**QUICK, "tune": 1000, "draws": 60})
-    for name in ("log_worth", "log_likelihood"):
-        np.testing.assert_array_equal(
-            *(m.posterior_["posterior"][name].values for m in (whole, longer))
-        )
 
 
 @pytest.mark.fit

@@ -190,27 +190,6 @@ def test_expectation_agrees_with_the_exact_posterior(exact):
     assert both.probability * both.weight == pytest.approx(0.023164, rel=0.1)
 
 
-@pytest.mark.long
-@pytest.mark.fit
-def test_all_visited_features_add_up_to_the_posterior_mean(exact):
-    columns, given, _ = exact
-    found = estimate("expectation", columns, **given)
-    mean, total = np.zeros((3, 3)), np.zeros((3, 3))
-    for draw in range(columns.n_draws):
-        features, weights = columns.to_dense(draw, draw + 1)
-        mean += np.einsum("k,ki,kj->ij", weights[0], features[0].astype(float), features[0])
-    mean = mean / columns.n_draws + given["constant"].mean()
-    for row in found.features.itertuples():  # there are four, all are listed
-        inside = np.isin(["0", "1", "2"], row.members)
-        total += row.probability * row.weight * np.outer(inside, inside)
-    given_by_rows = total + found.constant
-    np.testing.assert_allclose(
-        found.similarity.to_numpy()[FIRST, SECOND], mean[FIRST, SECOND], rtol=1e-11
-    )
-    np.testing.assert_allclose(given_by_rows[FIRST, SECOND], mean[FIRST, SECOND], rtol=1e-11)
-    assert np.isnan(np.diag(found.similarity)).all()
-
-
 def test_copies_are_counted_once_and_their_weights_added():
     draws = [[((0, 1), 0.2), ((0, 1), 0.3)], [((0, 1), 0.1)], [], [((2,), 5.0)]]
     found = estimate("expectation", columns_of_sets(draws, 3), **settings())
@@ -339,22 +318,6 @@ def test_estimates_ignore_order_and_single_features(kind, shape):
     np.testing.assert_allclose(other.similarity, found.similarity, rtol=1e-9)
     assert other.features["members"].tolist() == found.features["members"].tolist()
     assert str(other) == str(found)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_another_unit_gives_the_same_features(kind):
-    one, many = problem(), problem(scale=8.0)
-    given = {"weight_prior": (2.0, 4.0), "alpha": 0.5}
-    found = estimate(kind, one[0], **settings(data=one[2], constant=one[3], **given))
-    given["weight_prior"] = (2.0, 4.0 / 8)
-    other = estimate(kind, many[0], **settings(data=many[2], constant=many[3], sigma=0.8, **given))
-    if kind in ("expectation", "map-features"):  # the other two have densities of weights in them
-        assert other.features["members"].tolist() == found.features["members"].tolist()
-        np.testing.assert_allclose(other.weights, 8 * found.weights, rtol=1e-8)
-        np.testing.assert_allclose(other.features["gain"], found.features["gain"], rtol=1e-7)
-        assert other.variance_accounted_for() == pytest.approx(
-            found.variance_accounted_for(), rel=1e-8
-        )
 
 
 @pytest.mark.parametrize("kind", KINDS)

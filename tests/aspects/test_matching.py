@@ -1,7 +1,5 @@
 """Features of different draws that have nearly the same owners are matched."""
 
-import time
-
 import numpy as np
 import pytest
 from helpers.additive_fits import made_up, similarities, tree_of_columns
@@ -85,22 +83,6 @@ def test_features_of_draws_are_as_alike_as_was_asked_for():
         len(table) > 2 and (table["stability"] > 0.6).all() and (table["probability"] <= 1.0).all()
     )
     assert table["probability"].is_monotonic_decreasing
-
-
-@pytest.mark.long
-@pytest.mark.fit  # for its time
-def test_a_hundred_and_fifty_objects_take_seconds():
-    rng = np.random.default_rng(2)
-    base = rng.random((30, 150)) < rng.uniform(0.05, 0.4, (30, 1))
-    draws = [
-        [np.flatnonzero(h ^ (rng.random(150) < 0.05 * h.mean())) for h in base] for _ in range(1000)
-    ]
-    model = fit_of(weighing(draws), 150)
-    begin = time.process_time()
-    found = model.membership(similar=0.8).to_numpy().T
-    assert time.process_time() - begin < 20.0  # measured: 1
-    nearest = np.argmin(np.abs(found[:, None] - base).sum(2), axis=1)
-    assert len(found) == 30 and (found.round() == base[nearest]).all()
 
 
 @pytest.mark.fit

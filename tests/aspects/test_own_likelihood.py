@@ -11,7 +11,6 @@ from helpers.sentences import refused
 
 import thali as th
 import thali._aspects.moves.owner_flips as flips
-import thali._aspects.samplers.default_sweeps as recommended
 from thali._aspects import kernel_operations
 from thali._aspects.chain_state import COLUMNS
 from thali._aspects.likelihoods.custom_term_checks import bound_rounding
@@ -126,16 +125,6 @@ def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
         )
     if not likelihood.terms:
         assert kept.real[0] == pytest.approx(fresh.real[0], abs=1e-12)
-
-
-@pytest.mark.long
-def test_the_whole_and_its_terms_draw_the_same():
-    # with weights of shape 2 no column is split, so that both use the same random numbers
-    one, other = (python_chain(x, weight_prior=(2.0, 2.0), sweeps=15).state for x in (TASTE, WHOLE))
-    columns = one.whole[COLUMNS]
-    assert columns == other.whole[COLUMNS] > 0
-    np.testing.assert_array_equal(one.Z[:columns], other.Z[:columns])
-    np.testing.assert_allclose(one.w[:columns], other.w[:columns], rtol=1e-10)
 
 
 def test_toggles_of_an_open_column_follow_its_owners():
@@ -376,26 +365,3 @@ def test_what_is_not_for_a_likelihood_of_ones_own():
         check(th.likelihoods.Elimination(), tastes())
     with refused(ArgumentError, "two options"):
         check(TASTE, Tastes(np.zeros(1), np.zeros((1, 1)), ("tea",)))
-
-
-def test_the_sampler_of_choices_without_unique_aspects_draws_as_before(monkeypatch):
-    # the kernel without compensated moves is the longer one with these left out, and they draw
-    # nothing there
-    draws = []
-    for kernel in (
-        recommended.sweep_infinite_without_unique.python,
-        recommended.sweep_infinite.python,
-    ):
-        task = build_task(
-            th.priors.IndianBuffet(),
-            th.likelihoods.Elimination(0.05, unique=False),
-            th.datasets.paris_rome(expected=True),
-            **{"weight_prior": (1.0, 1.0), "alpha": None, "draws": 1, "tune": 0, "thin": 10**9},
-            tempering=False,
-        )
-        assert task.kernel is recommended.sweep_infinite_without_unique
-        task.kernel = kernel
-        chain = FeatureChain(task, np.random.default_rng(3))
-        chain.run_until(20)
-        draws.append(chain.state.w.copy())
-    np.testing.assert_array_equal(*draws)

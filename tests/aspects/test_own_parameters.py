@@ -16,7 +16,6 @@ from thali._aspects.chain_state import BETA, COLUMNS, make_empty_state
 from thali._aspects.kernel_operations import draw_parameters, rebuild_cache
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Beta, Custom, Gamma, HalfNormal, LogNormal, Normal
-from thali.priors import Given
 
 pytestmark = [pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -239,19 +238,6 @@ def test_every_draw_is_told_with_its_parameters(likelihood, uncompiled, tmp_path
 
 
 @pytest.mark.fit
-def test_terms_and_the_whole_have_the_same_parameters(uncompiled):
-    """Given features, where moves of weights alone evaluate them, the draws are those of one and
-    the same chain."""
-    found = []
-    for likelihood in (WHOLE, TERMS):
-        model = th.LatentFeatureModel(Given([[1, 0], [1, 1], [0, 1], [0, 0]]), likelihood).fit(
-            DATA, **RUN
-        )
-        found.append(model.posterior_["posterior"]["base"].values)
-    assert found[0] == pytest.approx(found[1])
-
-
-@pytest.mark.fit
 def test_draws_from_the_prior_have_parameters(uncompiled):
     drawn = th.LatentFeatureModel(th.priors.IndianBuffet(), WHOLE).sample_prior(
         DATA, draws=400, random_seed=1
@@ -283,18 +269,6 @@ def test_the_joint_check_knows_the_parameters(likelihood, capsys):
     small = DATA._replace(rating=DATA.rating[:3], age=AGE[:3], labels=tuple("abc"))
     assert th.testing.check(likelihood, small, rounds=3_000).ok
     assert "11 means before and after" in capsys.readouterr().out
-
-
-def of_simulated_counts(data, features, weights):
-    hits, n = data.hits.sum(), data.of * len(data.hits)
-    total = hits * math.log(data.leak) + (n - hits) * math.log(1.0 - data.leak)
-    return total - data.seconds.sum() / data.scale - len(data.seconds) * math.log(data.scale)
-
-
-@pytest.mark.long
-def test_the_joint_check_knows_bounded_parameters(capsys):
-    likelihood = Custom(of_simulated_counts, simulate=more_counts, parameters=BOUNDED)
-    assert th.testing.check(likelihood, COUNTS, rounds=3_000).ok
 
 
 def doubled(data, features, weights, rng):

@@ -234,39 +234,6 @@ def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
     assert stats.chisquare(list(counts.values()), 20_000 * rates / rates.sum()).pvalue > 1e-4
 
 
-@pytest.mark.first(2)
-@pytest.mark.parametrize(
-    "leaf_length, columns, within",
-    [(0.1, 3.9813, 1.8749), (0.5, 4.9000, 1.4393), (1.0, 5.6579, 1.0)],
-)
-@pytest.mark.exact
-def test_samples_have_the_moments_of_the_formulas(leaf_length, columns, within):
-    """Three groups of three, alpha = 2: features in all, shared within a group, shared across
-    groups."""
-    tree, rng, draws = three_groups(leaf_length), np.random.default_rng(6), 2_500
-    prior = PhylogeneticBuffet(tree)
-    total = digamma(1.0 + tree.total_length) - digamma(1.0)
-
-    # two leaves at distance d from the root where they part share 2 - (psi(1 + T_ij) - psi(1)) per
-    # unit of alpha
-    def shared(a, b):
-        return 2.0 * (2.0 - (digamma(1.0 + spanned(tree, [a, b])) - digamma(1.0)))
-
-    assert 2.0 * total == pytest.approx(columns, abs=5e-5)
-    assert shared(0, 1) == pytest.approx(within, abs=5e-5)
-    assert shared(0, 3) == pytest.approx(1.0, abs=1e-10)
-    found = np.array([
-        (m.shape[1], m[0].sum(), (m[0] & m[1]).sum(), (m[0] & m[3]).sum())
-        for m in (prior.sample(9, 2.0, rng) for _ in range(draws))
-    ])  # fmt: skip
-    expected = np.array([2.0 * total, 2.0, shared(0, 1), 1.0])
-    # each count is a Poisson number
-    assert (np.abs(found.mean(axis=0) - expected) < 4.5 * np.sqrt(expected / draws)).all()
-    assert (
-        np.abs(found.var(axis=0) - expected) < 5 * np.sqrt((expected + 2 * expected**2) / draws)
-    ).all()
-
-
 @pytest.mark.fit
 @pytest.mark.first(1)
 @pytest.mark.parametrize("total", [1.0, 1.4, 3.7])

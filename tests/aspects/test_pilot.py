@@ -24,9 +24,8 @@ from thali._aspects.samplers.chains import (
 )
 from thali._aspects.samplers.sampling_task import FIRST_LEVELS
 from thali._inference.markov_chains import TimeIsUp
-from thali._inference.progress_display import Progress
 from thali._model import chain_runs as fits
-from thali.errors import EstimateWarning, InterruptedWarning
+from thali.errors import InterruptedWarning
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
 
@@ -203,20 +202,6 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
         count_pilot_sweeps(task, False) == 0
         and count_pilot_sweeps(replace(task, anneals=False), False) == PILOT_SWEEPS
     )
-
-
-@pytest.mark.long
-@pytest.mark.unit
-def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
-    data, model = random_comparisons(4, 3), th.EliminationByAspects()
-    work = run_of(model, data, chains=2, max_time=3.0)
-    chains = work._start_chains(250, None)
-    for chain in chains:
-        chain.run_until(50)  # sweeps, two draws' worth of them
-    assert chains[0].in_pilot
-    with warned(EstimateWarning, "1 warm-up", "1,000"):
-        again = work._restart_with_short_warmup(chains, Progress(False, "sampling", 1), 250)
-    assert not again[0].in_pilot and again[0].total == again[0].run_total == (1 + 250) * 25
 
 
 @pytest.mark.unit

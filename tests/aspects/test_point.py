@@ -71,37 +71,6 @@ def test_a_feature_that_explains_nothing_dies_unless_the_number_is_fixed():
     assert kept.shape == (1, 5) and w[0] < 0.05
 
 
-@pytest.mark.long
-@pytest.mark.fit
-def test_planted_features_are_found_in_seconds():
-    made = th.datasets.additive(16, n_features=4, sigma=0.2, random_seed=2)
-    model = th.AdditiveClustering(method="map").fit(made.data, random_seed=1, progressbar=False)
-    planted = {tuple(map(str, np.flatnonzero(column))) for column in made.features.T}
-    found = set(model.features()["members"])
-    assert len(planted & found) >= 3 and (model.features()["probability"] == 1.0).all()
-    assert model.estimate("map-features").variance_accounted_for() > 0.93
-    # of a single answer no picture says that chains differ
-    assert model.features()["converged"].all()
-    convergence = model.convergence()
-    assert (
-        not convergence.agrees
-        and convergence.facts["restarts"] == 20
-        and convergence.facts["reached"] >= 1
-    )
-    assert "point estimate without uncertainty" in str(convergence) and "method='mcmc'" in str(
-        convergence
-    )
-    one, two = (
-        th.AdditiveClustering(method="map").fit(
-            made.data, chains=3, random_seed=1, progressbar=False, cores=cores
-        )
-        for cores in (1, 2)
-    )
-    assert one.posterior_["posterior"].equals(two.posterior_["posterior"])
-    with refused(ArgumentError, "method='map'"):
-        model.continue_fit(10)
-
-
 @pytest.mark.fit
 def test_the_point_estimate_has_its_log_likelihood_and_is_saved(tmp_path):
     data = th.datasets.numbers()

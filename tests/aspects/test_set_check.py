@@ -1,8 +1,6 @@
 """The posterior predictive check of choices from sets, its picture, and the picture of
 predictions."""
 
-import warnings
-
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -72,12 +70,6 @@ def test_a_misfit_is_named():
     said(describe_check(table), "milk out of", "observed 0.60", "Misfit", "p < 0.001")
 
 
-def test_a_seed_decides_the_replicates():
-    model = certain(choices(SETS), 200)
-    p_value = [model.check(random_seed=seed)["p_value"].tolist() for seed in (1, 1, 2)]
-    assert p_value[0] == p_value[1] != p_value[2]
-
-
 def test_fractional_choices_have_no_replicates():
     data = choices({("tea", "coffee", "milk"): (2.5, 1.0, 1.0)}, weights=True)
     with refused(DataError, "'tea'", "2.5"):
@@ -93,32 +85,4 @@ def test_pictures_of_the_check_name_alternative_and_set():
     assert sorted(points[:, 1]) == pytest.approx(sorted([0.45, 0.3, 0.25, 0.7, 0.3]))
     assert sorted(points[:, 0]) == pytest.approx(sorted([0.5, 0.3, 0.2, 5 / 7, 2 / 7]))
     assert "out of tea, milk" in "".join(text.get_text() for text in axes.get_legend().get_texts())
-    matplotlib.pyplot.close("all")
-
-
-def test_sets_with_long_names_are_cut_in_pictures(in_plain_python):
-    in_plain_python("Buffet", "OfferedSets")
-    names = [f"drink number {k}" for k in (1, 2, 3, 4, 6, 7, 5, 1, 2, 3, 6, 4, 7, 5)]
-    occasion = np.repeat([1, 2], 7)
-    available = [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1]
-    table = dict(
-        choice_id=occasion, alternative=names, chosen=[1, *[0] * 6] * 2, available=available
-    )
-    model = th.EliminationByAspects()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", th.errors.ThaliWarning)
-        model.fit(
-            th.Choices(pd.DataFrame(table)),
-            draws=10,
-            tune=2,
-            chains=2,
-            random_seed=1,
-            progressbar=False,
-        )
-    shown = f" out of {names[0]}, {names[1]}…"
-    assert all(
-        text.get_text().endswith(shown) for text in th.plots.check(model.check()).get_yticklabels()
-    )
-    legend = model.plot("predictions").get_legend()
-    assert shown.strip() in "".join(text.get_text() for text in legend.get_texts())
     matplotlib.pyplot.close("all")

@@ -167,12 +167,6 @@ def test_unknown_or_invalid_settings_of_findings_are_refused():
         th.findings([1, 2])
 
 
-def test_the_interval_is_the_one_that_was_asked_for():
-    model = by_likelihood()
-    narrow, wide = (model.findings(ci=ci)["weights"].table for ci in (0.5, 0.95))
-    assert narrow.attrs["interval"] == 0.5 and (narrow["low"] > wide["low"]).all()
-
-
 OF_FEW_PEOPLE = "segment_sizes"  # whose shares are as uncertain at any probability
 
 

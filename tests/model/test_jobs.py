@@ -173,59 +173,6 @@ def test_a_hundred_killed_jobs_go_on(kind, tmp_path):
     assert killed(tmp_path, kind, 11, 2) > 5
 
 
-# The same of one fit that is killed at any moment, again and again until it ends; then the next one
-# begins.
-KILLED_AT_ANY_MOMENT = """
-import json, os, signal, sys, time
-sys.path[:0] = json.loads(sys.argv[1])
-place, kind, times, seed = json.loads(sys.argv[2])
-import numpy as np
-from helpers import watched_runs
-from helpers.interrupted_fits import draws_of, fitted
-from thali._inference import job_folders, threads_and_processes
-
-rng = np.random.default_rng(seed)
-job_folders.MIN_SECONDS, job_folders.SHARE, threads_and_processes.SLICE = 0.0, 1e9, 1e-2
-fitted(kind, cores=1)  # compiles
-began = time.monotonic()
-whole = draws_of(fitted(kind, cores=1))
-lasts = time.monotonic() - began
-fits, killed, attempts = 0, 0, 0
-while killed < times or attempts:
-    folder = os.path.join(place, str(fits))
-    child = os.fork()
-    if child == 0:
-        fitted(kind, job=folder, cores=2)
-        os._exit(0)
-    if killed < times and attempts < 8:
-        time.sleep(rng.uniform(0, 0.5 * lasts))
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        killed, attempts = killed + 1, attempts + 1
-        continue
-    assert status == 0
-    again = draws_of(fitted(kind, job=folder, cores=1))
-    for name, value in whole.items():
-        np.testing.assert_array_equal(again[name], value, err_msg=f"{fits} {name}")
-    fits, attempts = fits + 1, 0
-print(killed, fits)
-"""
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_fit_killed_at_twenty_moments_goes_on(kind, tmp_path):
-    told = json.dumps([str(tmp_path), kind, 20, 4])
-    command = [sys.executable, "-c", KILLED_AT_ANY_MOMENT, json.dumps([str(TESTS)]), told]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
-    kills, fits = map(int, done.stdout.split())
-    print(f"{kind}: {kills} kills of {fits} fits, 0 of which differ from the unbroken one")
-    assert kills >= 20
-
-
 @pytest.mark.first(1)
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_continued_fit_is_a_longer_one(kind, tmp_path):

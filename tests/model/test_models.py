@@ -71,25 +71,6 @@ def test_a_mapping_may_name_one_aspect_by_a_string(data):
     assert len(model.features()) == 3
 
 
-def test_unique_aspects_alone_are_bradley_terry_luce(data):
-    model = quick(th.EliminationByAspects("unique", lapse=0.0), data, draws=1000, tune=500)
-    weights = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 9)
-    shares = (weights / weights.sum(1, keepdims=True)).mean(0)
-    # maximum likelihood: the posterior mean is close to it, with 234 comparisons a pair
-    expected = [
-        0.228726,
-        0.140315,
-        0.109930,
-        0.072072,
-        0.044211,
-        0.074776,
-        0.060647,
-        0.113305,
-        0.156018,
-    ]
-    assert shares == pytest.approx(expected, abs=0.004)
-
-
 def test_a_custom_combination_is_saved_and_equals_the_named_model(data, tmp_path):
     model = th.LatentFeatureModel(
         th.priors.IndianBuffet(), th.likelihoods.Elimination(0.02), weight_prior=(2.0, 0.5)
@@ -266,21 +247,6 @@ def test_sizes_from_two_options_to_forty():
         posterior = all_drawn(model.posterior_)
         assert posterior["features"].shape[-1] == n
         assert (posterior["features"].any("option").sum("feature") == posterior["n_features"]).all()
-
-
-@pytest.mark.long
-def test_the_order_of_options_does_not_matter(data):
-    """Relabelled data have the relabelled posterior."""
-    order = [4, 2, 0, 8, 6, 1, 3, 5, 7]
-    shuffled = th.PairedComparisons(
-        data.counts[np.ix_(order, order)], [data.labels[i] for i in order]
-    )
-    pairs = [("LBJ", "SL"), ("JU", "CY")]
-    budget = {"draws": 300, "tune": 300, "chains": 4, "thin": 25}
-    one, other = (
-        quick(th.EliminationByAspects(), d, **budget).predict_proba(pairs) for d in (data, shuffled)
-    )
-    assert one == pytest.approx(other, abs=0.01)
 
 
 def test_sets_of_aspects_have_one_order(tmp_path):

@@ -105,36 +105,6 @@ def test_draws_have_the_schema_of_a_posterior_and_come_from_the_seed(name):
             assert predictive[variable].dims == ("chain", "draw", *observed[variable].dims)
 
 
-QUICK = {"draws": 5, "tune": 5, "chains": 1, "progressbar": False}
-SLOW = ("tree", "sets", "fixed sigma", "own", "classes")  # to compile
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in CASES]
-)
-def test_prior_and_posterior_hold_the_same_variables(name, in_plain_python):
-    in_plain_python("GivenColumns", "PairsWithoutUnique")
-    model, design = CASES[name]
-    simulated = model.sample_prior(*design, draws=3, random_seed=1)
-    if name == "classes":
-        model = th.ProductClasses(monotone={"price": "decreasing"})
-        model = model.fit(*design, thin=1, **QUICK)
-    elif name in ("Plackett-Luce", "sparse", "horseshoe"):
-        model.set_params(draws=5, tune=5, chains=1).fit(*design, progressbar=False)
-    else:
-        model.fit(*design, **QUICK)
-    assert ("prior_latent_features" in simulated) == ("latent_features" in model.posterior_)
-    for name in {"prior", "prior_latent_features"} & set(simulated.children):
-        prior = simulated[name].dataset
-        posterior = model.posterior_[{"prior": "posterior"}.get(name, "latent_features")].dataset
-        assert {n: v.dims for n, v in prior.data_vars.items()} == {
-            n: v.dims for n, v in posterior.data_vars.items()
-        }
-        assert set(prior.coords) == set(posterior.coords)
-        for coordinate in set(prior.coords) - {"chain", "draw"}:
-            assert prior[coordinate].equals(posterior[coordinate])
-
-
 def drawn(name, draws=60):
     model, design = CASES[name]
     tree = model.sample_prior(*design, draws=draws, random_seed=3)

@@ -119,23 +119,6 @@ def test_the_default_budget_converges_and_is_honest(data, expected, seed):
 
 
 @pytest.mark.long
-def test_the_star_and_the_indian_buffet_have_the_same_posterior():
-    data, budget = (
-        th.datasets.celebrities(),
-        {"draws": 8_000, "tune": 500, "thin": 20, "progressbar": False},
-    )
-    star = (
-        th.EliminationByAspects(th.Tree.star(data.labels))
-        .fit(data, random_seed=1, **budget)
-        .summary()
-    )
-    buffet = th.EliminationByAspects().fit(data, random_seed=2, **budget).summary()
-    z = (star["mean"] - buffet["mean"]) / np.hypot(star["mcse_mean"], buffet["mcse_mean"])
-    assert list(star.index) == list(buffet.index)
-    assert z.abs().max() < 4.5  # of 39
-
-
-@pytest.mark.long
 def test_a_tree_is_saved_with_its_model(tmp_path):
     tree = th.Tree.from_groups(PROFESSIONS, 0.1)
     model = th.EliminationByAspects(tree).fit(

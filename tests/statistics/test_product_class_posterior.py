@@ -53,13 +53,6 @@ def test_posterior_means_by_exchanges_are_those_of_brute_force(name):
     compare_with_brute_force(name, 40, 5000, MANY_PROPOSALS)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("proposals", [FEW_PROPOSALS, MANY_PROPOSALS])
-@pytest.mark.parametrize("name", list(PROBLEMS))
-def test_posterior_means_of_long_runs(name, proposals):
-    compare_with_brute_force(name, 80, 25_000, proposals)
-
-
 def compare_with_brute_force(name, n_chains, iterations, proposals=FEW_PROPOSALS):
     """Within four standard errors + 3e-4, as the values of the table are known.
 

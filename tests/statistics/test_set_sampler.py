@@ -167,16 +167,6 @@ def test_unique_aspects_alone_are_a_conditional_logit_with_constants():
 
 
 @needs_data
-def test_travel_mode_is_a_conditional_logit_with_constants():
-    data = Choices(pd.read_csv(real_data("choice_travelmode/travelmode.csv")))
-    logit, constants = conditional_logit(data)
-    shares = data.counts / data.counts.sum()
-    assert logit == pytest.approx(float(data.counts @ np.log(shares)), abs=1e-8)  # -283.7588
-    assert logit == pytest.approx(-283.7588, abs=1e-4)
-    assert greatest(data) == pytest.approx(logit, abs=1e-8)
-
-
-@needs_data
 @pytest.mark.parametrize("name, alternative", [("travelmode", "mode"), ("yogurt", "brand")])
 def test_real_choices_with_defaults(name, alternative):
     frame = pd.read_csv(real_data(f"choice_{name}/{name}.csv"))
@@ -187,35 +177,3 @@ def test_real_choices_with_defaults(name, alternative):
     assert len(warnings) == 1  # and the chains agree
     assert time.process_time() - began < 120.0
     assert np.abs(model.predict_proba(data)[0] - data.counts / data.counts.sum()).max() < 0.01
-
-
-def five_aspects(seed=0, occasions=20_000):
-    """Six options with five aspects, chosen out of random sets of two to five."""
-    rng = np.random.default_rng(seed)
-    labels = list("ABCDEF")
-    members = ["AB", "CD", "ACE", "BDF", "DEF"]
-    weights = [3.0, 2.0, 2.5, 1.5, 2.0]
-    sets: dict = {}
-    aspects = {
-        i: [k for k, owners in enumerate(members) if x in owners] + [x]
-        for i, x in enumerate(labels)
-    }
-    weight = dict(enumerate(weights)) | dict.fromkeys(labels, 1.0)
-    for _ in range(occasions):
-        offered = tuple(sorted(rng.permutation(6)[: rng.integers(2, 6)]))
-        sets[offered] = sets.get(offered, 0) + 1
-    counts = {}
-    for offered, times in sets.items():
-        p = th.likelihoods.elimination_probabilities(offered, aspects, weight, lapse=0.01)
-        counts[tuple(labels[i] for i in offered)] = rng.multinomial(times, p / p.sum())
-    return choices_of(counts, labels), [tuple(owners) for owners in members]
-
-
-@pytest.mark.long
-def test_true_aspects_lead_the_posterior():
-    data, true = five_aspects()
-    assert data.n_choices == 20_000 and data.n_sets == 56
-    model = fit(th.EliminationByAspects(), data, draws=500, tune=500)
-    found = model.features()
-    shared = found[found["members"].map(len).between(2, 5)]
-    assert set(shared["members"].iloc[:5]) == set(true), shared.head(8)

@@ -59,13 +59,6 @@ def compare_with_the_answer(seed, **budget):
     return model
 
 
-@pytest.mark.long  # a minute to compile; the same moves are held against known posteriors of pairs
-@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_the_defaults_find_a_posterior_of_two_families():
-    model = compare_with_the_answer(1, tune=500, thin=10)
-    assert model.convergence().agrees
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_defaults_find_a_posterior_of_two_families_whatever_the_seed(seed):
@@ -100,11 +93,3 @@ def test_what_is_tempered_by_default(tempering):
 def test_another_word_is_refused():
     with refused(ArgumentError, "'auto'", "'off'", "got 'hot'"):
         temperatures(th.PairedComparisons([[0, 3], [1, 0]]), tempering="hot")
-
-
-@pytest.mark.parametrize(
-    "model", [th.EliminationByAspects, th.AdditiveClustering, th.LatentFeatureModel]
-)
-def test_the_argument_is_documented(model):
-    words = " ".join(model.__doc__.split())
-    assert 'tempering : {None, "auto"}, {False, "off"}, int or sequence' in words

@@ -139,24 +139,3 @@ def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
         for k in (1, 2, 3):
             error = math.sqrt((1 / (2 * k + 1) - 1 / (k + 1) ** 2) / count)
             assert abs(np.mean(np.power(ranks, k)) - 1 / (k + 1)) < 4.5 * error
-
-
-@pytest.mark.long
-def test_many_comparisons_agree_with_maximum_likelihood():
-    """A hundred thousand comparisons leave the prior no say (Davidson 1970)."""
-    rng, n = np.random.default_rng(8), 5
-    worth, counts, ties = rng.exponential(size=n), np.zeros((n, n)), np.zeros((n, n))
-    for i in range(n):
-        for j in range(i):
-            p = worth[i] / (worth[i] + worth[j])
-            r = 0.6 * math.sqrt(p * (1 - p))
-            counts[i, j], counts[j, i], ties[i, j] = rng.multinomial(
-                10_000, np.array([p, 1 - p, r]) / (1 + r)
-            )
-    data = th.PairedComparisons(counts, ties=ties)
-    model = th.EliminationByAspects("unique", lapse=0.0).fit(
-        data, draws=2000, random_seed=1, progressbar=False
-    )
-    found = th.paired.davidson(data)
-    np.testing.assert_allclose(model.unique_weights()["share"], found.weights, atol=0.01)
-    assert float(model.posterior_["posterior"]["tie"].mean()) == pytest.approx(found.tie, abs=0.01)

@@ -2,7 +2,6 @@
 rest on."""
 
 import copy
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -136,35 +135,6 @@ def test_leaving_one_pair_out_gives_the_published_score(btl, tree):
     one = maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))
     row = left_out[(left_out["a"] == "JU") & (left_out["b"] == "SL")].iloc[0]
     assert row["predicted"] == pytest.approx(one.predict_proba([("JU", "SL")])[0], abs=1e-12)
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
-    # The bootstrap's own error is 1/sqrt(2 * 2000) = 1.6 %.
-    for model, samples in ((btl, 2000), (tree, 2000)):
-        drawn = th.paired.parametric_bootstrap(model, samples, random_seed=1)
-        np.testing.assert_allclose(
-            model.maximum_likelihood.standard_errors(), drawn.table["std_error"], rtol=0.05
-        )
-        options, sets = (
-            model.maximum_likelihood.utility_scale().index,
-            sets_of(model.aspects, model.maximum_likelihood.utility_scale().index),
-        )
-        owners = np.array(
-            [[aspect in own for aspect in model.maximum_likelihood.weights().index] for own in sets]
-        )
-        assert len(owners) == len(options)
-        sums = drawn.weights.to_numpy() @ owners.T
-        utilities = sums / sums.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(
-            np.sqrt(np.diag(model.maximum_likelihood.utility_covariance())),
-            utilities.std(axis=0),
-            rtol=0.05,
-        )
-        np.testing.assert_allclose(
-            model.maximum_likelihood.utility_covariance().sum(), 0.0, atol=1e-15
-        )
 
 
 @pytest.mark.first(2)
@@ -408,19 +378,6 @@ def test_answers_by_matrix_frame_and_mapping_agree(tree):
     )
 
 
-def test_labels_in_another_order(tree):
-    data = th.datasets.celebrities()
-    other = maximised(TREE, data.subset(sorted(data.labels)))
-    np.testing.assert_allclose(
-        other.maximum_likelihood.weights()[tree.maximum_likelihood.weights().index],
-        tree.maximum_likelihood.weights(),
-        atol=1e-9,
-    )
-    assert other.maximum_likelihood.log_likelihood() == pytest.approx(
-        tree.maximum_likelihood.log_likelihood(), abs=1e-9
-    )
-
-
 def test_intervals_and_residuals_follow_their_definitions(tree):
     table = tree.summary()
     assert list(table.columns) == ["weight", "std_error", "z", "p_value", "low", "high"]
@@ -508,8 +465,6 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     ):
         with refused(NotFittedError, "method='maximum-likelihood'", "got `method='mcmc'`"):
             ask()
-    again = pickle.loads(pickle.dumps(copy.copy(tree)))
-    assert again.maximum_likelihood.log_likelihood() == tree.maximum_likelihood.log_likelihood()
     tree.save(tmp_path / "tree.nc")
     loaded = th.load(tmp_path / "tree.nc")
     assert (

@@ -126,32 +126,6 @@ def test_the_covariance_is_the_sandwich():
     )
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_often(name):
-    make, settings = CASES[name]
-    data = make()
-    found = maximised(data=data, **settings)._estimates_
-    rng = np.random.default_rng(2)
-    tally = found.clusters.tally.multiply(
-        rng.integers(1, 9, (found.clusters.n_respondents, 1))
-    ).tocsr()
-    weights, beta = (
-        rng.gamma(1.0, size=len(found.weights)),
-        0.3 * rng.normal(size=len(found.maximum.beta)),
-    )
-    pose = found.problem.with_counts(np.asarray(tally.sum(axis=0)).ravel())
-    gradients = pose.compute_scores(eye_array(tally.shape[1], format="csr"), weights, beta)
-    p = pose.probabilities(weights, beta)
-    parts = naive_scores.informations(tally.toarray(), pose.sizes, p, gradients)
-    curvature = parts.sum(axis=0)
-    root = inverse_root(curvature, 1e-9)
-    scores = RespondentScores(pose, tally, weights, beta, root)
-    expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
-    np.testing.assert_allclose(
-        root @ scores.variance.variance @ root.T, expected, rtol=1e-3, atol=1e-5
-    )
-
-
 @pytest.mark.fit
 def test_standard_errors_and_tests_of_unequal_respondents():
     """The Bradley-Terry model by hand: covariance, degrees of freedom of each weight, and of two
@@ -209,16 +183,6 @@ def test_more_contrasts_than_degrees_of_freedom_are_refused():
     )
     with refused(ArgumentError, "4 contrasts", "3 degrees"):
         th.paired.wald_test(model, [{"A": 1, other: -1} for other in "BCDE"])
-
-
-@pytest.mark.fit  # for its time
-def test_errors_agree_with_the_bootstrap_over_people():
-    data = comparisons(people=150, alike=0.8)
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    drawn = th.paired.bootstrap(data.by_respondent(), samples=400, random_seed=1).table["std_error"]
-    # of 400 samples: 3.5 % each
-    np.testing.assert_allclose(model.maximum_likelihood.standard_errors(), drawn, rtol=0.12)
-    assert (drawn / model.summary()["std_error_independent"]).max() > 1.25
 
 
 @pytest.mark.fit  # for its time
