@@ -1,6 +1,9 @@
-"""Posteriors of additive clustering for three objects by quadrature, for priors that no case has;
-see the Poisson form in test_additive_quadrature.py, from which this differs in that every column
-has a rate of its own, pairs may be missing, and there may be no constant or an unknown variance."""
+"""Posteriors of additive clustering for three objects by quadrature, for priors that no case has.
+
+Columns are a Poisson process, so given the weights of what all three share the pairs are independent:
+a quadrature over that sum, inside it one over each pair's own weight. Every column has a rate of its
+own, pairs may be missing, and there may be no constant or an unknown variance.
+"""
 
 import math
 from itertools import combinations

@@ -61,15 +61,6 @@ def agrees(counts, expected, error, alpha, shape=1.0, unique=False, draws=10_000
         assert abs(mean - value) <= 4.0 * mistake + 1e-6, (name, mean, value, mistake)
 
 
-def test_the_expected_values_are_those_of_the_specification():
-    found = exact(3, 1, 1.0, 1.0, False)
-    assert found["p[0,1]"] == pytest.approx(0.5587327, abs=1e-7)
-    assert found["n_features"] == pytest.approx(1.1704816, abs=1e-7)
-    found = exact(20, 0, 1.0, 1.0, True)
-    assert found["p[0,1]"] == pytest.approx(0.94886651, abs=1e-8)
-    assert found["n_features"] == pytest.approx(1.37693760, abs=1e-7)
-
-
 @pytest.mark.first(1)
 @pytest.mark.parametrize("wins, losses", [(20, 0), (1, 5)])
 def test_two_options(wins, losses):

@@ -91,28 +91,6 @@ def compare_with_brute_force(name, n_chains, iterations, proposals=FEW_PROPOSALS
         )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "log_evidence", "n_classes", "empty"),
-    [
-        ((1, 1, 2, 1.0, 1.0, 0.0, ()), -0.203267055, 1.225399674, {0: 0.2253996736}),
-        ((5, 3, 2, 2.0, 1.0, 0.0, ()), -0.418614151, 5.331962991, {0: 0.0081787651}),
-        ((5, 3, 2, 2.0, 1.0, 0.0, (0,)), -5.224828252, 3.796125524, {0: 1.0, 4: 0.0329157756}),
-        ((5, 3, 3, 2.0, 1.0, 0.0, ()), -0.446506801, 5.374173230, {0: 0.0022771932}),
-        ((20, 8, 2, 1.5, 2.0, 0.0, ()), -1.944159751, 10.21787473, {0: 0.0001876403}),
-        ((20, 8, 2, 1.5, 2.0, 0.0, (0,)), -10.52514365, 9.404497752, {0: 1.0, 19: 0.0003648925}),
-        ((50, 8, 2, 3.0, 1.0, 0.0, ()), -0.662767186, 14.84780071, {0: 0.0000221512}),
-        ((5, 3, 2, 2.0, 1.0, 0.1, ()), -1.181159, None, {0: 0.009685}),
-        ((5, 3, 2, 2.0, 1.0, 0.1, (0,)), -3.964895, None, {0: 0.156703}),
-    ],
-)
-def test_the_closed_form_is_the_one_of_the_specification(arguments, log_evidence, n_classes, empty):
-    evidence, size, nothing = closed_form(*arguments)
-    assert evidence == pytest.approx(log_evidence, abs=1e-6)
-    assert n_classes is None or size == pytest.approx(n_classes, rel=1e-9)
-    for i, p in empty.items():
-        assert nothing[i] == pytest.approx(p, abs=1e-6)
-
-
 @pytest.mark.first(3)
 @pytest.mark.parametrize(
     "arguments",
