@@ -12,7 +12,6 @@ from arviz_stats.base.array import array_stats
 from helpers.additive_runs import task as of_similarities
 from helpers.problems import random_comparisons, random_similarities
 from helpers.same_draws import same
-from helpers.short_slices import short_slices
 
 import thali as th
 import thali._aspects.samplers.chains as chains
@@ -56,18 +55,6 @@ def growing():
 
 
 TASKS = {"pairs": lambda: task(random_comparisons(5, 5)), "similarities, tempered": growing}
-
-
-@pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)
-def test_same_seed_same_draws_for_any_number_of_cores(make):
-    runs = [run_feature_chains(make(), 3, cores, 42, Silent())[0] for cores in (1, 2, 3)]
-    # a ladder has grown
-    assert make is not growing or any(len(draws.stats["swap_rate"]) > 1 for draws in runs[0])
-    for run in runs[1:]:
-        assert all(same(a, b) for a, b in zip(runs[0], run, strict=True))
-    other, _ = run_feature_chains(make(), 3, 1, 43, Silent())
-    assert not any(same(a, b) for a, b in zip(runs[0], other, strict=True))
-    assert not same(runs[0][0], runs[0][1])
 
 
 @pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)
@@ -130,16 +117,6 @@ def test_python_and_compiled_sweeps_draw_the_same(make):
         assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9, abs=1e-9), name
     for name in a.extra:
         assert a.extra[name] == pytest.approx(b.extra[name], rel=1e-9), name
-
-
-def test_many_short_runs_all_end():
-    data = random_comparisons(3, 3)
-    with short_slices(1e-4):
-        for seed in range(60):
-            found, _ = run_feature_chains(
-                task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent()
-            )
-            assert [chain.alpha.size for chain in found] == [20] * (1 + seed % 5)
 
 
 def test_a_stop_while_tuning_has_nothing_to_keep():

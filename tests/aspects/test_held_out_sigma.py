@@ -53,15 +53,6 @@ def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path):
     assert not other.sigma_scores_.equals(scores)
 
 
-@pytest.mark.long
-@pytest.mark.fit
-def test_it_does_not_depend_on_the_scale():
-    scores = shortly(TABLE, weight_prior=(1.0, 4.0)).sigma_scores_
-    other = shortly(th.Similarities(4.0 * TABLE.matrix), weight_prior=(1.0, 1.0)).sigma_scores_
-    np.testing.assert_allclose(other.index, 4.0 * scores.index)
-    np.testing.assert_allclose(other, scores - np.log(4.0), atol=1e-9)
-
-
 @pytest.mark.fit
 def test_the_score_of_a_chain_without_features():
     """With weights near 0 the score is that of the constant alone, which the other similarities

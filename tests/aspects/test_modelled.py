@@ -1,4 +1,4 @@
-"""Every likelihood is fitted; what is pooled keeps its covariates."""
+"""Unique aspects of sets are refused; what is pooled keeps its covariates."""
 
 import numpy as np
 import pandas as pd
@@ -11,34 +11,9 @@ import thali as th
 from thali._data.grouped_data import GroupedData
 from thali.errors import ThaliError
 
-ASPECTS = th.EliminationByAspects
-
 
 def _of_people(frame, **columns):
     return frame.assign(person=[f"p{k % 4}" for k in range(len(frame))], **columns)
-
-
-def _pairs(**more):
-    rows = [
-        ("a", "b", "a"),
-        ("a", "c", "c"),
-        ("b", "c", "c"),
-        ("a", "b", "b"),
-        ("c", "a", "a"),
-        ("c", "b", "b"),
-    ] * 2
-    frame = _of_people(
-        pd.DataFrame(rows, columns=["first", "second", "chosen"]), longer=np.arange(12.0)
-    )
-    return th.PairedComparisons.from_trials(
-        frame, "first", "second", "chosen", respondent="person", **more
-    )
-
-
-def _tied():
-    rows = [("p", "a", "b", "tie"), ("q", "a", "b", "a"), ("q", "b", "c", "c")]
-    frame = pd.DataFrame(rows, columns=["who", "first", "second", "chosen"])
-    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", respondent="who")
 
 
 def _sets():
@@ -66,40 +41,6 @@ def _answers():
     rows = [(*"abc", "a", "b"), (*"abc", "b", "a")]
     columns = [*(f"item{k}" for k in range(3)), "best", "worst"]
     return th.Choices.from_best_worst(_of_people(pd.DataFrame(rows, columns=columns)))
-
-
-def _similarities():
-    rng = np.random.default_rng(4)
-    squares = {f"p{k}": rng.random((4, 4)) for k in range(4)}
-    return th.Similarities.from_respondents(squares, list("abcd"), symmetrize="mean")
-
-
-def _triplets():
-    rows = [list("abcc"), list("abdd"), list("cdaa"), list("bcdd"), list("abcc")]
-    columns = [*(f"object{k}" for k in (1, 2, 3)), "odd"]
-    return th.Triplets.from_frame(_of_people(pd.DataFrame(rows, columns=columns)))
-
-
-# Of a likelihood: the data, and a model of them.
-ROWS = {
-    "pairs": (_pairs, ASPECTS, {}),
-    "pairs with ties": (_tied, ASPECTS, {}),
-    "pairs with covariates": (lambda: _pairs(covariates=["longer"]), ASPECTS, {}),
-    "sets": (_sets, ASPECTS, {}),
-    "rankings": (_rankings, ASPECTS, {}),
-    "best and worst of three": (_answers, ASPECTS, {}),
-    "similarities": (_similarities, th.AdditiveClustering, {"sigma": 0.1}),
-    "triplets": (_triplets, th.AdditiveClustering, {}),
-    "triplets, ratio": (_triplets, th.AdditiveClustering, {"link": "ratio"}),
-}
-
-
-@pytest.mark.fit
-@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.parametrize("name", ROWS)
-def test_each_model_prepares_each_kind_of_data(name):
-    make, model, settings = ROWS[name]
-    assert model(**settings).prepare(make(), draws=1, tune=0).task.model is not None
 
 
 UNIQUE = {  # data that worths are for, and what a sentence about them says

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from helpers.additive_fits import made_up
-from helpers.all_drawn import all_drawn
 from helpers.posterior_cases import model_of, tree_of, written
 from helpers.sentences import refused
 
@@ -48,32 +47,6 @@ def test_options_that_are_not_told_apart_share_their_ranks():
         [5 / 12, 5 / 12, 1 / 6]
     )
     assert table.loc["milk", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx([1 / 6, 1 / 6, 2 / 3])
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_the_higher_utility_is_chosen_more_often():
-    model = th.EliminationByAspects()
-    model = model.fit(
-        th.datasets.celebrities(), draws=1200, tune=400, random_seed=1, progressbar=False
-    )
-    drawn = all_drawn(model.posterior_).stack(sample=("chain", "draw"))
-    utility = (
-        drawn["unique_weights"] + (drawn["features"] * drawn["weights"]).sum("feature")
-    ).T.values
-    probability = model.posterior_["posterior"]["choice_probability"].values.reshape(
-        len(utility), -1
-    )
-    i, j = np.triu_indices(9, 1)
-    assert ((utility[:, i] > utility[:, j]) == (probability > 0.5)).all()
-    table = model.ranks(every_rank=True)
-    ranks = [f"p_{r}" for r in range(1, 10)]
-    assert np.abs(table[ranks].to_numpy().sum(0) - 1.0).max() < 1e-12
-    assert np.abs(table[ranks].to_numpy().sum(1) - 1.0).max() < 1e-12
-    assert table["rank"].to_numpy() == pytest.approx(
-        table[ranks].to_numpy() @ np.arange(1, 10), abs=1e-9
-    )
-    assert table.index[0] == "LBJ" and table["rank"].is_monotonic_increasing
 
 
 @pytest.mark.first(1)

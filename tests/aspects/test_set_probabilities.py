@@ -1,7 +1,7 @@
 """Elimination by aspects out of sets, as a plain function, against the specification and all orders
 of elimination."""
 
-from itertools import combinations, permutations
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -85,28 +85,6 @@ def test_probabilities_equal_published_examples():
     )
     three = elimination_probabilities(["P", "P+", "R"], trip, weights)
     assert three == pytest.approx([0, 101 / 201, 100 / 201], abs=1e-14)
-
-
-def test_probabilities_ignore_scale_and_common_aspects():
-    rng = np.random.default_rng(5)
-    options, names = list("abcde"), [f"k{k}" for k in range(7)]
-    aspects = {x: [name for name in names if rng.random() < 0.5] for x in options}
-    weights = {name: float(rng.gamma(1.0)) for name in names}
-    whole = elimination_probabilities(options, aspects, weights)
-    assert whole.sum() == pytest.approx(1.0, abs=1e-14)
-    assert elimination_probabilities(
-        options, aspects, {k: 7.0 * w for k, w in weights.items()}
-    ) == pytest.approx(whole)
-    everybody = {x: [*aspects[x], "all"] for x in options}
-    assert elimination_probabilities(options, everybody, {**weights, "all": 9.0}) == pytest.approx(
-        whole, abs=1e-15
-    )
-    assert elimination_probabilities(options[::-1], aspects, weights) == pytest.approx(
-        whole[::-1], abs=1e-15
-    )
-    for part in combinations(range(5), 3):  # regularity
-        fewer = elimination_probabilities([options[x] for x in part], aspects, weights)
-        assert (whole[list(part)] <= fewer + 1e-15).all()
 
 
 @pytest.mark.long

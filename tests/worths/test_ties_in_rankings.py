@@ -73,14 +73,6 @@ def test_probabilities_agree_with_a_recursion(n_tied, lapse):
     np.testing.assert_allclose(found, by_recursion(weights, n_tied, lapse), rtol=1e-10)
 
 
-@pytest.mark.long
-def test_probabilities_of_fifteen_ties_agree_with_a_recursion():
-    for spread in (0.1, 1.0, 4.0):
-        (weights,) = drawn(15, 2, spread, 1)
-        found = np.exp(differentiate_tied_answers(weights[None], 15, 0.0, False).log_p)
-        np.testing.assert_allclose(found, by_recursion(weights, 15, 0.0), rtol=1e-10)
-
-
 def test_probabilities_of_two_hundred_ties_are_exact():
     """Equal options: 200 of 203 in any order before three have the probability 1 / C(203, 3)."""
     found = differentiate_tied_answers(np.ones((1, 203)), 200, 0.0, False).log_p
