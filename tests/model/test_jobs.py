@@ -192,29 +192,6 @@ def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
 
 @pytest.mark.first(4)
 @pytest.mark.parametrize("kind", CHAINS)
-def test_a_stopped_fit_goes_on(kind, monkeypatch):
-    """The chains were at different draws when it was stopped."""
-    left = [40]
-    watched_runs.cut_slices(monkeypatch)
-
-    def counted(chain):
-        run_slice(chain)
-        if isinstance(chain, _SingleCall):
-            return
-        left[0] -= chain.recorded > 0
-        if not left[0]:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        run_slice = watched_runs.run_slices_by(patch, counted)
-        model = fitted(kind, size_of(kind), cores=1)
-    had = model.posterior_["posterior"].sizes["draw"]
-    assert 0 < had < size_of(kind)
-    same(model.continue_fit(size_of(kind) - had, progressbar=False), kind)
-
-
-@pytest.mark.first(4)
-@pytest.mark.parametrize("kind", CHAINS)
 def test_a_continued_fit_may_be_stopped_and_go_on(kind, monkeypatch):
     """Its earlier draws are in the posterior, the later ones of each chain are not all."""
     watched_runs.cut_slices(monkeypatch)

@@ -1,5 +1,5 @@
 """Worths for one judge from the votes of all: by definition, slopes, exact values, the joint
-distribution, and what many votes of the target lead to."""
+distribution."""
 
 import numpy as np
 import pytest
@@ -13,12 +13,10 @@ from thali._posterior.summary_table import compute_mean_mcse
 from thali._worths.laplace_approximation import Marginal
 from thali._worths.posterior_density import (
     LOG_SPREAD_MEAN,
-    Density,
     DistinctComparisons,
     Spreads,
     TargetDensity,
 )
-from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = pytest.mark.fit
 
@@ -213,72 +211,3 @@ def test_trades_of_scales_alone_pass_the_joint_distribution_test():
         np.testing.assert_allclose(found, before.likelihood, atol=1e-9)
     assert (np.abs(state.logs[0] - np.log(spreads.worths)) > 0.0).mean() > 0.9
     check_prior(density, state)
-
-
-N = 6
-PAIRS = np.array([(i, k) for i in range(N) for k in range(i + 1, N)])
-
-
-def simulate_votes(rng, worths, n_votes):
-    """Simulate how often each option of a pair wins."""
-    pair = rng.integers(len(PAIRS), size=n_votes)
-    first, second = PAIRS[pair].T
-    is_first = rng.random(n_votes) < expit(worths[first] - worths[second])
-    wins = np.bincount(pair, is_first, len(PAIRS))
-    return wins, np.bincount(pair, minlength=len(PAIRS)) - wins
-
-
-def board_of(rng, n_target, deviation_sd, n_other=1500):
-    """Simulate a board; return the truth, and densities with and without the other judges."""
-    truth = rng.normal(size=N)
-    truth -= truth.mean()
-    votes = [
-        simulate_votes(rng, d * (truth + deviation_sd * rng.normal(size=N)), n_other)
-        for d in (0.3, 0.65, 1.0)
-    ]
-    votes.append(simulate_votes(rng, truth, n_target))
-    wins, losses = map(np.concatenate, zip(*votes, strict=True))
-    first, second = np.tile(PAIRS, (4, 1)).T
-    judge = np.repeat(np.arange(4), len(PAIRS))
-    density = build_target(judge, first, second, (wins, losses, 0.0 * wins), N, 4)
-    alone = density.rows.select(judge == 3)
-    alone = alone._replace(judge=0 * alone.judge, period=0 * alone.judge)
-    return truth, density, Density(alone, N)
-
-
-def test_many_votes_of_the_target_are_its_own_board():
-    rng = np.random.default_rng(3)
-    truth, density, alone = board_of(rng, 60_000, 0.8)
-    points, _ = sample_posterior(Marginal(density), rng, 1000)
-    own_points, _ = sample_posterior(Marginal(alone), rng, 1000)
-    found, own = points[density.common], own_points[alone.worths]
-    means = [each.mean(axis=1) - each.mean() for each in (found, own)]
-    np.testing.assert_allclose(*means, atol=0.02)
-    np.testing.assert_allclose(means[0], truth, atol=0.1)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("deviation_sd", [0.0, 0.3, 0.8])
-def test_intervals_cover_and_predictions_are_better(deviation_sd):
-    covered, gains = [], []
-    for seed in range(40):
-        rng = np.random.default_rng([seed, 7])
-        truth, density, alone = board_of(rng, 60, deviation_sd)
-        points, _ = sample_posterior(Marginal(density), rng, 1000)
-        own_points, _ = sample_posterior(Marginal(alone), rng, 1000)
-        worths = points[density.common] - points[density.common].mean(axis=0)
-        low, high = np.quantile(worths, [0.055, 0.945], axis=1)
-        covered.append(((low <= truth) & (truth <= high)).mean())
-        first, second = PAIRS.T
-        true_p = expit(truth[first] - truth[second])
-        scores = [
-            true_p @ np.log(p) + (1.0 - true_p) @ np.log(1.0 - p)
-            for p in (
-                expit(each[first] - each[second]).mean(axis=1)
-                for each in (worths, own_points[alone.worths])
-            )
-        ]
-        gains.append((scores[0] - scores[1]) / len(PAIRS))
-    print(deviation_sd, np.mean(covered), np.mean(gains))
-    assert 0.8 < np.mean(covered) < 0.99
-    assert np.mean(gains) > 0.0
