@@ -64,16 +64,6 @@ def test_choices_and_ties_are_checked(model):
     assert f"{first[0]} and {first[1]} tied" in labels
 
 
-@pytest.mark.long
-def test_they_are_kept_in_files_and_simulated(model, tmp_path):
-    model.save(tmp_path / "model.nc")
-    again = th.load(tmp_path / "model.nc")
-    assert again.predict_outcomes([("0", "3")]).equals(model.predict_outcomes([("0", "3")]))
-    new = model.posterior_predictive(DATA, random_seed=1)["posterior_predictive"].dataset
-    assert set(new.data_vars) == {"wins", "ties"}
-    assert (new["ties"].values + new["wins"].values <= DATA.wins + DATA.losses + DATA.tied).all()
-
-
 def test_ties_that_cannot_be_modelled_are_refused():
     with refused(ArgumentError, "ties", "'davidson'", "'half'", "'drop'", "got 'win'"):
         fitted(ties="win")

@@ -92,7 +92,9 @@ def is_among(numbers, checked):
     return np.isclose(numbers[:, None], checked.to_numpy(float), rtol=1e-9).any(axis=1)
 
 
-@pytest.mark.parametrize("name", list(CASES))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in MORE)) for name in CASES]
+)
 def test_what_a_table_shows_with_an_r_hat_is_checked(name):
     model = fit_case(name)
     if not model._engine.draws:

@@ -156,7 +156,7 @@ def test_the_others_predict_a_judge_as_without_the_judge():
     how = {"judges": True, "judge_sd": 0.5, "random_seed": 1, "progressbar": False}
     board = th.leaderboard(frame, **how)
     found, errors = board.judges()["log_score"], []
-    for name in ["j0", "j1", "j2", "j3", "j4"]:
+    for name in ["j0", "j2", "j4"]:
         own = frame["judge"] == name
         without = th.leaderboard(frame[~own], **how)
         assert found[name] == pytest.approx(score_by(without, frame[own]), abs=0.002)
@@ -445,10 +445,11 @@ def test_judges_and_periods_are_drawn():
     ):
         with pytest.raises(DataError, match=sentence):
             draw()
-    many = battles(700, 3, options=9, judges=70)
-    board = th.leaderboard(many, judges=True, progressbar=False)
-    assert "60 of 70 judges" in th.plots.judges(board.judges()).get_xlabel()
-    board = th.leaderboard(many, period="week", date="day", progressbar=False)
+    judges = th.leaderboard(FRAME.head(300), judges=True, progressbar=False).judges()
+    many = pd.concat([judges] * 14).set_axis([f"j{k}" for k in range(70)])
+    assert "60 of 70 judges" in th.plots.judges(many).get_xlabel()
+    votes = battles(700, 3, options=9)
+    board = th.leaderboard(votes, period="week", date="day", progressbar=False)
     assert (
         th.plots.worths_in_time(board.worths_in_time()).get_title(loc="left")
         == "grey: 2 more options"
@@ -470,6 +471,7 @@ def test_one_vote_does_not_say_that_somebody_guesses():
     said(found.sentence, "predicted no better than chance")
 
 
+@pytest.mark.long
 def test_the_climb_leaves_a_saddle_of_covariates_in_large_units():
     rng = np.random.default_rng(0)
     for scale in 10.0 ** rng.uniform(3, 8, 12):

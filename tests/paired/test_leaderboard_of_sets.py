@@ -57,14 +57,8 @@ def best_worst(rows=ROWS):
     return pd.DataFrame(every, columns=["respondent", *items, "best", "worst"])
 
 
-def test_all_sources_give_the_same(tmp_path):
-    wide().to_csv(tmp_path / "rankings.csv", index=False)
-    sources = [
-        wide(),
-        long(),
-        tmp_path / "rankings.csv",
-        th.Choices.from_rankings(wide(), respondent="respondent"),
-    ]
+def test_all_sources_give_the_same():
+    sources = [wide(), long(), th.Choices.from_rankings(wide(), respondent="respondent")]
     boards = [th.leaderboard(source, **QUIET) for source in sources]
     for board in boards:
         assert board.table.index[0] == "o0" and board.table.index[-1] == "o5"
@@ -95,11 +89,8 @@ def test_it_is_the_posterior_of_luces_model(frame):
     np.testing.assert_allclose(laplace.table["rating_low"], chains_table["rating_low"], atol=12)
 
 
-@pytest.mark.parametrize(
-    "frame", [wide(), best_worst(ranked(each=20))], ids=["rankings", "best and worst"]
-)
-def test_judges_of_rankings_are_ordered_by_discrimination(frame):
-    board = th.leaderboard(frame, judges=True, random_seed=1, **QUIET)
+def test_judges_of_rankings_are_ordered_by_discrimination():
+    board = th.leaderboard(wide(), judges=True, random_seed=1, **QUIET)
     judges = board.judges()
     assert judges.index[0] == "j4" and set(judges.index[-2:]) == {"j0", "j1"}
     assert judges["comparisons"].sum() == board.data.n_answers
@@ -354,12 +345,12 @@ def test_maximum_likelihood_needs_a_way_down_to_those_that_tie():
 def test_judges_of_tied_rankings_have_finite_results():
     rows = [
         (f"j{k % 2}", k, option, rank)
-        for k, row in enumerate(JUDGED * 4)
+        for k, row in enumerate(JUDGED * 2)
         for option, rank in enumerate(row)
     ]
     frame = pd.DataFrame(rows, columns=["respondent", "task", "option", "rank"])
     board = th.leaderboard(frame, judges=True, **QUIET)
-    assert board.judges()["comparisons"].sum() == 14 * 4 and "ties in rankings" in board.note
+    assert board.judges()["comparisons"].sum() == 14 * 2 and "ties in rankings" in board.note
     assert np.isfinite(board.judges()).all().all()
 
 

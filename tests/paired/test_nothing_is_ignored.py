@@ -115,12 +115,5 @@ def test_a_leaderboard_takes_no_argument_that_says_nothing():
             th.leaderboard(source, nonsense=3)
     with refused(ArgumentError, "'chosen'", "PairedComparisons"):
         th.leaderboard(read(), chosen="chosen")
-    for source, covariates in ((table(), ["longer"]), (read(["longer"]), None)):
-        assert (
-            "longer"
-            in th.leaderboard(source, covariates=covariates, progressbar=False)
-            .covariate_effects()
-            .index
-        )
     with refused(ArgumentError, "`coding` does not"):
         th.leaderboard(read().to_frame(), coding="12")

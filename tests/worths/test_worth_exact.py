@@ -62,7 +62,7 @@ def test_probabilities_and_ends_of_intervals(name, spread):
     evidence, values, weights = posterior(density, quantity, (spread, None, None))
     expected = summarise_log_odds(values, weights)
     marginal = Marginal(density, spread)
-    drawn = sample_posterior(marginal, np.random.default_rng(1), 240_000)
+    drawn = sample_posterior(marginal, np.random.default_rng(1), 120_000)
     own = quantity(drawn.points, None)
     blurred = expit(own + BLUR * np.random.default_rng(2).normal(size=own.shape))
     found = np.column_stack(
