@@ -449,7 +449,7 @@ def test_judges_and_periods_are_drawn():
     many = pd.concat([judges] * 14).set_axis([f"j{k}" for k in range(70)])
     assert "60 of 70 judges" in th.plots.judges(many).get_xlabel()
     votes = battles(700, 3, options=9)
-    board = th.leaderboard(votes, period="week", date="day", progressbar=False)
+    board = th.leaderboard(votes, period="month", date="day", progressbar=False)
     assert (
         th.plots.worths_in_time(board.worths_in_time()).get_title(loc="left")
         == "grey: 2 more options"
