@@ -8,6 +8,7 @@ Data and problems with known answers:
 - `problems`, `set_problems`, `triplet_problems`: data, model and state of samplers
 - `likelihood_rows`: every likelihood once, with data, a state and a naive log-likelihood
 - `tree_cases`, `phylogenetic_trees`: trees of options
+- `market_studies`: choices of eight respondents, two logits of them, and a market
 - `conjoint_studies`: simulated experiments of political science
 - `field_tables`, `field_shapes`, `field_studies`, `field_answers`: small tables as the trades write
   them

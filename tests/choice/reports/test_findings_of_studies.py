@@ -24,31 +24,19 @@ MARKET = MARKET.set_index("product")
 
 
 @pytest.fixture(scope="module")
-def data():
-    return th.ChoiceExperiment.from_frame(
-        simulate_experiment(n_respondents=8, seed=3), attributes=["price", "brand", "zoom"]
-    )
-
-
-@pytest.fixture(scope="module")
-def logit(data):
-    return th.MultinomialLogit(linear="price").fit(data)
-
-
-@pytest.fixture(scope="module")
 def classes(data):
     return th.LatentClassLogit(2, linear="price").fit(data, random_seed=1)
 
 
-def test_the_sentence_of_a_market_tells_the_winner_of_each_scenario(logit):
+def test_the_sentence_of_a_market_tells_the_winner_of_each_scenario(multinomial):
     both = pd.concat(
         [
             MARKET.reset_index().assign(scenario=name, price=[5, price])
             for name, price in (("now", 25), ("cut", 5))
         ]
     )
-    found = logit.findings(market=both)["market_shares"]
-    shares = logit.market_shares(both).reset_index()
+    found = multinomial.findings(market=both)["market_shares"]
+    shares = multinomial.market_shares(both).reset_index()
     for scenario, told in (("now", "in scenario now: "), ("cut", "In scenario cut, ")):
         best = shares[shares["scenario"] == scenario].sort_values("share").iloc[-1]
         assert (
@@ -114,11 +102,11 @@ def test_a_market_without_the_option_of_none_says_so():
     assert not model.findings(market=offered)["market_shares"].notes
 
 
-def test_keys_are_in_the_order_of_questions(logit, classes):
+def test_keys_are_in_the_order_of_questions(multinomial, classes):
     study = ["attribute_importance", "level_effects", "utilities", "willingness_to_pay", "market"]
     close = ["check", "summary", "data", "levels"]
     end = ["methods", "independence", "convergence"]
-    assert logit.findings().keys() == ["asked", *study, *close, *end]
+    assert multinomial.findings().keys() == ["asked", *study, *close, *end]
     segments = ["segment_sizes", "segment_profiles", "segments"]
     people = ["individual_level_effects", "individual_importance", "individual_willingness_to_pay"]
     people += ["individual_utilities", "individual_zero_centred"]
@@ -132,19 +120,19 @@ def test_keys_are_in_the_order_of_questions(logit, classes):
     ]
 
 
-def test_a_market_is_asked_for_after_a_look_without_one(logit):
-    assert "market_shares" not in logit.findings()
-    found = logit.findings(market=MARKET)
-    expected = logit.market_shares(MARKET)
+def test_a_market_is_asked_for_after_a_look_without_one(multinomial):
+    assert "market_shares" not in multinomial.findings()
+    found = multinomial.findings(market=MARKET)
+    expected = multinomial.market_shares(MARKET)
     assert found["market_shares"].table["share"].tolist() == expected["share"].tolist()
-    assert logit.findings(market=MARKET) is found
+    assert multinomial.findings(market=MARKET) is found
 
 
-def test_settings_are_used(logit, classes):
-    narrow, wide = (logit.findings(ci=ci)["level_effects"].table for ci in (0.5, 0.95))
+def test_settings_are_used(multinomial, classes):
+    narrow, wide = (multinomial.findings(ci=ci)["level_effects"].table for ci in (0.5, 0.95))
     assert (narrow["low"] > wide["low"]).all() and (narrow["high"] < wide["high"]).all()
     assert len(classes.findings(segments=2)["segment_sizes"].table) == 2
-    said(logit.findings()["willingness_to_pay"].title, "Willingness to pay")
+    said(multinomial.findings()["willingness_to_pay"].title, "Willingness to pay")
 
 
 @pytest.mark.parametrize(
@@ -163,8 +151,8 @@ def test_what_cannot_be_answered_is_refused_at_once(classes, given, kind, facts)
         classes.findings(**given)
 
 
-def test_columns_have_their_errors(logit):
-    found = logit.findings(market=MARKET)
+def test_columns_have_their_errors(multinomial):
+    found = multinomial.findings(market=MARKET)
 
     def errors(key):
         """The column of the error of each column that has one."""
@@ -180,10 +168,10 @@ def test_columns_have_their_errors(logit):
     assert errors("willingness_to_pay") == {"wtp": "wtp_se"}
 
 
-def test_the_importance_of_a_class_is_no_part_of_choices(logit, done, tmp_path):
+def test_the_importance_of_a_class_is_no_part_of_choices(multinomial, done, tmp_path):
     """What an attribute decides and what a class weighs are different numbers."""
     made_up(seed=2).save(tmp_path / "classes.nc")
-    logit.save(tmp_path / "logit.nc")
+    multinomial.save(tmp_path / "logit.nc")
     head = done("show", tmp_path / "classes.nc", "classes").out
     assert "importance" in head and "share of choices" not in head
     assert "share of choices" in done("show", tmp_path / "logit.nc", "attribute_importance").out
@@ -208,7 +196,7 @@ def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
     assert "too few answers. The most" in str(own)
 
 
-def test_the_simulator_asks_the_segments_that_the_report_has(classes, logit):
+def test_the_simulator_asks_the_segments_that_the_report_has(classes, multinomial):
     found = classes.findings(segments=2, random_seed=3)
     segments = classes.respondents.segments(2, random_seed=3)
     column = json.loads(found["market"].widget.data)["people"]["columns"][-1]
@@ -217,4 +205,4 @@ def test_the_simulator_asks_the_segments_that_the_report_has(classes, logit):
     codes = np.frombuffer(base64.b64decode(column["codes"]["data"]), np.uint8)
     assert (codes + 1).tolist() == segments.assignment["segment"].tolist()
     assert found["segments"].table.equals(segments.assignment)
-    assert json.loads(logit.findings()["market"].widget.data)["people"] is None
+    assert json.loads(multinomial.findings()["market"].widget.data)["people"] is None

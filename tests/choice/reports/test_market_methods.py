@@ -2,12 +2,12 @@
 computations."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulate_experiment, with_tastes
+from helpers.experiment_data import of_segments, with_tastes
+from helpers.market_studies import MARKET
 from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, of_draws, single
 from helpers.sentences import refused, said, warned
 
@@ -23,34 +23,6 @@ from thali._people.respondent_columns import MarketRespondents, RespondentColumn
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
-
-MARKET = pd.DataFrame(
-    dict(
-        product=["A", "B", "C"], price=[5, 15, 25], brand=["A", "B", "C"], zoom=["no", "yes", "yes"]
-    )
-)
-
-
-@pytest.fixture(scope="module")
-def data():
-    frame = simulate_experiment(n_respondents=8, seed=3).assign(
-        age=lambda f: 20 + 5 * f["id"].str[1:].astype(int)
-    )
-    return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
-
-
-@pytest.fixture(scope="module")
-def multinomial(data):
-    return th.MultinomialLogit(linear="price").fit(data)
-
-
-@pytest.fixture(scope="module")
-def hierarchical(data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return th.HierarchicalLogit(linear="price").fit(
-            data, draws=100, tune=50, random_seed=1, progressbar=False
-        )
 
 
 def predict_by_respondent(model, data, market=MARKET):
@@ -112,12 +84,12 @@ def test_people_are_chosen_by_name_query_mask_or_function(hierarchical, data):
     for table in found:  # the market of such people
         np.testing.assert_array_equal(table, found[0])
         said(table.attrs["whose"], "estimated from 3 respondents")
-        np.testing.assert_allclose(table["share"], p, atol=5 * (0.25 / 3 / 400) ** 0.5)
+        np.testing.assert_allclose(table["share"], p, atol=5 * (0.25 / 3 / 160) ** 0.5)
 
 
 def test_shares_of_new_people_are_those_of_the_population(hierarchical):
     """By 200 people of each draw with random numbers of their own: their noise is below .5 /
-    sqrt(200 x 400) each."""
+    sqrt(200 x 160) each."""
     posterior = hierarchical.posterior_["posterior"].dataset
     mean, covariance = posterior["mean"].values, posterior["covariance"].values
     rng, x = np.random.default_rng(1), np.array([[5, 0, 0, 0], [15, 1, 0, 1], [25, 0, 1, 1]])

@@ -1,12 +1,11 @@
 """Rules of choice, availability, actual shares, elasticities, sources of volume, hold-out tasks:
 against own sums."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import of_segments, simulate_experiment, with_tastes
+from helpers.market_studies import MARKET, encode_products, softmax
 from helpers.sentences import refused, said, warned
 
 import thali as th
@@ -16,34 +15,8 @@ from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
 
-MARKET = pd.DataFrame(
-    dict(
-        product=["A", "B", "C"], price=[5, 15, 25], brand=["A", "B", "C"], zoom=["no", "yes", "yes"]
-    )
-)
 THESE = {"people": "respondents"}
 ACTUAL = {"A": 0.5, "B": 0.2, "C": 0.3}
-
-
-@pytest.fixture(scope="module")
-def data():
-    return th.ChoiceExperiment.from_frame(
-        simulate_experiment(n_respondents=8, seed=3), attributes=["price", "brand", "zoom"]
-    )
-
-
-@pytest.fixture(scope="module")
-def multinomial(data):
-    return th.MultinomialLogit(linear="price").fit(data)
-
-
-@pytest.fixture(scope="module")
-def hierarchical(data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return th.HierarchicalLogit(linear="price").fit(
-            data, draws=40, tune=30, random_seed=1, progressbar=False
-        )
 
 
 def utilities(model, market=MARKET):
@@ -52,19 +25,8 @@ def utilities(model, market=MARKET):
     beta = model.posterior_["posterior"]["beta"]
     tastes = beta.stack(row=["chain", "draw"]).transpose("row", "respondent", "coefficient")
     names = [str(name) for name in tastes["coefficient"].values]
-    x = np.zeros((len(market), len(names)))
-    for row, product in enumerate(market.to_dict("records")):
-        for column, name in enumerate(names):
-            attribute, _, level = name.rstrip("]").partition("[")
-            x[row, column] = (
-                product["price"] if attribute == "price" else product[attribute] == level
-            )
+    x = encode_products(names, market)
     return tastes.values @ x.T, tastes.values[:, :, names.index("price")]
-
-
-def softmax(u):
-    odds = np.exp(u - u.max(axis=-1, keepdims=True))
-    return odds / odds.sum(axis=-1, keepdims=True)
 
 
 def test_the_sums_of_this_file_are_those_of_the_shares(hierarchical):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import simulate_experiment
+from helpers.market_studies import MARKET
 from helpers.sentences import refused
 
 import thali as th
@@ -15,12 +16,6 @@ from thali._choice.reports.market_shares import LineSearch, ProductSpace, probab
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.fit
-
-MARKET = pd.DataFrame(
-    dict(
-        product=["A", "B", "C"], price=[5, 15, 25], brand=["A", "B", "C"], zoom=["no", "yes", "yes"]
-    )
-)
 
 
 @pytest.fixture(scope="module")

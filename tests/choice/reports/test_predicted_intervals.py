@@ -1,10 +1,9 @@
 """Intervals of predicted probabilities: quantiles over own draws."""
 
-import warnings
-
 import numpy as np
 import pytest
 from helpers.experiment_data import simulate_experiment
+from helpers.market_studies import encode_products, softmax
 from helpers.sentences import refused
 
 import thali as th
@@ -13,41 +12,13 @@ from thali.errors import ArgumentError
 pytestmark = pytest.mark.fit
 
 
-def softmax(u):
-    odds = np.exp(u - u.max(axis=-1, keepdims=True))
-    return odds / odds.sum(axis=-1, keepdims=True)
-
-
-@pytest.fixture(scope="module")
-def data():
-    return th.ChoiceExperiment.from_frame(
-        simulate_experiment(n_respondents=8, seed=3), attributes=["price", "brand", "zoom"]
-    )
-
-
 @pytest.fixture(scope="module")
 def new():
     return simulate_experiment(n_respondents=8, seed=3).head(6)
 
 
-def matrix(names, frame):
-    """The columns of these coefficients, by their names."""
-    x = np.zeros((len(frame), len(names)))
-    for row, product in enumerate(frame.to_dict("records")):
-        for column, name in enumerate(names):
-            attribute, _, level = str(name).rstrip("]").partition("[")
-            x[row, column] = (
-                product["price"] if attribute == "price" else product[attribute] == level
-            )
-    return x
-
-
-def test_of_a_person_by_the_draws_of_her_tastes(data, new):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = th.HierarchicalLogit(linear="price").fit(
-            data, draws=40, tune=30, random_seed=1, progressbar=False
-        )
+def test_of_a_person_by_the_draws_of_her_tastes(hierarchical, new):
+    model = hierarchical
     beta = (
         model.posterior_["posterior"]["beta"]
         .stack(row=["chain", "draw"])
@@ -55,7 +26,7 @@ def test_of_a_person_by_the_draws_of_her_tastes(data, new):
     )
     u = (
         beta.sel(respondent=str(new["id"].iloc[0])).values
-        @ matrix(beta["coefficient"].values, new).T
+        @ encode_products(beta["coefficient"].values, new).T
     )
     p = softmax(u.reshape(len(u), 2, 3)).reshape(len(u), 6)
     found, se, low, high = model.predict_proba(new, return_se=True, ci=0.8)
@@ -68,11 +39,11 @@ def test_of_a_person_by_the_draws_of_her_tastes(data, new):
         model.predict_proba(new, ci=2.0)
 
 
-def test_intervals_of_an_estimate_follow_its_covariance(data, new):
-    model = th.MultinomialLogit(linear="price").fit(data)
+def test_intervals_of_an_estimate_follow_its_covariance(multinomial, new):
+    model = multinomial
     found, low, high = model.predict_proba(new, ci=0.95)
     np.testing.assert_array_equal(found, model.predict_proba(new))
-    x = matrix(model.coef_.index, new)
+    x = encode_products(model.coef_.index, new)
     slopes = []
     for k in range(x.shape[1]):
         moved = model.coef_.to_numpy() + 1e-5 * (np.arange(x.shape[1]) == k)

@@ -21,20 +21,6 @@ LEVELS = {"price": ["5", "15", "25"], "brand": ["A", "B", "C"], "zoom": ["no", "
 QUICK = {"draws": 40, "tune": 30, "random_seed": 1, "progressbar": False}
 
 
-@pytest.fixture(scope="module")
-def data():
-    return th.ChoiceExperiment.from_frame(
-        simulate_experiment(n_respondents=8, seed=3), attributes=["price", "brand", "zoom"]
-    )
-
-
-@pytest.fixture(scope="module")
-def posterior(data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return th.HierarchicalLogit(linear="price").fit(data, **QUICK)
-
-
 def centre_coefficients(tastes, none=None):
     """Levels centred within their attributes, of a mapping of coefficients; the first levels are
     0."""
@@ -84,9 +70,11 @@ def test_utilities_of_everybody_are_those_of_the_coefficients(data):
         np.testing.assert_allclose(values, list(own.values()), atol=1e-6)
 
 
-def test_utilities_of_each_person_are_those_of_posterior_means(posterior):
-    raw, scaled = (posterior.respondents.individuals(zero_centred=each) for each in (False, True))
-    for person, tastes in posterior.individual_.iterrows():
+def test_utilities_of_each_person_are_those_of_posterior_means(hierarchical):
+    raw, scaled = (
+        hierarchical.respondents.individuals(zero_centred=each) for each in (False, True)
+    )
+    for person, tastes in hierarchical.individual_.iterrows():
         own = centre_coefficients(tastes.to_dict())
         assert list(raw) == list(own) and raw.index.name == "respondent"
         np.testing.assert_allclose(raw.loc[person], list(own.values()), atol=1e-12)
@@ -94,7 +82,7 @@ def test_utilities_of_each_person_are_those_of_posterior_means(posterior):
             scaled.loc[person], np.array(list(own.values())) * 100 / ranges(own), atol=1e-9
         )
         assert ranges(scaled.loc[person].to_dict()) == pytest.approx(100.0)
-    table = posterior.utilities()
+    table = hierarchical.utilities()
     np.testing.assert_allclose(table["utility"], raw.mean(axis=0), atol=1e-12)
     np.testing.assert_allclose(table["respondents_sd"], raw.std(axis=0, ddof=0), atol=1e-12)
     np.testing.assert_allclose(table["zero_centred_sd"], scaled.std(axis=0, ddof=0), atol=1e-9)
@@ -121,32 +109,32 @@ def test_people_of_classes_have_utilities_mixed_by_their_membership(data):
     np.testing.assert_allclose(raw, model.membership_.to_numpy() @ np.array(of_class), atol=1e-9)
 
 
-def test_demand_of_every_product_is_that_of_each(posterior, pictures):
-    found = posterior.findings(market=MARKET)["demand"]
+def test_demand_of_every_product_is_that_of_each(hierarchical, pictures):
+    found = hierarchical.findings(market=MARKET)["demand"]
     for product, own in found.table.groupby("product"):
-        alone = posterior.demand("price", product, [5.0, 15.0, 25.0], MARKET)
+        alone = hierarchical.demand("price", product, [5.0, 15.0, 25.0], MARKET)
         np.testing.assert_allclose(own[list(alone)].to_numpy(float), alone.to_numpy(float))
     says(str(found.sentence), "most sensitive to its own price")
     ax = th.plots.demand(found.table)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["A", "B"]
 
 
-def test_how_utilities_become_shares_is_a_setting_of_findings(posterior):
+def test_how_utilities_become_shares_is_a_setting_of_findings(hierarchical):
     actual = {"A": 0.7, "B": 0.3}
-    found = posterior.findings(market=MARKET, actual=actual)
+    found = hierarchical.findings(market=MARKET, actual=actual)
     np.testing.assert_allclose(found["market_shares"].table["share"], [0.7, 0.3], atol=1e-7)
     assert "treated as known" in str(found["market_shares"].notes[-1])
-    of_first = posterior.demand("price", "A", [5.0, 15.0, 25.0], MARKET, actual=actual)["share"]
+    of_first = hierarchical.demand("price", "A", [5.0, 15.0, 25.0], MARKET, actual=actual)["share"]
     np.testing.assert_allclose(found["demand"].table["share"][:3], of_first, atol=1e-9)
-    scaled = posterior.findings(market=MARKET, scale=0.5, availability={"A": 0.5})[
+    scaled = hierarchical.findings(market=MARKET, scale=0.5, availability={"A": 0.5})[
         "market_shares"
     ].table
-    expected = posterior.market_shares(MARKET, scale=0.5, availability={"A": 0.5})
+    expected = hierarchical.market_shares(MARKET, scale=0.5, availability={"A": 0.5})
     assert scaled["share"].tolist() == expected["share"].tolist()
     with refused(ArgumentError, "scale"):
-        posterior.findings(scale=0.5)
+        hierarchical.findings(scale=0.5)
     with refused(ArgumentError, "`actual` shares must"):
-        posterior.findings(market=MARKET, actual={"A": 0.7, "B": 0.5})
+        hierarchical.findings(market=MARKET, actual={"A": 0.7, "B": 0.5})
 
 
 @pytest.mark.long

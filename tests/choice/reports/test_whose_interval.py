@@ -6,30 +6,16 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused
 
-import thali as th
 from thali._people.population_weights import draw_exponentials
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.fit
 
-PEOPLE, DRAWS = 8, 80
+PEOPLE, DRAWS = 8, 160
 POPULATION, SAMPLE = "in the population (estimated from 8 respondents)", "of 8 respondents"
 TAILS = [0.055, 0.945]
-
-
-@pytest.fixture(scope="module")
-def model():
-    data = th.ChoiceExperiment.from_frame(
-        simulate_experiment(n_respondents=PEOPLE, seed=3), attributes=["price", "brand", "zoom"]
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return th.HierarchicalLogit(linear="price").fit(
-            data, draws=40, tune=30, chains=2, random_seed=1, progressbar=False
-        )
 
 
 def read_tastes(model):
@@ -79,10 +65,10 @@ def tabulate(model, **asked):
 
 
 @pytest.mark.parametrize("seed", [0, 5])
-def test_intervals_of_levels_and_attributes_have_the_weights_of_a_bootstrap(model, seed):
-    found = tabulate(model, random_seed=seed)
-    own = tabulate(model, random_seed=seed, people="respondents")
-    for name, values in own_figures(model).items():
+def test_intervals_of_levels_and_attributes_have_the_weights_of_a_bootstrap(hierarchical, seed):
+    found = tabulate(hierarchical, random_seed=seed)
+    own = tabulate(hierarchical, random_seed=seed, people="respondents")
+    for name, values in own_figures(hierarchical).items():
         of_people, of_respondents = weigh(values, seed), values.mean(axis=1)
         ends = np.quantile(of_people, TAILS)
         np.testing.assert_allclose(found[name], [values.mean(), *ends], rtol=1e-9, err_msg=name)
@@ -90,8 +76,8 @@ def test_intervals_of_levels_and_attributes_have_the_weights_of_a_bootstrap(mode
         np.testing.assert_allclose(own[name], [values.mean(), *ends], rtol=1e-9, err_msg=name)
 
 
-def test_the_amount_of_the_median_person_is_that_of_the_population(model):
-    tastes = read_tastes(model)
+def test_the_amount_of_the_median_person_is_that_of_the_population(hierarchical):
+    tastes = read_tastes(hierarchical)
     price, zoom = tastes["price"], tastes["zoom[yes]"]
     with np.errstate(divide="ignore"):
         amounts = np.where(price < 0, -zoom / price, np.sign(zoom) * np.inf)
@@ -102,15 +88,15 @@ def test_the_amount_of_the_median_person_is_that_of_the_population(model):
         medians.append(amount[order][np.argmax(reached)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        row = read_row(model.willingness_to_pay("price", random_seed=2), attribute="zoom")
+        row = read_row(hierarchical.willingness_to_pay("price", random_seed=2), attribute="zoom")
     assert np.isfinite(row["wtp_low"])
     ends = np.quantile(medians, TAILS, method="averaged_inverted_cdf")
     np.testing.assert_allclose(row[["wtp_low", "wtp_high"]].astype(float), ends, rtol=1e-9)
 
 
-def test_sizes_of_segments_are_those_of_the_population(model):
-    own = model.respondents.segments(2, people="respondents")
-    found = model.respondents.segments(2)
+def test_sizes_of_segments_are_those_of_the_population(hierarchical):
+    own = hierarchical.respondents.segments(2, people="respondents")
+    found = hierarchical.respondents.segments(2)
     for name in ("share", "respondents", "name"):
         pd.testing.assert_series_equal(found.sizes[name], own.sizes[name])
     widths = (table.share_high - table.share_low for table in (found.sizes, own.sizes))
@@ -140,8 +126,8 @@ def test_known_segments_have_the_interval_of_a_binomial_share():
     np.testing.assert_allclose([low, high], expected, atol=0.012)
 
 
-def test_the_choice_of_people_is_a_setting_of_findings(model):
-    found = {of: model.findings(of=of) for of in (None, "respondents")}
+def test_the_choice_of_people_is_a_setting_of_findings(hierarchical):
+    found = {of: hierarchical.findings(of=of) for of in (None, "respondents")}
     for of, whose in ((None, POPULATION), ("respondents", SAMPLE)):
         for key in ("level_effects", "attribute_importance", "utilities"):
             assert found[of][key].table.attrs["whose"] == whose
@@ -151,9 +137,13 @@ def test_the_choice_of_people_is_a_setting_of_findings(model):
     assert ((wide.high - wide.low) > (narrow.high - narrow.low)).mean() > 0.5
 
 
-def test_tables_have_no_new_respondents(model):
-    for table in (model.level_effects, model.utilities, model.attribute_importance):
+def test_tables_have_no_new_respondents(hierarchical):
+    for table in (
+        hierarchical.level_effects,
+        hierarchical.utilities,
+        hierarchical.attribute_importance,
+    ):
         with refused(ArgumentError, "new respondents"):
             table(people="new")
     with refused(ArgumentError, "'respondents'"):
-        model.respondents.segments(2, people="everybody")
+        hierarchical.respondents.segments(2, people="everybody")
