@@ -30,7 +30,7 @@ Checks of samplers:
 - `naive`: every log-likelihood once more, slow and obvious
 - `joint_distribution`, `joint_means`, `product_class_joint`: joint-distribution tests (Geweke 2004)
 - `elimination_moves`: moves of a state and the log posterior that they leave invariant
-- `recorded_states`, `product_class_answers`: states and draws held against known answers
+- `product_class_answers`: draws held against known answers
 - `cache_drift`: the error of a chain's cache
 - `digests`, `digests_long`, `same_draws`: the same seed gives the same draws
 - `log_evidences`: the log evidence of a model that has no fit

@@ -17,7 +17,6 @@ from thali._choice.latent_class.maximum_likelihood import (
     build_panel,
     compute_derivatives,
     evaluate_parameters,
-    expect_and_maximise,
     start_equal_classes,
 )
 from thali._choice.product_coding import build_coding
@@ -137,16 +136,6 @@ def test_without_columns_the_odds_are_those_of_sizes():
     )
 
 
-def test_every_pass_of_expectation_and_maximisation_gains():
-    where = panel(by_age())
-    here = at(where, odds=ODDS)
-    values = [here.value]
-    for _ in range(10):
-        here = expect_and_maximise(where, here)
-        values.append(here.value)
-    assert np.all(np.diff(values) >= 0) and values[-1] > values[0] + 50
-
-
 @pytest.mark.fit
 def test_another_maximiser_finds_the_same():
     """SciPy's BFGS on the naive likelihood, written with arrays, from a point nearby."""
@@ -261,16 +250,6 @@ def test_new_people_are_predicted_by_their_columns():
     ):
         with pytest.raises(DataError, match=sentence):
             model.predict_proba(somebody.assign(**wrong))
-
-
-@pytest.mark.fit  # for its time
-def test_files_hold_the_columns(tmp_path):
-    model = fitted()
-    model.save(tmp_path / "classes.nc")
-    again = th.load(tmp_path / "classes.nc")
-    pd.testing.assert_frame_equal(again.summary(), model.summary())
-    rows = by_age().to_frame().head(3).assign(id="new", age=30, sex="m")
-    assert again.predict_proba(rows).tolist() == model.predict_proba(rows).tolist()
 
 
 def test_columns_that_say_nothing():

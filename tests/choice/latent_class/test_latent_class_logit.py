@@ -151,28 +151,6 @@ def test_market_shares_are_mean_predictions():
     assert (shares["share_low"] < new).all() and (shares["share_high"] > new).all()
 
 
-def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
-    """Whoever's class is nearly even has shares that vary with it; in each draw the class is
-    one."""
-    model, data = fitted(), segments()[0]
-    market = pd.DataFrame({"price": [5, 25], "brand": ["A", "C"], "zoom": ["no", "yes"]})
-    chooser = model._build_chooser()
-    person = int(model.membership_.max(axis=1).to_numpy().argmin())
-    weights = np.eye(1, data.n_respondents, person)[0]
-    kinds = chooser._compute_class_weights(weights)
-    np.testing.assert_array_equal(kinds[0], model.membership_.iloc[person])
-    np.testing.assert_array_equal(kinds[1:].argmax(axis=1), model._draws_.of_people[:, person])
-    assert (kinds[1:].max(axis=1) == 1.0).all()
-    matrix = chooser.coding.encode_cells(chooser.cells(market))
-    utility = chooser.tastes[3] @ matrix.T
-    p = np.exp(utility) / np.exp(utility).sum(axis=1, keepdims=True)
-    own = int(model._draws_.of_people[2, person])
-    np.testing.assert_allclose(chooser.shares([chooser.cells(market)], weights, 1, 0)[0][3], p[own])
-    np.testing.assert_allclose(
-        next(chooser.utilities(chooser.cells(market)))[3, person], utility[own]
-    )
-
-
 def _matrix(model, tasks):
     return build_coding(segments()[0], model.linear).encode_codes(tasks.products)[tasks.row_product]
 

@@ -86,10 +86,3 @@ def test_choices_of_the_model_itself_are_seldom_missed_and_others_are():
         table.loc[table["measure"] == PLACE, "missed"]
     ) == {True}
     assert "alternative 1 (observed 1.000" in str(model.findings()["check"].sentence)
-
-
-def test_product_classes_are_checked():
-    model = fitted(experiment(none=True), draws=10)
-    table = model.check(random_seed=1)
-    assert table.equals(model.check(random_seed=1)) and not table.equals(model.check(random_seed=2))
-    assert {"inside = none", "price = 100", "alternative 1"} <= set(table["category"])

@@ -12,7 +12,7 @@ from arviz_stats.base.array import array_stats
 from helpers.experiment_data import camera, simulate_experiment
 from helpers.option_words import TYPED
 from helpers.real_data import needs_data
-from helpers.sentences import refused, says, warned
+from helpers.sentences import refused, says
 from helpers.watched_runs import run_of
 from scipy.stats import invwishart
 
@@ -97,17 +97,6 @@ def fitted():
         train, draws=60, tune=60, thin=10, random_seed=1, progressbar=False
     )
     return model, train, test
-
-
-@pytest.mark.long
-def test_people_are_predicted_better_by_their_own_tastes(fitted):
-    model, train, test = fitted
-    chosen = test.first_row[:-1] + test.chosen
-    scores = np.log(model.predict_proba(test)[chosen]) - np.log(
-        th.MultinomialLogit().fit(train).predict_proba(test)[chosen]
-    )
-    by_person = scores.reshape(80, 3).mean(axis=1)
-    assert by_person.mean() > 4 * by_person.std() / np.sqrt(80)
 
 
 def test_predictions_are_averages_over_draws(fitted):
@@ -398,14 +387,6 @@ def test_a_slope_whose_levels_are_declared_in_another_order():
     data = th.ChoiceExperiment.from_frame(rows, levels={"price": [15, 5, 25]})
     with refused(ArgumentError, "'price'"):
         th.HierarchicalLogit(linear="price", signs={"price": "increasing"}).fit(data, draws=1)
-
-
-def test_directions_that_the_choices_contradict_are_said():
-    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=20, n_tasks=6))
-    with warned(th.errors.DataWarning, "'price'"):
-        th.HierarchicalLogit(signs={"price": "increasing"}).fit(
-            data, draws=2, tune=2, progressbar=False
-        )
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def test_units_of_money_multiply_the_amounts(study):
 
 @pytest.mark.long
 @pytest.mark.fit
-def test_predictions_follow_the_draws_also_from_a_file(study, tmp_path):
+def test_predictions_follow_the_draws(study):
     model, data, _ = study
     beta = model.posterior_["posterior"]["beta"].values.reshape(-1, 40, 3)
     tasks = pd.DataFrame(
@@ -181,12 +181,6 @@ def test_predictions_follow_the_draws_also_from_a_file(study, tmp_path):
     )
     p = 1.0 / (1.0 + np.exp(-(beta[:, 3] @ [20.0, 1.0, 1.0])))
     assert model.predict_proba(tasks)[1] == pytest.approx(p.mean())
-    model.save(tmp_path / "money.nc")
-    again = th.load(tmp_path / "money.nc")
-    assert again.space == MONEY["space"]
-    pd.testing.assert_frame_equal(again.population(), model.population())
-    new = tasks.assign(id="nobody")
-    assert again.predict_proba(new).tolist() == model.predict_proba(new).tolist()
     methods = " ".join(
         str(each) for f in model.findings() if f.key == "methods" for each in f.notes
     )

@@ -177,25 +177,6 @@ def test_everybody_moves_along_the_slope_of_the_joint_density(small, k):
         array[:] = before
 
 
-@pytest.mark.parametrize("k", [0, 1, 2])
-def test_a_change_of_everybody_can_be_undone(small, k):
-    """From its end the coordinates of a trajectory are those from its start, shifted: the density,
-    too, is the same."""
-    problem, state, space, _ = small
-    at = [array.copy() for array in state]
-    rng = np.random.default_rng(5)
-    first, second = rng.normal(scale=0.3, size=(2, 6))
-    first[4:][np.arange(2) == k] = second[4:][np.arange(2) == k] = 0.0
-    there = np.concatenate([state.mean.ravel(), np.zeros(2)]) + first
-    once = changed_from(at, there, k)
-    middle = [*at]
-    middle[0], middle[3], middle[4] = once[:3]
-    twice = changed_from(middle, np.concatenate([once[1].ravel(), np.zeros(2)]) + second, k)
-    at_once = changed_from(at, there + second, k)
-    for one, other in zip(twice[:3], at_once[:3], strict=True):
-        assert one == pytest.approx(other)
-
-
 def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
     """In M and c, where the change begins, less what comes from the slope itself."""
     problem, state, space, _ = small

@@ -16,45 +16,6 @@ from thali._choice.product_coding import AttributeCoding, build_coding
 from thali._choice.reports.logit_choice_draws import LogitChooser, round_tastes
 from thali._choice.reports.market_simulator import hash_exponentials
 
-MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
-
-
-def rule_of(model, data):
-    """The rule by the columns of a fitted model, and its estimate."""
-    coding = build_coding(data, model.linear)
-    return round_tastes(coding.parts, model.coef_.to_numpy()[None, None])
-
-
-def table(data, market):
-    names = list(data.levels)
-    return pd.DataFrame(
-        [{name: data.levels[name][p[i]] for i, name in enumerate(names)} for p in market]
-    )
-
-
-def test_shares_are_the_probabilities_of_the_multinomial_logit():
-    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=10, seed=4))
-    model = th.MultinomialLogit().fit(data)
-    rule = rule_of(model, data)
-    wanted = model.predict_proba(table(data, MARKET))
-    # tastes are rounded
-    np.testing.assert_allclose(rule.shares([MARKET])[0][0], wanted, rtol=0, atol=1e-4)
-
-
-def test_markets_take_any_number_of_an_attribute_with_a_slope():
-    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=10, seed=4))
-    model = th.MultinomialLogit(linear="price").fit(data)
-    rule = rule_of(model, data)
-    place = list(data.levels).index("price")
-    market = [tuple(7.5 if i == place else level for i, level in enumerate(p)) for p in MARKET[:1]]
-    market += [
-        tuple(12.25 if i == place else level for i, level in enumerate(p)) for p in MARKET[1:]
-    ]
-    frame = table(data, MARKET).assign(price=[7.5, 12.25, 12.25])
-    np.testing.assert_allclose(
-        rule.shares([market])[0][0], model.predict_proba(frame), rtol=0, atol=1e-4
-    )
-
 
 def test_the_mean_over_people_in_each_draw_and_products_that_lack_an_attribute():
     rng = np.random.default_rng(1)

@@ -18,7 +18,7 @@ from thali._choice.logit_likelihood import (
     maximise_log_likelihood,
 )
 from thali._choice.product_coding import build_coding
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, EstimateWarning
+from thali.errors import ConvergenceWarning, DataError, DataWarning, EstimateWarning
 
 
 @pytest.fixture(scope="module")
@@ -175,18 +175,7 @@ def test_predictions_follow_the_rows(data):
         model.predict_proba(rows.assign(brand="D"))
 
 
-def test_bad_input_is_refused(data):
-    for linear, sentence in [
-        ("prise", "`linear` contains 'prise', which is not an attribute. Did you mean 'price'?"),
-        (
-            ["brand"],
-            "`linear` contains 'brand', whose level 'A' is not a number; remove 'brand' from the"
-            " list.",
-        ),
-    ]:
-        with pytest.raises(ArgumentError) as caught:
-            th.MultinomialLogit(linear).fit(data)
-        assert str(caught.value) == sentence
+def test_data_in_which_nothing_varies_are_refused():
     same = pd.DataFrame(
         {"id": [1] * 4, "task": [1, 1, 2, 2], "choice": [1, 0] * 2, "price": [1, 1, 2, 2]}
     )

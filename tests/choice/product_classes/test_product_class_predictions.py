@@ -249,19 +249,6 @@ def test_rows_come_back_in_the_order_given():
     np.testing.assert_array_equal(without, new)
 
 
-def test_an_experiment_is_predicted_as_its_table():
-    model, data = fitted(), experiment()
-    np.testing.assert_array_equal(model.predict_proba(data), model.predict_proba(data.to_frame()))
-
-
-def test_undeclared_levels_are_refused():
-    model = fitted()
-    frame = experiment().to_frame().astype({"price": str})
-    frame.loc[3, "price"] = "175"
-    with refused(DataError, "'175'"):
-        model.predict_proba(frame)
-
-
 # markets ------------------------------------------------------------------------------------------
 
 MARKET = pd.DataFrame(
@@ -436,18 +423,6 @@ def test_ways_to_write_a_change():
 def test_bad_changes_are_refused(change, messages):
     with refused((ArgumentError, DataError), *messages):
         fitted(draws=2).market_shares(MARKET, change=change)
-
-
-def test_bad_markets_are_refused():
-    model = fitted(draws=2)
-    with refused(DataError, "two products; the"):
-        model.market_shares(MARKET.head(1))
-    with refused(DataError, "two are called 'A'"):
-        model.market_shares(MARKET.assign(product=["A", "B", "A"]))
-    with refused(DataError, "data frame"):
-        model.market_shares([1, 2])
-    with refused(ArgumentError, "or 'new'"):
-        model.market_shares(MARKET, people="all")
 
 
 def test_the_no_choice_option_competes():

@@ -8,15 +8,11 @@ import numpy as np
 import pytest
 from helpers.naive import product_classes as naive
 from helpers.naive.product_classes import separation_probability
-from helpers.product_class_cases import NONE, Experiment, random_experiment, unpacked, worst_to_best
-from helpers.recorded_states import snapshot, to_particles
+from helpers.product_class_cases import NONE, Experiment, random_experiment, unpacked
 
-from thali._choice.product_classes.ragged_draws import concatenate_draws, read_particles
 from thali._choice.product_classes.state import (
     CLASSES,
-    CONCENTRATION,
     build_class_problem,
-    copy_state,
 )
 from thali._choice.product_classes.sweep import draw_state
 
@@ -141,55 +137,3 @@ def test_values_from_the_prior_have_the_shapes_they_should():
     # θ is shared by the tasks of a person, hence the mean and its error over draws alone.
     means = np.array([b.mean() for b in both if len(b)])
     assert abs(means.mean() - 2.0) < 4.5 * means.std(ddof=1) / math.sqrt(len(means))
-
-
-def test_draws_are_handed_on_in_the_order_of_the_data():
-    """A decreasing attribute is reversed inside and put back; saved draws are read back
-    unchanged."""
-    data = random_experiment(7, [4, 3], [2, 3])
-    problem = build_class_problem(data, {"x0": "decreasing"}, alpha=3.0)
-    rng = np.random.default_rng(6)
-    states = [draw_state(rng, problem) for _ in range(6)]
-    particles = to_particles(
-        problem, [snapshot(s, -1.0) for s in states], np.repeat([0, 1], 3), 0.02
-    )
-    assert particles.n_draws == 6 and particles.n_respondents == 2
-    for d, state in enumerate(states):
-        classes, people = unpacked(problem, state)
-        begin = particles.first_class[d]
-        for k, lam in enumerate(classes):
-            row = begin + k
-            for product in data.products:
-                inside = all(
-                    particles.member[row, particles.offset[i] + product[i]] for i in range(2)
-                )
-                assert inside == naive.contains(lam, worst_to_best(problem, product))
-            assert particles.active[row].tolist() == [s is not None for s in lam.sets]
-        for n, own in enumerate(people):
-            first, end = particles.first_owned[2 * d + n : 2 * d + n + 2]
-            assert sorted((f.k, f.sign, f.log_theta) for f in own) == list(
-                zip(
-                    particles.owned_class[first:end].tolist(),
-                    particles.owned_sign[first:end].tolist(),
-                    particles.owned_log_theta[first:end].tolist(),
-                    strict=True,
-                )
-            )
-        assert particles.alpha[d] == state.real[CONCENTRATION]
-    back = read_particles(particles.to_dataset())
-    for name in particles._fields:
-        assert np.array_equal(getattr(back, name), getattr(particles, name))
-    assert concatenate_draws([particles, back]).n_draws == 12
-
-
-def test_a_copy_of_a_state_is_a_copy():
-    problem = build_class_problem(random_experiment(1, LEVELS, [2, 2]), {}, alpha=3.0)
-    rng = np.random.default_rng(8)
-    source = draw_state(rng, problem)
-    copy = copy_state(source)
-    assert unpacked(problem, copy)[0] == unpacked(problem, source)[0]
-    np.testing.assert_equal(
-        [vars(f) for own in unpacked(problem, copy)[1] for f in own],
-        [vars(f) for own in unpacked(problem, source)[1] for f in own],
-    )
-    assert copy.features.slots is not source.features.slots

@@ -218,26 +218,6 @@ def test_the_convergence_check_names_arguments_that_there_are():
     assert not convergence.agrees
 
 
-def test_binned_attributes_survive(tmp_path):
-    frame = experiment().to_frame().astype({"price": float})
-    levels = {name: labels for name, labels in ATTRIBUTES.items() if name != "price"}
-    data = thali.ChoiceExperiment.from_frame(frame, levels=levels, bins={"price": [120, 220]})
-    model = fitted(data, draws=20, alpha=4.0)
-    names = " ".join(model.classes(cover=1.0)["product_class"])
-    assert (
-        "price <= 120" in names
-        and "price > 120" in names
-        and "price > 220" in names
-        and "<= <=" not in names
-    )
-    model.save(tmp_path / "model.nc")
-    again = thali.load(tmp_path / "model.nc")
-    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
-    assert str(again.findings(holdouts=data)["holdouts"]) == str(
-        model.findings(holdouts=data)["holdouts"]
-    )
-
-
 # what a fit can learn nothing from, or cannot end in time -----------------------------------------
 
 
@@ -331,18 +311,6 @@ def test_chains_that_climb_are_told_from_chains_that_differ():
     )
     assert "climb" not in noise.convergence().facts  # some chains rise, others fall
     assert build_model_with_chains(rise).convergence().agrees
-
-
-@pytest.mark.long
-def test_the_check_wants_400_effective_draws_of_all_chains_together():
-    assert build_model_with_chains().convergence().facts["wanted_ess"] == 400
-    data = experiment()
-    assert (
-        hold(thali.ProductClasses(), engine_result(data, draws=50, groups=16), data)
-        .convergence()
-        .facts["wanted_ess"]
-        == 400
-    )
 
 
 def test_a_and_sigma_are_not_interpreted_where_chains_differ():

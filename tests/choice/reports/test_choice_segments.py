@@ -170,23 +170,6 @@ def test_known_groups_are_found_with_sizes_profiles_and_certainty():
     assert "Stability 1.00" in notebook(found)
 
 
-def test_the_ends_of_intervals_are_called_as_in_every_table():
-    """NAME_low and NAME_high of the column NAME, which lies between them where the draws are
-    noisy."""
-    found = build_segments(draw_preferences(noise=0.3)[0], 3, 0)
-    assert list(found.sizes) == ["name", "respondents", "share", "share_low", "share_high"]
-    wanted = (
-        "segment attribute level preferred preferred_low preferred_high all_respondents".split()
-    )
-    assert list(found.profiles) == wanted
-    for name, table in (("share", found.sizes), ("preferred", found.profiles)):
-        assert table.attrs["interval"] == 0.89
-        assert (table[f"{name}_low"] <= table[name]).all() and (
-            table[name] <= table[f"{name}_high"]
-        ).all()
-        assert (table[f"{name}_low"] < table[f"{name}_high"]).any()
-
-
 def test_noise_is_unstable():
     """Independent preferences of everybody in every draw: the draws agree no more than chance makes
     them."""

@@ -135,12 +135,6 @@ def test_scenarios_are_markets_side_by_side(multinomial):
     )
 
 
-def test_the_interval_is_that_of_the_draws(hierarchical):
-    draws = hierarchical.market_shares(MARKET, each_draw=True)["share"]
-    table = hierarchical.market_shares(MARKET, ci=0.5)
-    np.testing.assert_allclose(table[["share_low", "share_high"]].T, draws.quantile([0.25, 0.75]))
-
-
 # amounts beyond the tested prices
 @pytest.mark.filterwarnings("ignore::thali.errors.EstimateWarning")
 def test_the_ends_of_intervals_are_called_as_in_every_table(hierarchical):
@@ -173,15 +167,6 @@ def test_the_ends_of_intervals_are_called_as_in_every_table(hierarchical):
         list(own)[-4:] == ["wtp", "wtp_low", "wtp_high", "at_limit"]
         and own.attrs["interval"] == 0.5
     )
-
-
-def test_demand_falls_with_the_price(hierarchical, data):
-    table = hierarchical.demand("price", "B", [10, 12.5, 20], MARKET, people="respondents")
-    assert table["price"].tolist() == [10, 12.5, 20] and table["share"].is_monotonic_decreasing
-    at = predict_by_respondent(hierarchical, data, MARKET.assign(price=[5, 12.5, 25]))
-    assert table.loc[1, "share"] == pytest.approx(at.mean(axis=0)[1], rel=1e-9)
-    with warned(DataWarning, "'price'", "30, outside", "25"):
-        hierarchical.demand("price", "B", [10, 30], MARKET)
 
 
 @pytest.mark.parametrize(
@@ -220,14 +205,8 @@ def test_bad_markets_and_demands(multinomial):
     ]:
         with pytest.raises(DataError, match=sentence):
             multinomial.market_shares(market)
-    for asked, sentence in [
-        (("cost", "A", [1]), "'cost'"),
-        (("price", "Z", [1]), "no product 'Z'"),
-        (("price", "A", 5), "`values` must list"),
-        (("price", "A", []), "`values` must list"),
-    ]:
-        with pytest.raises(ArgumentError, match=sentence):
-            multinomial.demand(*asked, MARKET)
+    with refused(ArgumentError, "no product 'Z'"):
+        multinomial.demand("price", "Z", [1], MARKET)
     two = pd.concat([MARKET.assign(scenario="a"), MARKET.assign(scenario="b")])
     with refused(DataError, "has 2 scenarios"):
         multinomial.demand("price", "A", [5], two)
@@ -391,22 +370,6 @@ def test_neither_does_that_of_draws_with_the_same_utilities(interactions):
     pd.testing.assert_frame_equal(*tables, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("interactions", [(), [("brand", "zoom")]])
-def test_neither_does_that_of_classes_of_people(interactions):
-    how = {"random_seed": 1, "progressbar": False}
-    models = [
-        th.LatentClassLogit(2, interactions=interactions).fit(
-            build_choices_with_none(levels), **how
-        )
-        for levels in ORDERS
-    ]
-    assert models[0].log_likelihood_ == pytest.approx(models[1].log_likelihood_, abs=1e-6)
-    one, other = (
-        model.attribute_importance().set_index("attribute")["importance"] for model in models
-    )
-    np.testing.assert_allclose(one, other[one.index], rtol=1e-4)
-
-
 def test_neither_does_that_of_product_classes():
     """Classes "150 or less" and "Bora or zoom" of one person, whose columns are in another
     order."""
@@ -451,14 +414,6 @@ def test_products_that_all_lack_something_are_put_together_of_levels_that_there_
         offset=(0, 2, 4),
     )
     assert of_draws(draws, the_design).attribute_importance()["range_share"].tolist() == [0.5, 0.5]
-
-
-@pytest.mark.long
-def test_answers_come_from_files(multinomial, hierarchical, tmp_path):
-    for model in (multinomial, hierarchical, fitted(experiment(), draws=3, alpha=2.0)):
-        model.save(tmp_path / "model.nc")
-        again = th.load(tmp_path / "model.nc")
-        pd.testing.assert_frame_equal(again.level_effects(), model.level_effects())
 
 
 def test_copies_say_the_same_and_a_new_fit_has_its_own_effects(data):

@@ -29,15 +29,6 @@ def utilities(model, market=MARKET):
     return tastes.values @ x.T, tastes.values[:, :, names.index("price")]
 
 
-def test_the_sums_of_this_file_are_those_of_the_shares(hierarchical):
-    u, _ = utilities(hierarchical)
-    np.testing.assert_allclose(
-        hierarchical.market_shares(MARKET, **THESE)["share"],
-        softmax(u).mean(axis=(0, 1)),
-        rtol=1e-9,
-    )
-
-
 # whose shares -------------------------------------------------------------------------------------
 
 
@@ -205,9 +196,6 @@ def test_constants_meet_the_actual_shares_in_every_draw(multinomial, hierarchica
     assert "treated as known" in table.attrs["notes"][0]
 
 
-# substitution -------------------------------------------------------------------------------------
-
-
 # the page -----------------------------------------------------------------------------------------
 
 
@@ -324,15 +312,6 @@ def test_the_source_of_volume_is_what_others_lose(multinomial, hierarchical):
     np.testing.assert_allclose(table["source"], table["proportional"], rtol=1e-9)
 
 
-def test_a_demand_curve_with_a_cost_earns(multinomial):
-    values = [5.0, 10.0, 20.0]
-    table = multinomial.demand("price", "B", values, MARKET, cost=4)
-    np.testing.assert_allclose(table["profit"], table["share"] * (table["price"] - 4), rtol=1e-12)
-    assert table["probability_best"].sum() == pytest.approx(1.0)
-    known = multinomial.demand("price", "B", [15.0, 20.0], MARKET, actual=ACTUAL)
-    assert known["share"][0] == pytest.approx(0.2)  # at the price of today
-
-
 def test_the_reach_of_a_line_is_who_likes_one_of_it_better_than_nothing(hierarchical, multinomial):
     """Without that option: who would choose one of it more often than chance."""
     u, _ = utilities(hierarchical)
@@ -365,16 +344,6 @@ def test_nothing_is_what_a_line_is_held_against():
     assert (np.diff(table["reach"]) <= 0).all() and table["reach"].between(0, 1).all()
     with warned(DataWarning, "Add a no-choice row"):
         model.respondents.reach(MARKET, size=2)
-    how = {"rule": "randomised-first-choice"}
-    same = model.market_shares(market, {"price": {"A": 5}}, **how)  # it costs 5 already
-    assert (same["change"] == 0.0).all()
-    best = {"price": [5.0, 15.0], "brand": ["A", "B"], "zoom": ["no", "yes"]}
-    nothing = pd.DataFrame(
-        {"product": ["nothing"], "price": [None], "brand": [None], "zoom": [None]}
-    )
-    assert (
-        model.best_products(best, nothing.assign(brand="none"), top=1)["share"].between(0, 1).all()
-    )
 
 
 # tasks held out -----------------------------------------------------------------------------------

@@ -48,18 +48,6 @@ def test_shares_before_and_after_a_change_are_probabilities_of_a_choice(model):
     assert "after" not in model.market_shares(MARKET)
 
 
-def test_scenarios_are_markets_of_their_own(model):
-    other = MARKET.assign(scenario="cheap", price=[5, 5, 5])
-    both = pd.concat([MARKET.assign(scenario="now"), other])
-    table = model.market_shares(both, {"zoom": {"A": "yes"}})
-    assert table.index.names == ["scenario", "product"]
-    for name, market in both.groupby("scenario"):
-        own = market.drop(columns="scenario").reset_index(drop=True)
-        np.testing.assert_allclose(table.loc[name, "share"], shares_of(model, own), rtol=1e-9)
-        own["zoom"] = "yes"
-        np.testing.assert_allclose(table.loc[name, "after"], shares_of(model, own), rtol=1e-9)
-
-
 def test_demand_is_the_share_at_each_value(model):
     prices = [25, 5, 15.5]
     table = model.demand("price", "B", prices, MARKET, ci=0.5, cost=4)

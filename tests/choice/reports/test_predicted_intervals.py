@@ -6,7 +6,6 @@ from helpers.experiment_data import simulate_experiment
 from helpers.market_studies import encode_products, softmax
 from helpers.sentences import refused
 
-import thali as th
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.fit
@@ -52,10 +51,3 @@ def test_intervals_of_an_estimate_follow_its_covariance(multinomial, new):
     sd = np.sqrt(np.einsum("ar,ab,br->r", slopes, model.covariance_.to_numpy(), slopes))
     assert (low < found).all() and (found < high).all()
     np.testing.assert_allclose(high - low, 2 * 1.96 * sd, rtol=0.2)
-
-
-def test_of_classes_by_the_draws_of_their_tastes(data, new):
-    model = th.LatentClassLogit(2, linear="price").fit(data, random_seed=1)
-    found, low, high = model.predict_proba(new, ci=0.9)
-    np.testing.assert_array_equal(found, model.predict_proba(new))
-    assert (low <= high).all() and ((low <= found) & (found <= high)).mean() > 0.6
