@@ -1,5 +1,8 @@
 """What every kind of judgement says of itself under one name."""
 
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +12,7 @@ import thali as th
 import thali._data.kinds as kinds
 from thali._data.base_classes import merge_new_data
 from thali._data.grouped_data import GroupedData
+from thali._model.model_files import decode_arrays, encode_arrays
 from thali.errors import DataError, DataWarning
 
 PAIRS = th.PairedComparisons([[0, 7, 0], [3, 0, 0], [0, 0, 0]], labels=["tea", "milk", "beer"])
@@ -21,6 +25,57 @@ ALIKE = th.Similarities(
     [[1, 0.8, np.nan], [0.8, 1, np.nan], [np.nan, np.nan, 1]], labels=["tea", "milk", "wall"]
 )
 TRIPLETS = th.Triplets([(0, 1, 2), (0, 1, 2), (0, 2, 1)], labels=["tea", "coffee", "brick", "wall"])
+
+
+TRIALS = pd.DataFrame(
+    {
+        "left": ["tea", "milk"],
+        "right": ["milk", "tea"],
+        "winner": ["tea", "tie"],
+        "judge": ["x", "y"],
+    }
+).assign(age=[30, 40], longer=[1.5, -1.0], day=["2024-01-30", "2024-02-01"])
+JUDGED = dict.fromkeys("ab", [[1, 0.8, 0.3], [0.8, 1, 0.5], [0.3, 0.5, 1]])
+TASKS = pd.DataFrame(
+    {"id": list("aabb"), "task": 1, "choice": [1, 0] * 2, "price": [5, 9] * 2, "zoom": list("nyyn")}
+)
+EVERY = {
+    "pairs": PAIRS,
+    "ties": TIED,
+    "trials": th.PairedComparisons.from_trials(
+        TRIALS, respondent="judge", covariates=["longer"], date="day"
+    ),
+    "choices": SETS,
+    "best and worst": BEST_WORST,
+    "similarities": ALIKE,
+    "judgements": th.Similarities.from_respondents(JUDGED),
+    "triplets": TRIPLETS,
+    "groups": GroupedData({"a": TIED, "b": TIED}),
+    "experiment": th.ChoiceExperiment.from_frame(TASKS, missing="?", bins={"price": 2}),
+}
+AGAIN = {
+    "copy": copy.copy,
+    "deep copy": copy.deepcopy,
+    "pickle": lambda data: pickle.loads(pickle.dumps(data)),
+}
+
+
+@pytest.mark.parametrize("data", EVERY.values(), ids=EVERY)
+@pytest.mark.parametrize("again", AGAIN.values(), ids=AGAIN)
+def test_a_copy_is_equal_and_nothing_can_be_changed(data, again):
+    twin = again(data)
+    assert twin == data and repr(twin) == repr(data) and twin != "data"
+    assert all(twin != other for other in EVERY.values() if other is not data)
+    for name, value in vars(twin).items():
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            setattr(twin, name, value)
+        with pytest.raises(AttributeError):
+            delattr(twin, name)
+        if isinstance(value, np.ndarray):
+            assert not value.flags.writeable, name
+    with pytest.raises(TypeError):
+        hash(twin)
+    assert decode_arrays(encode_arrays(data)) == data
 
 
 @pytest.mark.parametrize(

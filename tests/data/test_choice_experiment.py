@@ -1,9 +1,7 @@
 """Choice experiments: from tables, with levels, no-choice options, missing attributes and bins; and
 what is refused."""
 
-import copy
 import math
-import pickle
 import warnings
 
 import numpy as np
@@ -16,7 +14,6 @@ from helpers.sentences import refused, said, warned
 import thali as th
 import thali._data.kinds as kinds
 import thali._reading.layout_recognition as recognise
-from thali._data.experiments.product_encoding import Scheme
 from thali.errors import ArgumentError, DataError, DataWarning
 
 NAN = float("nan")
@@ -210,18 +207,6 @@ def test_new_data_are_read_by_their_labels():
     assert found.respondent_of_row.tolist() == [1, 1, 1, 1, -1, -1, -1, -1]
     with refused(DataError, "attribute 'price'", "'6'"):
         data.encode(read(price=[6, 7.5] * 4))
-
-
-def test_a_copy_is_equal_and_nothing_can_be_changed():
-    data = read({"missing": "n/a", "bins": {"price": 2}})
-    for other in (pickle.loads(pickle.dumps(data)), copy.deepcopy(data)):
-        assert other == data
-        with pytest.raises(ValueError, match="read-only"):
-            other.chosen[0] = 1
-    with pytest.raises(AttributeError, match="cannot be changed"):
-        data.respondents = ()
-    assert Scheme.from_dict(data.scheme.to_dict()) == data.scheme
-    assert data != read()
 
 
 def test_split_holds_out_the_last_tasks():

@@ -1,7 +1,6 @@
 """How many judgements a similarity is the mean of: read, refused, kept, and what it means for a
 model."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -15,7 +14,6 @@ from helpers.problems import random_similarities, unequal
 from helpers.sentences import refused, said, says, warned
 
 import thali as th
-import thali._posterior.datatree_files as store
 from thali import Similarities
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
@@ -43,9 +41,6 @@ def test_each_similarity_has_its_number_of_judgements():
         "3 similarities",
         "4 judgements",
     )
-    assert pickle.loads(pickle.dumps(DRINKS)) == DRINKS
-    with pytest.raises(ValueError):
-        DRINKS.judgements[0] = 1
 
 
 @pytest.mark.parametrize("keep", [np.triu, np.tril], ids=["upper", "lower"])
@@ -308,14 +303,6 @@ def test_log_likelihoods_of_pairs_sum_to_that_of_all_data(sigma):
     whole = model.posterior_["posterior"].dataset["log_likelihood"].values
     each = model.posterior_["log_likelihood"].dataset["similarity"].values.sum(-1)
     assert whole == pytest.approx(each, rel=1e-9)
-
-
-def test_a_file_keeps_them(tmp_path):
-    data, model = fitted(alpha=1.0, sigma=0.2)
-    store.save(model.posterior_, tmp_path / "judged.nc")
-    again = store.load(tmp_path / "judged.nc")
-    np.testing.assert_array_equal(again["observed_data"]["similarity"], data.values)
-    np.testing.assert_array_equal(again["constant_data"]["judgements"], data.judgements)
 
 
 def test_sigma_is_judged_by_a_typical_similarity():

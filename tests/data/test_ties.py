@@ -1,14 +1,12 @@
 """Ties in paired comparisons: what is kept of them, what becomes of them, and who refuses them."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._model.model_files import compute_digest, decode_object, encode_object
+from thali._model.model_files import compute_digest
 from thali.errors import ArgumentError, DataError
 
 COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]
@@ -47,17 +45,13 @@ def test_wins_losses_and_ties_are_stored_by_pair(data):
         assert th.PairedComparisons(COUNTS, LABELS, same) == data
 
 
-def test_equality_digest_pickle_and_file(data):
+def test_ties_belong_to_equality_and_digest(data):
     others = [
         th.PairedComparisons(COUNTS, LABELS),
         th.PairedComparisons(COUNTS, LABELS, np.multiply(TIES, 2)),
     ]
     assert len({compute_digest(each) for each in (data, *others)}) == 3
     assert data not in others
-    assert pickle.loads(pickle.dumps(data)) == data
-    arrays = {}
-    text = encode_object(data, arrays)
-    assert decode_object(text, arrays) == data
 
 
 def test_ties_survive_the_way_to_a_table_and_back(data):

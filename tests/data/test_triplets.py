@@ -1,7 +1,5 @@
 """Triplets: what rows, tables and sets of pairs become."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -113,13 +111,6 @@ def test_the_frame_shows_every_pair_of_every_set():
         1,
     ]
     assert frame["a"].cat.categories.tolist() == ["tea", "coffee", "brick", "wall"]
-
-
-def test_nothing_can_be_changed_and_copies_are_equal():
-    data = th.Triplets(TEA)
-    with pytest.raises(AttributeError, match="cannot be changed"):
-        data.labels = ()
-    assert pickle.loads(pickle.dumps(data)) == data and data != th.Triplets(TEA[:2])
 
 
 def test_questions_by_name_may_be_asked_again():
