@@ -400,11 +400,6 @@ def test_models_are_left_as_they_are():
     assert not any(hasattr(model, "posterior_") for model in named.values())
 
 
-def test_another_model_does_not_change_the_others(table):
-    alone = compare({"two": th.EliminationByAspects(2)})
-    assert alone.loc["two", "nll"] == table.loc["two", "nll"]
-
-
 class Killer:
     """Ends the process it runs in, once or always; the other tasks take their time, so that they
     die with it."""
@@ -544,16 +539,6 @@ class Hopeless(th.EliminationByAspects):
 def test_when_nothing_can_be_fitted_it_says_why():
     with refused(ArgumentError, "RuntimeError"):
         compare({"bad": Hopeless()})
-
-
-def test_one_hopeless_model_does_not_cost_the_others():
-    found = compare({"BTL": th.EliminationByAspects("unique"), "bad": Hopeless()})
-    assert (
-        (found["pairs"] == 3).all()
-        and found.loc["BTL", "nll"] > 0
-        and np.isnan(found.loc["bad", "nll"])
-    )
-    assert found.attrs["best"] == "BTL"
 
 
 BTL = th.EliminationByAspects("unique")

@@ -100,38 +100,6 @@ def test_choices_that_cannot_be_held_out_are_refused():
         th.compare({"half": Shares()}, halves, **QUIET)
 
 
-def test_a_model_that_knows_better_is_found():
-    """With shares that differ, aspects predict better than a lapse of .9 does."""
-    data = th.Choices(frame(60, 12), labels=OPTIONS)
-    models = {
-        "aspects": th.EliminationByAspects(lapse=0.0),
-        "blind": th.EliminationByAspects(lapse=0.9),
-    }
-    run = {"draws": 100, "tune": 100, "thin": 2, "chains": 2}
-    table = th.compare(models, data, **run, **QUIET)
-    assert table.attrs["best"] == "aspects" and table.loc["aspects", "seconds"] > 0
-    shares = th.Choices(frame(60, 12), labels=OPTIONS)
-    again = th.compare(models, shares, **run, **QUIET)
-    assert again["log_score"].equals(table["log_score"])
-
-
-def test_on_the_command_line(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    frame().to_csv("drinks.csv", index=False)
-    words = (
-        *"--models aspects=ibp,again=ibp --thin 1 --draws 40 --tune 40 --chains 2".split(),
-        *"--seed 1 --out out --print all".split(),
-    )
-    result = run("compare", "drinks.csv", "--by", "prediction", *words)
-    assert result.code == 0 and "(12 choices)" in result.out and "over respondents" in result.out
-    assert "BASE" in result.out and "log score" in result.out
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "comparison.csv",
-        "job",
-        "predictions.csv",
-    }
-
-
 def judged(ties=0, **settings):
     rng = np.random.default_rng(4)
     rows = [(who, a, b) for who in range(12) for k, a in enumerate("abc") for b in "abc"[k + 1 :]]

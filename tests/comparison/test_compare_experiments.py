@@ -1,18 +1,14 @@
 """`thali.compare` on choice experiments: which tasks are left out, scores and their errors, what
 goes wrong."""
 
-import warnings
-
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.experiment_data import simulate_experiment
-from helpers.sentences import refused, said, says, warned
+from helpers.sentences import refused, says, warned
 from helpers.short_comparisons import sentences
-from helpers.watched_runs import count_tasks, stop_after
 
 import thali as th
-from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning
+from thali.errors import ArgumentError, DataError, IncompleteWarning
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}
 
@@ -33,20 +29,6 @@ def left_out(data, **how):
 
     table = th.compare({"m": Watching()}, data, **how, **QUIET)
     return seen, table.attrs["tasks"].index
-
-
-def test_the_sentence_of_scores_counts_respondents_and_not_their_tasks():
-    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=12, n_tasks=6))
-    table = th.compare(
-        {"half": Constant(), "third": Constant(1 / 3)},
-        data,
-        leave_out="respondent",
-        folds=6,
-        **QUIET,
-    )
-    found = th.findings(table)["scores"]
-    assert len(found.table) == 72 and found.title == "Scores of the held-out choices"
-    said(str(found.sentence), "12 respondents")
 
 
 class Constant:
@@ -174,25 +156,6 @@ def test_models_do_not_see_what_they_predict(data):
     assert not set(seen[0].respondents) & set(seen[1].respondents)
 
 
-@pytest.mark.long
-def test_the_logits_of_thali(data):
-    models = {"MNL": th.MultinomialLogit(), "HB": th.HierarchicalLogit()}
-    budget = {"draws": 10, "tune": 5, "thin": 2, "chains": 2}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        table = th.compare(models, data, **budget, **QUIET)
-    again = th.compare(models, data, **budget, **(QUIET | {"cores": 2}))
-    pd.testing.assert_frame_equal(table.drop(columns="seconds"), again.drop(columns="seconds"))
-    assert (table.loc[["MNL", "HB"], "log_score"] > table.loc["BASE", "log_score"]).all()
-    train, test = data.split(tasks=2)
-    p = th.MultinomialLogit().fit(train).predict_proba(test)
-    assert table.loc["MNL", "log_score"] == pytest.approx(
-        np.log(p[test.first_row[:-1] + test.chosen]).mean()
-    )
-    other = th.compare(models, data, **budget, **(QUIET | {"random_seed": 2}))
-    assert other.loc["HB", "log_score"] != table.loc["HB", "log_score"]
-
-
 def test_sentences_name_the_best_model_and_the_differences(data):
     sure, wrong = Constant(0.98, 0), Constant(1.0, 0)
     table = th.compare({"half": Constant(), "sure": sure, "wrong": wrong}, data, folds=2, **QUIET)
@@ -234,22 +197,6 @@ class Wrong(Constant):
 def test_predictions_must_be_probabilities(data, place, sentence):
     with refused(ArgumentError, *sentence):
         th.compare({"wrong": Wrong(place=place)}, data, **QUIET)
-
-
-def test_a_comparison_goes_on_from_its_job(data, tmp_path, monkeypatch):
-    job, models = (
-        tmp_path / "job",
-        {"MNL": th.MultinomialLogit(), "linear": th.MultinomialLogit("price")},
-    )
-    with monkeypatch.context() as patch, warned(InterruptedWarning, "2", "4 fits"):
-        stop_after(2, patch)
-        early = th.compare(models, data, folds=2, job=job, **QUIET)
-    assert early["tasks"].iloc[0] == 48 and early.attrs["interrupted"]
-    ran = count_tasks(monkeypatch)
-    late = th.compare(models, data, folds=2, job=job, **QUIET)
-    assert ran == [2] and late["tasks"].iloc[0] == 96
-    fresh = th.compare(models, data, folds=2, **QUIET)
-    pd.testing.assert_frame_equal(late.drop(columns="seconds"), fresh.drop(columns="seconds"))
 
 
 ONE = {"m": Constant()}

@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 
 import thali as th
 from thali._inference import job_folders
-from thali._inference.resumable_tasks import PartsFolder, read_parts
+from thali._inference.resumable_tasks import read_parts
 from thali.errors import (
     ArgumentError,
     DataError,
@@ -74,12 +74,6 @@ def test_a_stopped_comparison_goes_on(fits, table, often, ran, tmp_path):
     assert ran == [6, 6 - fits]
     same(compare(job=job, random_seed=None), table)
     assert ran == [6, 6 - fits, 0]
-
-
-def test_a_comparison_is_the_same_on_four_cores(table, tmp_path, often):
-    compare(job=tmp_path / "job")
-    keep_parts(tmp_path / "job", 1)
-    same(compare(job=tmp_path / "job", cores=4), table)
 
 
 # Run in a process of its own, which has no threads when it forks. A child is killed by signal 9
@@ -144,11 +138,6 @@ def test_models_may_be_added(table, ran, tmp_path):
     pd.testing.assert_frame_equal(found.loc[table.index], table, check_exact=True)
 
 
-def test_without_a_seed_that_of_the_job_holds(tmp_path):
-    job = tmp_path / "job"
-    same(compare(job=job, random_seed=None), compare(job=job, random_seed=None))
-
-
 @pytest.mark.parametrize("seed", [np.int64(3), np.random.SeedSequence(3), np.random.default_rng(3)])
 def test_seeds_of_every_kind_are_kept(tmp_path, ran, seed):
     first = compare({"BTL": models()["BTL"]}, job=tmp_path / "job", random_seed=seed)
@@ -192,22 +181,6 @@ def test_a_model_of_somebody_else_is_known_by_its_attributes(tmp_path, ran):
     with refused(DataError, "share=0.5", "'own'", "share=0.25"):
         compare({"own": Own(0.25)}, _rows(), folds=3, job=tmp_path / "job")
     assert ran == [3, 0]
-
-
-def test_long_fits_are_written_at_once_and_short_ones_together(tmp_path):
-    stamp = {"kind": "comparison", "models": {}, "settings": {}, "data": ""}
-    with PartsFolder(tmp_path / "job", stamp, 1, {"base": np.zeros(1)}) as folder:
-        folder.plan({str(number): "a" for number in range(5)}, "fits")
-        held = []
-        for number, seconds in enumerate([1.0, 1.0, 1.5, 4.0, 0.1]):
-            folder.add(str(number), {}, seconds)
-            index = job_folders.read_index(folder.path)
-            held.append(0 if index is None else index["place"]["done"])
-        assert held == [0, 0, 3, 4, 4]
-    index = job_folders.read_index(folder.path)
-    assert (
-        index["ended"] and index["place"]["each"] == {"a": [5, 5]} and len(index["segments"]) == 3
-    )
 
 
 def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch, often):

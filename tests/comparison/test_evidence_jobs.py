@@ -12,7 +12,6 @@ from helpers.short_comparisons import sentences
 
 import thali as th
 from thali._inference import job_folders
-from thali._inference.random_seeds import build_seed_sequence
 from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.log_evidence import LogEvidence, ThermodynamicIntegral
 from thali.errors import DataError, InterruptedWarning, Message, Remedy
@@ -184,20 +183,3 @@ def test_a_model_that_fails_costs_no_other(found, tmp_path, monkeypatch):
             compare(**compare_all)
     same(compare(**compare_all), compare())
     assert found.asked == [0.1, 0.2, 0.3, *LAPSES]
-
-
-@pytest.mark.long
-def test_real_chains_give_the_same_numbers(tmp_path):
-    """Those of the method with the seed of the place, also after a stop between two models."""
-    run = {"draws": 20, "tune": 10, "chains": 2, "thin": 1, "cores": 1}
-    plain = compare((0.1, 0.2), **run)
-    same(compare((0.1,), job=tmp_path / "job", **run), compare((0.1,), **run))
-    same(compare((0.1, 0.2), job=tmp_path / "job", **run), plain)
-    model = th.EliminationByAspects("unique", lapse=0.2).fit(
-        TRIO, 10, 10, 2, random_seed=1, progressbar=False
-    )
-    seed = build_seed_sequence(3).spawn(2)[1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", th.errors.ConvergenceWarning)
-        alone = model.log_evidence(**run, random_seed=seed, progressbar=False)
-    assert alone.value == plain.loc["lapse 0.2", "log_evidence"]

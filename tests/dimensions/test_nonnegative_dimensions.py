@@ -107,12 +107,6 @@ def test_similarity_is_relative_to_the_mean_of_all_pairs(model):
     assert matrix == pytest.approx(matrix.T, nan_ok=True)
 
 
-def test_the_same_seed_gives_the_same_draws_on_any_number_of_cores(data):
-    fits = [th.NonnegativeDimensions(6).fit(data, **SHORT | {"cores": n}) for n in (1, 2)]
-    coordinates = [fit.posterior_["latent_features"]["coordinates"].values for fit in fits]
-    assert np.array_equal(*coordinates)
-
-
 def test_a_continued_fit_is_a_longer_fit(data, tmp_path):
     long = th.NonnegativeDimensions(6).fit(data, **SHORT)
     short = th.NonnegativeDimensions(6).fit(data, **SHORT | {"draws": 8})
@@ -214,15 +208,6 @@ def test_single_draws_of_restarts_differ_without_a_warning_of_numpy():
         warnings.simplefilter("error", RuntimeWarning)
         fitted = th.NonnegativeDimensions(dimensions=2).fit(data, **SHORT | {"draws": 1})
     assert fitted.convergence().facts["share_between"] == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    "arguments, words",
-    [({"dimensions": 0}, "dimensions"), ({"penalty": -1.0}, "penalty"), ({"lapse": 1.0}, "lapse")],
-)
-def test_bad_arguments_are_refused(data, arguments, words):
-    with pytest.raises(th.errors.ArgumentError, match=words):
-        th.NonnegativeDimensions(**arguments).fit(data, progressbar=False)
 
 
 @pytest.mark.parametrize("sigma", [0.02, 0.282])

@@ -151,15 +151,3 @@ def test_data_must_contain_who_answered(fit, people):
 def test_an_unknown_column_is_told():
     with refused(ArgumentError, "contains 'aeg'", "'age'"):
         weighed(th.people.Individuals(by=["aeg"]))
-
-
-@pytest.mark.fit
-@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_a_model_with_such_a_value_is_cloned_saved_and_loaded(tmp_path):
-    model = weighed(th.people.Individuals(by=["age"]))
-    copied = type(model)(**model.get_params())
-    assert copied.get_params() == model.get_params()
-    model.save(tmp_path / "model.nc")
-    again = th.load(tmp_path / "model.nc")
-    assert again.people == th.people.Individuals(by=["age"]) and repr(again) == repr(model)
-    assert again.summary().equals(model.summary())

@@ -1,10 +1,9 @@
 """Pictures of product classes: what they show, and that nothing lies on anything else."""
 
-from itertools import combinations
-
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.drawn_pictures import assert_apart, assert_readable, drawn_texts
 from helpers.product_class_fits import ATTRIBUTES, experiment, fitted
 from helpers.sentences import refused
 from matplotlib import pyplot
@@ -58,33 +57,13 @@ def build_market(data):
     return pd.DataFrame(rows, index=names)
 
 
-def check_no_overlap(ax):
-    """Check that no labels overlap, and none is outside the saved figure."""
-    figure = ax.figure
-    figure.canvas.draw()
-    texts = [ax.xaxis.label, ax.yaxis.label, ax.title, *ax.texts]
-    for axis in (ax.xaxis, ax.yaxis):  # which has ticks outside its limits, too, that are not drawn
-        low, high = sorted(axis.get_view_interval())
-        texts += [
-            tick.label1
-            for tick in axis.get_major_ticks()
-            if low - 1e-9 <= tick.get_loc() <= high + 1e-9
-        ]
-    boxes = [text.get_window_extent() for text in texts if text.get_visible() and text.get_text()]
-    if ax.get_legend():
-        boxes.append(ax.get_legend().get_window_extent())
-    for one, other in combinations(boxes, 2):
-        shared = np.minimum(one.max, other.max) - np.maximum(one.min, other.min)
-        assert (shared <= 1.0).any(), (one, other)
-
-
 def select_stable_classes(model):
     table = model.classes(cover=1.0)
     return table[table["stability"] >= 0.5]
 
 
 @pytest.mark.first(1)
-def test_classes_are_drawn_by_importance(model):
+def test_classes_are_drawn_by_importance(model, monkeypatch):
     shares, importance = plots.classes(select_stable_classes(model), max_classes=12)
     table = select_stable_classes(model).head(12)
     widths = [[bar.get_width() for bar in ax.patches] for ax in (shares, importance)]
@@ -92,8 +71,7 @@ def test_classes_are_drawn_by_importance(model):
     labels = [text.get_text().replace("\n", " ") for text in shares.get_yticklabels()]
     for label, name in zip(labels, table["product_class"], strict=True):
         assert label == name or (label.endswith("…") and name.startswith(label[:40]))
-    for ax in (shares, importance):
-        check_no_overlap(ax)
+    assert_readable(shares, monkeypatch)
     colours = {bar.get_facecolor() for bar in shares.patches}
     assert (shares.get_legend() is not None) == (len(colours) > 1)
     with refused(ArgumentError, "max_classes"):
@@ -107,10 +85,10 @@ def test_classes_that_nobody_owns():
 
 @pytest.mark.first(1)
 @pytest.mark.fit
-def test_level_effects_are_drawn_by_attribute(model):
+def test_level_effects_are_drawn_by_attribute(model, monkeypatch):
     table = model.level_effects()
     ax = plots.level_effects(table)
-    check_no_overlap(ax)
+    assert_readable(ax, monkeypatch)
     (points,) = [line for line in ax.lines if line.get_marker() == "o"]
     shown = points.get_xdata()
     assert set(np.round(shown, 12)) <= set(np.round(table["effect"], 12))
@@ -131,10 +109,10 @@ def test_level_effects_are_drawn_by_attribute(model):
 
 @pytest.mark.first(1)
 @pytest.mark.fit
-def test_attribute_importance_is_drawn(model):
+def test_attribute_importance_is_drawn(model, monkeypatch):
     table = model.attribute_importance()
     ax = plots.attribute_importance(table)
-    check_no_overlap(ax)
+    assert_readable(ax, monkeypatch)
     np.testing.assert_allclose(
         [bar.get_width() for bar in ax.patches], table["range_share"].fillna(0.0)
     )
@@ -145,12 +123,12 @@ def test_attribute_importance_is_drawn(model):
 
 @pytest.mark.first(1)
 @pytest.mark.fit
-def test_market_shares_are_drawn_with_changes(model):
+def test_market_shares_are_drawn_with_changes(model, monkeypatch):
     data = list_attributes(model)
     products = build_market(data)
     table = model.market_shares(products)
     ax = plots.market_shares(table)
-    check_no_overlap(ax)
+    assert_readable(ax, monkeypatch)
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["share"])
     several = pd.concat(
         [products.assign(scenario=name) for name in ("now", "then")], ignore_index=True
@@ -163,7 +141,7 @@ def test_market_shares_are_drawn_with_changes(model):
     first = next(iter(data))
     changed = model.market_shares(products, change={first: data[first][0]})
     ax = plots.market_shares(changed)
-    check_no_overlap(ax)
+    assert_readable(ax, monkeypatch)
     np.testing.assert_allclose(
         [bar.get_width() for bar in ax.patches],
         np.concatenate([changed["share"], changed["after"]]),
@@ -177,12 +155,12 @@ def test_market_shares_are_drawn_with_changes(model):
 
 @pytest.mark.first(1)
 @pytest.mark.fit
-def test_demand_and_willingness_to_pay(model):
+def test_demand_and_willingness_to_pay(model, monkeypatch):
     data = list_attributes(model)
     first, products = next(iter(data)), build_market(data)
     table = model.demand(first, products.index[-1], data[first], products)
     ax = plots.demand(table)
-    check_no_overlap(ax)
+    assert_apart(drawn_texts(ax.figure, monkeypatch))
     line = ax.lines[0]
     np.testing.assert_allclose(
         line.get_ydata() if data is ATTRIBUTES else line.get_xdata(), table["share"]
@@ -193,12 +171,12 @@ def test_demand_and_willingness_to_pay(model):
         assert table["price"].tolist() == [100.0, 150.0, 200.0, 250.0]
         pay = model.willingness_to_pay("price")
         ax = plots.willingness_to_pay(pay)
-        check_no_overlap(ax)
+        assert_readable(ax, monkeypatch)
         assert [text.get_text() for text in ax.get_yticklabels()][-1] == "battery: 12 h over 4 h"
         low, high = ax.get_xlim()
         beyond = pay.assign(respondents_high=np.inf, wtp_high=np.inf)
         ax = plots.willingness_to_pay(beyond)  # what has no end leaves the picture
-        check_no_overlap(ax)
+        assert_readable(ax, monkeypatch)
         assert np.isfinite(ax.get_xlim()).all() and len(ax.lines[-2].get_xdata()) == len(pay)
         endless = pay.drop(columns=["respondents_low", "respondents_high"]).assign(
             wtp=np.inf, wtp_low=-np.inf, wtp_high=np.inf

@@ -71,23 +71,6 @@ def test_exponential_pairs_follow_their_definition():
     )
 
 
-@pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
-@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
-@pytest.mark.parametrize("standardize", [False, True])
-def test_no_scale_overflows(transform, scale, standardize):
-    data = X / 1.7 * scale
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        warnings.simplefilter("ignore", DataWarning)
-        W = PlackettLuceDesign.fit(data, ["x", "y"], transform, standardize).apply(data)
-        fitted = build_model(transform=transform, standardize=standardize).fit(data, Y)
-        probabilities = fitted.predict_proba(np.vstack([data, [[1e308, -1e308]]]))
-    assert np.isfinite(W).all()
-    assert (W.max(axis=1) == 1.0).all()
-    assert np.isfinite(probabilities).all()
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
-
-
 def test_a_function_returns_the_columns():
     fitted = build_model(
         transform=lambda x: np.column_stack([np.exp(x[:, 0]), np.ones(len(x))])

@@ -162,19 +162,6 @@ def test_likelihoods_of_raw_heart_equal_known_values(settings, expected, near, l
     assert np.isfinite(draws.weights).all()
 
 
-def test_dead_columns_and_large_scales():
-    X, y = frame("iris")
-    W = PlackettLuceDesign.fit(X.to_numpy() * 1000, list(X.columns), standardize=False).apply(
-        X.to_numpy() * 1000
-    )
-    assert (W.max(axis=0) == 0).sum() == 7
-    codes = np.unique(y, return_inverse=True)[1]
-    for settings in ({}, {"a": 1.0}, {"a": 1e-3}):
-        draws = fit_gibbs(W, codes, 3, draws=200, tune=200, thin=1, random_seed=1, **settings)
-        assert np.isfinite(draws.log_likelihood).all()
-        assert np.isfinite(draws.weights).all()
-
-
 # A7: mixing
 
 

@@ -323,18 +323,3 @@ def test_redraws_leave_the_totals_of_their_columns():
         assert (state.totals > 0.0).all()
         assert state.totals == pytest.approx(state.weights.sum(axis=0), rel=1e-9, abs=0.0)
     assert fast > 20
-
-
-def test_rows_are_sorted_by_class():
-    rng = np.random.default_rng(0)
-    W, codes = rng.random((300, 4)), rng.integers(0, 3, 300)
-    codes[codes == 1] = 2  # a class without members
-    rows = sort_rows_by_class(W, codes, 3)
-    assert rows.sizes.sum() == 300 and rows.W.shape[2] % 8 == 0
-    for k in (0, 2):
-        found = [
-            rows.W[b, :, : rows.sizes[b]].T
-            for b in range(rows.first[k], rows.first[k + 1])
-            if rows.class_of_block[b] == k
-        ]
-        assert np.array_equal(np.concatenate(found), W[codes == k])

@@ -11,7 +11,6 @@ from helpers.sentences import refused, warned
 from scipy import optimize
 
 import thali as th
-from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 from thali._classify.plackett_luce.row_sums import CovariateRows
 from thali._classify.plackett_luce.variational_inference import (
     compute_expected_probabilities,
@@ -367,19 +366,3 @@ def test_the_classifier_stores_the_variational_posterior():
     assert model.score(X, y) == pytest.approx(1 - 0.1733, abs=0.03)
     with refused(ArgumentError, "`a_range` must have"):
         th.PlackettLuceRegression(method="variational", a_range=(1.0, 0.1)).fit(X, y)
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("name, scale", [("wine", 1.0), ("iris", 1000.0)])
-def test_raw_data_are_finite(name, scale):
-    X, y = frame(name)
-    design = PlackettLuceDesign.fit(X.to_numpy() * scale, list(X.columns), standardize=False)
-    W = design.apply(X.to_numpy() * scale)
-    codes = np.unique(y, return_inverse=True)[1]
-    for a in (None, 1.0, 0.01):
-        fit = fit_variational(CovariateRows(W, codes, 3), a=a)
-        assert (
-            np.isfinite(fit.lower_bound)
-            and np.isfinite(expected_probabilities(W, fit.shapes, fit.rates)).all()
-        )
-        assert has_rising_bounds(fit)

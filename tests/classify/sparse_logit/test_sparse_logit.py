@@ -14,8 +14,7 @@ from helpers.sentences import refused, warned, without_warnings
 from helpers.sparse_logit_runs import three_classes
 
 import thali as th
-from thali._inference.progress_display import Progress
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, NotFittedError
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
 X, Y = three_classes(60)
 SHORT = {"draws": 200, "tune": 100, "chains": 2, "thin": 1, "random_state": 3}
@@ -139,25 +138,6 @@ def test_two_classes_have_the_sign_of_scikit_learn():
     assert fit_model(y=y, reference=1).coef_[0, 0] < 0
 
 
-def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
-    class Impatient(Progress):
-        def update(self, done, status=""):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr("thali._model.chain_runs.Progress", Impatient)
-    model = fit_model()
-    with pytest.raises(KeyboardInterrupt):
-        model.set_params(tune=10**7).fit(X, Y)
-    with pytest.raises(NotFittedError):
-        model.predict(X)
-
-
-def test_short_chains_are_reported():
-    with warned(ConvergenceWarning, "has not converged") as said:
-        th.SparseMultinomialLogit(draws=20, tune=5, chains=2, random_state=1).fit(X, Y, thin=1)
-    assert said[0].filename == __file__
-
-
 def test_convergence_is_judged_by_every_coefficient():
     """Of 120 the last 20 are small; the summary shows their R-hat all the same."""
     rng = np.random.default_rng(0)
@@ -246,11 +226,6 @@ def check_error_rate(name, published, splits, **lengths):
         errors.append(1 - model.score(data[test], labels[test]))
     error = np.std(errors, ddof=1) * np.sqrt(1 / splits + 1 / 20)
     assert abs(np.mean(errors) - published) <= 3 * error, (np.mean(errors), error)
-
-
-@pytest.mark.long
-def test_error_rates_are_those_of_the_published_table():
-    check_error_rate("iris", 0.040, 20, draws=500, tune=200)
 
 
 @pytest.mark.long

@@ -119,22 +119,6 @@ def sum_naive_likelihood(coef, z):
     return (scores[np.arange(len(z)), Y] - special.logsumexp(scores, axis=1)).sum()
 
 
-def test_it_agrees_with_the_sampler_where_there_are_many_rows():
-    rng = np.random.default_rng(7)
-    data = rng.normal(size=(800, 3))
-    labels = (data @ [1.0, -0.5, 0.0] + rng.logistic(size=800) > 0).astype(int)
-    fits = [
-        th.SparseMultinomialLogit(method=method, random_state=1, draws=500, chains=2, tune=100).fit(
-            data, labels
-        )
-        for method in ("polya-gamma", "laplace")
-    ]
-    exact, normal = (each.summary() for each in fits)
-    assert (np.abs(normal["sd"] / exact["sd"] - 1) < 0.1).all()
-    assert (np.abs(normal["mean"] - exact["mean"]) < 0.15 * exact["sd"]).all()
-    np.testing.assert_allclose(*(each.predict_proba(data[:50]) for each in fits), atol=0.01)
-
-
 def test_few_rows_cause_a_warning_and_many_coefficients_are_refused(monkeypatch):
     few = stats.norm.rvs(size=(30, 4), random_state=1)
     with warned(DataWarning, "20 rows", "'polya-gamma'"):
