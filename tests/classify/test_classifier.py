@@ -282,26 +282,6 @@ CHECKED = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.parametrize(
-    "model",
-    [
-        build_sparse_logit(),
-        build_plackett_luce(),
-        build_plackett_luce(method="map", a=1.1),
-        build_plackett_luce(method="variational", a=1.1),
-    ],
-)
-def test_a_level_missing_from_a_fold_does_not_fail(model):
-    """In the first of these folds a column of 0 and 1 is 0 in all training rows, and 1 in a test
-    row."""
-    table = pd.get_dummies(
-        pd.DataFrame({"x": RNG.normal(size=40), "level": ["rare"] + ["b", "c", "c"] * 13})
-    )
-    scores = cross_val_score(model, table, (table["x"] > 0).astype(int), cv=5)
-    assert np.isfinite(scores).all()
-
-
 @pytest.mark.first(3)
 @pytest.mark.parametrize("name", CHECKED)
 def test_checks_of_scikit_learn(name):

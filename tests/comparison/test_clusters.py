@@ -5,11 +5,10 @@ import functools
 import threading
 
 import joblib
-import numpy as np
 import pandas as pd
 import pytest
 from helpers import clusters
-from helpers.short_comparisons import SHORT, TRIO, compare
+from helpers.short_comparisons import SHORT, compare
 
 import thali as th
 from thali._inference import threads_and_processes
@@ -57,28 +56,6 @@ def test_parts_held_out_on_dask_give_the_same_scores(on_dask):
     found = compare(cores=None)
     assert_all_on_workers(on_dask, 6)
     pd.testing.assert_frame_equal(found, outside(lambda: compare(cores=1)), check_exact=True)
-
-
-@pytest.mark.long
-def test_evidence_on_dask_is_the_same(on_dask, tmp_path):
-    """Of a comparison that Dask begins and one process ends, too."""
-    found = compare(**EVIDENCE)
-    assert_all_on_workers(on_dask, 2)
-    whole = outside(lambda: compare(**EVIDENCE))
-    pd.testing.assert_frame_equal(found, whole, check_exact=True)
-    compare({"BTL": th.EliminationByAspects("unique")}, **EVIDENCE, job=tmp_path / "job")
-    again = outside(lambda: compare(**EVIDENCE, job=tmp_path / "job"))
-    pd.testing.assert_frame_equal(again, whole, check_exact=True)
-
-
-def test_calibration_on_dask_is_the_same(on_dask):
-    def ranks():
-        run = {"draws": 20, "tune": 10, "chains": 1, "random_seed": 3, "progressbar": False}
-        return th.testing.calibrate(th.EliminationByAspects("unique"), TRIO, 5, **run)
-
-    found = ranks()
-    assert_all_on_workers(on_dask, 4)  # the first is fitted here, and compiles
-    np.testing.assert_array_equal(found.ranks, outside(ranks).ranks)
 
 
 def test_an_error_of_a_worker_names_its_model(on_dask):

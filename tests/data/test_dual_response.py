@@ -5,13 +5,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import simulate_experiment
-from helpers.naive.choice_models import choice_probability
 from helpers.sentences import refused
 
 import thali as th
 from thali.errors import ArgumentError, DataError
-
-U = np.array([0.4, -0.7, 1.1])  # utilities of three products; of nothing 0
 
 
 def table(people=20, tasks=6, seed=1, **columns):
@@ -42,21 +39,6 @@ def test_tasks_are_with_nothing_and_once_more_without_it_where_nothing_is_bought
     assert data.attributes == ("inside", "price") and data.has_none
 
 
-def test_the_likelihood_is_that_of_the_best_product_and_nothing():
-    """By simulation of Gumbel utilities: 200,000 answers, four standard errors of each of the six
-    probabilities."""
-    rng, n = np.random.default_rng(0), 200_000
-    best = U + rng.gumbel(size=(n, 3))
-    picked, buys = best.argmax(axis=1), best.max(axis=1) > rng.gumbel(size=n)
-    x = np.append(U, 0.0)[:, None]
-    for j in range(3):
-        inside = choice_probability(x, j, np.ones(1))
-        outside = choice_probability(x, 3, np.ones(1)) * choice_probability(x[:3], j, np.ones(1))
-        for p, happens in ((inside, buys), (outside, ~buys)):
-            share = np.mean((picked == j) & happens)
-            assert abs(share - p) < 4.5 * np.sqrt(p * (1 - p) / n)
-
-
 def test_a_logit_has_the_log_likelihood_of_both_answers():
     rows = table()
     data = th.ChoiceExperiment.from_frame(rows, bought="buy")
@@ -76,30 +58,6 @@ def test_a_logit_has_the_log_likelihood_of_both_answers():
             # e^0 in place of the first factor's e^u_j, and e^u_j / sum
             total += np.log(1 / odds.sum())
     assert total == pytest.approx(model.log_likelihood_, rel=1e-10)
-
-
-@pytest.mark.fit
-@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_every_logit_takes_them_and_shares_have_nothing():
-    rows = table(people=12)
-    data = th.ChoiceExperiment.from_frame(rows, bought="buy")
-    quick = {"draws": 20, "tune": 5, "chains": 2, "random_seed": 1, "progressbar": False}
-    market = pd.DataFrame(
-        {"price": [5, 25, None], "brand": ["A", "B", None], "zoom": ["no", "yes", None]}
-    )
-    for model, run in (
-        (th.MultinomialLogit("price"), {}),
-        (th.LatentClassLogit(2, "price", starts=2), {"random_seed": 1, "progressbar": False}),
-        (th.HierarchicalLogit("price"), quick),
-    ):
-        model.fit(data, **run)
-        assert model.market_shares(market)["share"].sum() == pytest.approx(1.0)
-    plain = th.MultinomialLogit("price").fit(
-        th.ChoiceExperiment.from_frame(rows.drop(columns="buy"))
-    )
-    # the second answer says more of the price, as it was made
-    dual = th.MultinomialLogit("price").fit(data)
-    assert dual.summary().loc["price", "std_error"] < plain.summary().loc["price", "std_error"]
 
 
 def test_other_tables_say_the_same():

@@ -6,16 +6,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.additive_fits import MadeUp
-from helpers.additive_runs import one_run, task
-from helpers.all_drawn import all_drawn
-from helpers.naive import latent_features as naive
-from helpers.problems import random_similarities, unequal
+from helpers.problems import unequal
 from helpers.sentences import refused, said, says, warned
 
 import thali as th
 from thali import Similarities
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
+from thali.errors import ArgumentError, DataError, DataWarning
 
 NAN = np.nan
 TABLE = np.array([[1, 0.8, 0.3], [0.8, 1, 0.5], [0.3, 0.5, 1]])
@@ -256,53 +252,6 @@ def test_a_side_without_its_number():
 
 
 # models -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.fit
-@pytest.mark.parametrize("sigma", [0.25, None])
-@pytest.mark.parametrize("missing, settings", [(0.0, {}), (0.3, {})])
-def test_equal_numbers_are_a_smaller_sigma(missing, settings, sigma):
-    """Four judgements each, and none known with half the sigma: the same draws up to rounding."""
-    data = random_similarities(6, 6, missing)
-    four = random_similarities(6, 6, missing, np.full((6, 6), 4.0))
-    a = one_run(task(four, sigma, **settings))
-    b = one_run(task(data, sigma and sigma / 2.0, **settings))
-    assert np.array_equal(a.owners, b.owners) and np.array_equal(a.n_features, b.n_features)
-    assert a.weights == pytest.approx(b.weights, rel=1e-9)
-    assert a.extra["constant"] == pytest.approx(b.extra["constant"], rel=1e-9)
-    assert a.extra["sigma"] == pytest.approx(2.0 * b.extra["sigma"], rel=1e-9)
-
-
-def fitted(**settings):
-    data = random_similarities(5, 5, 0.2, unequal(5))
-    return data, MadeUp(**settings).fit(data, draws=30, chains=2)
-
-
-def test_the_log_likelihood_of_each_similarity():
-    data, model = fitted(alpha=1.0)
-    posterior, pointwise = all_drawn(model.posterior_), model.posterior_["log_likelihood"].dataset
-    for chain, draw in ((0, 0), (1, 29)):
-        one = posterior.isel(chain=chain, draw=draw)
-        features, weights = one["features"].values.T, one["weights"].values
-        expected = naive.additive_log_likelihood(
-            data, features, weights, float(one["constant"]), float(one["sigma"])
-        )
-        assert float(pointwise["similarity"][chain, draw].sum()) == pytest.approx(
-            expected, rel=1e-12
-        )
-
-
-@pytest.mark.fit
-@pytest.mark.parametrize("sigma", [0.3, None])
-def test_log_likelihoods_of_pairs_sum_to_that_of_all_data(sigma):
-    """As the samplers keep it, with every constant."""
-    data = random_similarities(4, 4, judgements=unequal(4))
-    with pytest.warns(ConvergenceWarning):
-        model = th.AdditiveClustering(sigma=sigma)
-        model.fit(data, draws=20, tune=20, chains=1, random_seed=1, progressbar=False)
-    whole = model.posterior_["posterior"].dataset["log_likelihood"].values
-    each = model.posterior_["log_likelihood"].dataset["similarity"].values.sum(-1)
-    assert whole == pytest.approx(each, rel=1e-9)
 
 
 def test_sigma_is_judged_by_a_typical_similarity():

@@ -54,12 +54,6 @@ def test_trials_keep_which_was_first(frame):
     assert "first option recorded" in notebook(data)
 
 
-@pytest.mark.parametrize("labels", [LABELS[::-1], ["rum", "tea"], ["milk", "ale", "tea"]])
-def test_a_subset_keeps_it_in_any_order(frame, labels):
-    data = PairedComparisons.from_trials(frame, labels=LABELS).subset(labels)
-    np.testing.assert_array_equal(data.forward, by_hand(frame, labels))
-
-
 def test_further_comparisons_keep_it_if_both_know_it(frame):
     """Though the second half names its options in another order."""
     first = PairedComparisons.from_trials(frame[:20], labels=LABELS)
@@ -68,11 +62,8 @@ def test_further_comparisons_keep_it_if_both_know_it(frame):
     assert first.with_more(PairedComparisons.from_pairs([("tea", "ale")])).forward is None
 
 
-def test_the_order_stays_without_a_pair_or_without_ties(frame):
+def test_half_a_tie_stays_in_its_order(frame):
     data = PairedComparisons.from_trials(frame, labels=LABELS)
-    kept = [pair != ("tea", "rum") for pair in itertools.combinations(LABELS, 2)]
-    np.testing.assert_array_equal(data.without_pair("rum", "tea").forward, data.forward[:, kept])
-    np.testing.assert_array_equal(data.without_ties("drop").forward, data.forward * [[1], [1], [0]])
     wins, losses, ties = data.forward
     halves = data.without_ties("half").forward
     np.testing.assert_array_equal(halves, [wins + ties / 2, losses + ties / 2, 0 * ties])

@@ -6,7 +6,6 @@ from itertools import combinations
 import pytest
 from helpers.sentences import refused, said
 
-from thali import PairedComparisons
 from thali._data.column_roles import (
     LANGUAGES,
     MORE_SIDES,
@@ -252,14 +251,6 @@ def test_a_column_that_is_named_decides_the_shape_but_not_who_answered():
         recognise(table, respondent="person")
     with refused(RecognitionError, "closest layout is"):
         recognise(load_table(csv("subject,left,right", "1,tea,milk/2,milk,tea")))
-
-
-def test_in_python_an_argument_says_which_it_is():
-    frame = load_table(csv("winner,loser,nombre", "tea,milk,3/milk,water,2")).frame
-    with refused(DataError, "`respondent` or `count`"):
-        PairedComparisons.from_frame(frame)
-    assert PairedComparisons.from_frame(frame, count="nombre").n_comparisons == 5
-    assert PairedComparisons.from_frame(frame, respondent="nombre").respondents == ("2", "3")
 
 
 def test_no_word_means_both_sides():

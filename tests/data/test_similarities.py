@@ -324,24 +324,6 @@ def test_people_are_averaged(missing):
     assert Similarities.from_respondents(tables, LABELS, sigma=None).sigma is None
 
 
-@pytest.mark.long
-@pytest.mark.fit  # for its time
-def test_the_standard_error_is_that_of_the_mean():
-    """Of 400 tables with noise of .2, each the mean of 16 people: their error is .05, a quarter of
-    sigma."""
-    rng = np.random.default_rng(5)
-    errors, sigmas = [], []
-    for _ in range(400):
-        noise = np.triu(rng.normal(0, 0.2, (16, 5, 5)), 1)
-        data = Similarities.from_respondents(0.5 + noise + noise.transpose(0, 2, 1))
-        errors += (data.values - 0.5).tolist()
-        sigmas.append(data.sigma / np.sqrt(data.judgements[0]))
-    # 4,000 normal errors give their standard deviation to 1/sqrt(8,000) = .011; five of that
-    assert np.std(errors) == pytest.approx(0.05, rel=0.055)
-    # sigma^2 rests on 400 x 150 degrees of freedom: sigma to 1/sqrt(120,000) = .003
-    assert np.sqrt(np.mean(np.square(sigmas))) == pytest.approx(0.05, rel=0.015)
-
-
 def test_people_with_frames_in_any_order():
     tables = people(2)
     frames = [pd.DataFrame(table, index=LABELS, columns=LABELS) for table in tables]

@@ -10,7 +10,7 @@ from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused, warned
 
 import thali as th
-from thali._choice.logit_likelihood import EncodedTasks, encode_choices, maximise_log_likelihood
+from thali._choice.logit_likelihood import EncodedTasks, maximise_log_likelihood
 from thali._choice.product_coding import build_coding
 from thali._data.experiments.product_encoding import add_constants
 from thali.errors import ArgumentError, DataError, DataWarning
@@ -35,17 +35,6 @@ def test_pieces_of_a_number(data):
     np.testing.assert_allclose(
         coding.scale[:3], coding.encode_codes(data.products)[:, :3].std(axis=0)
     )
-
-
-def test_as_many_knots_as_levels_allow_fit_like_levels(data):
-    pieces, levels = (
-        th.MultinomialLogit(**asked).fit(data) for asked in ({"knots": {"price": 1}}, {})
-    )
-    assert pieces.log_likelihood_ == pytest.approx(levels.log_likelihood_, rel=1e-10)
-    assert 10 * pieces.coef_.iloc[0] == pytest.approx(levels.coef_["price[15]"], rel=1e-8)
-    between = pd.DataFrame({"price": [10, 25], "brand": "A", "zoom": "no"})
-    utility = pieces.coef_.iloc[:2] @ [5, 10]
-    assert pieces.predict_proba(between)[1] == pytest.approx(1 / (1 + np.exp(-utility)), rel=1e-9)
 
 
 def test_a_number_between_and_beyond_the_tested_ones(data):
@@ -76,69 +65,6 @@ def test_interactions_are_products_of_columns(data):
     np.testing.assert_allclose(
         coding.scale, [coding.scale[0], 1, 1, 1, coding.scale[0], coding.scale[0], 1, 1]
     )
-
-
-def test_a_slope_of_each_brand_is_found():
-    """Of choices made by known slopes: -.2 of brand A, and .1, -.1 more of B and C; five standard
-    errors."""
-    rng = np.random.default_rng(3)
-    frame = simulate_experiment(n_respondents=200, seed=1)
-    brand = frame["brand"].map({"A": -0.2, "B": -0.1, "C": -0.3})
-    frame["u"] = brand * frame["price"] + (frame["zoom"] == "yes") + rng.gumbel(size=len(frame))
-    frame["choice"] = (frame["u"] == frame.groupby(["id", "task"])["u"].transform("max")).astype(
-        int
-    )
-    data = th.ChoiceExperiment.from_frame(frame.drop(columns="u"))
-    table = th.MultinomialLogit("price", interactions=[("price", "brand")]).fit(data).summary()
-    wanted = {
-        "price": -0.2,
-        "price:brand[B]": 0.1,
-        "price:brand[C]": -0.1,
-        "zoom[yes]": 1.0,
-        "brand[B]": 0.0,
-    }
-    for name, value in wanted.items():
-        assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "std_error"]
-    assert table.loc["price:brand[B]", "std_error"] < 0.02
-
-
-def travel(labels=("air", "bus", "car"), **columns):
-    rng = np.random.default_rng(2)
-    rows = pd.DataFrame({"id": np.repeat(np.arange(300), 3), "task": 1, "mode": list(labels) * 300})
-    rows["cost"] = rng.choice([10, 20, 40], len(rows))
-    rows["u"] = (
-        rows["mode"].map(dict(zip(labels, (0.0, -1.0, 0.5), strict=True))) - 0.05 * rows["cost"]
-    )
-    rows["u"] += rng.gumbel(size=len(rows))
-    rows["choice"] = (rows["u"] == rows.groupby("id")["u"].transform("max")).astype(int)
-    rows = rows.drop(columns="u").assign(**columns)
-    return th.ChoiceExperiment.from_frame(rows, alternative="mode", chosen="choice"), rows
-
-
-def test_constants_of_alternatives_are_recovered():
-    data, rows = travel()
-    model = th.MultinomialLogit("cost", constants=True).fit(data)
-    table = model.summary()
-    assert list(table.index) == ["cost", "mode[bus]", "mode[car]"]
-    for name, value in (("mode[bus]", -1.0), ("mode[car]", 0.5), ("cost", -0.05)):
-        assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "std_error"]
-    # by hand: columns of 0 and 1 beside the cost
-    x = np.column_stack([rows["cost"], rows["mode"] == "bus", rows["mode"] == "car"]).astype(float)
-    tasks = encode_choices(data, build_coding(data, "cost"))._replace(matrix=x)
-    assert model.log_likelihood_ == pytest.approx(
-        maximise_log_likelihood(tasks).log_likelihood, rel=1e-12
-    )
-    # the shares of choices are those of the data, as they are of every logit with constants
-    p = pd.Series(model.predict_proba(data)).groupby(rows["mode"]).mean()
-    np.testing.assert_allclose(p, rows.groupby("mode")["choice"].mean())
-    assert model.predict_proba(rows) == pytest.approx(model.predict_proba(data))
-    market = pd.DataFrame({"mode": ["air", "car"], "cost": [20, 40]})
-    assert list(model.market_shares(market).index) == ["air", "car"]
-    assert (
-        th.MultinomialLogit("cost", constants=True).fit(add_constants(data)).log_likelihood_
-        == model.log_likelihood_
-    )
-    assert add_constants(data).to_frame()["mode"].astype(str).tolist() == rows["mode"].tolist()
 
 
 def test_tasks_held_out_differ_by_their_labels():

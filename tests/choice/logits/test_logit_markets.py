@@ -86,45 +86,6 @@ def of_groups(people=12):
     return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
 
 
-ASKS = [("sex == 'w'", None), (None, "weight"), ("sex == 'm'", "weight")]
-
-
-@pytest.mark.fit
-def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_weights(monkeypatch):
-    weigh_as_the_page(monkeypatch)
-    data = of_groups()
-    quick = {"random_seed": 1, "progressbar": False}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        hierarchical = th.HierarchicalLogit(linear="price").fit(
-            data, draws=20, tune=20, chains=2, **quick
-        )
-        classes = th.LatentClassLogit(2, "price", starts=2).fit(data, **quick)
-    products = pd.DataFrame(
-        {"price": [5.0, 17.5, 25.0], "brand": ["B", "A", "C"], "zoom": ["no", "yes", "yes"]}
-    )
-    people = data.people.reset_index()
-    for model, kinds in ((hierarchical, ()), (classes, ("class 1", "class 2"))):
-        draws = model._get_market_draws()
-        assert [column.name for column in draws.people.columns] == [
-            "sex",
-            "weight",
-        ] and draws.people.kinds == kinds
-        assert [name for name, _ in draws.people.weights] == ["weight"]
-        for people_asked, weights_asked in [(None, None), *ASKS]:
-            asked = (
-                np.ones(12) if people_asked is None else people.eval(people_asked).to_numpy(float)
-            )
-            weights = asked if weights_asked is None else asked * people[weights_asked].to_numpy()
-            table = model.market_shares(
-                products, people=people_asked, respondent_weights=weights_asked
-            )
-            found = draws.summarize(draws.shares(ASKED[:1], weights)[0], (0.055, 0.945))
-            for values, name in zip(found, ("share", "share_low", "share_high"), strict=True):
-                # tastes are rounded
-                np.testing.assert_allclose(values, table[name], rtol=0, atol=1e-4)
-
-
 @pytest.mark.fit
 def test_classes_of_people_have_the_market_of_their_respondents():
     """In each draw the sum over respondents by the class of each, and of the estimate by their

@@ -90,24 +90,6 @@ def test_shares_are_those_of_market_shares():
         assert np.abs(mine.mean(axis=0) - other.mean(axis=0)).max() < tolerance
 
 
-def test_shares_of_some_people_with_weights_are_those_of_market_shares():
-    frame = experiment(people=12).to_frame()
-    place = frame["id"].astype(str).str[1:].astype(int)
-    frame = frame.assign(sex=np.where(place < 5, "m", "w"), weight=place / 4)
-    data = type(experiment()).from_frame(frame, attributes=["price", "brand", "zoom", "battery"])
-    found, draws = build_market(data, draws=50, alpha=3.0)
-    assert [column.name for column in found.people.columns] == ["sex", "weight"]
-    weights = np.where(np.arange(12) < 5, np.arange(12) / 4, 0.0)
-    ours = found.shares(MARKETS, weights)
-    theirs = simulate_share_draws(
-        draws, list(map(convert_to_codes, MARKETS)), weights * hash_exponentials(100, 12)
-    )
-    # as below, with fewer people
-    tolerance = 5 * 0.5 * np.sqrt((1 / 500 + 1 / 1_000) / 100) + 0.002
-    for mine, other in zip(ours, theirs, strict=True):
-        assert np.abs(mine.mean(axis=0) - other.mean(axis=0)).max() < tolerance
-
-
 def test_each_draw_has_its_own_weights():
     draws, _ = drawn(experiment(people=12), draws=5, alpha=3.0)
     asked = convert_to_codes(MARKETS[0])

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import simulate_experiment
-from helpers.product_class_fits import experiment, fitted
 from helpers.sentences import refused
 
 import thali as th
@@ -71,16 +70,6 @@ def test_probabilities_of_being_best_are_shares_of_draws(model):
         shares.append(model.market_shares(offered, each_draw=True)["share"]["1"].to_numpy()[1:])
     best = np.bincount(np.argmax(shares, axis=0), minlength=6) / len(shares[0])
     np.testing.assert_allclose(table["probability_best"], best)
-
-
-def test_product_classes_and_the_no_choice_option():
-    data = experiment(none=True)
-    model = fitted(data, draws=10, alpha=4.0)
-    space = {name: list(levels) for name, levels in data.levels.items() if name != "inside"}
-    row = {name: [own[0]] for name, own in space.items()}
-    table = model.best_products(space, pd.DataFrame(row | {"alt": ["none"]}), top=3)
-    # cheapest, longest battery and with a zoom are never worse
-    assert table.loc[0, ["price", "zoom", "battery"]].tolist() == ["100", "yes", "12 h"]
 
 
 @pytest.mark.parametrize(

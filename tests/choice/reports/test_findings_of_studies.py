@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from helpers.experiment_data import simulate_experiment
 from helpers.option_words import TYPED
-from helpers.product_class_fits import fitted as made_up
 from helpers.sentences import refused, said
 
 import thali as th
@@ -166,15 +165,6 @@ def test_columns_have_their_errors(multinomial):
         "importance": "std_error",
     }
     assert errors("willingness_to_pay") == {"wtp": "wtp_se"}
-
-
-def test_the_importance_of_a_class_is_no_part_of_choices(multinomial, done, tmp_path):
-    """What an attribute decides and what a class weighs are different numbers."""
-    made_up(seed=2).save(tmp_path / "classes.nc")
-    multinomial.save(tmp_path / "logit.nc")
-    head = done("show", tmp_path / "classes.nc", "classes").out
-    assert "importance" in head and "share of choices" not in head
-    assert "share of choices" in done("show", tmp_path / "logit.nc", "attribute_importance").out
 
 
 def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
