@@ -425,6 +425,14 @@ def test_bad_changes_are_refused(change, messages):
         fitted(draws=2).market_shares(MARKET, change=change)
 
 
+def test_bad_markets_are_refused():
+    model = fitted(draws=2)
+    with refused(DataError, "data frame"):
+        model.market_shares([1, 2])
+    with refused(ArgumentError, "or 'new'"):
+        model.market_shares(MARKET, people="all")
+
+
 def test_the_no_choice_option_competes():
     data = experiment(none=True)
     model = fitted(data, MONOTONE, draws=5, alpha=3.0)

@@ -118,6 +118,22 @@ def test_between_tested_prices_utility_is_interpolated(data):
         )
 
 
+def test_knots_change_the_slope(data):
+    model = th.MultinomialLogit(knots={"price": [12]}).fit(data)
+    low, high = model.coef_[["price[to 12]", "price[from 12]"]]
+    utility = [5 * low, 12 * low, 12 * low + 3 * high, 12 * low + 13 * high]
+
+    def gap(difference):
+        dearer, cheaper = (
+            np.interp(15 + s * difference / 2, [5, 12, 15, 25], utility) for s in (1, -1)
+        )
+        return model.coef_["zoom[yes]"] + dearer - cheaper
+
+    with warned(EstimateWarning, "within the range"):
+        row = read_row(model.willingness_to_pay("price"), "zoom", "yes", "no")
+    assert row["wtp"] == pytest.approx(brentq(gap, -20, 20))
+
+
 def test_amounts_of_people_and_of_the_median_person_follow_the_draws(hierarchical, data):
     beta = hierarchical.posterior_["posterior"].dataset["beta"].values.reshape(-1, 9, 4)
     ratio = np.where(beta[..., 0] < 0, -beta[..., 3] / beta[..., 0], np.sign(beta[..., 3]) * np.inf)

@@ -74,6 +74,16 @@ def test_a_cluster_of_two_workers_gives_the_fit_in_memory(method, a, tmp_path):
     check_same(one, other, X)
 
 
+def test_many_rows_in_blocks_give_the_same_maximum():
+    rng = np.random.default_rng(1)
+    W, codes = rng.gamma(1.0, size=(30_000, 4)), rng.integers(0, 3, 30_000)
+    both = [th.PlackettLuceRegression(method="map", transform=None, a=1.1) for _ in range(2)]
+    both[0].fit(W, codes)
+    both[1].fit(da.from_array(W, chunks=(7000, 4)), codes)
+    assert abs(both[0].objective_ - both[1].objective_) < 1e-8 * abs(both[0].objective_)
+    np.testing.assert_allclose(both[0].weights_, both[1].weights_, atol=1e-8)
+
+
 def test_a_constant_covariate_does_not_change_the_fit():
     X, y = dask_problem()
     model = th.PlackettLuceRegression(method="map", a=1.1)
