@@ -92,19 +92,6 @@ def test_forecast_beside_the_columns_of_all_levels(simulated, n):
     assert 0.5 < counted(model.prepare(data, SWEEPS, SWEEPS, 1).task.add_work_counts(False)) < 2.0
 
 
-@pytest.mark.long
-def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
-    data = th.datasets.triplets(300, 30_000, random_seed=1, n_features=15).data
-    task = th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task
-    chain, forecast = (
-        task.chain(np.random.default_rng(1)),
-        task.add_work_counts(False).forecast_columns(),
-    )
-    chain.run_until(40)
-    assert forecast > 2.0 * task.forecast_columns()
-    assert 0.5 < (chain.state.whole[COLUMNS] + 1) / (forecast + 1) < 2.0
-
-
 @pytest.mark.unit
 @pytest.mark.parametrize(("n", "columns"), [(149, None), (150, 7)])
 def test_of_many_objects_the_beginning_of_chains_counts(n, columns):

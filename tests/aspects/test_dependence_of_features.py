@@ -154,16 +154,6 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
     assert found.effect == pytest.approx((z**2).sum() / rank, rel=1e-3)
 
 
-@pytest.mark.fit
-def test_independent_judgements_have_a_design_effect_near_one():
-    found, more = (
-        [effect_of_judges(judged(people=40, shape=shape, seed=seed), OWNERS) for seed in range(10)]
-        for shape in (None, 1.0)
-    )
-    # the mean of four ratios of a variance over 40 people, in which sigma is estimated
-    assert abs(np.mean(found) - 1.0) < 5 * np.sqrt(2 / 39 / 4 / 10) and np.mean(more) > 2.0
-
-
 # what is made of people, by default and as asked for ----------------------------------------------
 
 

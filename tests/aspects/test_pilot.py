@@ -219,27 +219,6 @@ def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget(
     assert at_once.temper(0) and at_once.forecast.most <= fits.BUDGET
 
 
-@pytest.mark.long
-@pytest.mark.fit
-def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
-    """By default: the draws are those of a fit that was tempered at once."""
-    how = {"tune": 20, "chains": 2, "random_seed": 2, "progressbar": False}
-    data = random_comparisons(4, 3)
-    monkeypatch.setattr(fits, "_is_stuck", lambda convergence: True)
-    monkeypatch.setattr(
-        fits.ChainFit,
-        "_is_settled",
-        lambda work, found: work.is_tempered or not work.task.may_temper,
-    )
-    found = th.EliminationByAspects().fit(data, **how)
-    assert found.posterior_["posterior"].sizes["draw"] == 500
-    at_once = th.EliminationByAspects(tempering=FIRST_LEVELS).fit(data, **how)
-    for name in ("choice_probability", "alpha"):
-        np.testing.assert_array_equal(
-            found.posterior_["posterior"][name], at_once.posterior_["posterior"][name]
-        )
-
-
 @pytest.mark.fit
 @pytest.mark.parametrize("error", [TimeIsUp, KeyboardInterrupt])
 def test_a_stop_before_the_first_tempered_draw_keeps_the_draws_before(monkeypatch, error):

@@ -71,22 +71,6 @@ def test_probabilities_sum_over_all_orders_of_elimination(seed):
     assert np.abs(ours - printed).max() < 1e-14
 
 
-def test_probabilities_equal_published_examples():
-    bus = {"car": ["car"], "red": ["bus"], "blue": ["bus"]}
-    assert elimination_probabilities(list(bus), bus, {"car": 1, "bus": 1}).tolist() == [
-        0.5,
-        0.25,
-        0.25,
-    ]
-    trip = {"P": ["paris"], "P+": ["paris", "bonus"], "R": ["rome"], "R+": ["rome", "bonus"]}
-    weights = {"paris": 1.0, "rome": 1.0, "bonus": 0.01}
-    assert elimination_probabilities(list(trip), trip, weights) == pytest.approx(
-        [0, 0.5, 0, 0.5], abs=1e-15
-    )
-    three = elimination_probabilities(["P", "P+", "R"], trip, weights)
-    assert three == pytest.approx([0, 101 / 201, 100 / 201], abs=1e-14)
-
-
 @pytest.mark.long
 def test_thirty_options_are_no_trouble_and_a_full_lattice_is_refused():
     rng = np.random.default_rng(1)

@@ -32,19 +32,6 @@ def roll(rng, model):
     return draw_index(rng, 10)
 """
 
-IMPORT_OPERATIONS = """
-from thali._aspects import kernel_operations
-"""
-
-REPLACED = """
-from thali._aspects import kernel_operations
-from thali._aspects.priors.given_features import GivenColumns
-
-@kernel_operations.rate_single.register(GivenColumns)
-def _rate_single(prior, i):
-    return 42.0
-"""
-
 RUN = """
 import numpy as np
 from thali._aspects.priors.given_features import GivenColumns
@@ -140,18 +127,6 @@ def test_a_likelihood_of_a_users_script_does_not_spoil_the_cache(copy_of_thali):
     # ... which one beside it does not change
     (folder / "beside.py").write_text("x = 1")
     assert run(use) == ["True", "True"]
-
-
-@pytest.mark.long
-def test_an_answer_that_a_script_replaces_stays_with_that_script(copy_of_thali):
-    folder, run = copy_of_thali
-    (folder / "thali" / "tiny.py").write_text(
-        IMPORT_OPERATIONS
-        + TINY.replace("draw_index(rng, 10)", "kernel_operations.rate_single(model, 0)")
-    )
-    assert run(RUN)[-1] == "0.0"
-    assert run(REPLACED + RUN)[-1] == "42.0"
-    assert run(RUN) == ["True", "1", "0", "0.0"]
 
 
 def test_code_that_only_others_call_becomes_machine_code_with_them(monkeypatch):

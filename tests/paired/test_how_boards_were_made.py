@@ -132,19 +132,6 @@ def test_the_python_of_a_report_makes_the_same_board(name, tmp_path):
     pd.testing.assert_frame_equal(names["board"].table, board.table)
 
 
-@pytest.mark.long
-def test_settings_are_those_that_were_chosen(tmp_path):
-    board = made(by="language", anchor_model={"A": 1100}, judges=True, random_seed=7)
-    page = page_of(board, tmp_path)
-    settings = page[page.index('id="settings-and-versions"') :]
-    assert re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", settings)[:7] == [
-        *(("Ties", "davidson"), ("Method", "laplace"), ("Random seed", "7"), ("Judges", "yes")),
-        *(("Anchor model", "A = 1100"), ("Respondent", "judge"), ("By", "language")),
-    ]
-    part = page_of(board.boards["de"], tmp_path)
-    assert "<pre" not in part and ">Ties</dt>" not in part
-
-
 def test_the_report_has_its_chapters_and_references(tmp_path):
     pytest.importorskip("matplotlib")
     battles().to_csv(tmp_path / "arena.csv", index=False)

@@ -318,20 +318,6 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
         pd.testing.assert_frame_equal(one, first, atol=1e-6)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
-def test_covariates_judges_and_time_together(method):
-    columns = {"date": "day", "respondent": "judge", "covariates": ["length"]}
-    board = th.leaderboard(
-        FRAME, judges=True, period="month", method=method, progressbar=False, **columns
-    )
-    assert {"rating_without", "rank_without"} <= set(board.table)
-    assert abs(board.covariate_effects().loc["length", "effect"]) < 0.2
-    findings = {each.key: each for each in th.findings(board)}
-    assert "m5" in findings["worths_in_time"].sentence.split("worse")[0]
-    assert findings["judges"].table.index.tolist() == board.judges().index.tolist()
-
-
 def biased(count=3000, seed=5):
     """Battles whose judges like length from not at all to a lot."""
     frame = battles(count, seed, drift=0.0).drop(columns=["day", "stage"])

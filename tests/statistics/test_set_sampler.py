@@ -1,21 +1,18 @@
 """The samplers on choices from sets: exact posteriors, joint-distribution tests, real data,
 recovery."""
 
-import time
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.all_drawn import all_drawn
 from helpers.elimination_cases import copies, mean_and_error
-from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused
 from helpers.set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
 from thali import Choices
-from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
+from thali.errors import ArgumentError, DataError, ThaliWarning
 
 
 def fit(model, data, **more):
@@ -164,16 +161,3 @@ def test_unique_aspects_alone_are_a_conditional_logit_with_constants():
     logit, constants = conditional_logit(data)
     assert elimination_with_unique_aspects(data, constants) == pytest.approx(logit, abs=1e-9)
     assert greatest(data) == pytest.approx(logit, abs=1e-8)
-
-
-@needs_data
-@pytest.mark.parametrize("name, alternative", [("travelmode", "mode"), ("yogurt", "brand")])
-def test_real_choices_with_defaults(name, alternative):
-    frame = pd.read_csv(real_data(f"choice_{name}/{name}.csv"))
-    data = Choices(frame, alternative=alternative)
-    began = time.process_time()
-    with pytest.warns(DataWarning, match="the same set") as warnings:
-        model = th.EliminationByAspects().fit(data, random_seed=1, progressbar=False)
-    assert len(warnings) == 1  # and the chains agree
-    assert time.process_time() - began < 120.0
-    assert np.abs(model.predict_proba(data)[0] - data.counts / data.counts.sum()).max() < 0.01

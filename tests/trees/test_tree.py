@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 import pytest
 from helpers.sentences import refused
-from helpers.tree_cases import CELEBRITIES, caterpillar, random_tree
+from helpers.tree_cases import CELEBRITIES, random_tree
 
 from thali import Tree
 from thali.errors import DataError
@@ -277,15 +277,3 @@ def test_nothing_can_be_changed():
         Tree()
     with pytest.raises(TypeError, match="unhashable"):
         hash(tree)
-
-
-@pytest.mark.long
-def test_a_caterpillar_of_two_thousand_leaves():
-    n = 2000
-    tree = Tree.from_newick(caterpillar(n))
-    is_converged(tree)
-    np.testing.assert_allclose(tree.depths[n:], np.arange(n - 2, -1, -1) / (n - 1), atol=n * EPS)
-    assert Tree.from_newick(tree.to_newick()) == tree
-    assert pickle.loads(pickle.dumps(tree)) == tree
-    assert tree.for_labels(tree.labels[::-1]) == tree
-    assert len(tree.clades()) == n - 2

@@ -232,16 +232,6 @@ def tied_rankings(rng, log_worths, groups, count):
     return th.Choices.from_rankings(found, labels=[f"o{k}" for k in range(n)])
 
 
-def test_simulated_groups_come_as_often():
-    rng, worths = np.random.default_rng(0), np.array([1.0, 0.3, -0.2, -0.8])
-    data = tied_rankings(rng, worths, (2, 2), 4000)
-    for choice in np.unique(data.choice):
-        start = data.start[data.set_of[choice]]
-        p = by_orders(np.exp(worths[data.members[start : start + 4]]), 2, 0.0)
-        of_all = data.times[data.set_of[data.choice] == data.set_of[choice]].sum()
-        assert abs(of_all / 4000 - p) < 4.5 * np.sqrt(p * (1 - p) / 4000)
-
-
 @pytest.mark.study
 @pytest.mark.long
 def test_calibration_of_rankings_with_ties():

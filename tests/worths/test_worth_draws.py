@@ -65,34 +65,6 @@ class WatchedDensity(Density):
         )
 
 
-def test_the_mode_is_near_from_equal_worths():
-    """Newton's own steps from there lead towards a saddle, and took 22 until they found the way."""
-    rng = np.random.default_rng(5)
-    n, count, judge = 100, 60_000, np.arange(60_000) % 10
-    first = rng.integers(0, n, count)
-    second = (first + rng.integers(1, n, count)) % n
-    worth, d = rng.normal(size=n), np.exp(0.4 * rng.normal(size=10))
-    p = expit(d[judge] * (worth[first] - worth[second]))
-    ratio = 0.8 * np.sqrt(p * (1.0 - p))
-    drawn = rng.random(count) * (1.0 + ratio)
-    wins, tied = (drawn < p).astype(float), (drawn >= 1.0).astype(float)
-    rows = DistinctComparisons(
-        first,
-        second,
-        0 * judge,
-        judge,
-        np.zeros((count, 0)),
-        wins,
-        1.0 - wins - tied,
-        tied,
-        0.0,
-        True,
-    )
-    density = WatchedDensity(rows, n, 10, np.zeros(0), np.zeros(n, int))
-    find_mode(density, build_spreads(1.0, 0.182))
-    assert 0 < density.looks < 12
-
-
 @pytest.mark.first(2)
 @pytest.mark.parametrize(
     "seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in (3, 4, 5))]

@@ -226,15 +226,6 @@ def test_an_update_is_a_fit_to_all():
         model.update(th.PairedComparisons([[0, 1], [1, 0]], labels=["a", "d"]))
 
 
-def test_two_islands_and_an_option_that_always_won_stay_finite():
-    apart = th.PairedComparisons(
-        [[0, 5, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], labels=list("abcd")
-    )
-    model = th.BradleyTerryLuce().fit(apart, draws=500, chains=2, **QUIET)
-    assert np.isfinite(model.worths()[["log_worth", "low", "high"]].to_numpy()).all()
-    assert model.ranks().index[0] == "a"
-
-
 def test_an_estimate_is_the_same_in_every_table():
     """By maximum likelihood: shares at the maximum, and one error and interval for one quantity."""
     rng = np.random.default_rng(1)

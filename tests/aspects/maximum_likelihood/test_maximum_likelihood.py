@@ -7,10 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.paired_cases import (
-    DRUGRISK,
     DRUGS,
     PORK,
-    SCHOOL,
     TREE,
     leave_one_out,
     log_likelihood,
@@ -135,28 +133,6 @@ def test_leaving_one_pair_out_gives_the_published_score(btl, tree):
     one = maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))
     row = left_out[(left_out["a"] == "JU") & (left_out["b"] == "SL")].iloc[0]
     assert row["predicted"] == pytest.approx(one.predict_proba([("JU", "SL")])[0], abs=1e-12)
-
-
-@pytest.mark.first(2)
-@pytest.mark.parametrize(
-    "name, aspects", [*((name, DRUGS) for name in DRUGRISK), (SCHOOL[1], "unique")]
-)
-@pytest.mark.fit
-def test_no_general_optimiser_finds_a_larger_likelihood(name, aspects):
-    data = shared(name)
-    model = maximised(aspects, data)
-    sets = sets_of(aspects, data.labels)
-    names = list(model.maximum_likelihood.weights().index)
-
-    def loss(logs):
-        return -log_likelihood(data.counts, sets, dict(zip(names, np.exp(logs), strict=True)))
-
-    assert loss(np.log(np.maximum(model.maximum_likelihood.weights(), 1e-9))) == pytest.approx(
-        -model.maximum_likelihood.log_likelihood(), abs=1e-5
-    )
-    found = minimize(loss, np.zeros(len(names)), method="BFGS", options={"maxiter": 60})
-    assert -found.fun <= model.maximum_likelihood.log_likelihood() + 1e-9
-    assert -found.fun == pytest.approx(model.maximum_likelihood.log_likelihood(), abs=1e-4)
 
 
 @pytest.mark.fit

@@ -248,14 +248,6 @@ def test_weights_of_zero_do_not_make_a_larger_model_significant():
     assert zeros > 3
 
 
-def test_a_hypothesis_about_several_options_over_people():
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
-        comparisons(people=20)
-    )
-    found = th.paired.wald_test(model, [{"A": 1, "B": -1}, {"A": 1, "C": -1}])
-    assert found.p_value == pytest.approx(fisher.sf(found.statistic * 18 / (2 * 19), 2, 18))
-
-
 @pytest.mark.fit  # for its time
 @pytest.mark.usefixtures("few_replicates")
 def test_few_people_are_said_to_be_few():
