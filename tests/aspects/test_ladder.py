@@ -18,6 +18,7 @@ from thali._aspects.samplers.tempering import (
     equalize_rejections,
     space_temperatures,
 )
+from thali.errors import ConvergenceWarning
 
 TRIED = 1000.0
 
@@ -106,6 +107,14 @@ def test_slices_of_an_annealed_start_do_not_matter():
     sliced.run_until(sliced.total)
     assert np.array_equal(whole.ladder.beta, sliced.ladder.beta)
     assert np.array_equal(whole.draws.log_likelihood, sliced.draws.log_likelihood)
+
+
+@pytest.mark.fit
+def test_replicas_that_rarely_swap_are_warned_of(uncompiled):
+    data = th.PairedComparisons([[0, 900, 20], [70, 0, 800], [950, 30, 0]])
+    model = th.EliminationByAspects(tempering=[1.0, 1e6])
+    with pytest.warns(ConvergenceWarning, match="temperatures 1 and 1e.06 swap in"):
+        model.fit(data, 60, tune=20, thin=1, chains=1, random_seed=1, progressbar=False)
 
 
 def test_temperatures_of_the_user_stay_and_so_do_those_of_other_models():

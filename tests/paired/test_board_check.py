@@ -91,6 +91,8 @@ def test_predicted_proportions_of_pairs_are_at_the_estimates(asked):
     board = th.leaderboard(
         frame, people=None if asked else "independent", lapse=0.02, **names, **asked, **QUIET
     )
+    methods = " ".join(th.findings(board)["methods"].format_sentences())
+    assert ("successive periods (season)" in methods) == ("period" in asked)
     ratings = pd.concat(dict.fromkeys("12", board.table["rating"]))
     if "period" in asked:
         ratings = board.worths_in_time().set_index(["period", "option"])["rating"]

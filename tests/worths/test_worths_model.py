@@ -4,7 +4,7 @@ is refused."""
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused, warned
+from helpers.sentences import refused, said, warned
 from quadrature import BLUR, posterior, summarise_log_odds
 from scipy.special import expit, gammaln, logit
 from scipy.stats import norm
@@ -116,7 +116,9 @@ def test_sets_have_lapses_and_best_and_worst(data):
         model.predict_proba([("a", "b", "c")])[0], shares.mean(axis=0), rtol=1e-12
     )
     pair = 0.8 * worths[:, 0] / worths[:, :2].sum(axis=1) + 0.1
-    np.testing.assert_allclose(model.predict_proba([("a", "b")]), [pair.mean()], rtol=1e-12)
+    (found,), (error,) = model.predict_proba([("a", "b")], return_se=True)
+    assert found == pytest.approx(pair.mean(), rel=1e-12)
+    assert error == pytest.approx(pair.std() / np.sqrt(200), rel=0.4)  # draws are independent
 
 
 def test_option_covariates_are_in_the_worths():
@@ -224,6 +226,19 @@ def test_an_update_is_a_fit_to_all():
     assert model.predict_proba([("c", "a")])[0] > before
     with refused(DataError, "'d'"):
         model.update(th.PairedComparisons([[0, 1], [1, 0]], labels=["a", "d"]))
+
+
+def test_chains_of_dependent_answers_have_a_power():
+    rows = [(f"p{k}", "a", "b", "ab"[k % 3 == 0]) for k in range(9) for _ in range(6)]
+    frame = pd.DataFrame(rows, columns=["person", "left", "right", "choice"])
+    data = th.PairedComparisons.from_trials(frame, "left", "right", "choice", respondent="person")
+    widths = {}
+    for people in ("independent", "adjusted"):
+        model = th.BradleyTerryLuce("mcmc", 2.0, people=people)
+        table = model.fit(data, draws=300, tune=100, **QUIET).worths()
+        widths[people] = (table["high"] - table["low"])["a"]
+    assert widths["adjusted"] > 1.5 * widths["independent"]
+    said(str(model.findings()["independence"].sentence), "power")
 
 
 def test_an_estimate_is_the_same_in_every_table():
