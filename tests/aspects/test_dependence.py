@@ -178,24 +178,6 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
     assert dependence_of(model).effect == pytest.approx((z**2).sum() / (size - 1), rel=1e-4)
 
 
-@pytest.mark.fit
-def test_best_and_worst_of_three_have_the_effect_of_their_rankings(uncompiled):
-    rng, rows = np.random.default_rng(1), []
-    for person in range(9):
-        lean = rng.normal(size=4)
-        for _ in range(3):
-            order = [OPTIONS[k] for k in np.argsort(lean + rng.gumbel(size=4)) if k != person % 4]
-            rows.append((*sorted(order), order[0], order[-1], f"p{person}"))
-    frame = pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst", "respondent"])
-    data = th.Choices.from_best_worst(frame, respondent="respondent")
-    shortly = dict(draws=1, tune=0, chains=1, thin=1, random_seed=1, progressbar=False)
-    one, other = (
-        dependence_of(th.EliminationByAspects(people="independent").fit(each, **shortly))
-        for each in (data, data.as_rankings())
-    )
-    assert one.effect == other.effect > 1.0 and (one.answers, other.answers) == (27.0, 54.0)
-
-
 # draws that are spread ----------------------------------------------------------------------------
 
 
@@ -310,7 +292,7 @@ def unanimous(people=14, times=1, options=3):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("people", [2, 5, 14, 40])
+@pytest.mark.parametrize("people", [2, 14])
 def test_unanimous_respondents_have_intervals_of_independent_answers(people):
     data = unanimous(people)
     adjusted, independent = (

@@ -162,16 +162,6 @@ def test_a_prior_draws_from_its_density(name):
     assert stats.kstest(drawn, density.cdf).pvalue > 1e-4
 
 
-@pytest.mark.fit
-def test_bounded_parameters_are_fitted_and_saved(uncompiled, tmp_path):
-    likelihood = Custom(of_counts, parameters=BOUNDED)
-    model = th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood)
-    model.fit(COUNTS, draws=4, tune=2, chains=1, random_seed=1, progressbar=False)
-    model.save(tmp_path / "fit.nc")
-    assert th.load(tmp_path / "fit.nc").likelihood.parameters == BOUNDED
-    assert set(BOUNDED) <= set(model.summary().index)
-
-
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("beta", [1.0, 0.0])
 def test_slices_of_bounded_parameters_draw_from_their_posterior(beta):

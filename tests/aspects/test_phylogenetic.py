@@ -32,10 +32,6 @@ THREE_GROUPS = {
     (0, 1, 2, 3, 4, 5, 6, 7): 0.001359557006,
     tuple(range(9)): 0.292039970343,
 }
-CHERRY = {
-    (0,): 0.1120381540, (1,): 0.1120381540, (2,): 0.4347826087, (0, 1): 0.3879618460,
-    (0, 2): 0.0652173913, (1, 2): 0.0652173913, (0, 1, 2): 0.4347826087,
-}  # fmt: skip
 
 
 def three_groups(leaf_length=0.1):
@@ -82,12 +78,6 @@ def test_rates_of_three_groups():
     prior = PhylogeneticBuffet(three_groups()).compiled(9)
     for owners, rate in THREE_GROUPS.items():
         assert math.exp(log_rate(prior, owners)) == pytest.approx(rate, rel=1e-7, abs=1e-12)
-
-
-def test_rates_of_a_cherry():
-    prior = PhylogeneticBuffet(th.Tree.from_newick("((a:.3,b:.3):.7,c:1);")).compiled(3)
-    for owners, rate in CHERRY.items():
-        assert math.exp(log_rate(prior, owners)) == pytest.approx(rate, rel=1e-7)
 
 
 @pytest.fixture(params=[True, False], ids=["tabled", "pattern by pattern"])

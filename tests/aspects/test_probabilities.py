@@ -1,7 +1,5 @@
 """Choice probabilities of draws, against the formula of the paper written out."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from helpers.posterior_cases import (
@@ -58,37 +56,6 @@ def test_probabilities_are_those_of_the_paper(lapse, unique):
         for features, unique_weights in zip(features_of(draws), draws.unique_weights, strict=True)
     ]
     np.testing.assert_allclose(stored(tree)["choice_probability"].values[0], expected, rtol=1e-13)
-
-
-@pytest.mark.fit  # for its time
-def test_a_draw_does_not_depend_on_the_others():
-    """Neither on how many there are, which are taken some at a time, nor on how many columns they
-    have."""
-    draws, data, times = chain(5, draws=60, mean_features=8.0), comparisons(5), 300
-    many = replace(
-        draws,
-        **{
-            name: np.tile(value, times)
-            for name, value in vars(draws).items()
-            if np.ndim(value) == 1
-        },
-    )
-    many = replace(many, unique_weights=np.tile(draws.unique_weights, (times, 1)))
-    few, found = (
-        stored(tree_of([each], data))["choice_probability"].values[0] for each in (draws, many)
-    )
-    np.testing.assert_array_equal(found, np.tile(few, (times, 1)))
-    ends = np.cumsum(draws.n_features)
-    for draw, features in enumerate(features_of(draws)):
-        assert (
-            len(features)
-            == draws.n_features[draw]
-            == (ends[draw] - ends[draw - 1] if draw else ends[0])
-        )
-        one = written(draws.unique_weights[[draw]], [features])
-        np.testing.assert_array_equal(
-            stored(tree_of([one], data))["choice_probability"].values[0, 0], few[draw]
-        )
 
 
 def test_option_without_an_advantage_has_exactly_none():

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.all_drawn import all_drawn
-from helpers.problems import random_comparisons
 from helpers.sentences import refused
 
 import thali as th
@@ -206,17 +205,6 @@ def test_too_short_a_run_warns(data):
         th.EliminationByAspects().fit(data, **QUICK)
 
 
-def test_a_perfect_column_fits():
-    counts = np.triu(np.full((4, 4), 234), 1)
-    model = quick(th.EliminationByAspects(), th.PairedComparisons(counts), draws=500, tune=500)
-    assert (model.predict_proba([("0", "1"), ("1", "3")]) > 0.97).all()
-    certain = quick(
-        th.EliminationByAspects(lapse=0.0), th.PairedComparisons(counts), draws=500, tune=500
-    )
-    assert (certain.predict_proba([("0", "1"), ("1", "3")]) > 0.99).all()
-    assert np.isfinite(certain.posterior_["posterior"]["log_likelihood"]).all()
-
-
 def test_without_lapses_contradicting_nested_aspects_never_give_nan(in_plain_python):
     in_plain_python("GivenColumns", "PairsWithoutUnique")
     # option b has all aspects of a and one more, yet a was chosen once
@@ -231,16 +219,6 @@ def test_without_lapses_contradicting_nested_aspects_never_give_nan(in_plain_pyt
     possible = th.PairedComparisons([[0, 0, 3], [9, 0, 2], [4, 5, 0]], labels=list("abc"))
     model = quick(th.EliminationByAspects(nested, lapse=0.0, unique=False), possible)
     assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()
-
-
-def test_sizes_from_two_options_to_forty():
-    for n in (2, 13, 40):
-        model = quick(
-            th.EliminationByAspects(), random_comparisons(n, n, missing=0.3 if n > 2 else 0.0)
-        )
-        posterior = all_drawn(model.posterior_)
-        assert posterior["features"].shape[-1] == n
-        assert (posterior["features"].any("option").sum("feature") == posterior["n_features"]).all()
 
 
 def test_sets_of_aspects_have_one_order(tmp_path):

@@ -1,6 +1,5 @@
 """Leaderboards: worths, ranks, groups, and every source that they are read from."""
 
-import itertools
 import json
 import re
 import warnings
@@ -80,22 +79,6 @@ def round_robin(options, judgements, seed):
     wins = rng.binomial(judgements, 1.0 / (1.0 + np.exp(worth[None, :] - worth[:, None])))
     upper = np.triu(wins, 1)
     return th.PairedComparisons(upper + np.tril(judgements - upper.T, -1))
-
-
-CHAIN = [(f"o{k:02}", f"o{k + 1:02}") for k in range(14)]
-EQUAL = [pair for pair in itertools.permutations([f"o{k}" for k in range(6)], 2) for _ in range(10)]
-
-
-@pytest.mark.fit
-@pytest.mark.parametrize("pairs", [CHAIN, EQUAL], ids=["chain", "equal"])
-def test_no_seed_changes_the_order(pairs):
-    data = th.PairedComparisons.from_pairs(pairs)
-    for seed in range(2):
-        table = board_of(data, random_seed=seed).table
-        assert table.index.tolist() == sorted(data.labels)
-        ends = table[["rating_low", "rating", "rating_high"]].to_numpy()
-        assert (np.diff(ends, axis=1) > 0.0).all() and np.abs(ends - 1000.0).max() < 1000.0
-        assert table["rating"].is_monotonic_decreasing
 
 
 @pytest.mark.fit
@@ -473,18 +456,6 @@ def test_the_odds_of_a_small_unit_are_said_of_more_of_it(scale, more):
     )
     assert f"{row['odds']:.3g} ({row['odds_low']:.3g} to" in found.sentence
     assert f"words increases by {more:,}" in found.sentence
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_chains_give_the_same_effects():
-    battles = styled(400, ties=True)
-    one, other = (
-        board_of(battles, method=method, covariates=["length"]) for method in ("laplace", "mcmc")
-    )
-    np.testing.assert_allclose(one.covariate_effects(), other.covariate_effects(), atol=0.03)
-    np.testing.assert_allclose(one.table["rating"], other.table["rating"], atol=8)
-    np.testing.assert_allclose(one.table["rating_without"], other.table["rating_without"], atol=8)
 
 
 # Boards of parts ----------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ def battles(count, seed=0, options=6, judges=5, days=60, spread=0.6, drift=1.0):
 FRAME = battles(1500)
 
 
+@pytest.mark.long
 def test_scores_of_answers_against_sure_predictions_are_finite():
     """One judge's answers let all others expect log odds of thousands, which the judge does not
     keep to."""

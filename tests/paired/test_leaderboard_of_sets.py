@@ -75,20 +75,6 @@ def test_all_sources_give_the_same():
     assert together.to_numpy().sum() == len(ROWS) * (4 * 3 + 3 * 2 + 2)
 
 
-@pytest.mark.first(1)
-@pytest.mark.exact
-@pytest.mark.parametrize("frame", [wide(), best_worst()], ids=["rankings", "best and worst"])
-def test_it_is_the_posterior_of_luces_model(frame):
-    """Laplace's approximation is near the chains."""
-    how = {"people": "independent", **QUIET}
-    laplace, chains = (
-        th.leaderboard(frame, method=method, **how) for method in ("laplace", "mcmc")
-    )
-    chains_table = chains.table.loc[laplace.table.index]
-    np.testing.assert_allclose(laplace.table["rating"], chains_table["rating"], atol=6)
-    np.testing.assert_allclose(laplace.table["rating_low"], chains_table["rating_low"], atol=12)
-
-
 def test_judges_of_rankings_are_ordered_by_discrimination():
     board = th.leaderboard(wide(), judges=True, random_seed=1, **QUIET)
     judges = board.judges()
@@ -124,7 +110,7 @@ def test_the_others_predict_a_judge_as_without_the_judge(answer):
         return np.mean(found) / (3 if answer is wide else 1)
 
     board = th.leaderboard(answer(), **how)
-    for name in ("j0", "j2", "j4"):
+    for name in ("j0", "j4"):
         without = th.leaderboard(answer([row for row in ROWS if row[0] != name]), **how)
         found = board.judges().loc[name, "log_score"]
         near, far = (abs(found - score_by(each, name)) for each in (without, board))
@@ -239,7 +225,12 @@ def identified(rows, begin=0):
 
 
 @pytest.mark.parametrize(
-    "kind", ["rankings", "choices", pytest.param("best and worst", marks=pytest.mark.long)]
+    "kind",
+    [
+        "rankings",
+        pytest.param("choices", marks=pytest.mark.long),
+        pytest.param("best and worst", marks=pytest.mark.long),
+    ],
 )
 def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
     def table(rows, begin=0):

@@ -63,6 +63,7 @@ def test_a_board_of_people(tmp_path):
     assert "Votes are treated as independent, given" in finding.sentence
 
 
+@pytest.mark.long
 def test_ties_of_other_judges_do_not_move_the_board_of_people():
     """With one tie parameter for all, ratings of people were half as far apart."""
     votes = judged_votes(n_human=300, ties=True)

@@ -54,7 +54,7 @@ CASES = [(name, spread) for name in PAIRS for spread in (None, 3.0)]
 CASES.remove(("three with ties", None))  # of which a grid is large
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("name", "spread"), CASES)
 def test_probabilities_and_ends_of_intervals(name, spread):
     density = PAIRS[name]

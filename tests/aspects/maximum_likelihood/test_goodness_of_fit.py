@@ -173,24 +173,6 @@ def test_no_standard_error_where_all_weights_but_one_vanish(run, tmp_path, monke
     assert result.code == 0 and "inf" not in result.out
 
 
-@pytest.mark.fit
-def test_the_command_line_prints_the_same_fit_test(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, counts in (("sparse", SPARSE), ("once", once())):
-        th.PairedComparisons(np.array(counts), list("abcdef")).to_frame().to_csv(
-            f"{name}.csv", index=False
-        )
-    sparse = run("fit", "sparse.csv", "--method", "maximum-likelihood", "--print", "all")
-    assert (
-        sparse.code == 0
-        and str(maximised(data=th.PairedComparisons(SPARSE)).maximum_likelihood.fit_test())[:-1]
-        in sparse.out
-    )
-    single = run("fit", "once.csv", "--method", "maximum-likelihood", "--print", "all")
-    assert single.code == 0 and "not available, because pairs were compared 1.00" in single.out
-    assert "p = " not in single.out
-
-
 @pytest.mark.long
 def test_the_choice_of_chi_square_keeps_the_size_of_the_test():
     """Where chi-square is used a test at .05 rejects at most .06 of true models; so does a

@@ -231,6 +231,7 @@ def test_nested_models_differ_by_a_sum_of_chi_squares():
     )
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.EstimateWarning")
 def test_weights_of_zero_do_not_make_a_larger_model_significant():

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.naive.worths_of_people import PersonAnswer, compute_log_likelihood, compute_probability
+from helpers.naive.worths_of_people import PersonAnswer, compute_log_likelihood
 from people_problems import build_study, build_table, find_seen, list_answers, simulate_answers
 
 import thali as th
@@ -79,24 +79,6 @@ def test_slopes_of_answers(name):
             difference = evaluate(table, worths + step)[0] - evaluate(table, worths - step)[0]
             assert difference / 2e-5 == pytest.approx(slopes[p, option], abs=1e-8)
     np.testing.assert_allclose(slopes.sum(axis=1), 0.0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_probabilities_of_the_definition_sum_to_one(name):
-    _, answers, worths, study = made(name)
-    options, depth = answers[0].options, answers[0].depth
-    rng, found = np.random.default_rng(2), {}
-    for _ in range(400):
-        order = tuple(rng.permutation(options).tolist())
-        n_named = 2 if study.rule == "reversed" else depth
-        nu = NU if study.has_ties else None
-        answer = PersonAnswer(0, order, depth)
-        found[order[:n_named]] = compute_probability(answer, worths[0], study.rule, study.lapse, nu)
-        if nu is not None:
-            found["tie"] = compute_probability(
-                answer._replace(is_tie=True), worths[0], study.rule, study.lapse, nu
-            )
-    assert sum(found.values()) == pytest.approx(1.0, abs=1e-12)
 
 
 def evaluate_data(data, rule="order", has_ties=False, lapse=0.0):
