@@ -228,7 +228,7 @@ class Server:
     async def fit(self, request: Request) -> Response:
         """Queue the fit of a model with the submitted options."""
         study, form = await self._read_open_study_and_form(request)
-        reading = study.read("reading")
+        reading = await self._find_reading(study)
         model = form.get("model", "")
         if model not in reading.get("models", ()):
             return _build_problem(english_texts.texts.refused.choose_model)
@@ -254,7 +254,8 @@ class Server:
                     if option.name == name
                 ],
             )
-        new_reading = study.read("reading")  # again, because groups may have been chosen
+        # again, because groups may have been chosen
+        new_reading = await self._find_reading(study)
         if model == new_reading["models"][0]:
             default_settings = dict(new_reading["settings"])
             if excludes_individuals(typed_options):
@@ -280,6 +281,11 @@ class Server:
         study.write(FIT, fit_request)
         self.runs.queue(study, FIT)
         return _redirect(study)
+
+    async def _find_reading(self, study: StudyFolder) -> dict[str, Any]:
+        """Return what the table was read as, once no request reads it any more."""
+        async with self._table_locks[study.name]:
+            return study.read("reading")
 
     async def _read_again(
         self, request: Request, study: StudyFolder, form: dict[str, str]
