@@ -66,15 +66,6 @@ def test_pairs_without_unique_aspects(counts, settings):
     watch(model, th.PairedComparisons(counts), draws=1000)
 
 
-@pytest.mark.parametrize("unique", [True, False])
-def test_caches_of_celebrities_do_not_drift(unique):
-    watch(
-        th.EliminationByAspects(unique=unique, tempering=False),
-        th.datasets.celebrities(),
-        draws=100,
-    )
-
-
 # a minute to compile
 @pytest.mark.parametrize("unique", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_caches_of_sets_do_not_drift(unique):

@@ -9,7 +9,7 @@ from helpers.all_drawn import all_drawn
 from helpers.sentences import refused
 
 import thali as th
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, ThaliWarning
+from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
 
 pytestmark = pytest.mark.fit
 
@@ -198,11 +198,6 @@ def test_disconnected_comparisons_fit_and_warn():
         model = th.EliminationByAspects().fit(data, **(QUICK | {"draws": 4000, "chains": 4}))
     p = model.predict_proba([("a", "b"), ("c", "d"), ("a", "c")])
     assert p == pytest.approx([0.828, 0.5, 0.603], abs=0.02)
-
-
-def test_too_short_a_run_warns(data):
-    with pytest.warns(ConvergenceWarning, match="draws="):
-        th.EliminationByAspects().fit(data, **QUICK)
 
 
 def test_without_lapses_contradicting_nested_aspects_never_give_nan(in_plain_python):
