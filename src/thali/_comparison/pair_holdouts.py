@@ -173,7 +173,13 @@ class PairwiseSplitter(Splitter):
 
     def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
         """Return both labels of these pairs, as table index."""
-        return build_pair_index(self.data, units)
+        import pandas as pd
+
+        label_columns = (
+            [self.data.labels[k] for k in side[units]]
+            for side in (self.data.first, self.data.second)
+        )
+        return pd.MultiIndex.from_arrays(list(label_columns), names=["a", "b"])
 
 
 class PairSplitter(PairwiseSplitter):
@@ -281,16 +287,6 @@ class PairSplitter(PairwiseSplitter):
         if sentences:
             sentences.append("Predictions for these pairs depend only on the prior.")
             warn(DataWarning(" ".join(sentences)))
-
-
-def build_pair_index(
-    data: PairedComparisons | Similarities, units: np.ndarray
-) -> "pandas.MultiIndex":
-    """Return both option labels of these pairs, as table index."""
-    import pandas as pd
-
-    label_columns = ([data.labels[k] for k in side[units]] for side in (data.first, data.second))
-    return pd.MultiIndex.from_arrays(list(label_columns), names=["a", "b"])
 
 
 class ObjectPairSplitter(PairwiseSplitter):

@@ -59,11 +59,6 @@ def find_native_tag() -> str:
     return f"{cpu_name}-{feature_hash}"
 
 
-def is_overridden() -> bool:
-    """Return whether NUMBA_CPU_NAME or NUMBA_CPU_FEATURES is set."""
-    return any(getattr(config, name) is not None for name in ("CPU_NAME", "CPU_FEATURES"))
-
-
 def list_processor_features() -> frozenset[str]:
     """Return LLVM's names of this processor's features."""
     return frozenset(name for name, has in llvmlite.binding.get_host_cpu_features().items() if has)
@@ -74,7 +69,7 @@ def explain_incompatibility(level: str) -> str:
 
     Example: "this processor lacks avx2".
     """
-    if is_overridden():
+    if any(getattr(config, name) is not None for name in ("CPU_NAME", "CPU_FEATURES")):
         target = find_native_tag()
         return f"code for {target} was requested (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES)"
     machine = platform.machine().lower()

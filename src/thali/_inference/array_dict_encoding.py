@@ -18,7 +18,11 @@ _MAX_ZEROS = 1 << 27  # entries of such an array, which takes no space in a file
 def flatten_tuple(nested: tuple[Any, ...], path: str) -> Arrays:
     """Copy the arrays of a nested tuple to a flat dict, by path such as "state/u"."""
     if not isinstance(nested, tuple):
-        return _compress_zeros(np.array(nested), path)
+        array = np.array(nested)
+        if array.size >= _LARGE and not array.any():
+            # "?" marks a shape that stands for zeros
+            return {f"{path}?": np.array(array.shape)}
+        return {path: array}
     arrays: Arrays = {}
     for i, entry in enumerate(nested):
         arrays |= flatten_tuple(entry, f"{path}/{i}")
@@ -41,13 +45,6 @@ def unflatten_tuple(template: tuple[Any, ...], arrays: Mapping[str, np.ndarray],
     if isinstance(template, np.ndarray):
         return array
     return array.item()
-
-
-def _compress_zeros(array: np.ndarray, path: str) -> Arrays:
-    """Return {path: array}; of a large array of zeros only its shape."""
-    if array.size >= _LARGE and not array.any():
-        return {f"{path}?": np.array(array.shape)}
-    return {path: array}
 
 
 def _load_array(arrays: Mapping[str, np.ndarray], path: str) -> np.ndarray:

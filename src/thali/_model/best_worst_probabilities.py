@@ -97,16 +97,12 @@ def choice_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
     return (1.0 - lapse) * divide_positive(weights, total_weight, 1.0 / m) + lapse / m
 
 
-def floor_weights(weights: np.ndarray) -> np.ndarray:
-    """Replace option weights of 0 by tiny ones, or by equal ones if all are almost 0."""
-    largest = weights.max(axis=-1, keepdims=True)
-    return np.maximum(weights, np.where(largest > _MIN_WEIGHT, MIN_SHARE * largest, 1.0))
-
-
 def _compute_maxdiff_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
     """Return P(i best, j worst) of ordered pairs, proportional to w_i / w_j."""
     m = weights.shape[-1]
     best, worst = list_ordered_pairs(m)
-    weights = floor_weights(weights)
+    # no weight is 0 in a denominator
+    largest = weights.max(axis=-1, keepdims=True)
+    weights = np.maximum(weights, np.where(largest > _MIN_WEIGHT, MIN_SHARE * largest, 1.0))
     odds = weights[..., best] / weights[..., worst]
     return (1.0 - lapse) * odds / odds.sum(axis=-1, keepdims=True) + lapse / (m * (m - 1))

@@ -368,7 +368,9 @@ class ChainFit(ABC, Generic[AnyChain]):
         progress: Progress,
     ) -> tuple[int, _ChainStart | None] | None:
         """Return the next number of draws and start of the chains; None if the fit is finished."""
-        convergence = self._check_convergence(attributes)
+        model = copy.copy(self.model)
+        vars(model).update(attributes)
+        convergence = model._engine.check_chains(model)
         if self._is_settled(convergence):
             return None
         n_sweeps = sum(chain.sweeps for chain in chains)
@@ -383,7 +385,11 @@ class ChainFit(ABC, Generic[AnyChain]):
         next_target = min(
             self.choose_next_check(target, convergence), self.count_allowed_draws(chains)
         )
-        return next_target, _build_start(chains)
+        return next_target, _ChainStart(
+            [chain.pack_state() for chain in chains],
+            [chain.read_draws(0, chain.recorded) for chain in chains],
+            0,
+        )
 
     def _has_ended(self, chains: Sequence[AnyChain]) -> bool:
         """Return whether the job folder already contains the finished run."""
@@ -542,12 +548,6 @@ class ChainFit(ABC, Generic[AnyChain]):
                     raise ValueError("a state after other draws than those of the job")
         return chains
 
-    def _check_convergence(self, attributes: dict[str, Any]) -> "ConvergenceCheck":
-        """Return the convergence check of the fit with these attributes."""
-        model = copy.copy(self.model)
-        vars(model).update(attributes)
-        return model._engine.check_chains(model)
-
     def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
         """Return whether the chains agree and effective sample sizes suffice."""
         return (convergence.agrees or self.run.chains == 1) and convergence.facts.get(
@@ -641,15 +641,6 @@ def _is_stuck(convergence: "ConvergenceCheck") -> bool:
     facts = convergence.facts
     return facts.get("disagree", False) and (
         facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS
-    )
-
-
-def _build_start(chains: Sequence[Chain]) -> _ChainStart:
-    """Return the current states and draws of chains, to start longer ones."""
-    return _ChainStart(
-        [chain.pack_state() for chain in chains],
-        [chain.read_draws(0, chain.recorded) for chain in chains],
-        0,
     )
 
 

@@ -401,7 +401,7 @@ def _find_answer_series(frame: pd.DataFrame, n_tasks: int) -> dict[str, dict[int
     # Examples: chosen_1, chosen_2, ..., or in Qualtrics 1_chosen, 2_chosen, ...
     columns_by_name: dict[str, dict[int, str]] = {}
     for column in column_names(frame):
-        numbered_name = _split_numbered_name(column)
+        numbered_name = _split_loop_name(column) or _split_series_name(column)
         if (
             numbered_name is not None
             and _is_answer_name(numbered_name[0])
@@ -462,11 +462,6 @@ def _join_ranks(answer_cells: dict[str, Any], option_labels: list[str]) -> dict[
     return {stem: cell for stem, cell in answer_cells.items() if stem not in rank_stems} | {
         _RANKING: ranking
     }
-
-
-def _split_numbered_name(column: str) -> tuple[str, int] | None:
-    """Split "chosen_3" or Qualtrics' "3_chosen" into (question, number); else None."""
-    return _split_loop_name(column) or _split_series_name(column)
 
 
 def _split_loop_name(column: str) -> tuple[str, int] | None:

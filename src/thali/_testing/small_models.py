@@ -73,17 +73,6 @@ def build_groups():
     )
 
 
-def _build_set_choices(chosen_by_set):
-    """Return choices of the options of each set, which are letters."""
-    choice_rows = [
-        (f"{members} {k}", x, int(x == option))
-        for members, chosen in chosen_by_set.items()
-        for k, option in enumerate(chosen)
-        for x in members
-    ]
-    return th.Choices(pd.DataFrame(choice_rows, columns=["task", "item", "chosen"]))
-
-
 def build_answered_pairs():
     """Return the small paired comparisons with respondents."""
     frame = build_pairs()[0].to_frame()
@@ -122,13 +111,8 @@ def build_described_pairs():
 
 def build_similarities():
     """Return similarities of four objects, as arguments of `fit`."""
-    return (_draw_similarities(3),)
-
-
-def _draw_similarities(seed):
-    """Return random similarities of four objects."""
-    matrix = np.random.default_rng(seed).random((4, 4))
-    return th.Similarities((matrix + matrix.T) / 2, labels=list("abcd"))
+    matrix = np.random.default_rng(3).random((4, 4))
+    return (th.Similarities((matrix + matrix.T) / 2, labels=list("abcd")),)
 
 
 def build_triplets():
@@ -158,7 +142,13 @@ def build_tied_pairs():
 
 def build_sets():
     """Return choices from sets of two and three options."""
-    return (_build_set_choices({"ab": "bab", "abc": "acb", "bc": "bb"}),)
+    choice_rows = [
+        (f"{members} {k}", x, int(x == option))
+        for members, chosen in {"ab": "bab", "abc": "acb", "bc": "bb"}.items()
+        for k, option in enumerate(chosen)
+        for x in members
+    ]
+    return (th.Choices(pd.DataFrame(choice_rows, columns=["task", "item", "chosen"])),)
 
 
 def build_answered_best_worst():

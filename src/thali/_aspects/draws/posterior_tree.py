@@ -105,10 +105,6 @@ class KeptDraws(NamedTuple):
         """Stack one array per chain, shape (n_chains, n_draws, ...)."""
         return np.stack([np.asarray(array)[: self.draws] for array in arrays])
 
-    def stack_parameter(self, name: str) -> np.ndarray:
-        """Stack draws of a likelihood parameter, shape (n_chains, n_draws)."""
-        return self.stack_chains(chain.extra[name] for chain in self.chains)
-
     def stack_scalars(self, log_constant: float) -> dict[str, np.ndarray]:
         """Return n_features, alpha and log-likelihood of all draws, (chain, draw)."""
         arrays_by_name = {
@@ -145,7 +141,8 @@ def build_datatree(
     labels = np.asarray(data.labels, dtype=str)
     stores_pairs = count_pairs(data.n_options) <= MAX_PAIRS
     parameter_draws = {
-        name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra
+        name: kept_draws.stack_chains(chain.extra[name] for chain in kept_draws.chains)
+        for name in kept_draws.chains[0].extra
     }
     flat_parameters = {name: array.ravel() for name, array in parameter_draws.items()}
     data_part = likelihood.build_posterior_part(
@@ -201,19 +198,12 @@ def encode_features(
 ) -> dict[str, np.ndarray]:
     """Return arrays that store the features of all draws, dense or as lists."""
     if is_dense:
-        return _encode_dense_features(feature_columns, shape)
+        features, weights = feature_columns.to_dense(0, feature_columns.n_draws)
+        return {
+            "features": features.reshape(*shape, *features.shape[1:]),
+            "weights": weights.reshape(*shape, -1),
+        }
     return _encode_owner_lists(feature_columns, shape)
-
-
-def _encode_dense_features(
-    feature_columns: FeatureColumns, shape: tuple[int, int]
-) -> dict[str, np.ndarray]:
-    """Return features of all draws as 0/1 matrices, padded to one size."""
-    features, weights = feature_columns.to_dense(0, feature_columns.n_draws)
-    return {
-        "features": features.reshape(*shape, *features.shape[1:]),
-        "weights": weights.reshape(*shape, -1),
-    }
 
 
 def _encode_owner_lists(

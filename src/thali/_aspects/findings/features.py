@@ -221,18 +221,12 @@ def format_for_reading(
     if chain_columns:
         shown_columns = ("probability", *chain_columns, "place")
     column_names = [name for name in (word, *shown_columns) if name in features]
-    reading_table = append_members(features, column_names, read_labels(model))
-    reading_table.attrs = features.attrs
-    return reading_table
-
-
-def append_members(
-    features: "pandas.DataFrame", column_names: list[str], labels: list[str]
-) -> "pandas.DataFrame":
-    """Return columns of a feature table, with members as text in the last column."""
-    return features[column_names].assign(
+    labels = read_labels(model)
+    reading_table = features[column_names].assign(
         members=[format_members(members, labels) for members in features["members"]]
     )
+    reading_table.attrs = features.attrs
+    return reading_table
 
 
 def expand_members(features: "pandas.DataFrame", labels: "list[str]") -> "pandas.DataFrame":

@@ -197,7 +197,8 @@ def build_sets_part(
     coordinates = {}
     pointwise = None
     if stores_pairs:
-        pair_probability = _compute_all_pairs(feature_columns, data.n_options, lapse)
+        i, j = np.triu_indices(data.n_options, k=1)
+        pair_probability = compute_probability_draws(feature_columns, i, j, lapse)
         arrays["choice_probability"] = pair_probability.reshape(*shape, -1)
         coordinates = all_pair_coordinates(labels)
     if len(questions.counts) <= MAX_PAIRS:
@@ -223,9 +224,3 @@ def build_sets_part(
         coordinates=coordinates,
         pointwise=pointwise,
     )
-
-
-def _compute_all_pairs(feature_columns: FeatureColumns, n_options: int, lapse: float) -> np.ndarray:
-    """Return the choice probabilities of all pairs of options, (draws, pairs)."""
-    i, j = np.triu_indices(n_options, k=1)
-    return compute_probability_draws(feature_columns, i, j, lapse)

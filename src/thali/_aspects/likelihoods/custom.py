@@ -463,7 +463,9 @@ def _register_terms(cls, custom: Custom) -> None:
     """Register the user's functions of pair and option terms as kernel operations."""
     of_pair: Any = custom.of_pair and register_user_function(custom.of_pair, inline=True)
     of_option: Any = custom.of_option and register_user_function(custom.of_option, inline=True)
-    sees_own = of_pair and len(inspect.signature(_get_python_function(of_pair)).parameters) == 6
+    sees_own = (
+        of_pair and len(inspect.signature(getattr(of_pair, "py_func", of_pair)).parameters) == 6
+    )
     register_answers(
         cls,
         {
@@ -495,11 +497,6 @@ def _register_terms(cls, custom: Custom) -> None:
         )
 
 
-def _get_python_function(function: Callable[..., Any]) -> Any:
-    """Return the Python function behind one compiled by numba; other functions unchanged."""
-    return getattr(function, "py_func", function)
-
-
 def _format_name(function: Callable[..., Any]) -> str:
     """Return the name of a function; its repr if it has none."""
     return getattr(function, "__name__", repr(function))
@@ -515,7 +512,7 @@ def _check_signature(
     if not callable(function):
         raise ArgumentError(f"{requirement}; got {function!r}.")
     try:
-        parameters = inspect.signature(_get_python_function(function)).parameters.values()
+        parameters = inspect.signature(getattr(function, "py_func", function)).parameters.values()
     except (TypeError, ValueError):
         raise ArgumentError(
             f"{requirement}; got {function!r}, whose arguments cannot be determined."

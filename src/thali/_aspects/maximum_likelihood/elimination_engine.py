@@ -262,17 +262,12 @@ def require_choice_estimates(model: "EliminationByAspects", result_name: str) ->
 
 def require_estimates(model: "EliminationByAspects", result_name: str) -> "Estimates":
     """Return the estimates of a maximum-likelihood fit; raise for other models."""
-    if not is_by_maximum_likelihood(model):
+    if not (isinstance(model, Model) and model._engine is MAXIMUM_LIKELIHOOD):
         raise ArgumentError(
             f"{result_name} requires EliminationByAspects fitted by maximum likelihood; got"
             f" {model!r}."
         )
     return _require_fit(model)
-
-
-def is_by_maximum_likelihood(model: "EliminationByAspects") -> bool:
-    """Return whether the method of a model is maximum likelihood."""
-    return isinstance(model, Model) and model._engine is MAXIMUM_LIKELIHOOD
 
 
 def _check_arguments(

@@ -70,13 +70,9 @@ class Estimates:
     @property
     def covariate_covariance(self) -> np.ndarray:
         """Covariance matrix of the covariates' coefficients."""
-        return self.select_covariate_block(self.joint_covariance)
-
-    def select_covariate_block(self, joint_covariance: np.ndarray) -> np.ndarray:
-        """Return the rows and columns of a joint covariance that concern covariates."""
         covariate_sizes = compute_covariate_sizes(self.data)
         n_weights = len(self.maximum.weights)
-        return joint_covariance[
+        return self.joint_covariance[
             n_weights : n_weights + len(covariate_sizes),
             n_weights : n_weights + len(covariate_sizes),
         ] / np.outer(covariate_sizes, covariate_sizes)
@@ -485,7 +481,7 @@ class Estimates:
             # equals wins - n p, to full precision for small p
             difference = wins * p_second - losses * p
             if kind == "pearson":
-                return _divide_by_spread(difference, n * p * p_second)
+                return divide_positive(difference, np.sqrt(n * p * p_second))
             contributions = xlogy(wins, wins / (n * np.where(wins > 0, p, 1.0))) + xlogy(
                 losses, losses / (n * np.where(losses > 0, p_second, 1.0))
             )
@@ -493,7 +489,7 @@ class Estimates:
             expected_wins = n * p
             difference = counts - expected_wins
             if kind == "pearson":
-                return _divide_by_spread(difference, expected_wins)
+                return divide_positive(difference, np.sqrt(expected_wins))
             # the last term sums to 0
             contributions = (
                 xlogy(counts, counts / np.where(counts > 0, expected_wins, 1.0)) - difference
@@ -583,11 +579,6 @@ class Estimates:
         weights_table = Table(table_columns, index=pd.Index(self.known.names, name="aspect"))
         weights_table.attrs["interval"] = ci
         return weights_table
-
-
-def _divide_by_spread(difference: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Return differences over their standard deviations; 0 if these are 0."""
-    return divide_positive(difference, np.sqrt(variance))
 
 
 def compute_covariate_sizes(data: "PairedComparisons | Choices") -> np.ndarray:

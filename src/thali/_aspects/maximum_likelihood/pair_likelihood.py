@@ -107,10 +107,6 @@ class PairProblem(QuestionProblem):
             )
         return first_advantage, second_advantage
 
-    def _compute_covariate_factors(self, beta: np.ndarray) -> np.ndarray:
-        """Compute the factors by which covariates multiply the first option's advantage."""
-        return np.exp(np.clip(self.extra @ beta[: self.extra.shape[1]], -MAX_OFFSET, MAX_OFFSET))
-
     def sum_weights(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the weight that distinguishes each pair; 0 if no aspect does."""
         return np.asarray(self.first @ weights + self.second @ weights)
@@ -271,7 +267,9 @@ class PairProblem(QuestionProblem):
             second_slope = np.where(
                 total_advantage > 0, -p_slope * attentive_share * q / total_advantage, 0.0
             )
-        covariate_factor = self._compute_covariate_factors(beta)
+        covariate_factor = np.exp(
+            np.clip(self.extra @ beta[: self.extra.shape[1]], -MAX_OFFSET, MAX_OFFSET)
+        )
         return self.first.T @ (first_slope * covariate_factor) + self.second.T @ second_slope
 
 

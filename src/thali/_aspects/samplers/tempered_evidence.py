@@ -116,7 +116,10 @@ def _run_ladders(
         n_tried = np.sum([chain.ladder.tried for chain in ladders], axis=0)
         swap_rates = n_accepted / np.maximum(n_tried, 1.0)
         return estimate_log_evidence(
-            inverse_temperatures, _stack_energies(ladders), swap_rates, compute_constant(ladders[0])
+            inverse_temperatures,
+            np.stack([ladder.energies for ladder in ladders]),
+            swap_rates,
+            compute_constant(ladders[0]),
         ), ladders
 
 
@@ -144,7 +147,7 @@ def _place_temperatures(
         )
         progress.note("placing the temperatures")
         run_in_threads(pilot_ladders, run_settings.cores, NoProgress())
-        return _stack_energies(pilot_ladders)
+        return np.stack([ladder.energies for ladder in pilot_ladders])
 
     prior_log_likelihoods = run_pilot(PRIOR_DRAWS, 0, np.array([1.0, 0.0]), 1, seeds[0])[0, :, -1]
     if not np.isfinite(prior_log_likelihoods).any():
@@ -159,11 +162,6 @@ def _place_temperatures(
         inverse_temperatures,
         run_pilot(n_pilot_draws, n_pilot_draws, inverse_temperatures, PILOT_CHAINS, seeds[1]),
     )
-
-
-def _stack_energies(ladders: Sequence[Any]) -> np.ndarray:
-    """Return log-likelihoods of all chains, shape (n_chains, n_draws, n_temperatures)."""
-    return np.stack([ladder.energies for ladder in ladders])
 
 
 def _build_constant(likelihood: Likelihood, data: Sequence[Any]) -> Callable[[PriorLadder], float]:

@@ -62,16 +62,11 @@ def compute_swap_rates(ladder: Ladder) -> np.ndarray:
     )
 
 
-def find_gaps_to_split(ladder: Ladder) -> np.ndarray:
-    """Return indices of neighbouring temperatures that rarely swap."""
-    return np.flatnonzero(compute_swap_rates(ladder) < TARGET_SWAP_RATE)[
-        : MAX_TEMPERATURES - ladder.beta.size
-    ]
-
-
 def split_gaps(ladder: Ladder) -> tuple[np.ndarray, np.ndarray]:
     """Return gaps with rare swaps, and inverse temperatures with one added in each gap."""
-    gaps = find_gaps_to_split(ladder)
+    gaps = np.flatnonzero(compute_swap_rates(ladder) < TARGET_SWAP_RATE)[
+        : MAX_TEMPERATURES - ladder.beta.size
+    ]
     return gaps, np.insert(
         ladder.beta, gaps + 1, np.sqrt(ladder.beta[gaps] * ladder.beta[gaps + 1])
     )

@@ -222,7 +222,8 @@ def report_level_effects(model: Any, settings: AnswerSettings) -> Finding:
     notes: list[Text] = []
     hidden_columns = ["over", "std_error"]
     if table["at_bound"].any():
-        directions = _get_directions(model)
+        model_parameters = model.get_params()
+        directions = model_parameters.get("signs") or model_parameters.get("monotone") or {}
         bounded_attributes = [
             f"{directions[name]} {name}"
             for name in dict.fromkeys(table.loc[table["at_bound"], "attribute"])
@@ -289,12 +290,6 @@ def report_utilities(model: "MarketMethods", settings: AnswerSettings) -> Findin
     table = model.utilities(settings.of, settings.ci, settings.random_seed)
     title = str(phrase(ENGLISH, "utilities.title", whose=table.attrs["whose"]))
     return Finding(title=title, table=table)
-
-
-def _get_directions(model: Any) -> dict[str, str]:
-    """Return {attribute: direction} of attributes with monotone utility."""
-    model_parameters = model.get_params()
-    return model_parameters.get("signs") or model_parameters.get("monotone") or {}
 
 
 def format_strongest_preference(effects: "pandas.DataFrame") -> str:

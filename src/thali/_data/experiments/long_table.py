@@ -689,7 +689,15 @@ def _warn_about_columns(
         encode_texts(get_column(frame, HELD_OUT))[1]
     ):
         constant_attributes = [name for name in constant_attributes if name != HELD_OUT]
-        _warn_about_holdouts()
+        warn(
+            DataWarning(
+                f"Column {HELD_OUT!r} marks holdout tasks, but these tasks are fitted like all"
+                " others; exclude these tasks",
+                Clause(" with ", Setting("where", f"{HELD_OUT} == 0")),
+                Clause(", or predict them with ", Setting("holdouts", f"{HELD_OUT} == 1")),
+                ".",
+            )
+        )
     if constant_attributes:
         warn(
             DataWarning(
@@ -697,19 +705,6 @@ def _warn_about_columns(
                 f" explain choices: {shorten(constant_attributes, 12)}."
             )
         )
-
-
-def _warn_about_holdouts() -> None:
-    """Warn that tasks marked as held out are used for the fit."""
-    warn(
-        DataWarning(
-            f"Column {HELD_OUT!r} marks holdout tasks, but these tasks are fitted like all"
-            " others; exclude these tasks",
-            Clause(" with ", Setting("where", f"{HELD_OUT} == 0")),
-            Clause(", or predict them with ", Setting("holdouts", f"{HELD_OUT} == 1")),
-            ".",
-        )
-    )
 
 
 def _select_offered_rows(table: TaskTable, candidate_columns: Iterable[str]) -> TaskTable:

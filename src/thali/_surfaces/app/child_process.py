@@ -105,13 +105,8 @@ def _run_fit_command(
         out_folder,
         formats=_list_table_formats(),
         page=out_folder / "report.html",
-        cover=_build_cover(study),
+        cover={"data": study.about["title"]} | study.read(FIT).get(COVER, {}),
     )
-
-
-def _build_cover(study: StudyFolder) -> dict[str, str]:
-    """Return title and data name for the cover of the study's report."""
-    return {"data": study.about["title"]} | study.read(FIT).get(COVER, {})
 
 
 def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) -> None:

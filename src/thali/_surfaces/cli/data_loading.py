@@ -288,19 +288,14 @@ def recognise_table(
     except RecognitionError as error:
         if not error.kinds and not error.nearest_shape and PAIRS in data_kinds:
             remedy_parts = _SHAPES
-            if _has_option_labels(table):
+            first_column = table.frame.iloc[:, 0]
+            if first_column.dtype.kind not in "biuf" and first_column.is_unique:
                 remedy_parts += _OPTIONS
             raise DataError(error, remedy_parts) from None
         if len(error.kinds) != 1:  # the error names the option that chooses one of several
             raise DataError(error) from None
         model_name = choose_model(error.kinds[0]).name
         raise DataError(error, Clause(" Add ", Setting("model", model_name), ".")) from None
-
-
-def _has_option_labels(table: "RawTable") -> bool:
-    """Return whether the first column has distinct texts, as labels of options."""
-    first_column = table.frame.iloc[:, 0]
-    return first_column.dtype.kind not in "biuf" and first_column.is_unique
 
 
 def _load_bundled(

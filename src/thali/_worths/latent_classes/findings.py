@@ -176,11 +176,6 @@ def class_notes(rows: "pandas.DataFrame") -> tuple[Text, ...]:
     )
 
 
-def describe_matching() -> Text:
-    """Return the sentence for a paper on relabelling classes across draws."""
-    return phrase(ENGLISH, "methods.matched", source=Cite("stephens2000"))
-
-
 def join_rank_tables(
     level_name: str,
     tables: "dict[Any, pandas.DataFrame]",
@@ -242,7 +237,11 @@ def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     people = model.people
     weights_phrase = ENGLISH[f"methods.{people.weights}"]
     sentence = phrase(ENGLISH, "methods", number=people.classes, how=weights_phrase)
-    return (*of_one.describe_choice_rules(model), sentence, describe_matching())
+    return (
+        *of_one.describe_choice_rules(model),
+        sentence,
+        phrase(ENGLISH, "methods.matched", source=Cite("stephens2000")),
+    )
 
 
 MAKERS = (

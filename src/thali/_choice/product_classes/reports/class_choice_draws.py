@@ -93,7 +93,11 @@ class ClassChooser(Chooser):
                 ". Remove these arguments, or fit a logit.",
             )
         return simulate_share_draws(
-            self.draws, [_convert_to_codes(cells) for cells in markets], weights, cores, random_seed
+            self.draws,
+            [np.where(np.isnan(cells), -1, cells).astype(np.int64) for cells in markets],
+            weights,
+            cores,
+            random_seed,
         )
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
@@ -104,7 +108,7 @@ class ClassChooser(Chooser):
         from scipy import sparse
 
         draws = self.draws
-        codes = _convert_to_codes(products)
+        codes = np.where(np.isnan(products), -1, products).astype(np.int64)
         offset = self.draws.offset[:-1]
         is_present = codes >= 0
         level_columns = offset + np.maximum(codes, 0)
@@ -153,8 +157,3 @@ class ClassChooser(Chooser):
     def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
         """Return Monte Carlo errors of means, from differences between chains."""
         return between_chain_error(draws, chain)
-
-
-def _convert_to_codes(cells: np.ndarray) -> np.ndarray:
-    """Return cells as level codes, -1 if missing."""
-    return np.where(np.isnan(cells), -1, cells).astype(np.int64)

@@ -117,7 +117,8 @@ class TemperedParticles:
         self.population.sweep(self.target, self.sweeps, watch)
         with DelayedInterrupt():
             if is_weighted:
-                self._record_step()
+                self.rows.append({"log_evidence": self.log_z.copy(), "lapse": self.lapse_now})
+                self.is_done = self.u == self.end
 
     def temper(self) -> bool:
         """Lower the lapse rate and resample; return False if a group has died out."""
@@ -169,11 +170,6 @@ class TemperedParticles:
             hits = self.population.compute_hits()
         self.u = self.end
         self.retries = 0
-
-    def _record_step(self) -> None:
-        """Record the step's log evidence and lapse rate; note whether it is the last."""
-        self.rows.append({"log_evidence": self.log_z.copy(), "lapse": self.lapse_now})
-        self.is_done = self.u == self.end
 
     def build_result(self, interrupted: bool) -> EngineResult:
         """Return draws, evidence and messages of the current particles."""
