@@ -1,6 +1,6 @@
 """Predictions of a fitted classifier: class probabilities, classes, calibration."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,9 +38,8 @@ REPLICATES = 1000  # for a fit without draws
 
 
 def _count_replicated_labels(
-    model: "Predictions",
-    matrix: np.ndarray,
-    predicted_probabilities: np.ndarray,
+    probability_blocks: Iterable[tuple[slice, np.ndarray]],
+    n_classes: int,
     bin_indices: np.ndarray,
     filled_bins: np.ndarray,
     rng: np.random.Generator,
@@ -48,12 +47,9 @@ def _count_replicated_labels(
     """Count replicated labels of the predicted class by bin, (replicates, bins)."""
     # The labels are sampled from the predictions; the counts have shape (replicates, bins).
     label_counts: Any = 0.0
-    blocks = _repeat_probabilities(predicted_probabilities)
-    if model._engine.draws:
-        blocks = model._engine.iterate_probabilities(model, matrix)
-    for row_slice, probabilities in blocks:
+    for row_slice, probabilities in probability_blocks:
         class_codes = sample_class_codes(probabilities, rng)  # (rows, replicates)
-        for k in range(predicted_probabilities.shape[1]):
+        for k in range(n_classes):
             label_counts = label_counts + (class_codes == k).T.astype(float) @ (
                 bin_indices[row_slice, k, None] == filled_bins
             )
@@ -333,11 +329,11 @@ class Predictions(ScikitLearn):
             bin_counts[:bins] = 0.0  # the first class mirrors the second
         filled_bins = np.flatnonzero(bin_counts)
         (rng,) = spawn_generators(random_seed, 1)
+        probability_blocks = _repeat_probabilities(predicted_probabilities)
+        if self._engine.draws:
+            probability_blocks = self._engine.iterate_probabilities(self, matrix)
         replicate_interval = compute_interval(
-            _count_replicated_labels(
-                self, matrix, predicted_probabilities, bin_indices, filled_bins, rng
-            ),
-            ci,
+            _count_replicated_labels(probability_blocks, K, bin_indices, filled_bins, rng), ci
         )
         observed = label_counts[filled_bins] / bin_counts[filled_bins]
         low, high = replicate_interval / bin_counts[filled_bins]

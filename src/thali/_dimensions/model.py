@@ -18,6 +18,7 @@ from thali._labels import check_labels, format_plural
 from thali._model.chain_runs import ChainFit
 from thali._model.data_argument_check import check_data
 from thali._model.default_models import MIN_ANSWERS_PER_OBJECT, has_few_answers
+from thali._model.fitted_models import get_fit_data, get_posterior, require_fit
 from thali._model.fitting_methods import ChainEngine, Engine, Forecast, PreparedFit
 from thali._model.labelled_pair_sets import predict_pair_sets, tabulate_next_triplets
 from thali._model.markov_chain_model import MarkovChainModel
@@ -73,17 +74,18 @@ PAIR_SECONDS, UPDATE_SECONDS = 0.8e-9, 7e-9  # per dimension: of a pair, of an o
 
 def require_triplets(model: "NonnegativeDimensions", name: str) -> None:
     """Raise ArgumentError unless the model was fitted to triplets."""
-    if model._view.data_kind != TRIPLETS:
+    posterior = get_posterior(model)
+    if posterior.data_kind != TRIPLETS:
         raise ArgumentError(
             f"{name} requires a model fitted to {TRIPLETS}; this model was fitted to"
-            f" {model._view.data_kind}."
+            f" {posterior.data_kind}."
         )
 
 
 def require_fit_data(model: "NonnegativeDimensions", name: str) -> None:
     """Raise ArgumentError if the model has no data, as one from an embedding."""
-    model._require_fitted()
-    if model._get_fit_data() is None:
+    require_fit(model)
+    if get_fit_data(model) is None:
         raise ArgumentError(f"{name} requires the data of the fit, which this model does not have.")
 
 
@@ -122,12 +124,13 @@ class DimensionEngine(ChainEngine):
 
     def convergence(self, model: "NonnegativeDimensions") -> ConvergenceCheck:
         """Return whether restarts differ little about similarities, compared with the draws."""
-        n_chains, n_draws = model._view.shape
+        posterior = get_posterior(model)
+        n_chains, n_draws = posterior.shape
         facts: dict[str, Any] = {"chains": n_chains, "draws": n_draws}
         if n_chains == 1:
             message = Message("One restart cannot be compared with others; use ", MORE_CHAINS, ".")
             return ConvergenceCheck(False, facts, message)
-        share = model._view.compute_share_between()
+        share = posterior.compute_share_between()
         agrees = share <= MAX_SHARE_BETWEEN
         facts |= {"share_between": share}
         size = (

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from thali.errors import ArgumentError, NotFittedError, Setting, ThaliError
 
+from .fitted_models import require_fit
+
 if TYPE_CHECKING:
     from .base import Model, SampledModel
 
@@ -65,7 +67,7 @@ def require_draws(model: "SampledModel", name: str) -> None:
 
 def require_maximum_likelihood(model: "Model", name: str) -> None:
     """Raise if the model was not fitted by maximum likelihood."""
-    model._require_fitted()
+    require_fit(model)
     if "_estimates_" not in vars(model):
         raise NotFittedError(
             "Estimates by maximum likelihood require ",

@@ -13,6 +13,7 @@ from thali._model.base import Job
 from thali._model.best_worst_probabilities import RANKING
 from thali._model.chain_runs import ChainFit
 from thali._model.covariate_effects import coefficient_name, tabulate_effects
+from thali._model.fitted_models import compute_once, get_posterior, require_fit
 from thali._model.fitting_methods import (
     Engine,
     PreparedFit,
@@ -61,16 +62,26 @@ class WorthsEngine(Engine):
     problem_class: type[WorthProblem] = WorthProblem  # data and settings of a fit
 
     def get_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
+        """Return the draws of log worths and other parameters, cached."""
+        require_fit(model)
+        return compute_once(model, "draws", lambda: self.build_draws(model))
+
+    def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
+        """Return the draws over which predictions are averaged, cached."""
+        require_fit(model)
+        return compute_once(model, "means", lambda: self.build_prediction_draws(model))
+
+    def build_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the draws of log worths and other parameters."""
         raise NotImplementedError
 
-    def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
+    def build_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the draws over which predictions are averaged."""
         return self.get_draws(model)
 
     def get_spread(self, model: "BradleyTerryLuce") -> np.ndarray:
         """Return the standard deviation of log worths around effects of covariates, (draws,)."""
-        return model._view.draws["spread"].values.ravel()
+        return get_posterior(model).draws["spread"].values.ravel()
 
     def draw_new_respondents(
         self, model: "BradleyTerryLuce", respondent: Mapping[str, Any]
@@ -84,9 +95,10 @@ class WorthsEngine(Engine):
         The spread and the log-likelihood are judged separately.
         """
         compared_pairs = None
-        if model._view.data_kind == PAIRS:
-            compared_pairs = model._view.pairs
-        return model._draws.get_quantities(compared_pairs)
+        posterior = get_posterior(model)
+        if posterior.data_kind == PAIRS:
+            compared_pairs = posterior.pairs
+        return self.get_draws(model).get_quantities(compared_pairs)
 
     def build_scores_table(
         self,
@@ -99,23 +111,25 @@ class WorthsEngine(Engine):
         """Return a table of MaxDiff scores of the options."""
         if by is not None:
             raise individuals_required_error()
-        draws = model._draws
+        draws = self.get_draws(model)
         scores = score_draws(draws.weights, scale)
         if self.is_point:  # predictions are those of the estimate
-            scores = scores._replace(mean=scale.compute_scores(model._prediction_draws.weights)[0])
+            scores = scores._replace(
+                mean=scale.compute_scores(self.get_prediction_draws(model).weights)[0]
+            )
         return tabulate_scores({"": scores}, draws.labels, scale, None, ci)
 
     def tabulate_worths(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
         """Return a table of log worths and shares of the total worth."""
-        return tabulate_worths(model._draws, ci)
+        return tabulate_worths(self.get_draws(model), ci)
 
     def tabulate_effects(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
         """Return a table of effects of covariates."""
-        return tabulate_effects(model._draws.covariates, model._draws.beta, ci)
+        return tabulate_effects(self.get_draws(model).covariates, self.get_draws(model).beta, ci)
 
     def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
         """Return the log probability of each respondent's choices together."""
-        return model._prediction_draws.log_predictive(choices)
+        return self.get_prediction_draws(model).log_predictive(choices)
 
     def check_replicates(
         self,
@@ -125,13 +139,13 @@ class WorthsEngine(Engine):
         ci: float,
     ) -> "pandas.DataFrame":
         """Return a table of observed answers against posterior replicates."""
-        return model._draws.check_replicates(data, random_seed, ci)
+        return self.get_draws(model).check_replicates(data, random_seed, ci)
 
     def tabulate_predictions(
         self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ci: float
     ) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
-        return model._draws.tabulate_predictions(data, ci)
+        return self.get_draws(model).tabulate_predictions(data, ci)
 
     def sample_prior(self, problem: Any, rngs: Sequence[np.random.Generator]) -> PriorSample:
         """Sample worths from the prior and data given them, once per generator."""
@@ -141,7 +155,7 @@ class WorthsEngine(Engine):
         self, model: "BradleyTerryLuce", problem: Any, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
-        return simulate_replicates(problem, model._draws, model._view.shape, rng)
+        return simulate_replicates(problem, self.get_draws(model), get_posterior(model).shape, rng)
 
 
 class WorthFit(ChainFit[Any]):
@@ -229,9 +243,9 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
         """Check data and arguments of `fit`, without sampling; return a PreparedFit."""
         return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
 
-    def get_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
+    def build_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the draws of log worths and other parameters."""
-        return read_worth_draws(model._view)
+        return read_worth_draws(get_posterior(model))
 
 
 def read_worth_draws(view: "Posterior") -> WorthDraws:
@@ -327,28 +341,27 @@ class WorthMaximumEngine(WorthsEngine):
 
     def data_of_fit(self, model: "BradleyTerryLuce") -> Any:
         """Return the data that the model was fitted to."""
-        return model._estimates_.data
+        return get_worth_estimates(model).data
 
     def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports."""
-        estimates = model._estimates_
+        estimates = get_worth_estimates(model)
         log_likelihood = f"{estimates.log_likelihood:,.2f} (all comparisons, including constants)"
         facts = (("log-likelihood", log_likelihood),)
-        if np.isinf(estimates.degrees).all():
+        if estimates.people is None or np.isinf(estimates.degrees).all():
             return facts
         error_description = f"clustered by respondent ({estimates.people.number:,})"
         return (("standard errors", error_description), *facts)
 
     def summary(self, model: "BradleyTerryLuce", ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a table of estimates with standard errors and intervals."""
-        model._require_fitted()
-        return tabulate_estimates(model._estimates_, ci)
+        return tabulate_estimates(get_worth_estimates(model), ci)
 
-    def get_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
+    def build_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Draw worths from the normal approximation around the estimates."""
         from scipy.special import chdtri
 
-        estimates = model._estimates_
+        estimates = get_worth_estimates(model)
         rng = np.random.default_rng(_SEED)
         eigenvalues, eigenvectors = np.linalg.eigh(estimates.covariance)
         deviations = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ rng.standard_normal(
@@ -361,9 +374,9 @@ class WorthMaximumEngine(WorthsEngine):
             estimates.point[:, None] + np.hstack([deviations, -deviations]), 1
         )
 
-    def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
+    def build_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the estimate as the only draw, for predictions."""
-        estimates = model._estimates_
+        estimates = get_worth_estimates(model)
         return estimates.problem.build_draws(estimates.point[:, None], 1)
 
     def get_spread(self, model: "BradleyTerryLuce") -> np.ndarray:
@@ -372,15 +385,15 @@ class WorthMaximumEngine(WorthsEngine):
 
     def tabulate_worths(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
         """Return a table of log worths and shares at the maximum, with errors of `summary`."""
-        table = tabulate_worths(model._prediction_draws, ci)
+        table = tabulate_worths(self.get_prediction_draws(model), ci)
         return self._copy_errors(model, table, "log_worth[{}]", ci)
 
     def tabulate_effects(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
         """Return a table of effects of covariates, with errors of `summary`."""
         from scipy.special import stdtr
 
-        draws = model._prediction_draws
-        estimates = model._estimates_
+        draws = self.get_prediction_draws(model)
+        estimates = get_worth_estimates(model)
         table = tabulate_effects(draws.covariates, draws.beta, ci)
         table = self._copy_errors(model, table, coefficient_name("{}"), ci)
         degrees = estimates.degrees[estimates.problem.density.beta]
@@ -394,6 +407,12 @@ class WorthMaximumEngine(WorthsEngine):
         rows = self.summary(model, ci).loc[[row_name.format(name) for name in table.index]]
         errors = rows[["std_error", "low", "high"]].to_numpy().T
         return table.assign(**dict(zip(("sd", "low", "high"), errors, strict=True)))
+
+
+def get_worth_estimates(model: "BradleyTerryLuce") -> EstimatedWorths:
+    """Return the maximum-likelihood estimates of a fit; raise before `fit`."""
+    require_fit(model)
+    return model._estimates_
 
 
 def estimate_worths(problem: WorthProblem) -> EstimatedWorths:

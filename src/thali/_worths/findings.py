@@ -37,12 +37,14 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
+from thali._model.fitted_models import get_engine, get_fit_data, get_posterior
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
 from thali._posterior.respondent_dependence import Dependence
 
 from .density_from_data import split_by_respondent
+from .estimation_methods import get_worth_estimates
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
 
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ _NAMED = 3
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of a fit."""
-    if model._engine.draws:
+    if get_engine(model).draws:
         return MAKERS
     return ESTIMATES
 
@@ -101,7 +103,7 @@ def report_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding
 
 def has_score_finding(model: "BradleyTerryLuce", settings: AnswerSettings) -> bool:
     """Return whether scores are reported: for best-worst data, or with a none option."""
-    return model._get_fit_data().worst is not None or settings.none is not None
+    return get_fit_data(model).worst is not None or settings.none is not None
 
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
@@ -138,7 +140,7 @@ def report_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
 @finding("reliability", "Reliability")
 def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report the reliability of the estimates; None for two options."""
-    data = model._get_fit_data()
+    data = get_fit_data(model)
     if data.n_options < 3:
         return None
     problem = model._build_problem(data)
@@ -150,19 +152,21 @@ def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
             *split_by_respondent(problem.converted_data, problem.density),
             settings.random_seed,
         )
+    draws = get_engine(model).get_draws(model)
     return describe_reliability(
-        tabulate_reliability(model._draws.log_worths, halves, settings.ci), "estimates"
+        tabulate_reliability(draws.log_worths, halves, settings.ci), "estimates"
     )
 
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def report_covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report effects of covariates."""
-    if not model._covariates:
+    draws = get_engine(model).get_prediction_draws(model)
+    if not draws.covariates:
         return None
     effects_table = model.covariate_effects(settings.ci)
     note = "covariates.zero"
-    if model._prediction_draws.is_of_options.all():
+    if draws.is_of_options.all():
         note = "covariates.options"
     return build_covariate_finding(effects_table, effects_table["mean"], (ENGLISH[note],))
 
@@ -206,8 +210,8 @@ def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fin
 def _find_dependence(model: "BradleyTerryLuce") -> Dependence | None:
     """Return how repeated answers of a respondent were treated; None if respondents are unknown."""
     if has_draws(model):
-        return model._view.dependence
-    return model._estimates_.people
+        return get_posterior(model).dependence
+    return get_worth_estimates(model).people
 
 
 report_dependence = make_dependence_maker(_find_dependence)
@@ -222,14 +226,14 @@ def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     return (
         *sentences,
         phrase(ENGLISH, f"methods.{model._method}", source=Cite("rue2009")),
-        *describe_dependence(model._view.dependence),
+        *describe_dependence(get_posterior(model).dependence),
     )
 
 
 def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about the probability of answers given worths."""
     source = Cite("bradley1952", "luce1959", inside=True)
-    data = model._get_fit_data()
+    data = get_fit_data(model)
     prior = ENGLISH["methods.learned"]
     if model.spread is not None:
         prior = phrase(ENGLISH, "methods.fixed", spread=model.spread)
@@ -245,22 +249,23 @@ def _describe_best_worst(
     model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ties: str
 ) -> list[Text]:
     """Return methods sentences about best-worst choices or ties; [] without."""
+    draws = get_engine(model).get_prediction_draws(model)
     if data.worst is not None:
-        return [describe_best_worst(model._prediction_draws.rule)]
-    if model._prediction_draws.nu is None:
+        return [describe_best_worst(draws.rule)]
+    if draws.nu is None:
         return []
     return [describe_ties(ties)]
 
 
 def _describe_covariates(model: "BradleyTerryLuce", chapter: str) -> list[Text]:
     """Return methods sentences about covariates of comparisons and of options; [] without."""
-    is_of_options = model._prediction_draws.is_of_options
+    draws = get_engine(model).get_prediction_draws(model)
     sentences = []
     for templates, key, is_described in (
-        (COMMON, "covariates", ~is_of_options),
-        (ENGLISH, "options", is_of_options),
+        (COMMON, "covariates", ~draws.is_of_options),
+        (ENGLISH, "options", draws.is_of_options),
     ):
-        if names := list(compress(model._covariates, is_described)):
+        if names := list(compress(draws.covariates, is_described)):
             sentences.append(phrase(templates, f"{chapter}.{key}", names=list_names(names)))
     return sentences
 
@@ -269,9 +274,9 @@ def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about maximum-likelihood estimates."""
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
-    sentences += _describe_best_worst(model, model._get_fit_data(), "")
+    sentences += _describe_best_worst(model, get_fit_data(model), "")
     sentences += _describe_covariates(model, "ml.methods")
-    errors_phrase = describe_errors(model._estimates_.people)
+    errors_phrase = describe_errors(get_worth_estimates(model).people)
     sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors_phrase))
     if model.lapse:
         sentences.append(phrase(COMMON, "ml.methods.lapse", lapse=f"{model.lapse:g}"))

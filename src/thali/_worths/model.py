@@ -17,6 +17,7 @@ from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import shorten, suggest
 from thali._model.best_worst_probabilities import RULES, choose_default_rule
 from thali._model.data_argument_check import check_data
+from thali._model.fitted_models import get_posterior, require_fit
 from thali._model.fitting_methods import Engine, PreparedFit
 from thali._model.markov_chain_model import MarkovChainModel, require_stored_chains
 from thali._model.maximum_likelihood_results import MaximumLikelihoodResults
@@ -73,14 +74,14 @@ if TYPE_CHECKING:
 
 def require_distinguished_respondents(model: "BradleyTerryLuce", name: str) -> None:
     """Raise ArgumentError unless respondents have own worths or latent classes."""
-    model._require_fitted()
+    require_fit(model)
     if not isinstance(model.people, Individuals | LatentClasses):
         raise respondents_required_error(name, "worths")
 
 
 def require_groups(model: "BradleyTerryLuce", name: str) -> None:
     """Raise ArgumentError if the fit has no groups of respondents."""
-    model._require_fitted()
+    require_fit(model)
     if not isinstance(model.people, Groups):
         raise ArgumentError(
             f"{name} requires several groups of respondents; refit with ",
@@ -91,7 +92,7 @@ def require_groups(model: "BradleyTerryLuce", name: str) -> None:
 
 def require_several_groups(model: "BradleyTerryLuce", name: str) -> None:
     """Raise ArgumentError unless the fit has several groups."""
-    if len(model._groups) < 2:
+    if len(get_posterior(model).groups) < 2:
         raise ArgumentError(
             f"{name} requires two groups; refit with ", Setting("people", Groups()), "."
         )
@@ -483,11 +484,6 @@ class BradleyTerryLuce(MarkovChainModel):
         data, draws = self._engine.select_class(self, number)
         return self._build_part_model(data, draws, f"class {number}")
 
-    @property
-    def _groups(self) -> tuple[str, ...]:
-        """Names of the respondent groups; () if there is only one."""
-        return self._view.groups
-
     @requires(require_groups)
     def of_group(self, name: str) -> Self:
         """Return the fitted model restricted to the respondent group `name`.
@@ -511,7 +507,7 @@ class BradleyTerryLuce(MarkovChainModel):
             If there is no such group.
         """
         name = str(name)
-        known_groups = self._groups
+        known_groups = self._view.groups
         if not known_groups:
             return self._copy_with_posterior(self.posterior_, f"group {name}")
         if name not in known_groups:
@@ -570,14 +566,12 @@ class BradleyTerryLuce(MarkovChainModel):
     @property
     def _draws(self) -> WorthDraws:
         """The draws of worths, or from the large-sample distribution of estimates."""
-        self._require_fitted()
-        return self._compute_once("draws", lambda: self._engine.get_draws(self))
+        return self._engine.get_draws(self)
 
     @property
     def _prediction_draws(self) -> WorthDraws:
         """The draws over which predictions are averaged, or the estimate alone."""
-        self._require_fitted()
-        return self._compute_once("means", lambda: self._engine.get_prediction_draws(self))
+        return self._engine.get_prediction_draws(self)
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of the summary rows, each (chains, draws)."""

@@ -29,6 +29,7 @@ from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
 from thali._posterior.posterior_interval import describe_interval
 
+from ..maximum_likelihood.elimination_engine import get_aspect_estimates
 from ..maximum_likelihood.estimate_tables import (
     build_branch_table,
     build_prediction_table,
@@ -63,11 +64,12 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     picture = None
     if zero_weights:
         notes.append(str(phrase(ENGLISH, "ml.zero", names=list_names(zero_weights))))
-    if model._estimates_.independent_tests:
-        notes.append(model._estimates_.independent_tests)
-    given_aspects = model._estimates_.known
+    estimates = get_aspect_estimates(model)
+    if estimates.independent_tests:
+        notes.append(estimates.independent_tests)
+    given_aspects = estimates.known
     if given_aspects.shared.any() and given_aspects.crossing is None:
-        branch_table = build_branch_table(given_aspects, model._estimates_.weights)
+        branch_table = build_branch_table(given_aspects, estimates.weights)
         picture = Picture("preference_tree", ENGLISH["ml.tree"], branch_table)
     weights_table = weights_table.rename_axis(weights_table.index.name or "aspect")
     known_columns = weights_table.dropna(axis="columns", how="all")
@@ -86,7 +88,7 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 @finding("utility_scale", "Utility scale", ON_SCREEN)
 def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the utility of each option, the sum of its aspect weights."""
-    utility_table = build_utility_table(model._estimates_, settings.ci)
+    utility_table = build_utility_table(get_aspect_estimates(model), settings.ci)
     utilities = model.maximum_likelihood.utility_scale()
     sorted_utilities = utilities.iloc[sort_descending(utilities.to_numpy())]
     best_options = list_names(
@@ -124,7 +126,7 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report observed proportions and predicted probabilities."""
-    return build_prediction_finding(build_prediction_table(model._estimates_))
+    return build_prediction_finding(build_prediction_table(get_aspect_estimates(model)))
 
 
 @finding("fit", "Goodness of fit", ON_SCREEN, chapter=MISSES)
@@ -133,7 +135,8 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     import pandas as pd
 
     fit_statistics = model.summary().attrs
-    fit_test = model._estimates_.default_test
+    estimates = get_aspect_estimates(model)
+    fit_test = estimates.default_test
     sentence = str(fit_test)
     notes = list[Text]()
     if fit_test.kind != "none":
@@ -152,10 +155,8 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     criteria_texts = {
         name: f"{fit_statistics[name]:.4f}" for name in ("log_likelihood", "aic", "bic")
     }
-    notes.append(
-        phrase(ENGLISH, "ml.likelihood", what=model._estimates_.coefficients, **criteria_texts)
-    )
-    notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model._estimates_.lapse:g}"))
+    notes.append(phrase(ENGLISH, "ml.likelihood", what=estimates.coefficients, **criteria_texts))
+    notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{estimates.lapse:g}"))
     statistics_table = pd.DataFrame([fit_statistics]).drop(
         columns=["interval", "columns"], errors="ignore"
     )
@@ -180,7 +181,7 @@ def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Findin
         describe_outcome(row) for row in sorted_table.head(_MAX_WORST).to_dict("records")
     )
     unit_noun = ENGLISH["ml.outcomes"]
-    if model._estimates_.is_of_choices:
+    if get_aspect_estimates(model).is_of_choices:
         unit_noun = ENGLISH["ml.pairs"]
     sentence = str(phrase(ENGLISH, "ml.worst", what=unit_noun, worst=worst_pairs))
     return Finding(
@@ -196,20 +197,21 @@ def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ..
         sentence_key = "ml.methods.luce"
         model_citation = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(ENGLISH, sentence_key, source=model_citation)]
-    if model._estimates_.tie is not None:
+    estimates = get_aspect_estimates(model)
+    if estimates.tie is not None:
         sentences.append(describe_ties())
     if model._covariates:
         sentences.append(
             phrase(ENGLISH, "ml.methods.covariates", names=list_names(model._covariates))
         )
-    error_sentence = describe_errors(model._estimates_.people)
-    if model._estimates_.is_tested_over_people:
+    error_sentence = describe_errors(estimates.people)
+    if estimates.is_tested_over_people:
         error_sentence = phrase(ENGLISH, "ml.methods.tests", source=Cite("bell2002", "rao1984"))
     sentences.append(
         phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=error_sentence)
     )
-    if model._estimates_.lapse:
-        sentences.append(phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model._estimates_.lapse:g}"))
+    if estimates.lapse:
+        sentences.append(phrase(ENGLISH, "ml.methods.lapse", lapse=f"{estimates.lapse:g}"))
     return tuple(sentences)
 
 
@@ -223,6 +225,6 @@ LIKELIHOOD_FINDINGS = (
     residuals,
     data,
     make_methods_maker(describe_likelihood_methods),
-    make_dependence_maker(lambda model: model._estimates_.people),
+    make_dependence_maker(lambda model: get_aspect_estimates(model).people),
     convergence,
 )

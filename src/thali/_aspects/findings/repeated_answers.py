@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from thali._model.choice_findings import build_dependence_finding, describe_dependence
 from thali._model.finding import ON_SCREEN, STATISTICS, Finding, Text, finding
 from thali._model.finding_settings import AnswerSettings
+from thali._model.fitted_models import get_posterior
 from thali._model.registry import find_spec
 from thali._model.sentence_templates import phrase
 from thali._posterior.respondent_dependence import POWER
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 )
 def independence(model: "LatentFeatures", settings: AnswerSettings) -> Finding | None:
     """Report whether the fit corrects for repeated answers of a respondent, and how."""
-    dependence = model._view.dependence
+    posterior = get_posterior(model)
+    dependence = posterior.dependence
     if dependence is None:
         return None
     dependence_finding = build_dependence_finding(dependence)
@@ -33,7 +35,7 @@ def independence(model: "LatentFeatures", settings: AnswerSettings) -> Finding |
     features_parameter = model_spec.features
     are_features_inferred = isinstance(
         model.get_params()[features_parameter], str | int | Tree
-    ) and bool(model._view.n_features.any())
+    ) and bool(posterior.n_features.any())
     if dependence.by == POWER and are_features_inferred:
         return replace(
             dependence_finding,
@@ -44,4 +46,4 @@ def independence(model: "LatentFeatures", settings: AnswerSettings) -> Finding |
 
 def describe_repeated_answers(model: "LatentFeatures") -> tuple[Text, ...]:
     """Return methods sentences about repeated answers; () if respondents are unknown."""
-    return describe_dependence(model._view.dependence)
+    return describe_dependence(get_posterior(model).dependence)

@@ -11,6 +11,7 @@ from thali._inference.markov_chains import Run
 from thali._inference.numerics.weight_shares import stack_outcomes
 from thali._labels import format_plural
 from thali._model.base import Job, Model
+from thali._model.fitted_models import get_engine, require_fit
 from thali._model.fitting_methods import Engine, PreparedFit, check_method_arguments
 from thali._model.tie_and_covariate_arguments import (
     CONVERSIONS,
@@ -90,11 +91,11 @@ class AspectLikelihoodEngine(Engine):
         """Return warnings of a fit whose likelihood grows without bound."""
         from .fit import warn_unbounded
 
-        yield from warn_unbounded(model._estimates_)
+        yield from warn_unbounded(get_aspect_estimates(model))
 
     def list_facts(self, model: "EliminationByAspects") -> Facts:
         """Return (name, text) facts about the fit for reports, such as its log-likelihood."""
-        estimates = _require_fit(model)
+        estimates = get_aspect_estimates(model)
         error_facts = ()
         tie_facts = ()
         if estimates.tie is not None:
@@ -124,7 +125,7 @@ class AspectLikelihoodEngine(Engine):
 
     def data_of_fit(self, model: "EliminationByAspects") -> Any:
         """Return the data that the model was fitted to."""
-        return model._estimates_.data
+        return get_aspect_estimates(model).data
 
     def options_of_fit(self, model: "EliminationByAspects") -> list[str]:
         """Return []: a comparison fits the weights of all options of its data."""
@@ -132,7 +133,7 @@ class AspectLikelihoodEngine(Engine):
 
     def summary(self, model: "EliminationByAspects", ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a table of aspect weights with standard errors and tests."""
-        estimates = _require_fit(model)
+        estimates = get_aspect_estimates(model)
         weights_table = estimates.table(ci)
         for name in (
             "lapse",
@@ -152,13 +153,13 @@ class AspectLikelihoodEngine(Engine):
     def covariates(self, model: "EliminationByAspects") -> tuple[str, ...]:
         """Return names of the comparison covariates that the fit used."""
 
-        return _require_fit(model).data.covariate_names
+        return get_aspect_estimates(model).data.covariate_names
 
     def covariate_effects(self, model: "EliminationByAspects", ci: float) -> "pandas.DataFrame":
         """Return a table of covariates' effects on the log odds of the first option, per unit."""
         from .fit import covariate_table
 
-        return covariate_table(_require_fit(model), ci)
+        return covariate_table(get_aspect_estimates(model), ci)
 
     def predict_proba(
         self,
@@ -170,7 +171,7 @@ class AspectLikelihoodEngine(Engine):
         """Return choice probabilities at the estimates, including lapses."""
         from thali._model.labelled_option_sets import is_best_worst, set_indices
 
-        estimates = _require_fit(model)
+        estimates = get_aspect_estimates(model)
         if return_se or is_best_worst(sets):
             model._require_posterior()
         options_by_set, are_pairs = set_indices(sets, list(estimates.data.labels))
@@ -209,7 +210,7 @@ class AspectLikelihoodEngine(Engine):
         from thali._inference.numerics.davidson_ties import compute_win_tie_loss
         from thali._model.labelled_option_sets import pair_indices, tabulate_outcomes
 
-        estimates = _require_fit(model)
+        estimates = get_aspect_estimates(model)
         labels = list(estimates.data.labels)
         first_options, second_options = pair_indices(
             pairs, labels, estimates.tie is not None or model.ties == "davidson"
@@ -243,9 +244,9 @@ class AspectLikelihoodEngine(Engine):
 MAXIMUM_LIKELIHOOD = AspectLikelihoodEngine()
 
 
-def _require_fit(model: "EliminationByAspects") -> "Estimates":
+def get_aspect_estimates(model: "EliminationByAspects") -> "Estimates":
     """Return the estimates of a fit by this method; raise before `fit`."""
-    model._require_fitted()
+    require_fit(model)
     return model._estimates_
 
 
@@ -262,12 +263,12 @@ def require_choice_estimates(model: "EliminationByAspects", result_name: str) ->
 
 def require_estimates(model: "EliminationByAspects", result_name: str) -> "Estimates":
     """Return the estimates of a maximum-likelihood fit; raise for other models."""
-    if not (isinstance(model, Model) and model._engine is MAXIMUM_LIKELIHOOD):
+    if not (isinstance(model, Model) and get_engine(model) is MAXIMUM_LIKELIHOOD):
         raise ArgumentError(
             f"{result_name} requires EliminationByAspects fitted by maximum likelihood; got"
             f" {model!r}."
         )
-    return _require_fit(model)
+    return get_aspect_estimates(model)
 
 
 def _check_arguments(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._inference.markov_chains import Run
 from thali._model.base import Job
+from thali._model.fitted_models import get_posterior
 from thali._model.fitting_methods import PreparedFit, RespondentChainEngine
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 
@@ -44,24 +45,26 @@ class FeatureSamplingEngine(RespondentChainEngine):
         from ..results.fit_quality_messages import describe_odd_sigma, describe_slow_swaps
 
         yield from super().list_warnings(model, job)
-        if swap_warning := describe_slow_swaps(model._view):
+        posterior = get_posterior(model)
+        if swap_warning := describe_slow_swaps(posterior):
             yield ConvergenceWarning(swap_warning)
-        if swap_warning := describe_odd_sigma(model._view, "sigma_scores_" in vars(model)):
+        if swap_warning := describe_odd_sigma(posterior, "sigma_scores_" in vars(model)):
             yield DataWarning(swap_warning)
 
     def options_of_fit(self, model: "LatentFeatures") -> list[str]:
         """Return the option labels of the fit; [] if its data have none."""
-        return model._view.labels
+        return get_posterior(model).labels
 
     def covariates(self, model: "LatentFeatures") -> tuple[str, ...]:
         """Return names of the comparison covariates that the fit used."""
-        return model._view.covariates
+        return get_posterior(model).covariates
 
     def covariate_effects(self, model: "LatentFeatures", ci: float) -> "pandas.DataFrame":
         """Return a table of covariates' effects on the log odds of the first option, per unit."""
         from thali._model.covariate_effects import tabulate_effects
 
-        return tabulate_effects(model._view.covariates, model._view.coefficients, ci)
+        posterior = get_posterior(model)
+        return tabulate_effects(posterior.covariates, posterior.coefficients, ci)
 
     def predict_proba(
         self, model: "LatentFeatures", sets: Any, return_se: bool = False, covariates: Any = None

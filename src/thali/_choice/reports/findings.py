@@ -31,6 +31,7 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
+from thali._model.fitted_models import get_fit_data
 from thali._model.segment_findings import (
     SegmentFunction,
     describe_segmentation,
@@ -157,7 +158,7 @@ def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
 @finding("levels", "Levels shown", SHOWN, chapter=DATA)
 def report_levels(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report how often each level was shown and chosen."""
-    data = model._get_fit_data()
+    data = get_fit_data(model)
     if data is None:
         return None
     return Finding(title=ENGLISH["levels"], table=tabulate_levels(data))

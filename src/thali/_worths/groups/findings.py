@@ -18,6 +18,7 @@ from thali._model.common_findings import (
 )
 from thali._model.finding import ON_SCREEN, STATISTICS, Finding, FindingMaker, Text, finding
 from thali._model.finding_settings import AnswerSettings
+from thali._model.fitted_models import get_engine, get_posterior
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_probability
 
@@ -60,7 +61,7 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
 @finding("ranks", "Ranking of the options by group", ON_SCREEN)
 def report_group_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the ranks of the options in each group of respondents."""
-    group_models = {name: model.of_group(name) for name in model._groups}
+    group_models = {name: model.of_group(name) for name in get_posterior(model).groups}
     tables: dict[str, Any] = {
         name: group_model.ranks(every_rank=True, ci=settings.ci)
         for name, group_model in group_models.items()
@@ -75,10 +76,10 @@ def report_group_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
     sentence = phrase(ENGLISH, "ranks", first=list_names(best_options, MAX_GROUPS))
     if 1 < len(tables) <= MAX_GROUPS:
         draws = {
-            name: average_ranks(-group_model._draws.log_worths)
+            name: average_ranks(-get_engine(group_model).get_draws(group_model).log_worths)
             for name, group_model in group_models.items()
         }
-        sentence = f"{sentence} {_describe_differences(draws, model._view.labels)}"
+        sentence = f"{sentence} {_describe_differences(draws, get_posterior(model).labels)}"
     return join_rank_tables("group", tables, sentence, ENGLISH["ranks.title"], leads=True)
 
 
@@ -113,14 +114,14 @@ def _describe_difference(key: str, difference: dict[str, Any]) -> str:
 @finding("worths", "Worths by group", ON_SCREEN)
 def report_group_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the log worths of all options in each group."""
-    models = {name: model.of_group(name) for name in model._groups}
+    models = {name: model.of_group(name) for name in get_posterior(model).groups}
     return report_stacked_worths("group", models, ENGLISH["worths"], settings)
 
 
 @finding("group_differences", "Differences between groups")
 def report_differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report differences of log worths between groups."""
-    if not 1 < len(model._groups) <= MAX_GROUPS:
+    if not 1 < len(get_posterior(model).groups) <= MAX_GROUPS:
         return None
     table = model.group_differences(settings.ci)
     return Finding(title=ENGLISH["differences"], table=table)
@@ -141,15 +142,17 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and groups."""
-    group_model = model.of_group(model._groups[0])
+    group_model = model.of_group(get_posterior(model).groups[0])
     return (
         *of_one.describe_choice_rules(group_model),
-        phrase(ENGLISH, f"methods.{model.people.weights}", number=len(model._groups)),
+        phrase(ENGLISH, f"methods.{model.people.weights}", number=len(get_posterior(model).groups)),
     )
 
 
 MAKERS = (
-    make_question_maker(lambda model: phrase(ENGLISH, "asked", names=list_names(model._groups))),
+    make_question_maker(
+        lambda model: phrase(ENGLISH, "asked", names=list_names(get_posterior(model).groups))
+    ),
     report_group_ranks,
     report_group_worths,
     report_differences,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._model.fitted_models import compute_once, get_fit_data, get_posterior
 from thali.errors import ArgumentError
 
 from ..people.estimation_method import IndividualsEngine, RespondentFit
@@ -76,37 +77,44 @@ class ClassesEngine(IndividualsEngine):
 
     def get_class_draws(self, model: "BradleyTerryLuce") -> WorthClassDraws:
         """Return draws of class sizes, worths and memberships, read once per fit."""
-        return model._compute_once("classes", lambda: read_class_draws(model._view))
+        return compute_once(model, "classes", lambda: read_class_draws(get_posterior(model)))
 
     def build_results(self, model: "BradleyTerryLuce") -> WorthClasses:
         """Return the results about respondents and their latent classes."""
         return WorthClasses(model)
 
-    def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
+    def build_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return draws of new respondents, over which predictions are averaged."""
         return draw_new_respondents(self.get_draws(model), self.get_class_draws(model))
 
     def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
         """Return draws of the summary rows, by name."""
-        draws = model._view.draws
+        posterior = get_posterior(model)
+        draws = posterior.draws
         spread_names = [
             name for name in ("spread_of_respondents", "spread_of_classes") if name in draws
         ]
         quantities = {name: draws[name].values for name in spread_names}
         return (
-            quantities | list_label_free_quantities(model._view) | model._draws.get_quantities(None)
+            quantities
+            | list_label_free_quantities(posterior)
+            | self.get_draws(model).get_quantities(None)
         )
 
     def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
         """Return log predictive probability of each new respondent's choices, over classes."""
-        class_worths, log_weights = stack_classes(model._draws, self.get_class_draws(model))
+        class_worths, log_weights = stack_classes(
+            self.get_draws(model), self.get_class_draws(model)
+        )
         return class_worths.log_predictive(choices, log_weights)
 
     def select_class(self, model: "BradleyTerryLuce", class_number: int) -> tuple[Any, WorthDraws]:
         """Return data of a class's probable members, and the draws of its worths."""
-        problem: WorthProblem = model._build_problem(model._get_fit_data())
+        problem: WorthProblem = model._build_problem(get_fit_data(model))
         questions = problem.single_data.questions(problem.has_ties)
-        is_member = membership_probabilities(model._view).argmax(axis=1) == class_number - 1
+        is_member = (
+            membership_probabilities(get_posterior(model)).argmax(axis=1) == class_number - 1
+        )
         if not is_member.any():
             raise ArgumentError(
                 f"Class {class_number} is not the most probable class of any respondent, so it has"
@@ -115,7 +123,7 @@ class ClassesEngine(IndividualsEngine):
         member_times = questions.given.times * is_member[questions.given.respondent]
         answer_counts = np.bincount(questions.given.answer, member_times, len(questions.counts))
         class_worths = self.get_class_draws(model).worths[:, class_number - 1]
-        return problem.single_data.with_answers(answer_counts), model._draws._replace(
+        return problem.single_data.with_answers(answer_counts), self.get_draws(model)._replace(
             log_worths=class_worths
         )
 

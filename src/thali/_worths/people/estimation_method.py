@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._inference.markov_chains import cut_records
 from thali._inference.random_seeds import RandomSeed, spawn_generators
+from thali._model.fitted_models import compute_once, get_posterior
 from thali._model.simulated_data import PriorSample
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence_check import Advice
@@ -68,7 +69,9 @@ class IndividualsEngine(LaplaceEngine):
 
     def get_respondent_draws(self, model: "BradleyTerryLuce") -> RespondentDraws:
         """Return the draws of all respondents' worths."""
-        return model._compute_once("respondents", lambda: self.read_respondents(model._view))
+        return compute_once(
+            model, "respondents", lambda: self.read_respondents(get_posterior(model))
+        )
 
     def build_results(self, model: "BradleyTerryLuce") -> Any:
         """Return the results about respondents with individual worths."""
@@ -76,7 +79,7 @@ class IndividualsEngine(LaplaceEngine):
 
         return WorthRespondents(model, self.get_respondent_draws(model))
 
-    def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
+    def build_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return draws of new respondents, over which predictions are averaged."""
         return draw_new_respondents(self.get_draws(model), self.get_respondent_draws(model))
 
@@ -92,8 +95,8 @@ class IndividualsEngine(LaplaceEngine):
 
     def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
         """Return draws of the summary rows, by name."""
-        view = model._view
-        labels = model._view.labels
+        view = get_posterior(model)
+        labels = view.labels
         quantities = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
         respondent_draws = self.get_respondent_draws(model)
         if respondent_draws.covariates is not None and len(labels) <= MAX_SUMMARY_OPTIONS:
@@ -102,7 +105,7 @@ class IndividualsEngine(LaplaceEngine):
                 for i, label in enumerate(labels):
                     quantity_name = f"respondent_effect[{covariate_name}, {label}]"
                     quantities[quantity_name] = effects[:, r, i].reshape(view.shape)
-        return quantities | model._draws.get_quantities(None)
+        return quantities | self.get_draws(model).get_quantities(None)
 
     def build_scores_table(
         self,
@@ -114,12 +117,19 @@ class IndividualsEngine(LaplaceEngine):
     ) -> "pandas.DataFrame":
         """Return a table of mean scores over respondents, or by group of `by`."""
         return tabulate_group_scores(
-            self.get_respondent_draws(model), model._view.labels, scale, by, random_seed, ci
+            self.get_respondent_draws(model),
+            get_posterior(model).labels,
+            scale,
+            by,
+            random_seed,
+            ci,
         )
 
     def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
         """Return log predictive probability of each new respondent's choices."""
-        return estimate_log_predictive(model._draws, self.get_respondent_draws(model), choices)
+        return estimate_log_predictive(
+            self.get_draws(model), self.get_respondent_draws(model), choices
+        )
 
     def check_replicates(
         self,
@@ -130,14 +140,16 @@ class IndividualsEngine(LaplaceEngine):
     ) -> "pandas.DataFrame":
         """Return a table of observed answers against each respondent's replicates."""
         return check_respondents(
-            model._draws, self.get_respondent_draws(model), data, random_seed, ci
+            self.get_draws(model), self.get_respondent_draws(model), data, random_seed, ci
         )
 
     def tabulate_predictions(
         self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ci: float
     ) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
-        return predict_respondents(model._draws, self.get_respondent_draws(model), data, ci)
+        return predict_respondents(
+            self.get_draws(model), self.get_respondent_draws(model), data, ci
+        )
 
     def sample_prior(
         self, problem: PeopleProblem, rngs: Sequence[np.random.Generator]
@@ -156,9 +168,9 @@ class IndividualsEngine(LaplaceEngine):
         self, model: "BradleyTerryLuce", problem: PeopleProblem, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Simulate all respondents' answers at every draw of a fit."""
-        view = model._view
+        view = get_posterior(model)
         answer_counts = simulate_answers(
-            problem, model._draws, self.get_respondent_draws(model), rng
+            problem, self.get_draws(model), self.get_respondent_draws(model), rng
         ).counts
         observed_variables = observe_counts(problem, answer_counts)
         return {
