@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -72,7 +71,13 @@ def run(task: HeldOutFit) -> dict[Any, Any]:
         # the comparison warns once for all fits
         with ignore_sigint(task.main_process), silence_warnings():
             model = clone(task.model, settings)  # another thread may use the model of the task
-            fit_arguments = select_arguments(model.fit, _select_settings(model, settings))
+            # other keywords of a pipeline are those of its steps
+            parameters = inspect.signature(model.fit).parameters
+            fit_arguments = {
+                name: value
+                for name, value in _select_settings(model, settings).items()
+                if name in parameters
+            }
             model.fit(*task.splitter.select_training_data(task.part), **fit_arguments)
             if find_spec(model) is not None and has_stopped_early(model):
                 raise KeyboardInterrupt
@@ -103,15 +108,6 @@ def clone(model: "Model", settings: dict[Any, Any]) -> Any:
         if option.to == MODEL and option.name in settings:
             parameters[option.target] = settings[option.name]
     return type(model)(**parameters)
-
-
-def select_arguments(function: Callable[..., Any], settings: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the settings that are parameters of the function.
-
-    Other keywords of a pipeline are those of its steps.
-    """
-    parameters = inspect.signature(function).parameters
-    return {name: value for name, value in settings.items() if name in parameters}
 
 
 @contextmanager

@@ -153,7 +153,11 @@ class KernelCache(NullCache):
         for folder in folders_to_read():
             try:
                 external_names, *result_parts = folder.read(entry_name)
-                _resolve_names(target_context, external_names)
+                # The engine already has most names. Refreshing the context, as Numba does, takes
+                # 0.2 s, so it is done only if a name is missing.
+                rtsys.initialize(target_context)
+                if not all(map(llvmlite.binding.address_of_symbol, external_names)):
+                    target_context.refresh()
                 compile_result = CompileResult._rebuild(target_context, *result_parts)
             except FileNotFoundError:
                 continue
@@ -243,15 +247,6 @@ def strip_bitcode(code: Any) -> Any:
         (library_name, library_kind, (machine_code, stub.as_bitcode())),
         *other_parts,
     )
-
-
-def _resolve_names(target_context: Any, external_names: Iterable[str]) -> None:
-    """Make external symbols known to numba's engine."""
-    # The engine already has most names. Refreshing the context, as Numba does, takes 0.2 s, so it
-    # is done only if a name is missing.
-    rtsys.initialize(target_context)
-    if not all(map(llvmlite.binding.address_of_symbol, external_names)):
-        target_context.refresh()
 
 
 def _refuse_linking() -> Any:

@@ -84,15 +84,11 @@ def _split_side_names(
             stem = plain_name[: -len(first_mark)]
             yield stem, plain_name, stem + second_mark, stem + third_mark if third_mark else ""
         if plain_name.startswith(first_mark) and (
-            len(first_mark) > 1 or _has_initial(name_by_simplified[plain_name])
+            # a single letter is an initial only before a separator, such as A_model
+            len(first_mark) > 1 or name_by_simplified[plain_name][1:2] in {"_", ".", " ", "-"}
         ):
             stem = plain_name[len(first_mark) :]
             yield stem, plain_name, second_mark + stem, third_mark + stem if third_mark else ""
-
-
-def _has_initial(name: str) -> bool:
-    """Return whether a name begins with one letter and a separator, such as A_model."""
-    return name[1:2] in {"_", ".", " ", "-"}
 
 
 _NUMBERED = tuple(

@@ -132,7 +132,10 @@ class JobFolder:
         self._lock = lock_folder(self.path)
         try:
             if _overwrite.get():
-                self._remove_files()
+                # the index first, so that no half of a job is resumed
+                for file in sorted(self.path.iterdir(), key=lambda file: file.name != INDEX):
+                    if file.name != LOCK:
+                        file.unlink()
             index = read_index(self.path)
             if index is not None:
                 with refuse_altered_job(self.path):
@@ -160,12 +163,6 @@ class JobFolder:
                 (self.path / LOCK).unlink()
                 self.path.rmdir()
         self._lock.close()
-
-    def _remove_files(self) -> None:
-        """Delete all files of the job, the index first."""
-        for file in sorted(self.path.iterdir(), key=lambda file: file.name != INDEX):
-            if file.name != LOCK:
-                file.unlink()
 
     @property
     def kind(self) -> str:

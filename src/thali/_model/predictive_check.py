@@ -133,7 +133,10 @@ def build_check_table(
     expected_missed = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
     if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT:
-        p_value = _compute_tail_probability(*discrepancy)
+        observed, replicated = discrepancy
+        # ties count half
+        is_tied = np.isclose(replicated, observed, rtol=TIE, atol=0.0)
+        p_value = float(np.mean(np.where(is_tied, 0.5, replicated > observed)))
     else:
         p_value = math.nan
     frame.attrs |= {
@@ -263,12 +266,6 @@ def compute_discrepancy(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
     certain_terms = np.where(residual == 0, 0.0, np.inf)
     with np.errstate(over="ignore"):  # where the model is nearly certain
         return np.divide(residual**2, expected, out=certain_terms, where=expected > 0).sum(axis=0)
-
-
-def _compute_tail_probability(observed: np.ndarray, replicated: np.ndarray) -> float:
-    """Return P(replicated discrepancy > observed); ties count half."""
-    is_tied = np.isclose(replicated, observed, rtol=TIE, atol=0.0)
-    return float(np.mean(np.where(is_tied, 0.5, replicated > observed)))
 
 
 # Checks of several groups -------------------------------------------------------------------------

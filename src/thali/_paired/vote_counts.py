@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.base_classes import Judged, explain_unpaired_data
+from thali._data.base_classes import Judged, build_from_fields, explain_unpaired_data
 from thali._data.choices import Choices
 from thali._data.kinds import CHOICES, PAIRS
 from thali._data.number_checks import are_integers
@@ -177,7 +177,7 @@ def merge_orders(data: Any) -> tuple[PairedComparisons, str]:
     backward_counts = np.stack([backward.losses, backward.wins, backward.tied])
     rows = ComparisonRows(shown_first, shown_second, np.hstack([forward_counts, backward_counts]))
     fields = build_fields(forward.labels, rows, knows_order=True)
-    return PairedComparisons._from_fields(*fields).with_order(), caveat
+    return build_from_fields(PairedComparisons, *fields).with_order(), caveat
 
 
 def prepare_groups(groups: Any, noun: str, ties: bool = False) -> list[PairedComparisons]:

@@ -286,7 +286,9 @@ def _choose_remedy(facts: dict[str, Any], advice: Advice) -> tuple[Any, ...]:
 def _describe_longer_run(factor: float, current_draws: int, advice: Advice) -> tuple[Any, ...]:
     """Return the sentence parts that suggest a run `factor` as long."""
     assert advice.draws is not None
-    n_draws = _round_to_two_digits(current_draws * factor)
+    # rounded up to two significant digits
+    unit = 10 ** max(0, math.floor(math.log10(current_draws * factor)) - 1)
+    n_draws = math.ceil(current_draws * factor / unit) * unit
     tune_parts: tuple[Any, ...] = ()
     if advice.tunes:
         tune_parts = (" and ", Argument("tune"), " increased in proportion")
@@ -296,9 +298,3 @@ def _describe_longer_run(factor: float, current_draws: int, advice: Advice) -> t
         *tune_parts,
         f", which takes about {n_draws / current_draws:.0f} times as long",
     )
-
-
-def _round_to_two_digits(number: float) -> int:
-    """Round a number up to two significant digits, as an int."""
-    unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
-    return math.ceil(number / unit) * unit

@@ -195,7 +195,8 @@ class Density:
         self.covariate_scales = np.ones(option_values.shape[1])
         if has_bias:
             self.n_bias = n_judges * rows.x.shape[1]
-            self.covariate_scales = _compute_root_mean_squares(rows)
+            mean_squares = rows.total @ rows.x**2 / rows.total.sum()
+            self.covariate_scales = np.sqrt(np.where(mean_squares > 0.0, mean_squares, 1.0))
         beta_stop = nu_stop + option_values.shape[1]
         self.size = beta_stop + n_judges + self.n_bias
         self.worths = slice(0, n_worths)
@@ -808,12 +809,6 @@ def split_counts(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     return rng.binomial(whole_counts.astype(np.int64), 0.5) + (
         counts - whole_counts
     ) * rng.integers(0, 2, counts.shape)
-
-
-def _compute_root_mean_squares(rows: DistinctComparisons) -> np.ndarray:
-    """Return root mean squares of covariates over comparisons, 1 where all are 0."""
-    mean_squares = rows.total @ rows.x**2 / rows.total.sum()
-    return np.sqrt(np.where(mean_squares > 0.0, mean_squares, 1.0))
 
 
 def _compute_expected_counts(

@@ -179,18 +179,16 @@ class WorthDraws(NamedTuple):
             p = self.pair_probabilities(
                 cells.first[questions],
                 cells.second[questions],
-                self.subtract_option_covariates(cells.x[questions], cells, questions),
+                # worths include the covariates of options
+                cells.x[questions]
+                - (
+                    self.option_covariates[cells.first[questions]]
+                    - self.option_covariates[cells.second[questions]]
+                ),
             )
             return self.outcome_probabilities(p, has_ties).reshape(self.n_draws, -1)
 
         return compute_probabilities
-
-    def subtract_option_covariates(self, x: np.ndarray, cells: Any, questions: slice) -> np.ndarray:
-        """Return covariates without option covariates, which worths include."""
-        return x - (
-            self.option_covariates[cells.first[questions]]
-            - self.option_covariates[cells.second[questions]]
-        )
 
     def build_covariates(self, covariates: Any, n_pairs: int) -> np.ndarray:
         """Return the user's covariates of pairs as an array, 0 for option covariates."""

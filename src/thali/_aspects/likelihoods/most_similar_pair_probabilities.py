@@ -71,8 +71,10 @@ def arrange_pair_sets(
 ) -> AnsweredPairSets:
     """Return answered sets of pairs as the arrays that kernels read."""
     n = data.n_options
-    place_indices = list_answered_places(data)
+    # the entries of sets with answers, most chosen pair first in each set
+    ordered_places = np.lexsort((-data.counts, data.set_of))
     has_answer = np.bincount(data.set_of, data.counts) > 0.0
+    place_indices = ordered_places[has_answer[data.set_of[ordered_places]]]
     set_starts = part_bounds(data.sizes[has_answer])
     pair_keys, pair_index = np.unique(data.first * n + data.second, return_inverse=True)
     lower = (pair_keys // n).astype(np.int32)
@@ -100,13 +102,6 @@ def arrange_pair_sets(
         shape,
         rate,
     )
-
-
-def list_answered_places(data: "Triplets") -> np.ndarray:
-    """List the entries of sets with answers, most chosen pair first in each set."""
-    ordered_places = np.lexsort((-data.counts, data.set_of))
-    has_answer = np.bincount(data.set_of, data.counts) > 0.0
-    return ordered_places[has_answer[data.set_of[ordered_places]]]
 
 
 def _group_by_key(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray]:

@@ -76,11 +76,6 @@ SWEEPS_BETWEEN = 5
 MAX_WORSE = 2
 
 
-def can_estimate_sigma(data: Any) -> bool:
-    """Return whether sigma can be estimated: enough similarities, not all equal."""
-    return data.n_pairs >= MIN_SCORED_PAIRS and float(np.ptp(data.values)) > 0.0
-
-
 def score_sigmas(
     data: Any, task_arguments: dict[str, Any], show_progress: bool, max_time: float | None
 ) -> "pandas.Series":
@@ -472,7 +467,9 @@ class AdditiveClustering(AdditiveAnswers):
         if self.sigma is not None or not choose_rules(data).lacks_sigma(data):
             return False
         return (
-            can_estimate_sigma(data)
+            # enough similarities, not all equal
+            data.n_pairs >= MIN_SCORED_PAIRS
+            and float(np.ptp(data.values)) > 0.0
             and self._build_arguments_before_sigma(data)["prior"].learns_alpha
         )
 

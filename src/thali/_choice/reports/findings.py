@@ -457,7 +457,12 @@ def report_market_shares(model: "MarketMethods", settings: AnswerSettings) -> Fi
     picture = Picture("market_shares", caption, table)
     notes = list(table.attrs.get("notes", ()))
     buyers = ""
-    if _lacks_no_choice(model, settings.market):
+    chooser = model._build_chooser()
+    inside_codes = [
+        chooser.cells(scenario_market.table)[:, 0]
+        for scenario_market in parse_markets(chooser.data.scheme, settings.market)
+    ]
+    if chooser.data.scheme.has_inside and not any((cells == 0).any() for cells in inside_codes):
         buyers = ENGLISH["shares.buyers"]
         notes.insert(0, ENGLISH["shares.without_none"])
     return Finding(
@@ -577,16 +582,6 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     )
     title = str(phrase(ENGLISH, title_key, price=settings.price))
     return Finding(str(sentence), title=title, table=table)
-
-
-def _lacks_no_choice(model: "MarketMethods", market: "pandas.DataFrame") -> bool:
-    """Return whether the market lacks the no-choice option of the tasks."""
-    chooser = model._build_chooser()
-    inside_codes = [
-        chooser.cells(scenario_market.table)[:, 0]
-        for scenario_market in parse_markets(chooser.data.scheme, market)
-    ]
-    return chooser.data.scheme.has_inside and not any((cells == 0).any() for cells in inside_codes)
 
 
 def format_market_winner(shares: "pandas.DataFrame", interval: str, buyers: str = "") -> str:

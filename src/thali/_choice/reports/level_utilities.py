@@ -77,7 +77,12 @@ def _compute_level_utilities(
     variants = build_level_variants(chooser)
     level_labels, products = _list_compared_products(chooser, variants)
     by_respondent = _centre_utilities(chooser.expected_utilities(products), variants)
-    scale_factors = _zero_centring_factors(by_respondent, variants)
+    # the mean range becomes `MEAN_RANGE`; the factor of an indifferent respondent is 0
+    range_sums = sum(
+        np.ptp(by_respondent[:, levels], axis=1) for levels in variants.slices.values()
+    )
+    total_range = MEAN_RANGE * len(variants.slices)
+    scale_factors = divide_positive(total_range, range_sums)
     return level_labels, by_respondent, by_respondent * scale_factors[:, None]
 
 
@@ -141,13 +146,3 @@ def _centre_utilities(utilities: np.ndarray, variants: LevelVariants) -> np.ndar
         [level_utilities, utilities[..., n_variants + n_examples :] - mean_utility[..., None]],
         axis=-1,
     )
-
-
-def _zero_centring_factors(by_respondent: np.ndarray, variants: LevelVariants) -> np.ndarray:
-    """Return each respondent's factor that makes the mean utility range standard."""
-    # 0 for an indifferent respondent.
-    range_sums = sum(
-        np.ptp(by_respondent[:, levels], axis=1) for levels in variants.slices.values()
-    )
-    total_range = MEAN_RANGE * len(variants.slices)
-    return divide_positive(total_range, range_sums)

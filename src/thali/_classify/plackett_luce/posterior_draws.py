@@ -299,7 +299,11 @@ def sample_prior_weights(
             log_a = rng.uniform(prior.low, prior.high)
         a = math.exp(log_a)
         # the rate b has no influence
-        log_weights = _sample_log_gamma(rng, a, (len(classes), W.shape[1]))
+        # log Gamma(a, 1) from Gamma(a + 1, 1), exact even for tiny a
+        shape = (len(classes), W.shape[1])
+        log_weights = (
+            np.log(rng.standard_gamma(a + 1.0, shape)) - rng.standard_exponential(shape) / a
+        )
         log_scores = np.logaddexp.reduce(log_W[:, None, :] + log_weights, axis=2)
         row_codes, log_likelihood = sample_prior_codes(log_scores, rng)
         scaled_weights = np.exp(log_weights - log_weights.max())
@@ -323,8 +327,3 @@ def sample_prior_weights(
         columns,
     )
     return dataset, class_codes
-
-
-def _sample_log_gamma(rng: np.random.Generator, a: float, shape: tuple[int, int]) -> np.ndarray:
-    """Sample logarithms of Gamma(a, 1), exact even for tiny a."""
-    return np.log(rng.standard_gamma(a + 1.0, shape)) - rng.standard_exponential(shape) / a

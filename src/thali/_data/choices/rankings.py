@@ -457,7 +457,10 @@ def find_rank_block(
     ranks = np.nan_to_num(_parse_ranks(frame[columns]).to_numpy(float))
     for width in range(len(columns), 2, -1):
         for start in range(len(columns) - width + 1):
-            rank_block = _place_unfinished(ranks[:, start : start + width])
+            rank_block = ranks[:, start : start + width]
+            # unfinished options are after the last finished one
+            n_finished = ((rank_block > 0) & (rank_block < _LAST)).sum(axis=1, keepdims=True)
+            rank_block = np.where(rank_block == _LAST, n_finished + 1, rank_block)
             if rank_block.max() > width or rank_block.min() < 0:
                 continue
             is_strict = is_ranking(rank_block)
@@ -485,12 +488,6 @@ def find_missing_rank(frame: Any, names: list[str]) -> tuple[str, int] | None:
         if {*coded_columns} <= {*columns} and not doubtful_columns:
             return coded_columns[0], code
     return None
-
-
-def _place_unfinished(ranks: np.ndarray) -> np.ndarray:
-    """Return ranks where unfinished options have the place after the last finished one."""
-    n_finished = ((ranks > 0) & (ranks < _LAST)).sum(axis=1, keepdims=True)
-    return np.where(ranks == _LAST, n_finished + 1, ranks)
 
 
 def _are_tied_ranks(ranks: np.ndarray) -> bool:

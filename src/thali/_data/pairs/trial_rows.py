@@ -967,7 +967,12 @@ def _decode_verdict_column(
     codes, distinct_cells = pd.factorize(frame[verdict_column])
     cell_texts = list(map(format_label, distinct_cells))
     option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
-    outcome_by_text = _read_scores(cell_texts)
+    # scores such as "3:1"
+    match_by_text = {text: match for text in cell_texts if (match := _SCORE.fullmatch(text))}
+    outcome_by_text = {
+        text: float(np.sign(_parse_points(match[1]) - _parse_points(match[2])))
+        for text, match in match_by_text.items()
+    }
     no_answer_texts = {
         *find_no_answers(cell_texts, option_labels),
         *({_UNFINISHED} & {*cell_texts}),
@@ -981,15 +986,6 @@ def _decode_verdict_column(
         verdicts = _build_verdicts(codes, cell_texts, outcome_by_text, "scores of both sides")
         return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
     return decode_column(frame, columns[:2], verdict_column, coding, columns.game, columns.count)
-
-
-def _read_scores(texts: Iterable[str]) -> dict[str, float]:
-    """Return the outcome of each text that is a score such as "3:1"."""
-    match_by_text = {text: match for text in texts if (match := _SCORE.fullmatch(text))}
-    return {
-        text: float(np.sign(_parse_points(match[1]) - _parse_points(match[2])))
-        for text, match in match_by_text.items()
-    }
 
 
 def _parse_points(text: str) -> float:

@@ -99,7 +99,9 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
                 ENGLISH,
                 "each",
                 kind=class_number,
-                prefers=_describe_preference(class_model),
+                prefers=phrase(
+                    ENGLISH, "liked", liked=list_names(class_model.ranks().index[:_LIKED])
+                ),
                 sample=percent_texts["sample_share"],
                 population=percent_texts["population_share"],
                 interval=describe_interval(settings.ci),
@@ -138,11 +140,6 @@ def list_occupied_class_models(model: Any) -> dict[int, Any]:
         class_index + 1: model.respondents.of_class(class_index + 1)
         for class_index in sorted(set(class_of_respondent.tolist()))
     }
-
-
-def _describe_preference(model: "BradleyTerryLuce") -> Text:
-    """Return the phrase that names the options with the best mean ranks."""
-    return phrase(ENGLISH, "liked", liked=list_names(model.ranks().index[:_LIKED]))
 
 
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)
