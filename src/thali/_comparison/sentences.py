@@ -109,7 +109,8 @@ def describe_best(
     best_model, runner_up, *_ = ranked
     difference_text = ""
     if difference is not None:
-        difference_text = " (difference {:.3f}, SE {:.3f})".format(*difference)
+        mean, error = difference
+        difference_text = f" (difference {mean:.3f}, SE {error:.3f})"
     if is_established(difference, n_units):
         return (
             f"Held-out {unit_nouns}: {best_model!r} predicts better than"

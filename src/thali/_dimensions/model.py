@@ -586,8 +586,8 @@ class NonnegativeDimensions(MarkovChainModel):
 
         def compute_slice(question_slice: slice) -> np.ndarray:
             """Return answer probabilities of these questions, (draws, answers)."""
-            sets = slice_sets(data.start, question_slice, data.first, data.second)
-            return posterior.compute_answers(draws, *sets)
+            start, first, second = slice_sets(data.start, question_slice, data.first, data.second)
+            return posterior.compute_answers(draws, start, first, second)
 
         respondents = [EqualRespondents.from_times(compute_slice, questions.times)]
         return check_answers(questions, respondents, len(draws), random_seed, ci)

@@ -246,10 +246,11 @@ def _read_sheets(file: Path, file_name: str, row_counts: _RowCounts) -> list[_An
         if omission_reason := _find_fault(row):
             row_counts.omit(file_name, omission_reason)
             continue
-        sheet_key = row[STUDY], row[PERSON], row[SEED], row[STARTED]
-        sheet = sheets.setdefault(
-            sheet_key, _AnswerSheet(file_name, *sheet_key, {}, int(row[PLANNED].partition(".")[0]))
+        n_planned = int(row[PLANNED].partition(".")[0])
+        new_sheet = _AnswerSheet(
+            file_name, row[STUDY], row[PERSON], row[SEED], row[STARTED], {}, n_planned
         )
+        sheet = sheets.setdefault((row[STUDY], row[PERSON], row[SEED], row[STARTED]), new_sheet)
         trial_key = row[PART], _trial_number(row)
         if sheet.rows.get(trial_key) == row:
             row_counts.omit(file_name, "repeats")

@@ -176,8 +176,10 @@ def merge_orders(data: Any) -> tuple[PairedComparisons, str]:
     forward_counts = np.stack([forward.wins, forward.losses, forward.tied])
     backward_counts = np.stack([backward.losses, backward.wins, backward.tied])
     rows = ComparisonRows(shown_first, shown_second, np.hstack([forward_counts, backward_counts]))
-    fields = build_fields(forward.labels, rows, knows_order=True)
-    return build_from_fields(PairedComparisons, *fields).with_order(), caveat
+    comparisons = build_from_fields(
+        PairedComparisons, *build_fields(forward.labels, rows, knows_order=True)
+    )
+    return comparisons.with_order(), caveat
 
 
 def prepare_groups(groups: Any, noun: str, ties: bool = False) -> list[PairedComparisons]:

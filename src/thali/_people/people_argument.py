@@ -185,8 +185,10 @@ def parse_people(typed: str) -> Any:
     kind_word, *arguments = parts
     if typed == "individuals":
         return Individuals()
-    if kind_word == "groups" and len(arguments) < 2:
-        return Groups(*arguments)
+    if typed == "groups":
+        return Groups()
+    if kind_word == "groups" and len(arguments) == 1:
+        return Groups(arguments[0])
     if kind_word == "classes" and 0 < len(arguments) < 3 and arguments[0].isdecimal():
         return LatentClasses(int(arguments[0]), *arguments[1:])
     check_people(typed)

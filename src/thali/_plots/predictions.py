@@ -148,7 +148,7 @@ def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:
     if "n" in table:
         conjunction = "over"
     if "outcome" not in table:
-        return [_format_pair(*pair, conjunction) for pair in zip(a, b, strict=True)], "pairs"
+        return [_format_pair(x, y, conjunction) for x, y in zip(a, b, strict=True)], "pairs"
     format_by_outcome = {
         "a": _format_pair,
         "b": lambda x, y: _format_pair(y, x),

@@ -125,8 +125,8 @@ def _fit_blocks(blocks: Sequence[_Block], n_lines: int) -> _LabelledLines:
     if len(blocks) == 1:
         limits_to_try = [*_LIMITS, (0, 0)]
     layout: _LabelledLines = []
-    for limits in limits_to_try:
-        layout = [(block.label, block.lines(*limits)) for block in blocks]
+    for n_tables, n_rows in limits_to_try:
+        layout = [(block.label, block.lines(n_tables, n_rows)) for block in blocks]
         if _count_lines(layout) <= n_lines:
             break
     return layout

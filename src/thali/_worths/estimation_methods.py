@@ -125,7 +125,8 @@ class WorthsEngine(Engine):
 
     def tabulate_effects(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
         """Return a table of effects of covariates."""
-        return tabulate_effects(self.get_draws(model).covariates, self.get_draws(model).beta, ci)
+        draws = self.get_draws(model)
+        return tabulate_effects(draws.covariates, draws.beta, ci)
 
     def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
         """Return the log probability of each respondent's choices together."""

@@ -806,8 +806,10 @@ class BradleyTerryLuce(MarkovChainModel):
         if respondent is not None:
             draws = self._engine.draw_new_respondents(self, respondent)
         if options is not None:
-            new_options = read_new_options(options, self._get_fit_data().covariates, draws.labels)
-            draws = draws.add_options(*new_options, self._engine.get_spread(self))
+            labels, values = read_new_options(
+                options, self._get_fit_data().covariates, draws.labels
+            )
+            draws = draws.add_options(labels, values, self._engine.get_spread(self))
         return draws.predict_sets(sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":

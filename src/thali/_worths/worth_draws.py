@@ -326,8 +326,9 @@ class WorthDraws(NamedTuple):
         for quantity_name, beta_draws in zip(self.covariates, self.beta.T, strict=True):
             quantities[coefficient_name(quantity_name)] = beta_draws.reshape(shape)
         if pairs is not None and len(self.labels) <= MAX_SUMMARY_OPTIONS:
-            p = self.pair_probabilities(*pairs)
-            for k, (i, j) in enumerate(zip(*pairs, strict=True)):
+            first, second = pairs
+            p = self.pair_probabilities(first, second)
+            for k, (i, j) in enumerate(zip(first, second, strict=True)):
                 quantity_name = f"choice_probability[{self.labels[i]}, {self.labels[j]}]"
                 quantities[quantity_name] = p[:, k].reshape(shape)
         elif len(self.labels) <= MAX_RANKED_OPTIONS:

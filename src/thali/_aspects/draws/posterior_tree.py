@@ -136,7 +136,7 @@ def build_datatree(
 ) -> "xarray.DataTree":
     """Build the posterior tree (ArviZ schema) from all chains."""
     kept_draws = select_kept_draws(chains)
-    feature_columns = concatenate_chain_columns(*kept_draws)
+    feature_columns = concatenate_chain_columns(kept_draws.chains, kept_draws.draws)
     shape = kept_draws.shape
     labels = np.asarray(data.labels, dtype=str)
     stores_pairs = count_pairs(data.n_options) <= MAX_PAIRS

@@ -129,8 +129,8 @@ def compare_changes(
         changes = StateChanges(
             likelihood, cache, state, features, weights, labels, rng, max_changes
         )
-        for term_change, changed_state, change_words in changes.iterate():
-            new_value = log_likelihood(*changed_state)
+        for term_change, (new_features, new_weights), change_words in changes.iterate():
+            new_value = log_likelihood(new_features, new_weights)
             allowed_difference = bound_rounding(cache, old_value) + bound_rounding(cache, new_value)
             sentence = (
                 f"when {change_words}, the terms change by {term_change:.6g} and log_likelihood by"

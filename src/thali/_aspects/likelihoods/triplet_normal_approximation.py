@@ -49,7 +49,7 @@ def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeight
         weights=expected_counts * (1.0 - 1.0 / np.repeat(set_sizes, set_sizes)),
         minlength=n_pairs,
     )
-    square_matrices = (
+    values, judgement_counts, shares = (
         arrange_square(len(sets.pair_start) - 1, sets.lower, sets.upper, entries)
         for entries in (
             SIMILARITY_SHIFT + pair_scores / pair_information,
@@ -58,7 +58,9 @@ def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeight
         )
     )
     judgements = Judgements(
-        *square_matrices,
+        values,
+        judgement_counts,
+        shares,
         pairs=float(n_pairs),
         total=float(pair_information.sum()),
         single=False,

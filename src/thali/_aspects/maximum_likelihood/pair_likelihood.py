@@ -291,9 +291,16 @@ def build_problem(
     comparison_cells = data.cells
     if extra is None:
         extra = np.zeros((len(comparison_cells.pair), 0))
-    patterns = compute_exclusive_aspects(owners, comparison_cells.first, comparison_cells.second)
+    first_aspects, second_aspects = compute_exclusive_aspects(
+        owners, comparison_cells.first, comparison_cells.second
+    )
     pair_problem = PairProblem(
-        comparison_cells.wins, comparison_cells.losses, *patterns, extra, float(lapse)
+        comparison_cells.wins,
+        comparison_cells.losses,
+        first_aspects,
+        second_aspects,
+        extra,
+        float(lapse),
     )
     if ties:
         return replace(pair_problem, tied=comparison_cells.tied)

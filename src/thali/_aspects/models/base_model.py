@@ -530,7 +530,7 @@ class LatentFeatures(MarkovChainModel):
         """Return the features matched across draws, cached by setting."""
         from ..results.matched_features import match_posterior
 
-        match_settings = similar, min_probability
         return self._compute_once(
-            ("matched", *match_settings), lambda: match_posterior(self._view, *match_settings)
+            ("matched", similar, min_probability),
+            lambda: match_posterior(self._view, similar, min_probability),
         )

@@ -132,7 +132,7 @@ class PhylogeneticBuffet:
                     "On this tree almost no feature is shared by some options but not all;"
                     " lengthen the edges to the leaves."
                 )
-        children = _list_children(tree.parents)
+        child, sibling = _list_children(tree.parents)
         return PhylogeneticColumns(
             log_rate_table,
             np.log(single_rates),
@@ -140,7 +140,8 @@ class PhylogeneticBuffet:
             np.array([single_rates.sum(), shared_rate, math.exp(log_full)]),
             log_full,
             np.ascontiguousarray(tree.parents, np.int64),
-            *children,
+            child,
+            sibling,
             tree_rates.size,
             tree_rates.first,
             tree_rates.order,

@@ -158,17 +158,15 @@ class PairResults(SetResults):
                 None,
                 None,
             )
-        outcome_sums = [
-            np.bincount(pair_of_cell, counts_j, len(pair_indices))
-            for counts_j in (wins, losses, ties)
-        ]
-        labels = tuple(self.posterior.labels)
+        n_pairs = len(pair_indices)
         return build_from_fields(
             PairedComparisons,
-            labels,
+            tuple(self.posterior.labels),
             first_options,
             second_options,
-            *outcome_sums,
+            np.bincount(pair_of_cell, wins, n_pairs),
+            np.bincount(pair_of_cell, losses, n_pairs),
+            np.bincount(pair_of_cell, ties, n_pairs),
             None,
             None,
             covariates,

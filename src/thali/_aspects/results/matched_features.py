@@ -342,7 +342,7 @@ def matched_features_table(
 
     presence = matched.present.reshape(-1, *posterior.shape)
     entry_bounds = np.searchsorted(matched.feature, np.arange(len(matched.membership) + 1))
-    entry_slices = [slice(*intervals) for intervals in pairwise(entry_bounds)]
+    entry_slices = [slice(start, stop) for start, stop in pairwise(entry_bounds)]
     intervals = np.array(
         [compute_interval(matched.weight[entries], ci) for entries in entry_slices]
     ).reshape(-1, 2)

@@ -195,9 +195,11 @@ def sample_taste_prior(
         log_probabilities = np.log(choice_probabilities(utility, task_of_row)[task_starts + choice])
         parameter_draws.append((population_means, covariance, beta, log_probabilities.sum()))
         choices.append(choice)
-    arrays = [np.asarray(values)[None] for values in zip(*parameter_draws, strict=True)]
+    mean, covariance, beta, log_likelihood = (
+        np.asarray(values)[None] for values in zip(*parameter_draws, strict=True)
+    )
     posterior_group = build_posterior_group(
-        *arrays, respondents=data.respondents, fit_arguments=fit_arguments
+        mean, covariance, beta, log_likelihood, data.respondents, fit_arguments
     )
     posterior_group = posterior_group.assign(
         compute_monitored_effects(posterior_group["beta"].values, data, coding)

@@ -342,13 +342,30 @@ class WeightChain(RowChain):
     def run_until(self, until: int) -> None:
         """Run the chain until it has done `until` sweeps."""
         settings = self.settings
-        arguments = (self.record, until, settings.tune * settings.thin, settings.thin)
+        n_tuning = settings.tune * settings.thin
         if self.motion:
             run_hamiltonian_sweeps(
-                self.rng, self.rows, settings.prior, self.state, self.motion, *arguments
+                self.rng,
+                self.rows,
+                settings.prior,
+                self.state,
+                self.motion,
+                self.record,
+                until,
+                n_tuning,
+                settings.thin,
             )
         else:
-            settings.sweep(self.rng, self.rows, settings.prior, self.state, *arguments)
+            settings.sweep(
+                self.rng,
+                self.rows,
+                settings.prior,
+                self.state,
+                self.record,
+                until,
+                n_tuning,
+                settings.thin,
+            )
 
 
 def build_weight_chains(

@@ -208,8 +208,9 @@ class CovariateRows:
             """Return log-likelihood and sums of a block of rows."""
             R = np.zeros((self.n_classes, self.p))
             s = np.zeros(self.p)
+            start, stop = span
             return Statistics(
-                _add_row_sums(self.W, self.codes, self.counts, A, m, *span, R, s), R, s
+                _add_row_sums(self.W, self.codes, self.counts, A, m, start, stop, R, s), R, s
             )
 
         return self._sum_blocks(sum_block)
@@ -223,7 +224,8 @@ class CovariateRows:
         def sum_block(span: tuple[int, int]) -> Any:
             """Return the sums of products of a block of rows."""
             sums = np.zeros((self.n_classes + 1, len(columns), len(columns)))
-            add_row_curvature(self.W, self.codes, self.counts, A, m, columns, *span, sums)
+            start, stop = span
+            add_row_curvature(self.W, self.codes, self.counts, A, m, columns, start, stop, sums)
             return Curvature(sums[:-1], sums[-1])
 
         return self._sum_blocks(sum_block)

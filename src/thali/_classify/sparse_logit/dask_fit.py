@@ -105,13 +105,18 @@ def _fit_dask_approximation(
 
     standardization = model._standard_
     class_codes = _encode_dask_labels(scan)
-    problem_arguments = standardization, scan.classes, model._reference_index(), prior
+    reference_index = model._reference_index()
     problems = persist(
-        *(delayed(_build_block_problem)(*pair, *problem_arguments) for pair in scan.pairs)
+        *(
+            delayed(_build_block_problem)(
+                x, labels, standardization, scan.classes, reference_index, prior
+            )
+            for x, labels in scan.pairs
+        )
     )
     no_rows = np.empty((0, int(standardization.varies.sum())))
     empty_problem = build_coefficient_problem(
-        no_rows, class_codes[:0], len(scan.classes), problem_arguments[2], prior, False
+        no_rows, class_codes[:0], len(scan.classes), reference_index, prior, False
     )
     n_radii = choose_radii(empty_problem, float(len(class_codes)))
 

@@ -89,11 +89,13 @@ class GibbsFit(CoefficientFit):
     def prepare(self, run: Run) -> None:
         """Limit the lengths of the run to what the size of the data allows."""
         super().prepare(run)
-        data_sizes = len(self.source.codes), self.n_columns, len(self.classes)
-        self.n_trajectories = count_trajectories(*data_sizes)
-        thin = run.thin or choose_logit_thin(*data_sizes, self.prior.name)
+        n_rows = len(self.source.codes)
+        n_classes = len(self.classes)
+        self.n_trajectories = count_trajectories(n_rows, self.n_columns, n_classes)
+        thin = run.thin or choose_logit_thin(n_rows, self.n_columns, n_classes, self.prior.name)
         self.job_settings = run.lengths | {"thin": thin}
-        self.thin = self.set_lengths(run, thin, estimate_logit_sweep_seconds(*data_sizes)).thin
+        sweep_seconds = estimate_logit_sweep_seconds(n_rows, self.n_columns, n_classes)
+        self.thin = self.set_lengths(run, thin, sweep_seconds).thin
         self.run = self.run._replace(thin=self.thin)
         if self.prior.name == "laplace":
             self.faster = Setting("method", "variational")

@@ -141,10 +141,11 @@ class CoefficientChain(FixedChain):
         self.problem = problem
         self.rng = rng
         self.state = sample_start(problem, eta, rng)
-        covariate_shape = 0, 0
+        n_coefficients = 0
+        n_rows = 0
         if problem.trajectories:
-            covariate_shape = problem.covariates.shape
-        self.motion = allocate_trajectory_space(problem.classes, *covariate_shape)
+            n_coefficients, n_rows = problem.covariates.shape
+        self.motion = allocate_trajectory_space(problem.classes, n_coefficients, n_rows)
         super().__init__(draws, tune, thin)
         self.record = CoefficientDraws(
             np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2))

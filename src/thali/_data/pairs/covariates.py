@@ -160,7 +160,8 @@ def read_covariates(
                 name, [c for c in columns if c not in used_columns], option_columns
             )
         if side_pair is not None:
-            values_by_name |= _compute_differences(frame, *side_pair)
+            first_column, second_column = side_pair
+            values_by_name |= _compute_differences(frame, first_column, second_column)
             continue
         values = get_column(frame, name)
         if name in used_columns:

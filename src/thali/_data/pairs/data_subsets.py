@@ -552,14 +552,14 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
     ):
         if first_row < end_row:
             pair_indices = answers.pair[first_row:end_row]
-            counts = answers.wins, answers.losses, answers.tied
-            respondent_counts = [array[first_row:end_row].copy() for array in counts]
             comparisons[respondent_name] = build_from_fields(
                 type(data),
                 data.labels,
                 data.first[pair_indices],
                 data.second[pair_indices],
-                *respondent_counts,
+                answers.wins[first_row:end_row].copy(),
+                answers.losses[first_row:end_row].copy(),
+                answers.tied[first_row:end_row].copy(),
             )
     return comparisons
 

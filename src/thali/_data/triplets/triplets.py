@@ -379,8 +379,15 @@ class Triplets(JudgedByPeople):
             new_positions = np.full(len(self.counts), -1)
             new_positions[pair_positions] = np.arange(len(pair_positions))
             answers = answers.select_positions(new_positions >= 0, new_positions)
-        pair_arrays = (values[pair_positions] for values in (self.first, self.second, self.counts))
-        return build_from_fields(type(self), self.labels, start, *pair_arrays, answers)
+        return build_from_fields(
+            type(self),
+            self.labels,
+            start,
+            self.first[pair_positions],
+            self.second[pair_positions],
+            self.counts[pair_positions],
+            answers,
+        )
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
         """Return the same sets with other counts, of unknown respondents."""

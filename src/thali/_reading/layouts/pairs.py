@@ -366,16 +366,15 @@ def _fill_column_roles(
     columns: PairColumns, table: RawTable, named_columns: dict[str, Any]
 ) -> PairColumns:
     """Return the columns with those named by the user, and the respondent column."""
-    count_columns = (
-        named_columns["count"] or next(iter(columns.times), None),
-        named_columns["losses"] or next(iter(columns.times[1:]), None),
-    )
+    wins_column = named_columns["count"] or next(iter(columns.times), None)
+    losses_column = named_columns["losses"] or next(iter(columns.times[1:]), None)
     respondent_column = (
         named_columns["respondent"]
         or columns.respondent
-        or find_respondent_column(table.names, count_columns)
+        or find_respondent_column(table.names, (wins_column, losses_column))
     )
-    return columns._replace(times=keep_given(*count_columns), respondent=respondent_column)
+    times = keep_given(wins_column, losses_column)
+    return columns._replace(times=times, respondent=respondent_column)
 
 
 def _list_countable_columns(
@@ -442,7 +441,8 @@ def find_missing_list_column(table: RawTable) -> Lack | None:
     missing_column = find_missing_column(table.names)
     if missing_column is None:
         return None
-    return Lack(*missing_column)
+    description, role, closeness = missing_column
+    return Lack(description, role, closeness)
 
 
 LIST = Shape(

@@ -118,7 +118,9 @@ def _describe_data(study: StudyFolder, message_words: AppWords) -> dict[str, Any
         description["questions"] = data_questions.list_questions(
             data, study.typed, description["offered"]
         )
-        description["facts"] = [_format_fact(*fact) for fact in data_questions.list_facts(data)]
+        description["facts"] = [
+            _format_fact(name, value) for name, value in data_questions.list_facts(data)
+        ]
         description["size"] = description["facts"][0][1]
         description["attributes"] = data_questions.list_attributes(data)
         default_model = choose_default_model(data, {GROUP} & study.typed.keys())

@@ -126,8 +126,8 @@ def tabulate_differences(model: "BradleyTerryLuce", ci: float) -> "pandas.DataFr
 
     from thali._exportable_table import Table
 
-    group_names = get_posterior(model).groups
     posterior = get_posterior(model)
+    group_names = posterior.groups
     labels = posterior.labels
     worths = flatten_chains(posterior.draws["group_log_worth"].values)
     tables_by_groups = {}

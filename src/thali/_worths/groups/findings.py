@@ -61,7 +61,8 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
 @finding("ranks", "Ranking of the options by group", ON_SCREEN)
 def report_group_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the ranks of the options in each group of respondents."""
-    group_models = {name: model.of_group(name) for name in get_posterior(model).groups}
+    posterior = get_posterior(model)
+    group_models = {name: model.of_group(name) for name in posterior.groups}
     tables: dict[str, Any] = {
         name: group_model.ranks(every_rank=True, ci=settings.ci)
         for name, group_model in group_models.items()
@@ -79,7 +80,7 @@ def report_group_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
             name: average_ranks(-get_engine(group_model).get_draws(group_model).log_worths)
             for name, group_model in group_models.items()
         }
-        sentence = f"{sentence} {_describe_differences(draws, get_posterior(model).labels)}"
+        sentence = f"{sentence} {_describe_differences(draws, posterior.labels)}"
     return join_rank_tables("group", tables, sentence, ENGLISH["ranks.title"], leads=True)
 
 
@@ -142,10 +143,10 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and groups."""
-    group_model = model.of_group(get_posterior(model).groups[0])
+    groups = get_posterior(model).groups
     return (
-        *of_one.describe_choice_rules(group_model),
-        phrase(ENGLISH, f"methods.{model.people.weights}", number=len(get_posterior(model).groups)),
+        *of_one.describe_choice_rules(model.of_group(groups[0])),
+        phrase(ENGLISH, f"methods.{model.people.weights}", number=len(groups)),
     )
 
 

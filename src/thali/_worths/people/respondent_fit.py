@@ -152,7 +152,7 @@ def check_respondents(
     """Return a table of observed answers against replicates of each respondent."""
     answers = _select_answers(worths, respondent_draws, data, worths.nu is not None)
     check_unweighted(answers.questions)
-    return check_answers(*answers, random_seed, ci)
+    return check_answers(answers.questions, answers.groups, answers.n_draws, random_seed, ci)
 
 
 def predict_respondents(

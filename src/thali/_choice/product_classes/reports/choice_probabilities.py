@@ -310,13 +310,34 @@ def estimate_row_probabilities(
         codes = np.ascontiguousarray(products[row_product[row_slice]], np.int64)
         tasks_of_person = np.array([0, len(task_starts) - 1], np.int64)
         for part_draws, part_counts in zip(draw_parts, choice_counts[:, row_slice], strict=True):
-            part_arguments = (rngs[unit], part_draws, 0, draws_per_part)
             if person >= 0:
-                kernel_arguments = (person, codes, tasks_of_person, task_starts, repeats, max_owned)
-                count_respondent_choices(*part_arguments, *kernel_arguments, part_counts)
+                count_respondent_choices(
+                    rngs[unit],
+                    part_draws,
+                    0,
+                    draws_per_part,
+                    person,
+                    codes,
+                    tasks_of_person,
+                    task_starts,
+                    repeats,
+                    max_owned,
+                    part_counts,
+                )
             else:
-                kernel_arguments = (n_groups, 1, n_occasions, codes, task_starts, max_classes)
-                count_newcomer_choices(*part_arguments, *kernel_arguments, part_counts)
+                count_newcomer_choices(
+                    rngs[unit],
+                    part_draws,
+                    0,
+                    draws_per_part,
+                    n_groups,
+                    1,
+                    n_occasions,
+                    codes,
+                    task_starts,
+                    max_classes,
+                    part_counts,
+                )
 
     call_in_threads(simulate_unit, len(respondent_of_unit), cores)
     task_sizes = np.repeat(np.diff(first_row), np.diff(first_row))

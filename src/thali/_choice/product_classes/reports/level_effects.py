@@ -114,14 +114,21 @@ def count_level_preferences(
                         by_person[person, pair] += 2
 
 
-def index_pairs(
-    pairs: Sequence[tuple[int, int, int]], attributes: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return first levels, second levels, and each attribute's first pair."""
+class LevelPairs(NamedTuple):
+    """Pairs of levels of one attribute, sorted by attribute."""
+
+    first: np.ndarray  # (pairs,) levels
+    second: np.ndarray
+    start: np.ndarray  # (attributes + 1,) each attribute's first pair
+
+
+def index_pairs(pairs: Sequence[tuple[int, int, int]], attributes: int) -> LevelPairs:
+    """Return pairs (attribute, level, other level) as the arrays that kernels read."""
     attribute, first_levels, second_levels = (
         np.array(column, np.int64) for column in zip(*pairs, strict=True)
     )
-    return first_levels, second_levels, np.searchsorted(attribute, np.arange(attributes + 1))
+    starts = np.searchsorted(attribute, np.arange(attributes + 1))
+    return LevelPairs(first_levels, second_levels, starts)
 
 
 def estimate_level_effects(
@@ -148,22 +155,24 @@ def estimate_level_effects(
     plain_shares = compute_shares(weights.plain)
     drawn_shares = compute_shares(np.broadcast_to(weights.drawn, (draws.n_draws, n_people)))
 
-    kernel_arrays = (
-        design.products,
-        design.row_product,
-        design.inside,
-        *pair_index,
-        repeats,
-        max_owned,
-    )
-
     def simulate_piece(piece: int) -> None:
         """Simulate preferences at the draws of one thread."""
         for draw_position in range(piece, len(draw_indices), n_pieces):
             preference_counts = np.zeros((n_people, len(pairs)), np.int64)
             d = int(draw_indices[draw_position])
             count_level_preferences(
-                rngs[draw_position], draws, d, *kernel_arrays, preference_counts
+                rngs[draw_position],
+                draws,
+                d,
+                design.products,
+                design.row_product,
+                design.inside,
+                pair_index.first,
+                pair_index.second,
+                pair_index.start,
+                repeats,
+                max_owned,
+                preference_counts,
             )
             counts_by_piece[piece] += preference_counts
             by_draw[draw_position] = plain_shares @ preference_counts
@@ -368,7 +377,7 @@ def simulate_quantities(
         np.arange(0, n_tasks, -(-n_tasks // _SOME_TASKS)),
     )
     max_owned = bound_owned_classes(draws)
-    task_arrays = (design.products[design.row_product], design.first_task, design.first_row)
+    codes = design.products[design.row_product]
     draw_keys = [_identify_draw(draws, d).tobytes() for d in range(draws.n_draws)]
     new_draws = [d for d, key in enumerate(draw_keys) if key not in reports_by_draw]
 
@@ -381,7 +390,17 @@ def simulate_quantities(
         both_halves = np.zeros((2, len(design.row_product)))
         for half_counts in both_halves:
             count_respondent_choices(
-                rng, draws, d, d + 1, 0, *task_arrays, task_repeats, max_owned, half_counts
+                rng,
+                draws,
+                d,
+                d + 1,
+                0,
+                codes,
+                design.first_task,
+                design.first_row,
+                task_repeats,
+                max_owned,
+                half_counts,
             )
         first_half, second_half = both_halves / task_repeats
         choice_shares = (first_half + second_half) / 2.0
@@ -413,13 +432,13 @@ def _simulate_level_effects(
     draws: "Particles",
     d: int,
     design: "ExperimentDesign",
-    pair_index: tuple[np.ndarray, np.ndarray, np.ndarray],
+    pair_index: LevelPairs,
     max_owned: int,
 ) -> np.ndarray:
     """Return the simulated level effects of one draw."""
     n_people = draws.n_respondents
     person_repeats = max(1, -(-OCCASIONS // n_people))
-    preference_counts = np.zeros((n_people, len(pair_index[0])), np.int64)
+    preference_counts = np.zeros((n_people, len(pair_index.first)), np.int64)
     count_level_preferences(
         rng,
         draws,
@@ -427,7 +446,9 @@ def _simulate_level_effects(
         design.products,
         design.row_product,
         design.inside,
-        *pair_index,
+        pair_index.first,
+        pair_index.second,
+        pair_index.start,
         person_repeats,
         max_owned,
         preference_counts,
@@ -495,15 +516,24 @@ def simulate_preferences(
     room = bound_owned_classes(draws)
     preferences = np.zeros((len(draw_indices), draws.n_respondents, sum(n_levels)))
 
-    kernel_arrays = (design.products, design.row_product, design.inside, *pair_index)
-
     def simulate_draw(draw_position: int) -> None:
         """Simulate the preferences of all respondents at one draw."""
         preference_counts = np.zeros((draws.n_respondents, len(level_pairs)), np.int64)
         rng = rngs[draw_position]
         d = int(draw_indices[draw_position])
         count_level_preferences(
-            rng, draws, d, *kernel_arrays, _PREFERENCE_OCCASIONS, room, preference_counts
+            rng,
+            draws,
+            d,
+            design.products,
+            design.row_product,
+            design.inside,
+            pair_index.first,
+            pair_index.second,
+            pair_index.start,
+            _PREFERENCE_OCCASIONS,
+            room,
+            preference_counts,
         )
         preferences[draw_position] = average_preferences(
             preference_counts.T / (2.0 * _PREFERENCE_OCCASIONS),

@@ -230,7 +230,8 @@ def read_chain_draws(tree: "xarray.DataTree") -> list[Arrays]:
     draw_numbers = list_kept_draws(int(tree.attrs["draws"])).tolist()
     chain_bounds = np.flatnonzero(np.diff(draws.group, prepend=-1, append=-1)).tolist()
     return [
-        build_draw_rows(slice_draws(draws, *pair), draw_numbers) for pair in pairwise(chain_bounds)
+        build_draw_rows(slice_draws(draws, start, stop), draw_numbers)
+        for start, stop in pairwise(chain_bounds)
     ]
 
 

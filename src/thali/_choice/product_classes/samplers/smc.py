@@ -206,10 +206,12 @@ class TemperedParticles:
             )
         messages = format_evidence_messages(self.log_z, len(self.rows), self.particles)
         messages += format_lapse_messages(sorted(self.with_lapse))
-        pooled_evidence = pool_evidence(self.log_z)
+        log_evidence, standard_error, sd_between = pool_evidence(self.log_z)
         return EngineResult(
             concatenate_draws(draws),
-            *pooled_evidence,
+            log_evidence,
+            standard_error,
+            sd_between,
             step_trace,
             messages,
             interrupted,
