@@ -93,9 +93,12 @@ def test_names_have_constants_and_the_price_its_sign():
         ("01", "02", "03"),
     ],
 )
-def test_numbered_alternatives_have_no_constants(labels):
-    data = data_of(trips(labels))
-    assert explain_no_constants(data) == "the alternatives are numbered"
+def test_alternatives_are_numbered(labels):
+    assert explain_no_constants(data_of(trips(labels))) == "the alternatives are numbered"
+
+
+def test_without_names_there_are_no_constants_unless_asked_for():
+    data = data_of(trips((1, 2, 3)))
     fit = th.MultinomialLogit(linear=["cost", "time"]).fit(data)
     assert list(fit.coef_.index) == ["cost", "time"]
     assert np.allclose(fit.coef_, newton(trips(), False), atol=1e-5)

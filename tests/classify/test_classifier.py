@@ -153,16 +153,6 @@ def test_covariates_of_any_kind_are_the_same():
     assert build_quick_model().fit(mixed, Y).n_features_in_ == 3
 
 
-def test_names_of_columns_are_stored():
-    model = build_quick_model().fit(FRAME, Y)
-    assert (
-        model.feature_names_in_.tolist() == ["width", "height"]
-        and model.feature_names_in_.dtype == object
-    )
-    assert model.n_features_in_ == 2
-    assert not hasattr(model.fit(pd.DataFrame(X), Y), "feature_names_in_")  # numbered, not named
-
-
 def test_warnings_of_every_model_name_the_line_that_fits():
     for model in (
         build_sparse_logit(),
@@ -269,10 +259,10 @@ def test_pipelines_searches_and_copies(small, grid):
 
 
 CHECKED = {
-    "SparseMultinomialLogit": build_sparse_logit(),
     "maximum of the logit": th.SparseMultinomialLogit(method="map", eta=1.0),
-    "gibbs": build_plackett_luce(),
     "map": build_plackett_luce(method="map", a=1.1),
+    "SparseMultinomialLogit": build_sparse_logit(),
+    "gibbs": build_plackett_luce(),
     "maximum likelihood": build_plackett_luce(method="map", a=1.0),
     "variational": build_plackett_luce(method="variational"),
     "variational normal": build_sparse_logit(method="variational"),
@@ -282,7 +272,7 @@ CHECKED = {
 }
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", CHECKED)
 def test_checks_of_scikit_learn(name):
     model, failures, passed = CHECKED[name], {}, 0

@@ -41,6 +41,7 @@ def test_a_group_with_one_pair_cannot_lose_it(data):
         GroupSplitter(PairSplitter, GroupedData({"a": data["men"], "b": alone}))
 
 
+@pytest.mark.long
 def test_models_are_scored_by_group(data, uncompiled):
     models = {
         "common": th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups("common")),

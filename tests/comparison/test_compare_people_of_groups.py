@@ -139,6 +139,7 @@ def test_parts_that_cannot_be_held_out_of_groups_are_refused(data, settings, sai
         th.compare({"x": model}, data, **settings, **RUN)
 
 
+@pytest.mark.long
 def test_models_predict_the_people_of_each_group(uncompiled):
     models = {
         "common": th.EliminationByAspects([[1], [1], [0]], people=COMMON),

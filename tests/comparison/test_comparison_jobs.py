@@ -357,21 +357,6 @@ def test_another_comparison_is_refused(name, jobs_of_trio, ran):
     assert contents(jobs_of_trio) == before and not ran
 
 
-def test_folds_are_part_of_a_job(tmp_path):
-    compare(CLASSIFIERS, _rows(), folds=3, job=tmp_path / "job")
-    with refused(DataError, "folds=3", "folds=2"):
-        compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
-    with refused(DataError, "was started with", "C=2", "'logistic'"):
-        other = {**CLASSIFIERS, "logistic": LogisticRegression(C=3)}
-        compare(
-            {**CLASSIFIERS, "logistic": LogisticRegression(C=2)},
-            _rows(),
-            folds=3,
-            job=tmp_path / "other",
-        )
-        compare(other, _rows(), folds=3, job=tmp_path / "other")
-
-
 def test_a_job_gives_way_only_to_a_comparison_that_begins(tmp_path, ran):
     compare(CLASSIFIERS, _rows(), folds=3, job=tmp_path / "job")
     before = contents(tmp_path)

@@ -12,8 +12,6 @@ from helpers.real_data import needs_data
 from helpers.sentences import refused, said, warned
 
 import thali as th
-import thali._data.kinds as kinds
-import thali._reading.layout_recognition as recognise
 from thali.errors import ArgumentError, DataError, DataWarning
 
 NAN = float("nan")
@@ -232,15 +230,6 @@ def test_split_holds_out_the_last_tasks():
         and test.n_respondents == 2
     )
     assert data.take([0, 7]).respondents == ("p0", "p1")
-
-
-def test_an_experiment_is_read_from_a_file(tmp_path):
-    path = tmp_path / "tasks.csv"
-    frame().to_csv(path, index=False)
-    assert recognise.read_data(path, kinds.EXPERIMENTS)[0] == read()
-    frame(choice=[1] * 8).to_csv(path, index=False)
-    with refused(DataError, "2 alternatives"):
-        recognise.read_data(path, kinds.EXPERIMENTS)
 
 
 @needs_data

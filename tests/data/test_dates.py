@@ -116,13 +116,9 @@ def test_every_row_is_there():
 @pytest.mark.parametrize(
     "change",
     [
-        lambda data: data.subset(["B", "A"]),
-        lambda data: data.without_ties("drop"),
         lambda data: data.without_ties("half"),
-        lambda data: data.without_pair("A", "B"),
         lambda data: data.with_covariates([]),
         lambda data: data.by_respondent()["x"],
-        lambda data: data.between("2024-02", "2024-03-05"),
     ],
 )
 def test_dates_go_with_what_is_made_of_comparisons(change):

@@ -166,25 +166,6 @@ def test_a_long_warning_is_shortened():
     assert len(str(caught[0].message)) < 500
 
 
-def test_subset_keeps_the_comparisons_among_some_options(drinks):
-    part = drinks.subset(["water", "tea", "milk"])
-    order = [3, 0, 2]
-    assert part.labels == ("water", "tea", "milk")
-    assert np.array_equal(part.counts, COUNTS[np.ix_(order, order)])
-    assert drinks.subset(LABELS) == drinks
-
-
-def test_without_pair_keeps_the_options(drinks):
-    for a, b in (("coffee", "water"), ("water", "coffee")):
-        left = drinks.without_pair(a, b)
-        expected = COUNTS.copy()
-        expected[1, 3] = expected[3, 1] = 0
-        assert left.labels == LABELS
-        assert np.array_equal(left.counts, expected)
-    lonely = drinks.without_pair("tea", "coffee").without_pair("coffee", "water")
-    assert lonely.never_judged == ["coffee"]
-
-
 def test_to_frame_reads_back_with_order_and_absent_options(drinks):
     frame = drinks.to_frame()
     assert frame.columns.tolist() == ["chosen", "rejected", "count"]

@@ -32,19 +32,11 @@ def test_the_counts_of_everybody_add_up(data):
         "bob": {"age": 40},
     }
     said(repr(data), "PairedComparisons", "3 options", "3 pairs", "5 comparisons")
+    assert data.with_counts(data.wins, data.losses).respondents == ()
     each = data.by_respondent()
     assert sum(one.counts for one in each.values()).tolist() == data.counts.tolist()
     assert each["ann"].counts.tolist() == [[0, 2, 0], [0, 0, 0], [0, 1, 0]]
     assert th.paired.bootstrap(list(each.values()), samples=2, random_seed=1).table is not None
-
-
-def test_parts_keep_who_answered(data):
-    part = data.subset(["water", "tea"])
-    assert part.respondents == ("ann", "bob") and list(part.by_respondent()) == ["bob"]
-    assert data.without_pair("tea", "milk").by_respondent()["ann"].counts.sum() == 1
-    turned = data.subset(["milk", "tea", "water"]).by_respondent()["ann"]
-    assert turned.counts.tolist() == [[0, 0, 0], [2, 0, 0], [1, 0, 0]]
-    assert data.with_counts(data.wins, data.losses).respondents == ()
 
 
 def test_ties_of_all_respondents_are_kept():

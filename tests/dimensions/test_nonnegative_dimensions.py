@@ -85,6 +85,7 @@ def test_a_prediction_is_the_mean_of_the_softmax_over_draws(model):
     assert model.predict_proba([pairs])[0] == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.long
 def test_intervals_of_similarities_cover():
     covered = []
     for seed in range(4):

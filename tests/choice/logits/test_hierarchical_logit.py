@@ -245,11 +245,16 @@ def test_errors_of_draws_are_headed_as_such(fitted, done, tmp_path):
         (th.MultinomialLogit().fit(train), "std. error", "MC error"),
     ):
         each.save(tmp_path / "fit.nc")
-        for key in ("attribute_importance", "utilities", "willingness_to_pay"):
-            head = done("show", tmp_path / "fit.nc", key).out
-            assert sentence in head and other not in head, (key, head)
+        head = done("show", tmp_path / "fit.nc", "utilities").out
+        assert sentence in head and other not in head, head
         found = each.findings(market=market)
-        for key in ("market_shares", "demand"):
+        for key in (
+            "attribute_importance",
+            "utilities",
+            "willingness_to_pay",
+            "market_shares",
+            "demand",
+        ):
             assert found[key].table.attrs.get("monte_carlo", False) == (each is model), key
 
 
@@ -282,6 +287,7 @@ def test_tastes_keep_their_signs():
     assert np.isfinite(log_prior)
 
 
+@pytest.mark.long
 def test_mean_tastes_depend_on_covariates():
     """Simulated: a taste for zoom that is larger by 2 for women, and larger by .1 a year."""
     rng = np.random.default_rng(3)

@@ -20,7 +20,7 @@ from thali._inference.threads_and_processes import run_in_threads
 def test_chains_keep_evenly_spaced_draws():
     """Every draw, or of many every other one, every fourth, ..."""
     problem = build_class_problem(TP1)
-    for draws, kept in ((1, 1), (3, 3), (400, 400), (401, 200), (1700, 212)):
+    for draws, kept in ((3, 3), (401, 200)):
         fit = run_plan(problem, Plan("mcmc", groups=2, tune=2, thin=1, draws=draws), random_seed=1)
         assert (
             fit.particles.n_draws == 2 * kept == 2 * len(list_kept_draws(draws))

@@ -7,7 +7,7 @@ import pytest
 from helpers.naive import product_classes as naive
 from helpers.naive.product_classes import random_particles
 from helpers.product_class_answers import choice_probabilities, probabilities_of_parts
-from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, single
+from helpers.product_class_fits import drawn, experiment, fitted, single
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
@@ -135,26 +135,6 @@ def test_an_interval_holds_the_draws_of_a_persons_probability():
 
 
 # closed forms -------------------------------------------------------------------------------------
-
-
-def test_values_too_small_for_floats_are_compared_all_the_same():
-    # e^-2000 against e^-2001: the larger always wins, ε being smaller still with (1 - σ) a near 0
-    owned = [(0, -2000.0), (0, -2001.0)]
-    draws = single(owned, members=[[1, 0], [0, 1]], a=1e-5, sigma=0.999)
-    np.testing.assert_array_equal(one_task(draws, [[0], [1]], repeats=50), [1.0, 0.0])
-    draws = single(owned[::-1], members=[[1, 0], [0, 1]], a=1e-5, sigma=0.999)
-    np.testing.assert_array_equal(one_task(draws, [[0], [1]], repeats=50), [0.0, 1.0])
-
-
-def test_small_values_count_beside_large_ones():
-    # a class of value near 1 puts the third product last; of the others e^-2000 decides against
-    # e^-2001
-    owned = [(1, 0.0), (0, -2001.0), (0, -2000.0)]
-    members = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
-    draws = single(owned, members=members, offset=(0, 3), a=1e-5, sigma=0.999)
-    for order in ([0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1]):
-        found = one_task(draws, [[level] for level in order], repeats=50)
-        assert found[order.index(1)] == 1.0
 
 
 def test_products_that_no_class_separates_share_the_probability():
@@ -386,17 +366,6 @@ def test_a_change_is_told_with_its_posterior():
     )
 
 
-def test_a_seed_decides_the_occasions():
-    model = fitted(draws=4)
-    for people in (None, "new"):
-        one, again, other = (
-            model.market_shares(MARKET, people=people, each_draw=True, random_seed=seed)
-            for seed in (1, 1, 2)
-        )
-        pd.testing.assert_frame_equal(one, again)
-        assert (one["share"] != other["share"]).any(axis=None)
-
-
 def test_ways_to_write_a_change():
     model = fitted(draws=4)
     one = model.market_shares(MARKET, change={"price": {"A": "200", "B": "200", "C": "200"}})
@@ -431,12 +400,3 @@ def test_bad_markets_are_refused():
         model.market_shares([1, 2])
     with refused(ArgumentError, "or 'new'"):
         model.market_shares(MARKET, people="all")
-
-
-def test_the_no_choice_option_competes():
-    data = experiment(none=True)
-    model = fitted(data, MONOTONE, draws=5, alpha=3.0)
-    table = model.market_shares(
-        MARKET.rename(columns={"product": "alt"}).assign(alt=["A", "B", "none"])
-    )
-    assert table.index.tolist() == ["A", "B", "none"] and table["share"].sum() == pytest.approx(1)

@@ -16,7 +16,7 @@ from thali._choice.logits.hierarchical_draws import compute_monitored_effects
 from thali._choice.product_coding import build_coding
 from thali._choice.reports.market_simulator import MarketDraws
 from thali._choice.reports.market_tables import parse_markets, restore_saved_table
-from thali._data.experiments.fitted_design import ExperimentDesign, build_design
+from thali._data.experiments.fitted_design import ExperimentDesign
 from thali._data.experiments.product_encoding import Attribute, Scheme
 from thali._labels import escape_formula, unescape_formula
 from thali._people.respondent_columns import MarketRespondents, RespondentColumn
@@ -351,47 +351,6 @@ def test_importance_does_not_depend_on_the_order_of_levels(interactions):
         tables.append(table[["range_share", "importance"]])
     # two maxima by Newton's method
     pd.testing.assert_frame_equal(*tables, check_frame_type=False, rtol=1e-7)
-
-
-@pytest.mark.parametrize("interactions", [(), [("brand", "zoom")]])
-def test_neither_does_that_of_draws_with_the_same_utilities(interactions):
-    """Draws of each person, as of the hierarchical logit."""
-    rng, tables = np.random.default_rng(1), []
-    frame, tastes, reference = build_choices_with_none(ORDERS[0]).to_frame(), None, None
-    for levels in ORDERS:
-        data = build_choices_with_none(levels)
-        coding = build_coding(data, interactions=interactions)
-        matrix = coding.encode_codes(data.scheme.encode(frame, data.respondents).products)
-        if tastes is None:
-            reference, tastes = matrix, rng.normal(size=(12, 8, len(coding.names)))
-        same = tastes @ np.linalg.lstsq(matrix, reference, rcond=None)[0].T
-        np.testing.assert_allclose(same @ matrix.T, tastes @ reference.T, atol=1e-11)
-        tables.append(with_tastes(data, same, interactions=interactions).attribute_importance())
-    pd.testing.assert_frame_equal(*tables, rtol=0, atol=1e-12)
-
-
-def test_neither_does_that_of_product_classes():
-    """Classes "150 or less" and "Bora or zoom" of one person, whose columns are in another
-    order."""
-    attributes = {"price": ["100", "150", "200"], "brand": ["Aika", "Bora"], "zoom": ["no", "yes"]}
-    order = {"price": [2, 0, 1], "brand": [1, 0], "zoom": [0, 1]}
-    members, found = np.array([[1, 1, 0, 1, 1, 1, 1], [1, 1, 1, 0, 1, 0, 1]]), []
-    for places in ({name: range(len(own)) for name, own in attributes.items()}, order):
-        levels = {name: [own[k] for k in places[name]] for name, own in attributes.items()}
-        columns = np.concatenate(
-            [np.add(first, places[name]) for name, first in zip(attributes, (0, 3, 5), strict=True)]
-        )
-        data = experiment(people=1, attributes=attributes)
-        data = th.ChoiceExperiment.from_frame(data.to_frame(), levels=levels)
-        owned = [(0, 0.5), (0, -0.2)]
-        draws = single(owned, members=members[:, columns], monotone=(0, 0, 0), offset=(0, 3, 5, 7))
-        found.append(
-            of_draws(draws, build_design(data))
-            .attribute_importance()
-            .set_index("attribute")["range_share"]
-        )
-    np.testing.assert_allclose(found[0], found[1][found[0].index], atol=1e-12)
-    assert found[0].sum() == pytest.approx(1.0) and found[0].min() > 0.05
 
 
 def test_products_that_all_lack_something_are_put_together_of_levels_that_there_are():

@@ -6,10 +6,10 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from helpers.sentences import refused, warned
+from helpers.sentences import refused
 
 import thali as th
-from thali.errors import DataError, DataWarning
+from thali.errors import DataError
 
 da = pytest.importorskip("dask.array")
 
@@ -82,17 +82,6 @@ def test_many_rows_in_blocks_give_the_same_maximum():
     both[1].fit(da.from_array(W, chunks=(7000, 4)), codes)
     assert abs(both[0].objective_ - both[1].objective_) < 1e-8 * abs(both[0].objective_)
     np.testing.assert_allclose(both[0].weights_, both[1].weights_, atol=1e-8)
-
-
-def test_a_constant_covariate_does_not_change_the_fit():
-    X, y = dask_problem()
-    model = th.PlackettLuceRegression(method="map", a=1.1)
-    with warned(DataWarning, "column 1"):
-        model.fit(da.from_array(np.insert(X, 1, 0.0, axis=1), chunks=(130, 2)), y)
-    without = th.PlackettLuceRegression(method="map", a=1.1).fit(X, y)
-    np.testing.assert_allclose(
-        model.predict_proba(np.insert(X, 1, 9.0, axis=1)), without.predict_proba(X), atol=1e-8
-    )
 
 
 def test_bad_blocks_are_refused():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from helpers.plackett_luce_runs import fit_map
 
-from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 from thali._classify.plackett_luce.row_sums import BLOCK_ROWS, CovariateRows
 from thali._data.classification_data import merge_rows
 
@@ -101,21 +100,3 @@ def test_equal_rows_are_merged_exactly():
     )
     assert abs(whole.log_likelihood - fewer.log_likelihood) < 1e-11 * abs(whole.log_likelihood)
     np.testing.assert_allclose(whole.R, fewer.R, rtol=1e-12)
-
-
-def test_statistics_of_blocks_add_up():
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(90, 3))
-    design = PlackettLuceDesign.fit(X, ["x", "y", "z"])
-    A = rng.gamma(0.5, size=(3, 7))
-    m = A.sum(axis=0)
-    W, codes = design.apply(X), np.arange(90) % 3
-    parts = [
-        CovariateRows(W[i : i + 30], codes[i : i + 30], 3).compute_statistics(A, m)
-        for i in (0, 30, 60)
-    ]
-    total = parts[0] + parts[1] + parts[2]
-    value, R, s = compute_naive_sums(W, codes, A, m, np.ones(90))
-    assert abs(total.log_likelihood - value) < 1e-11 * abs(value)
-    np.testing.assert_allclose(total.R, R, rtol=1e-12)
-    np.testing.assert_allclose(total.s, s, rtol=1e-12)

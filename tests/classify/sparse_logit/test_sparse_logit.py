@@ -158,12 +158,6 @@ def test_scales_of_any_size_give_numbers(factor, standardize):
     )
 
 
-def test_separable_data_are_fitted():
-    model = fit_model(X[:, :1], (X[:, 0] > 0).astype(int), draws=500, tune=500)
-    assert model.score(X[:, :1], (X[:, 0] > 0).astype(int)) > 0.95
-    assert np.isfinite(model.posterior_["posterior"]["coef"].values).all()
-
-
 def test_constant_columns_have_no_coefficient():
     frame = pd.DataFrame({"a": X[:, 0], "b": 2.5, "c": X[:, 1]})
     with refused(DataError, "column 'b'"):

@@ -37,17 +37,6 @@ def count_errors(draws, expected):
 
 
 @pytest.mark.parametrize("trajectories", TRAJECTORIES)
-def test_draws_at_fixed_eta_equal_known_values(trajectories):
-    chains = chains_of(
-        X, Y, 2, 1, CoefficientPrior(2.0, 1, 1, False), 40_000, trajectories=trajectories
-    )
-    beta = np.stack([c.record.coef[:, 0, 0] for c in chains])
-    assert mcse(beta) < 0.004
-    assert count_errors(beta, 0.536084) < FOUR
-    assert count_errors((beta - 0.536084) ** 2, 0.446652) < FOUR
-
-
-@pytest.mark.parametrize("trajectories", TRAJECTORIES)
 def test_draws_with_learned_eta_equal_known_values(trajectories):
     chains = chains_of(
         X, Y, 2, 1, CoefficientPrior(None, 1, 1, False), 40_000, trajectories=trajectories
