@@ -88,6 +88,7 @@ def test_fit_check_and_predictions(monkeypatch):
     np.testing.assert_allclose(predictions["observed"] * predictions["n"], asked.observed)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_from_the_table_to_a_comparison(tmp_path):
     rows = ["|".join(shown) + "," + "|".join(two) for shown, two in zip(SHOWN, PICKED, strict=True)]

@@ -94,7 +94,7 @@ def fitted():
         simulate_experiment(n_respondents=80, n_tasks=12, sd=2.0)
     ).split(tasks=3)
     model = th.HierarchicalLogit().fit(
-        train, draws=60, tune=60, thin=10, random_seed=1, progressbar=False
+        train, draws=60, tune=60, thin=3, random_seed=1, progressbar=False
     )
     return model, train, test
 
@@ -176,7 +176,7 @@ def test_new_people_are_drawn_from_the_population(fitted):
     assert once == pytest.approx(again, abs=0.1) and not np.array_equal(once, again)
 
 
-def test_units_of_a_number_do_not_matter(fitted):
+def test_units_of_a_number_do_not_matter():
     rows = simulate_experiment(n_respondents=10)
     budget = {"draws": 20, "tune": 10, "random_seed": 5, "progressbar": False}
     data = th.ChoiceExperiment.from_frame(rows)
