@@ -137,6 +137,26 @@ def test_an_interval_holds_the_draws_of_a_persons_probability():
 # closed forms -------------------------------------------------------------------------------------
 
 
+def test_values_too_small_for_floats_are_compared_all_the_same():
+    # e^-2000 against e^-2001: the larger always wins, ε being smaller still with (1 - σ) a near 0
+    owned = [(0, -2000.0), (0, -2001.0)]
+    draws = single(owned, members=[[1, 0], [0, 1]], a=1e-5, sigma=0.999)
+    np.testing.assert_array_equal(one_task(draws, [[0], [1]], repeats=50), [1.0, 0.0])
+    draws = single(owned[::-1], members=[[1, 0], [0, 1]], a=1e-5, sigma=0.999)
+    np.testing.assert_array_equal(one_task(draws, [[0], [1]], repeats=50), [0.0, 1.0])
+
+
+def test_small_values_count_beside_large_ones():
+    # a class of value near 1 puts the third product last; of the others e^-2000 decides against
+    # e^-2001
+    owned = [(1, 0.0), (0, -2001.0), (0, -2000.0)]
+    members = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
+    draws = single(owned, members=members, offset=(0, 3), a=1e-5, sigma=0.999)
+    for order in ([0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1]):
+        found = one_task(draws, [[level] for level in order], repeats=50)
+        assert found[order.index(1)] == 1.0
+
+
 def test_products_that_no_class_separates_share_the_probability():
     draws = single([(0, 0.0)], members=[[1, 1, 0]], offset=(0, 3), lapse=0.1)
     found = one_task(draws, [[0], [1], [2]])
