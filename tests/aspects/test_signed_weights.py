@@ -1,9 +1,12 @@
 """Weights of either sign, with a normal prior, in a likelihood of one's own."""
 
+import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.sentences import refused
 
 import thali as th
@@ -41,6 +44,30 @@ OWN = th.likelihoods.Custom(of_all, of_option=of_object, simulate=draw)
 PRIOR = th.likelihoods.Normal(0.0, SD)
 
 
+def exact(data):
+    """Posterior means of the numbers of features of the first, the second and both of two objects,
+    and of their sums.
+
+    Their numbers are independent Poisson variables, and given these the two measurements are
+    normal.
+    """
+    total, means = 0.0, np.zeros(5)
+    for alone, other, both in itertools.product(range(25), repeat=3):
+        prior = np.prod([(ALPHA / 2.0) ** k / math.factorial(k) for k in (alone, other, both)])
+        spread = SD**2 * np.array([[alone + both, both], [both, other + both]])
+        noisy = spread + NOISE**2 * np.eye(2)
+        density = math.exp(-0.5 * data.value @ np.linalg.solve(noisy, data.value)) / math.sqrt(
+            np.linalg.det(noisy)
+        )
+        total += prior * density
+        means += (
+            prior
+            * density
+            * np.array([alone, other, both, *(spread @ np.linalg.solve(noisy, data.value))])
+        )
+    return means / total
+
+
 @pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("likelihood", [OWN, th.likelihoods.Custom(of_all)], ids=["terms", "whole"])
@@ -48,6 +75,23 @@ def test_every_move_leaves_the_posterior_as_it_is(likelihood, capsys):
     without = th.likelihoods.Custom(likelihood.log_likelihood, of_option=likelihood.of_option)
     found = th.testing.check(without, DATA, weight_prior=PRIOR)
     assert {line.result for line in found.checks if line.check != "joint"} == {"right"}
+
+
+@pytest.mark.long  # the moves are tested above, as Python
+def test_the_posterior_of_two_objects_is_the_exact_one():
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), OWN, weight_prior=PRIOR, alpha=ALPHA)
+    model.fit(DATA, draws=4_000, tune=500, thin=10, random_seed=5, progressbar=False)
+    posterior = all_drawn(model.posterior_)
+    features, weights = posterior["features"].values.astype(float), posterior["weights"].values
+    owners = [(1, 0), (0, 1), (1, 1)]
+    counts = [np.all(features == owner, axis=-1).sum(-1) for owner in owners]
+    sums = np.moveaxis((features * weights[..., None]).sum(2), -1, 0)
+    found = np.array([*counts, *sums], float)
+    from arviz_stats.base.array import array_stats
+
+    error = np.array([one.std() / math.sqrt(array_stats.ess(one, method="mean")) for one in found])
+    assert np.abs((found.mean((1, 2)) - exact(DATA)) / error).max() < 4.5
+    assert (weights < 0.0).any() and (weights > 0.0).any()
 
 
 @pytest.mark.long
