@@ -38,6 +38,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.parametrize("name", DATA)
 def test_common_weights_are_those_of_the_pooled_data(name, tmp_path):

@@ -291,6 +291,7 @@ def unanimous(people=14, times=1, options=3):
     )
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.parametrize("people", [2, 14])
 def test_unanimous_respondents_have_intervals_of_independent_answers(people):
@@ -432,6 +433,7 @@ def made_of(data, people, method, aspects="unique"):
     return dependence_of(shortly(data, people, method, aspects))
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.parametrize("name", MADE)
 def test_repeated_answers_are_treated_as_the_setting_asks(name):

@@ -272,6 +272,7 @@ CHECKED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.first(2)
 @pytest.mark.parametrize("name", CHECKED)
 def test_checks_of_scikit_learn(name):

@@ -288,6 +288,7 @@ KINDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.first(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_table_is_made_of_the_job_alone(kind, tmp_path, ran, done):

@@ -161,6 +161,7 @@ def test_reliability_and_corrected_estimates():
     assert (rows["corrected_se"] > rows["std_error"]).all()
 
 
+@pytest.mark.long
 def test_errors_of_corrected_means_are_those_of_a_bootstrap():
     frame = simulate_conjoint(200, seed=10, tasks=2)
     again = frame[frame["contest_no"] == 1].assign(contest_no=3)

@@ -48,6 +48,7 @@ def fitted(name):
     return _FITTED[name]
 
 
+@pytest.mark.long
 @of_models([*WITH_DENSITIES, *_WITHOUT_PRIOR])
 def test_densities_of_the_draws(name):
     tree = fitted(name).posterior_
@@ -87,6 +88,7 @@ def test_arviz_loo_and_prior_sensitivity_are_finite(name):
     assert np.isfinite(sensitivity[["prior", "likelihood"]].to_numpy(float)).all()
 
 
+@pytest.mark.long
 @pytest.mark.first(3)
 @of_models(DRAWN)
 def test_arviz_summarises_a_fit_and_its_file(name, tmp_path):
@@ -107,6 +109,7 @@ def test_arviz_summarises_a_fit_and_its_file(name, tmp_path):
     assert len(tables[0]) and tables[0].index.tolist() == tables[1].index.tolist()
 
 
+@pytest.mark.long
 @pytest.mark.first(5)
 @of_models([*DRAWN, *_OF_WORTHS])
 def test_posterior_predictive_adds_a_group(name):

@@ -146,6 +146,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", OPTIONS)
 def test_an_option_chooses_the_model_that_has_it(chosen, words):
     frame, model, people = OPTIONS[words]

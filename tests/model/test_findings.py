@@ -357,6 +357,7 @@ def test_every_model_says_where_its_findings_are():
             assert home != "thali._model.common_findings"
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @of_models(TINY)

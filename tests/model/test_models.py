@@ -200,6 +200,7 @@ def test_disconnected_comparisons_fit_and_warn():
     assert p == pytest.approx([0.828, 0.5, 0.603], abs=0.02)
 
 
+@pytest.mark.long
 def test_without_lapses_contradicting_nested_aspects_never_give_nan(in_plain_python):
     in_plain_python("GivenColumns", "PairsWithoutUnique")
     # option b has all aspects of a and one more, yet a was chosen once

@@ -40,6 +40,7 @@ def predictions(kind, seed):
     return found[:2]
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("kind", PREDICTED)

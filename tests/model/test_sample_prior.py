@@ -82,6 +82,7 @@ CASES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.first(7)
 @pytest.mark.parametrize("name", CASES)
 def test_draws_have_the_schema_of_a_posterior_and_come_from_the_seed(name):

@@ -31,6 +31,7 @@ def in_a_circle(i, j):
     return (0.5, 0.85, 0.15)[(j - i) % 3]
 
 
+@pytest.mark.long
 def test_misfit_is_said_and_saved(tmp_path):
     good, bad = (th.leaderboard(counts_of(each), **QUIET) for each in (of_worths, in_a_circle))
     found = th.findings(good)["check"]
@@ -77,6 +78,7 @@ def games(seed):
     return frame.astype({"left": str, "right": str})
 
 
+@pytest.mark.long
 @pytest.mark.first(2)
 @pytest.mark.parametrize(
     "asked", [{}, {"judges": True, "period": "season"}, {"judges": True}, {"period": "season"}]
@@ -123,6 +125,7 @@ def test_predicted_proportions_of_pairs_are_at_the_estimates(asked):
             assert row["observed"] == pytest.approx((votes == outcome).mean())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("judges", [False, True])
 def test_predicted_proportions_of_sets_are_at_the_estimates(judges):
     rng = np.random.default_rng(2)

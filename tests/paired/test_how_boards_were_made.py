@@ -123,6 +123,7 @@ def code_on(page):
     return html.unescape(re.search(r"<pre[^>]*>(import thali.*?)</pre>", page, re.DOTALL)[1])
 
 
+@pytest.mark.long
 @pytest.mark.first(2)
 @pytest.mark.parametrize("name", ["usual", "covariates", "periods", "parts", "lapse"])
 def test_the_python_of_a_report_makes_the_same_board(name, tmp_path):
@@ -132,6 +133,7 @@ def test_the_python_of_a_report_makes_the_same_board(name, tmp_path):
     pd.testing.assert_frame_equal(names["board"].table, board.table)
 
 
+@pytest.mark.long
 def test_the_report_has_its_chapters_and_references(tmp_path):
     pytest.importorskip("matplotlib")
     battles().to_csv(tmp_path / "arena.csv", index=False)

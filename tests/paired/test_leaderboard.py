@@ -257,6 +257,7 @@ def styled(battles=4000, seed=1, ties=False):
     return pd.DataFrame(rows | {"length": length})
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.parametrize("method", ["laplace", "maximum-likelihood"])
 @pytest.mark.parametrize("ties", [False, True])
@@ -470,6 +471,7 @@ def in_languages():
     )
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_there_is_a_board_for_each_value_and_one_for_all(tmp_path):
     battles, quick = in_languages(), {"method": "maximum-likelihood"}
@@ -496,6 +498,7 @@ def test_there_is_a_board_for_each_value_and_one_for_all(tmp_path):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.parametrize("covariates", [None, pytest.param(["length"], marks=pytest.mark.long)])
 def test_small_parts_borrow_strength(covariates, tmp_path):
@@ -667,6 +670,7 @@ def test_names_of_columns_that_begin_alike():
     assert [part.data.n_answers for part in again.boards.values()] == [80, 34, 36]
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_an_empty_cell_counts_for_all_alone():
     battles = in_languages()
@@ -860,6 +864,7 @@ def test_votes_of_pairs_and_orders(board):
 # Tomorrow's comparisons ---------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.exact
 @pytest.mark.fit

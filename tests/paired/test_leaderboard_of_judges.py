@@ -112,6 +112,7 @@ def test_worths_in_time_equal_exact_values(drift, expected, method):
     np.testing.assert_allclose(found, expected, atol=0.02)
 
 
+@pytest.mark.long
 def test_judges_are_ordered_by_discrimination():
     board = th.leaderboard(FRAME[FRAME["stage"] == 1], judges=True, progressbar=False)
     judges = board.judges()
@@ -152,6 +153,7 @@ def test_a_judge_who_ties_often_is_as_discriminating_as_the_others():
     assert table["log_score"]["j0"] > table["log_score_chance"]["j0"] + 0.01
 
 
+@pytest.mark.long
 def test_the_others_predict_a_judge_as_without_the_judge():
     frame = battles(1500, judges=5).drop(columns=["day", "stage", "length"])
     how = {"judges": True, "judge_sd": 0.5, "random_seed": 1, "progressbar": False}
@@ -300,6 +302,7 @@ def test_the_anchor_stands_still():
         th.leaderboard(late, period="stage", anchor_model="m3", progressbar=False)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("how", [{"judges": True}, {"period": "month", "date": "day"}])
 def test_an_update_equals_one_fit_of_all(how, tmp_path):
@@ -352,6 +355,7 @@ def test_judges_have_biases_of_their_own(method):
     )
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_every_interval_has_the_probability_asked_for(tmp_path):
     how = {"judges": True, "period": "month", "date": "day", "progressbar": False}

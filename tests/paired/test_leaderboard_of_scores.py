@@ -39,6 +39,7 @@ def lengthen(table, keys=("item",)):
 # The comparisons are the paired ones --------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["marks", "grades", "missing"])
 @pytest.mark.parametrize("shape", ["wide", "long"])
 def test_scores_are_compared_item_by_item(kind, shape):
@@ -63,6 +64,7 @@ def test_scores_are_compared_item_by_item(kind, shape):
     assert one.n_ties == sum(x == y for k, x in enumerate(row) for y in row[:k])
 
 
+@pytest.mark.long
 @pytest.mark.exact
 def test_orders_are_those_of_paired_tests():
     far = []
@@ -109,6 +111,7 @@ def test_equal_scores_count_half_unless_asked_otherwise():
 # Shapes of tables ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_all_shapes_give_the_same_board(tmp_path):
     marks = simulate("marks")
     board = board_of(marks)
@@ -153,6 +156,7 @@ def test_repeated_scores_of_other_measures_are_not_averaged():
     pd.testing.assert_frame_equal(one.table, board_of(long).table)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", ["task", "level"])  # known as a part, or named by `by` only
 @pytest.mark.parametrize("shape", ["wide", "long"])
 def test_each_task_has_its_board(column, shape):

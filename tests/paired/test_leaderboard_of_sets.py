@@ -57,6 +57,7 @@ def best_worst(rows=ROWS):
     return pd.DataFrame(every, columns=["respondent", *items, "best", "worst"])
 
 
+@pytest.mark.long
 def test_all_sources_give_the_same():
     sources = [wide(), long(), th.Choices.from_rankings(wide(), respondent="respondent")]
     boards = [th.leaderboard(source, **QUIET) for source in sources]
@@ -75,6 +76,7 @@ def test_all_sources_give_the_same():
     assert together.to_numpy().sum() == len(ROWS) * (4 * 3 + 3 * 2 + 2)
 
 
+@pytest.mark.long
 def test_judges_of_rankings_are_ordered_by_discrimination():
     board = th.leaderboard(wide(), judges=True, random_seed=1, **QUIET)
     judges = board.judges()
@@ -94,6 +96,7 @@ def probability(worth, order):
     return np.prod([worth[option] / total for option, total in zip(order, rest, strict=True)])
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("answer", [wide, best_worst])
 def test_the_others_predict_a_judge_as_without_the_judge(answer):
@@ -186,6 +189,7 @@ TIED = pd.DataFrame(
 )
 
 
+@pytest.mark.long
 @pytest.mark.first(2)
 @pytest.mark.exact
 @pytest.mark.parametrize(("ties", "answers"), [("half", 14), ("drop", 9)])
@@ -224,6 +228,7 @@ def identified(rows, begin=0):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind",
     [

@@ -88,6 +88,7 @@ PICTURES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("error")
 @pytest.mark.first(6)
 @pytest.mark.parametrize("picture", PICTURES)

@@ -79,6 +79,7 @@ def build_case(name):
     return CASES[name]()
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("error")
 @pytest.mark.first(len(DRAWN))
 @pytest.mark.parametrize("picture", DRAWN)

@@ -226,6 +226,7 @@ def test_practice_is_counted_in_the_whole_file(tmp_path, kind):
     assert len(messages) == 1, "a file that is all practice is what it is"
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_columns_of_text_stay_text_in_batches(tmp_path):
     """Those that stand for categories keep their order, missing ones their column, counts in text

@@ -68,6 +68,7 @@ def list_choices(data):
     )
 
 
+@pytest.mark.long
 @pytest.mark.first(5)
 @pytest.mark.parametrize(
     ("items", "answers"),

@@ -46,6 +46,7 @@ def run(folder, *lines):
     )
 
 
+@pytest.mark.long
 def test_from_the_table_to_the_report(tmp_path):
     (tmp_path / "ratings.csv").write_text(TABLE, encoding="utf-8")
     (tmp_path / "gap.csv").write_text(TABLE.replace("1,tea,5", "1,tea,"), encoding="utf-8")

@@ -22,6 +22,7 @@ def votes(judges, seed):
     return pd.DataFrame(rows, columns=["left", "right", "winner", "judge"])
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_measures_are_those_of_draws():
     """Of the squared correlation of mean worths with those of each draw, and of variances between
@@ -45,6 +46,7 @@ def test_measures_are_those_of_draws():
     )
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_halves_are_of_judges_where_these_are_known():
     agree, contradict = (
@@ -86,6 +88,7 @@ def test_the_model_finds_what_a_board_finds():
     )
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_halves_of_rankings():
     rows = [("tea", "milk", "juice")] * 6 + [("milk", "tea", "juice")] * 2

@@ -54,6 +54,7 @@ CASES = [(name, spread) for name in PAIRS for spread in (None, 3.0)]
 CASES.remove(("three with ties", None))  # of which a grid is large
 
 
+@pytest.mark.long
 @pytest.mark.first(2)
 @pytest.mark.parametrize(("name", "spread"), CASES)
 def test_probabilities_and_ends_of_intervals(name, spread):
@@ -101,6 +102,7 @@ def seen(density):
     return quantity
 
 
+@pytest.mark.long
 @pytest.mark.first(2)
 @pytest.mark.parametrize("known", [(1.5, None, None), (1.5, 0.5, 0.5)], ids=["learned", "known"])
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -53,6 +53,7 @@ def exact(data, spread):
     return evidence + data.questions().log_coefficients().sum(), values, weights
 
 
+@pytest.mark.long
 @pytest.mark.exact
 @pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
 @pytest.mark.parametrize(("name", "spread"), KNOWN)
@@ -281,6 +282,7 @@ def test_an_estimate_is_the_same_in_every_table():
     np.testing.assert_allclose(model.scores()["score"], 100 * p / p.sum(), rtol=1e-9)
 
 
+@pytest.mark.long
 def test_each_option_has_degrees_of_freedom_of_its_own():
     """Two options that one respondent compared often, beside two that all respondents compared."""
     rng = np.random.default_rng(2)

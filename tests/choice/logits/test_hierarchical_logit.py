@@ -99,6 +99,7 @@ def fitted():
     return model, train, test
 
 
+@pytest.mark.long
 def test_predictions_are_averages_over_draws(fitted):
     model, train, test = fitted
     beta = model.posterior_["posterior"].dataset["beta"].values.reshape(-1, 80, 5)
@@ -233,6 +234,7 @@ def test_a_prior_that_is_felt_is_said(fitted):
     assert "--priors" in note.render(TYPED)
 
 
+@pytest.mark.long
 def test_errors_of_draws_are_headed_as_such(fitted, done, tmp_path):
     """The tables have the columns that those of an estimate have, where the errors are those of a
     sample of people."""

@@ -181,6 +181,7 @@ def test_the_tree_holds_what_was_promised():
     )
 
 
+@pytest.mark.long
 def test_the_summary_has_what_is_reported():
     """Shares and level effects, which `level_effects` and predictions give, too, by other random
     numbers."""

@@ -190,6 +190,7 @@ def everywhere(user, name):
     user.look(name, WIDTHS, ("light", "dark"))
 
 
+@pytest.mark.long
 def test_from_a_file_to_its_report(user):
     user.look()
     user.drop("drinks.csv", PAIRS)

@@ -122,6 +122,7 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(
     assert [run.get("max_time") for run in asked] == [None, 1e-3]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "settings, said",
     [

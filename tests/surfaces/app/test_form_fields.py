@@ -68,6 +68,7 @@ def fields_of(page):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALL)
 def test_every_option_has_a_field_in_words(name, client, dropped):
     spec, found = ALL[name], set()

@@ -10,6 +10,7 @@ from helpers.patience import PATIENCE
 SHORT = ("--draws", "20", "--tune", "20", "--seed", "1")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_the_same_fit_again_is_read_and_not_made(done, tmp_path):

@@ -120,6 +120,7 @@ def test_aspects_from_a_list(run, fake, folder):
 # what fit writes ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 @pytest.mark.fit
 def test_out_holds_everything_and_nothing_else(done, fake, folder):

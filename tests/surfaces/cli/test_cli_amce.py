@@ -49,6 +49,7 @@ def test_the_screen_has_all_groups(run, monkeypatch, n_groups):
     assert "The complete table has all intervals" in text
 
 
+@pytest.mark.long
 def test_the_folder_has_tables_and_pictures_that_show_reads(run, folder):
     run("amce", *BY_PARTY, "--out", "results", "--report", "page.html")
     written = {file.name for file in (folder / "results").iterdir()}

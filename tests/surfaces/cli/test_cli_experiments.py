@@ -120,6 +120,7 @@ def test_the_report(run, fake):
     assert "WARNING: The 2 chains" in out and "final_sweeps" not in out and "--draws" in out
 
 
+@pytest.mark.long
 def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
     """As of an attribute whose direction is wrong: .500, the least that it allows, in all draws."""
     effects = thali.ProductClasses.level_effects

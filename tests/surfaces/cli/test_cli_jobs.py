@@ -19,6 +19,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_folder_with_results_of_another_command_is_refused(run, refused, folder):
     likely = ("--method", "maximum-likelihood")
     run("leaderboard", "tea.csv", "--out", "board")
@@ -51,6 +52,7 @@ def test_another_fit_is_refused_unless_it_may_overwrite(run, refused, folder):
     assert before["summary.csv"] != (folder / "results" / "summary.csv").read_bytes()
 
 
+@pytest.mark.long
 def test_status_and_resume(run, folder, monkeypatch):
     write_often(monkeypatch, share=0.05)
     whole = run("fit", "tea.csv", *QUICK, "--out", "whole")

@@ -42,6 +42,7 @@ def test_the_table_is_that_of_python(done, folder):
     )
 
 
+@pytest.mark.long
 def test_a_column_of_parts_is_not_called_unused(done, folder):
     frame = pd.read_csv("battles.csv").assign(language=["en", "de"] * 18, extra=1)
     frame.to_csv("languages.csv", index=False)
@@ -68,6 +69,7 @@ def test_options_are_arguments(done, folder):
     assert board.note in result.out and board.title in result.out
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_people_who_judged_more_than_once(done, refused, folder):
     frame = pd.read_csv(folder / "battles.csv").assign(person=[f"p{k % 9}" for k in range(36)])
@@ -180,6 +182,7 @@ def test_a_report_that_cannot_be_is_refused_first(refused, options, message):
     said(refused("leaderboard", "not_there.csv", *options), *message)
 
 
+@pytest.mark.long
 def test_what_selects_rows_or_a_kind_of_data_is_saved_and_applies_to_later_votes(done, folder):
     (folder / "picked.csv").write_text(
         "winner,loser,block\n" + "tea,milk,main\nmilk,tea,main\nrum,tea,trial\n" * 3

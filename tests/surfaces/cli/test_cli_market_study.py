@@ -86,6 +86,7 @@ def test_a_sign_that_the_choices_contradict(done):
     )
 
 
+@pytest.mark.long
 def test_tastes_depend_on_what_people_are_and_on_the_priors(done, refused):
     rows = simulate_experiment(n_respondents=12)
     rows.assign(age=rows["id"].str[1:].astype(int) + 20).to_csv("aged.csv", index=False)

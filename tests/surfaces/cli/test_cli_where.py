@@ -69,6 +69,7 @@ def test_the_answer_is_that_of_a_table_without_these_rows(run, words):
 QUICK = ("--draws", "20", "--tune", "10", "--chains", "2", "--cores", "1", "--seed", "1")
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize(

@@ -114,6 +114,7 @@ def test_results_that_do_not_fit_are_counted(monkeypatch, show):
     assert n_missing and f"{n_missing} more result" in narrow and "more result" not in wide
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_reading_sentence_is_printed_once(tmp_path):
     """Where both streams are one terminal or file, as in a notebook of commands."""
@@ -149,6 +150,7 @@ def test_a_table_shows_ten_rows_and_says_how_many_more(show):
     ].tolist() and "... and 15 more" in text
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_a_list_of_members_that_is_cut_counts_them_all(monkeypatch, show):
@@ -190,6 +192,7 @@ def test_what_the_screen_does_not_show_is_not_computed(done, monkeypatch):
 # nothing is lost ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
@@ -372,6 +375,7 @@ def test_show_prints_any_finding_whole(done, run):
         says(found.err, *facts)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_comparisons_leaderboards_tests_and_designs_are_one_screen(done):
     words = ("--models", "BTL", "--draws", "200", "--chains", "2", "--seed", "1")
