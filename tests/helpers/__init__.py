@@ -3,7 +3,7 @@
 Data and problems with known answers:
 - `additive_cases`, `elimination_cases`, `paired_cases`, `plackett_luce_cases`,
   `product_class_cases`: posteriors known
-- `additive_quadrature`: where further posteriors of similarities come from
+- `additive_quadrature`, `product_class_brute_force`: where two of these posteriors come from
 - `best_worst_data`, `experiment_data`, `plackett_luce_data`: data that several tests fit
 - `problems`, `set_problems`, `triplet_problems`: data, model and state of samplers
 - `likelihood_rows`: every likelihood once, with data, a state and a naive log-likelihood

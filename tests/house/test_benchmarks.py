@@ -44,6 +44,7 @@ def benchmark(monkeypatch):
         ("hierarchical_peers", "hierarchical logit, correlated"),
         ("hierarchical_scale", "all of the population"),
         ("judge_discrimination", "rank correlation"),
+        ("judges_held_to_people", "coverage"),
         ("more_votes", "forecast"),
         ("leaderboard_spread", "coverage"),
         ("worths_in_time", "leaderboard in time less"),

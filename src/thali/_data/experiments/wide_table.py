@@ -672,7 +672,12 @@ def _read_chosen_labels(
         for text in other_texts
         if simplify_name(text) in label_by_simplified
     }
-    if not label_by_text and not {*alternatives}.intersection(chosen_texts):
+    # numbers count in the order of the columns, which is checked below
+    if (
+        not label_by_text
+        and other_texts.isdisjoint(_NUMBERS)
+        and other_texts == {*chosen_texts} - {none_label}
+    ):
         label_by_text = match_places(other_texts, alternatives)
     chosen_labels = [label_by_text.get(text, text) for text in chosen_texts]
     codes = {*chosen_labels} - {none_label}
